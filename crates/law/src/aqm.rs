@@ -1,0 +1,106 @@
+//! AQMs: the laws of queues.
+
+mod droptail;
+pub mod price;
+pub mod red;
+
+use crate::law::{Entry, Role};
+use crate::number::Number;
+use crate::numbers;
+use crate::quantity::{Bytes, Rate, Time};
+
+/// Every AQM, in the order the docs show them.
+pub const AQMS: &[Entry<Queue>] = &[droptail::ENTRY, red::ENTRY, price::ENTRY];
+
+/// The role of a queue's law: it decides pass, mark or drop.
+#[derive(Debug, Clone, Copy)]
+pub struct Queue;
+
+impl Role for Queue {
+    type Seen<N: Number> = Port<N>;
+    type Event = Event;
+    type Says<N: Number> = Chance<N>;
+    type Site = Site;
+    type Needs = Needs;
+    const NOUN: &'static str = "AQM";
+}
+
+/// What happened to a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A packet arrived, before it is queued or refused. Only where [`Decides::OnArrival`].
+    Arrival {
+        /// Its size on the wire [B].
+        bytes: u32,
+    },
+    /// The coin fell on the packet that arrived last: it was marked, or dropped in place of a mark.
+    Hit,
+    /// The law's period went by.
+    Tick,
+}
+
+numbers! {
+    /// What a queue's host has measured.
+    pub struct Port {
+        /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes.
+        queue: "packets",
+        /// How long the line had been idle when a packet arrived; zero if it was not.
+        idle_s: "s",
+        /// Arrivals since the last [`Event::Tick`], in units of the mean packet.
+        arrived: "packets",
+        /// What the line can carry now.
+        capacity: "packets/s",
+    }
+}
+
+numbers! {
+    /// What a queue's law says.
+    pub struct Chance {
+        /// Probability that this packet is marked (or dropped, where it cannot be marked).
+        probability: "1",
+        /// The link's price, where the law has one.
+        price_s: "s",
+    }
+}
+
+/// What is known of a queue when its law is compiled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Site {
+    /// The line's rate at the start of the run.
+    pub rate: Rate,
+    /// The line's own propagation delay.
+    pub delay: Time,
+    /// The mean packet: a data packet on the wire.
+    pub packet: Bytes,
+}
+
+impl Site {
+    /// What the line carries [packets/s].
+    pub fn packets_per_s(&self) -> f64 {
+        self.rate.packets_per_s(self.packet)
+    }
+}
+
+/// What an AQM asks of its host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Needs {
+    /// The period of [`Event::Tick`] [s].
+    pub tick_s: Option<f64>,
+    /// When the coin is tossed.
+    pub decides: Decides,
+    /// Whether packets that can be marked are marked; if not, they are dropped.
+    pub marks: bool,
+    /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
+    pub bytes: bool,
+}
+
+/// When an AQM's coin is tossed for a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decides {
+    /// Never.
+    Never,
+    /// When it arrives, by [`Chance::probability`] after [`Event::Arrival`].
+    OnArrival,
+    /// When it leaves, by the probability in force then. The law's state changes at ticks only.
+    OnDeparture,
+}

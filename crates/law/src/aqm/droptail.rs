@@ -1,0 +1,55 @@
+//! Drop-tail: no law at all; the buffer's size alone decides, and that is the host's.
+//!
+//! Source: every router's default. To a delay-based sender the queue itself is the price.
+
+use alloc::string::String;
+
+use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
+use crate::law::{Entry, Fields, Law, Linearises, build};
+use crate::number::{Dual, Number};
+use crate::parameter::Values;
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "droptail",
+    title: "Drop-tail: a packet that finds the buffer full is lost",
+    source: "no paper: the default of every router",
+    colour: "#444444",
+    parameters: &[],
+    linearises: Linearises::No(
+        "what it drops jumps from nothing to everything at a full buffer; as a queue alone it needs no law",
+    ),
+    real: build::<f64, DropTail>,
+    dual: Some(build::<Dual, DropTail>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct DropTail;
+
+/// Drop-tail remembers nothing.
+#[derive(Debug, Clone, Copy)]
+struct State;
+
+impl<N> Fields<N> for State {
+    const NAMES: &'static [(&'static str, &'static str)] = &[];
+    fn each(&mut self, _: &mut dyn FnMut(&mut N)) {}
+}
+
+impl<N: Number> Law<N> for DropTail {
+    type Role = Queue;
+    type State = State;
+
+    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn start(&self) -> State {
+        State
+    }
+    fn on(&self, _: &mut State, _: Event, _: &Port<N>) {}
+    fn says(&self, _: &State, _: &Port<N>) -> Chance<N> {
+        Chance { probability: N::of(0.0), price_s: N::of(0.0) }
+    }
+    fn needs(&self) -> Needs {
+        Needs { tick_s: None, decides: Decides::Never, marks: false, bytes: false }
+    }
+}

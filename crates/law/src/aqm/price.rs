@@ -1,0 +1,169 @@
+//! Price marking: integrate the relative excess load over a virtual capacity, mark exponentially in the integral.
+//!
+//! Source: Paganini, Wang, Low, Doyle, "A New TCP/AQM for Stable Operation in Fast Networks", equation (5) and Fig. 4.
+//! Corrected: the price is kept at or above zero and a packet is marked when the coin is *below* the probability (the
+//! print has neither); load counts bytes, not packets, so that acknowledgements weigh what they carry.
+//! Twin: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
+
+use alloc::string::String;
+
+use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Dual, Fix, Number};
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "price",
+    title: "Price marking: an integral of excess load over a virtual capacity, told by exponential marking",
+    source: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, equation (5), Fig. 4",
+    colour: "#7b3fa0",
+    parameters: &[
+        Parameter::number(
+            "target",
+            Unit::One,
+            0.95,
+            [1e-3, 1.0],
+            "virtual capacity, as a fraction of the real one",
+            "section V",
+        ),
+        Parameter::number(
+            "phi",
+            Unit::One,
+            1000.0,
+            [1.001, 1e9],
+            "base of the marking law 1 - phi^-price",
+            "section V",
+        ),
+        Parameter::number(
+            "period",
+            Unit::Seconds,
+            0.005,
+            [1e-4, 10.0],
+            "update period",
+            "section V, Fig. 4 (updInterval)",
+        ),
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Price<f64>>,
+    dual: Some(build::<Dual, Price<Dual>>),
+    fixed: Some(build::<Fix<32>, Price<Fix<32>>>),
+};
+
+/// The law's compiled parameters.
+#[derive(Debug)]
+pub struct Price<N> {
+    /// Virtual capacity, as a fraction of the real one
+    pub target: N,
+    /// Update period [s]
+    pub period: N,
+    /// ln phi
+    pub ln_phi: N,
+    zero: N,
+    one: N,
+    period_s: f64,
+}
+
+numbers! {
+    /// What the law remembers.
+    pub struct State {
+        /// The link's price.
+        price: "s",
+        /// The marking probability that goes with it.
+        probability: "1",
+    }
+}
+
+impl<N: Number> Law<N> for Price<N> {
+    type Role = Queue;
+    type State = State<N>;
+
+    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+        Ok(Self {
+            target: N::of(values.number("target")),
+            period: N::of(values.number("period")),
+            ln_phi: N::of(libm::log(values.number("phi"))),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+            period_s: values.number("period"),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State { price: self.zero, probability: self.zero }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+        if event == Event::Tick {
+            // (5) over one period: what arrived in units of what would have fitted, less one, times the period.
+            let fitted = self.target * (seen.capacity * self.period);
+            s.price = (s.price + (seen.arrived / fitted - self.one) * self.period).max(self.zero);
+            s.probability = self.one - (-(self.ln_phi * s.price)).exp();
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: s.probability, price_s: s.price }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { tick_s: Some(self.period_s), decides: Decides::OnDeparture, marks: true, bytes: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law() -> Price<f64> {
+        let site = Site {
+            rate: crate::quantity::Rate(2_000_000_000),
+            delay: crate::quantity::Time::ZERO,
+            packet: crate::quantity::Bytes(1000),
+        };
+        Price::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+    }
+    const SEEN: Port<f64> = Port { queue: 0.0, idle_s: 0.0, arrived: 0.0, capacity: 250_000.0 };
+
+    /// Equation (5): a load of twice the virtual capacity raises the price by one second a second.
+    #[test]
+    fn the_price_is_the_integral_of_relative_excess() {
+        let law = law();
+        let mut s = law.start();
+        for _ in 0..200 {
+            law.on(&mut s, Event::Tick, &Port { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
+        }
+        assert!((s.price - 1.0).abs() < 1e-9, "{}", s.price);
+    }
+
+    /// Idle time leaves no debt: the next overload is answered at once.
+    #[test]
+    fn the_price_stays_at_zero_when_idle() {
+        let law = law();
+        let mut s = law.start();
+        for _ in 0..1000 {
+            law.on(&mut s, Event::Tick, &SEEN);
+        }
+        assert_eq!(s.price, 0.0);
+        law.on(&mut s, Event::Tick, &Port { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
+        assert!((s.price - 0.005).abs() < 1e-12);
+    }
+
+    /// Reference: prices 0.007 s and 0.43 s are marking probabilities 0.0472 and 0.9487, and the marks of successive
+    /// links combine to the sum of their prices: 0.01 s and 0.02 s give 0.187169.
+    #[test]
+    fn marking_is_exponential_in_the_price_and_prices_add() {
+        let law = law();
+        let marks = |price: f64| {
+            let load = (price / 0.005 + 1.0) * 237_500.0 * 0.005;
+            let mut s = law.start();
+            law.on(&mut s, Event::Tick, &Port { arrived: load, ..SEEN });
+            law.says(&s, &SEEN).probability
+        };
+        assert!((marks(0.007) - 0.0472).abs() < 5e-5 && (marks(0.43) - 0.9487).abs() < 5e-5);
+        let path = 1.0 - (1.0 - marks(0.01)) * (1.0 - marks(0.02));
+        assert!((path - 0.187_169).abs() < 5e-7 && (path - marks(0.03)).abs() < 1e-12);
+    }
+}

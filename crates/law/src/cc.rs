@@ -1,0 +1,112 @@
+//! Controllers: the laws of senders.
+
+mod cbr;
+pub mod fast;
+pub mod leadlag;
+mod newreno;
+
+use crate::estimate::MarkEstimate;
+use crate::law::{Entry, Role};
+use crate::number::Number;
+use crate::numbers;
+use crate::quantity::Bytes;
+
+/// Every controller, in the order the docs show them.
+pub const CONTROLLERS: &[Entry<Sender>] = &[newreno::ENTRY, fast::ENTRY, leadlag::ENTRY, cbr::ENTRY];
+
+/// The role of a sender's law: it decides window and pacing rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Sender;
+
+impl Role for Sender {
+    type Seen<N: Number> = Path<N>;
+    type Event = Event;
+    type Says<N: Number> = Allowance<N>;
+    type Site = Site;
+    type Needs = Needs;
+    const NOUN: &'static str = "controller";
+}
+
+/// What happened to a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// New data was acknowledged, outside loss recovery.
+    Ack {
+        /// Packets newly covered: 1, 2, or as many as 44 in the kernel [packets].
+        packets: u32,
+        /// Those among them whose acknowledgement carried a congestion echo [packets].
+        marked: u32,
+    },
+    /// The law's period went by.
+    Tick,
+    /// The host saw a round trip end.
+    Round,
+    /// A congestion event: loss, or an echo where [`Marks::Cut`]. The host lets at most one through in a round.
+    Cut,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+numbers! {
+    /// What a sender has measured of its path.
+    pub struct Path {
+        /// Average round-trip time, as [`Needs::average_rtt`] asks; the latest sample where it does not.
+        rtt_s: "s",
+        /// The smallest round-trip time so far.
+        base_rtt_s: "s",
+        /// The sum of prices along the path, as [`Marks::Price`] asks; otherwise zero.
+        price_s: "s",
+    }
+}
+
+numbers! {
+    /// What a sender may do.
+    pub struct Allowance {
+        /// Packets in flight at most.
+        window: "packets",
+        /// Least time between two packets; zero leaves the spacing to the acknowledgements.
+        gap_s: "s",
+    }
+}
+
+/// What is known of a sender when its law is compiled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Site {
+    /// A data packet on the wire.
+    pub packet: Bytes,
+    /// The window a flow starts with [packets].
+    pub initial_window: f64,
+    /// Where slow start ends before the first congestion event [packets].
+    pub initial_ssthresh: f64,
+}
+
+/// What a controller asks of its host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Needs {
+    /// The period of [`Event::Tick`] [s].
+    pub tick_s: Option<f64>,
+    /// What the host makes of congestion echoes.
+    pub marks: Marks,
+    /// The average that [`Path::rtt_s`] shall be.
+    pub average_rtt: Option<RttAverage>,
+}
+
+/// What a congestion echo means to a controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Marks {
+    /// A congestion event, as loss is (RFC 3168).
+    Cut,
+    /// A sample of the path's price, by this estimator; needs an echo per packet.
+    Price(MarkEstimate),
+    /// Nothing.
+    Ignored,
+}
+
+/// An exponential average of the round-trip time, one step a sample, with weight `min(over_window / window, most)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RttAverage {
+    /// [packets]
+    pub over_window: f64,
+    /// The largest weight, in (0, 1].
+    pub most: f64,
+}

@@ -1,0 +1,167 @@
+//! NewReno: slow start, additive increase, multiplicative decrease.
+//!
+//! Source: RFC 5681, section 3.1, equations (2) to (4); RFC 6582 for what counts as one congestion event (the host's
+//! data control tells); RFC 3168, section 6.1.2, for echoes.
+//! Differs: the window counts packets and keeps fractions; the floor after a congestion event is two packets, as in
+//! equation (4); `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
+
+use alloc::string::String;
+
+use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Dual, Number};
+use crate::numbers;
+use crate::parameter::{Parameter, Values};
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "newreno",
+    title: "NewReno: one packet more a round trip, half at a congestion event",
+    source: "RFC 5681; RFC 6582; RFC 3168",
+    colour: "#c1440e",
+    parameters: &[
+        Parameter::switch(
+            "ecn",
+            false,
+            "packets can be marked instead of dropped, and an echo is a congestion event",
+            "RFC 3168",
+        ),
+        Parameter::switch(
+            "grow_on_echo",
+            false,
+            "acknowledgements that carry an echo still grow the window",
+            "RFC 3168, section 6.1.2, forbids it, and ns-2 does not; some simulators do",
+        ),
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, NewReno<f64>>,
+    dual: Some(build::<Dual, NewReno<Dual>>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct NewReno<N> {
+    ecn: bool,
+    grow_on_echo: bool,
+    initial_window: N,
+    initial_ssthresh: N,
+    one: N,
+    two: N,
+    half: N,
+}
+
+numbers! {
+    /// What NewReno remembers.
+    struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+    }
+}
+
+impl<N: Number> Law<N> for NewReno<N> {
+    type Role = Sender;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        Ok(Self {
+            ecn: values.switch("ecn"),
+            grow_on_echo: values.switch("grow_on_echo"),
+            initial_window: N::of(site.initial_window),
+            initial_ssthresh: N::of(site.initial_ssthresh),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            half: N::of(0.5),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State { window: self.initial_window, ssthresh: self.initial_ssthresh }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+        match event {
+            Event::Ack { packets, marked } => {
+                let counted = if self.grow_on_echo { packets } else { packets - marked };
+                if counted == 0 {
+                } else if s.window < s.ssthresh {
+                    s.window = s.window + N::count(counted); // (2): one packet an acknowledged packet
+                } else {
+                    s.window = s.window + N::count(counted) / s.window; // (3): one packet a round trip
+                }
+            }
+            Event::Cut => {
+                s.ssthresh = (s.window * self.half).max(self.two); // (4)
+                s.window = s.ssthresh;
+            }
+            Event::Timeout => {
+                s.ssthresh = (s.window * self.half).max(self.two); // (4)
+                s.window = self.one;
+            }
+            Event::Tick | Event::Round => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { tick_s: None, marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, average_rtt: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(grow_on_echo: bool) -> NewReno<f64> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        values.set(&ENTRY.parameters[1], f64::from(u8::from(grow_on_echo))).unwrap();
+        NewReno::compile(
+            &values,
+            &Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 64.0 },
+        )
+        .unwrap()
+    }
+    const SEEN: Path<f64> = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0 };
+
+    /// A window's worth of acknowledgements doubles the window below the threshold and adds one packet above it.
+    #[test]
+    fn growth_per_round_is_double_then_one_packet() {
+        let law = law(false);
+        let mut s = law.start();
+        for _ in 0..2 {
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &SEEN);
+        }
+        assert_eq!(s.window, 4.0);
+        s.window = 1000.0;
+        for _ in 0..1000 {
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &SEEN);
+        }
+        assert!((s.window - 1001.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_congestion_event_halves_and_a_timeout_starts_over() {
+        let law = law(false);
+        let mut s = State { window: 100.0, ssthresh: 1e9 };
+        law.on(&mut s, Event::Cut, &SEEN);
+        assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
+        law.on(&mut s, Event::Timeout, &SEEN);
+        assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
+        law.on(&mut s, Event::Cut, &SEEN);
+        assert_eq!(s.ssthresh, 2.0, "equation (4): never below two packets");
+    }
+
+    #[test]
+    fn an_echo_does_not_grow_the_window_unless_asked() {
+        for (grow, after) in [(false, 100.0), (true, 100.01)] {
+            let mut s = State { window: 100.0, ssthresh: 2.0 };
+            law(grow).on(&mut s, Event::Ack { packets: 1, marked: 1 }, &SEEN);
+            assert!((s.window - after).abs() < 1e-12);
+        }
+    }
+}

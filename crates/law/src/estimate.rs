@@ -1,0 +1,7 @@
+//! Estimators: pure filters that turn raw observations into what laws need.
+
+mod marks;
+mod rtt;
+
+pub use marks::{MarkEstimate, MarkRegister, PriceTable};
+pub use rtt::{AverageRtt, BaseRtt};

@@ -1,0 +1,213 @@
+//! What a law is, what runs it, and what the registry knows of it.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use crate::number::{Dual, Fix, Number};
+use crate::parameter::{Parameter, Values};
+
+/// Visits a struct's numbers in declared order. Written by [`numbers!`](crate::numbers).
+pub trait Fields<N> {
+    /// Names and units of the numbers, in the order of [`Fields::each`].
+    const NAMES: &'static [(&'static str, &'static str)];
+    /// Calls `f` on each number.
+    fn each(&mut self, f: &mut dyn FnMut(&mut N));
+}
+
+/// Declares a struct of numbers, generic over its arithmetic, each with its unit, and lets hosts visit them.
+///
+/// What follows `frozen` is state that is not a number (bits, counters); the linearisation keeps it as it is.
+#[macro_export]
+macro_rules! numbers {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $unit:literal,)* }
+     $(frozen { $($(#[$zdoc:meta])* $frozen:ident: $kind:ty,)* })?) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        $vis struct $name<N> {
+            $($(#[$fdoc])* #[doc = concat!(" [", $unit, "]")] pub $field: N,)*
+            $($($(#[$zdoc])* pub $frozen: $kind,)*)?
+        }
+        impl<N> $crate::law::Fields<N> for $name<N> {
+            const NAMES: &'static [(&'static str, &'static str)] = &[$((stringify!($field), $unit),)*];
+            fn each(&mut self, f: &mut dyn FnMut(&mut N)) {
+                $(f(&mut self.$field);)*
+                let _ = f;
+            }
+        }
+    };
+}
+
+/// Where a law acts, and so what it can see, what can happen to it and what it may say.
+pub trait Role: Debug + 'static {
+    /// What is measured when something happens. Every field is measured, none is derived.
+    type Seen<N: Number>: Fields<N> + Copy + Debug;
+    /// What happened: kinds and counts, never a differentiable number.
+    type Event: Copy + Debug;
+    /// What the law answers: windows, gaps, probabilities. The host tosses the coin.
+    type Says<N: Number>: Fields<N> + Copy + Debug;
+    /// What is known of the place when the law's parameters are compiled.
+    type Site: Debug;
+    /// What the law asks of its host.
+    type Needs: Debug;
+    /// The word for such a law.
+    const NOUN: &'static str;
+}
+
+/// A law: what an event does to its state, and what the state says.
+pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
+    /// Where it acts.
+    type Role: Role;
+    /// What it remembers.
+    type State: Fields<N> + Clone + Debug + Send + Sync;
+
+    /// Compiles parameters, rounding each once.
+    ///
+    /// # Errors
+    /// Says which parameters contradict each other, or what the place cannot give.
+    fn compile(values: &Values, site: &<Self::Role as Role>::Site) -> Result<Self, String>;
+    /// The state before anything happened.
+    fn start(&self) -> Self::State;
+    /// What an event does.
+    fn on(&self, state: &mut Self::State, event: <Self::Role as Role>::Event, seen: &<Self::Role as Role>::Seen<N>);
+    /// What the state says now.
+    fn says(&self, state: &Self::State, seen: &<Self::Role as Role>::Seen<N>) -> <Self::Role as Role>::Says<N>;
+    /// What the state says on average over the law's own spacing of marks; differs from [`Law::says`] only where a
+    /// law shapes its coin by what happened to the packets before (RED).
+    fn says_on_average(
+        &self,
+        state: &Self::State,
+        seen: &<Self::Role as Role>::Seen<N>,
+    ) -> <Self::Role as Role>::Says<N> {
+        self.says(state, seen)
+    }
+    /// What it asks of its host.
+    fn needs(&self) -> <Self::Role as Role>::Needs;
+}
+
+/// One compiled law and the states of everything it drives, behind one dynamic call an event.
+pub trait Instances<N: Number, R: Role>: Send + Sync {
+    /// Adds an instance in its starting state and returns its number; numbers count up from zero.
+    fn add(&mut self) -> usize;
+    /// Puts an instance back to its starting state.
+    fn restart(&mut self, at: usize);
+    /// Something happened to one instance; returns what it says then.
+    fn on(&mut self, at: usize, event: R::Event, seen: &R::Seen<N>) -> R::Says<N>;
+    /// What an instance says now.
+    fn says(&self, at: usize, seen: &R::Seen<N>) -> R::Says<N>;
+    /// See [`Law::says_on_average`].
+    fn says_on_average(&self, at: usize, seen: &R::Seen<N>) -> R::Says<N>;
+    /// Names and units of the state's numbers: the law's observables.
+    fn names(&self) -> &'static [(&'static str, &'static str)];
+    /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
+    fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N));
+    /// What the law asks of its host.
+    fn needs(&self) -> R::Needs;
+}
+
+/// A law with its states next to each other.
+#[derive(Debug)]
+pub struct Dense<N: Number, L: Law<N>> {
+    law: L,
+    states: Vec<L::State>,
+    arithmetic: PhantomData<N>,
+}
+
+impl<N: Number, L: Law<N>> Dense<N, L> {
+    /// A law that drives nothing yet.
+    pub fn new(law: L) -> Self {
+        Self { law, states: Vec::new(), arithmetic: PhantomData }
+    }
+}
+
+impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
+    fn add(&mut self) -> usize {
+        self.states.push(self.law.start());
+        self.states.len() - 1
+    }
+    fn restart(&mut self, at: usize) {
+        self.states[at] = self.law.start();
+    }
+    #[inline]
+    fn on(
+        &mut self,
+        at: usize,
+        event: <L::Role as Role>::Event,
+        seen: &<L::Role as Role>::Seen<N>,
+    ) -> <L::Role as Role>::Says<N> {
+        let state = &mut self.states[at];
+        self.law.on(state, event, seen);
+        self.law.says(state, seen)
+    }
+    fn says(&self, at: usize, seen: &<L::Role as Role>::Seen<N>) -> <L::Role as Role>::Says<N> {
+        self.law.says(&self.states[at], seen)
+    }
+    fn says_on_average(&self, at: usize, seen: &<L::Role as Role>::Seen<N>) -> <L::Role as Role>::Says<N> {
+        self.law.says_on_average(&self.states[at], seen)
+    }
+    fn names(&self) -> &'static [(&'static str, &'static str)] {
+        <L::State as Fields<N>>::NAMES
+    }
+    fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N)) {
+        self.states[at].each(f);
+    }
+    fn needs(&self) -> <L::Role as Role>::Needs {
+        self.law.needs()
+    }
+}
+
+/// Compiles a law and boxes it.
+pub type Build<N, R> = fn(&Values, &<R as Role>::Site) -> Result<Box<dyn Instances<N, R>>, String>;
+
+/// Compiles `L` and boxes it: the one builder that every entry uses, once for each arithmetic.
+///
+/// # Errors
+/// As [`Law::compile`].
+pub fn build<N: Number, L: Law<N>>(
+    values: &Values,
+    site: &<L::Role as Role>::Site,
+) -> Result<Box<dyn Instances<N, L::Role>>, String> {
+    Ok(Box::new(Dense::<N, L>::new(L::compile(values, site)?)))
+}
+
+/// How a law gets into the stability analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linearises {
+    /// By dual numbers through its own update.
+    ByItself,
+    /// By dual numbers, with something the author declares, said here.
+    Declared(&'static str),
+    /// Not at all, for the reason given here.
+    No(&'static str),
+}
+
+/// What the registry knows of a law. The command line, the docs, the reader, the report's colours and the conformance
+/// tests are loops over entries.
+#[derive(Debug)]
+pub struct Entry<R: Role> {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub title: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// Its colour in every figure, `#rrggbb`.
+    pub colour: &'static str,
+    /// Its parameters, in the order the docs show them.
+    pub parameters: &'static [Parameter],
+    /// How the stability analysis gets its derivative.
+    pub linearises: Linearises,
+    /// Builds it for simulation.
+    pub real: Build<f64, R>,
+    /// Builds it for linearisation; none where [`Linearises::No`].
+    pub dual: Option<Build<Dual, R>>,
+    /// Builds it in the arithmetic of the kernel; none where there is no twin.
+    pub fixed: Option<Build<Fix<32>, R>>,
+}
+
+/// The entry of that name, if there is one.
+pub fn find<R: Role>(registry: &'static [Entry<R>], name: &str) -> Option<&'static Entry<R>> {
+    registry.iter().find(|e| e.name == name)
+}

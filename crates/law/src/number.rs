@@ -1,0 +1,81 @@
+//! The arithmetic a law may use.
+
+mod dual;
+mod fix;
+
+use core::fmt::Debug;
+use core::ops::{Add, Div, Mul, Neg, Sub};
+
+pub use dual::Dual;
+pub use fix::Fix;
+
+/// What a law may compute with. No clock, coin, I/O or integer cast can reach it.
+///
+/// `min`, `max` and `clamp` are the only branches on numbers that leave a trace: a [`Dual`] takes the live branch and
+/// notes how near the other was. A plain comparison is for conditions that an equilibrium is never close to, such as
+/// the end of slow start.
+pub trait Number:
+    Copy
+    + Debug
+    + PartialOrd
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Send
+    + Sync
+    + 'static
+{
+    /// A constant or a compiled parameter, rounded once.
+    fn of(x: f64) -> Self;
+    /// The nearest `f64`, for reports and for hosts that compute in `f64`.
+    fn value(self) -> f64;
+    /// e to the power of `self`; the same bits on every machine.
+    #[must_use]
+    fn exp(self) -> Self;
+    /// The natural logarithm; the same bits on every machine.
+    #[must_use]
+    fn ln(self) -> Self;
+    /// The smaller of two.
+    #[must_use]
+    fn min(self, other: Self) -> Self;
+    /// The larger of two.
+    #[must_use]
+    fn max(self, other: Self) -> Self;
+    /// `self` kept within `least..=most`.
+    #[must_use]
+    fn clamp(self, least: Self, most: Self) -> Self {
+        self.max(least).min(most)
+    }
+    /// A count. Exact below 2^24 in every arithmetic.
+    fn count(n: u32) -> Self {
+        Self::of(f64::from(n))
+    }
+}
+
+impl Number for f64 {
+    #[inline]
+    fn of(x: f64) -> Self {
+        x
+    }
+    #[inline]
+    fn value(self) -> f64 {
+        self
+    }
+    fn exp(self) -> Self {
+        libm::exp(self)
+    }
+    fn ln(self) -> Self {
+        libm::log(self)
+    }
+    // Comparisons instead of f64::min: one instruction, and no special case for NaN, which a law never sees.
+    #[inline]
+    fn min(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+    #[inline]
+    fn max(self, other: Self) -> Self {
+        if other > self { other } else { self }
+    }
+}
