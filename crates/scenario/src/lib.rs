@@ -1,1 +1,10 @@
-//! To be written.
+//! Scenario files in, records out, and what every world has in common.
+//!
+//! [`read`] turns a scenario's text into resolved [`model::Scenario`]s, each default filled in; [`world::World`] runs
+//! one and gives a [`world::Run`]; [`record`] turns that into the files of a record. Nothing here touches a file or
+//! starts a thread, so the same code serves the command, other programs and a page in the browser.
+
+pub mod model;
+pub mod seed;
+pub mod summary;
+pub mod world;

@@ -1,0 +1,211 @@
+//! `summary.json`: what a run measured, in numbers. A name that does not apply is absent, never null or a made-up zero.
+//!
+//! Times are in seconds, sizes in bits, bytes or packets as named, all over the measured span (warm-up left out).
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The summary of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The scenario's title.
+    pub title: String,
+    /// Where it ran.
+    pub world: String,
+    /// The scenario's seed.
+    pub seed: u64,
+    /// What was measured over the whole span after warm-up.
+    #[serde(flatten)]
+    pub whole: Measured,
+    /// The same for each named window.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub windows: IndexMap<String, Measured>,
+    /// What the run cost.
+    pub engine: Engine,
+}
+
+/// What was measured over one span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Length of the span.
+    pub measured_s: f64,
+    /// Each link.
+    pub links: IndexMap<String, LinkSummary>,
+    /// Each group of flows.
+    pub groups: IndexMap<String, GroupSummary>,
+    /// Each flow, where there are at most 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSummary>,
+    /// Fairness over all flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<Fairness>,
+}
+
+/// One link over one span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// Share of the rate used by what left the link, acknowledgements included.
+    pub utilization: f64,
+    /// Bits that left the link, per second.
+    pub throughput_bit_per_s: f64,
+    /// Packets waiting, averaged over time; the packet in transmission does not wait.
+    pub queue_mean_packets: f64,
+    /// Standard deviation of the packets waiting, over time.
+    pub queue_sd_packets: f64,
+    /// What the packets waiting stayed at or below for 99 % of the time.
+    pub queue_p99_packets: f64,
+    /// Most packets that waited.
+    pub queue_max_packets: f64,
+    /// Time from arrival to the start of transmission, averaged over packets; absent where none passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queueing_delay_mean_s: Option<f64>,
+    /// What that time stayed at or below for 99 % of the packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queueing_delay_p99_s: Option<f64>,
+    /// Packets that arrived, those refused included.
+    pub arrivals: u64,
+    /// Packets that left.
+    pub departures: u64,
+    /// Packets refused by a full buffer or the AQM, or lost on the line.
+    pub drops: u64,
+    /// Packets marked here.
+    pub marks: u64,
+    /// Average of the link's price over time, where its law has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_mean: Option<f64>,
+}
+
+/// One group of flows over one span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupSummary {
+    /// How many flows.
+    pub count: u32,
+    /// User data delivered in order, all flows together, per second.
+    pub goodput_bit_per_s: f64,
+    /// Data packets delivered, all flows together, per second.
+    pub throughput_packets_per_s: f64,
+    /// Average over all round-trip samples; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_mean_s: Option<f64>,
+    /// Jain's index of the flows' goodput; absent where nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain: Option<f64>,
+    /// Congestion window, averaged over time and flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_mean_packets: Option<f64>,
+    /// Standard deviation of a flow's window over time, averaged over flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_sd_packets: Option<f64>,
+    /// Share of the data packets sent that were lost on the way.
+    pub loss_rate: f64,
+    /// Share of the data packets delivered that arrived marked.
+    pub mark_rate: f64,
+    /// Data packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Transfers, where flows have a size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<Transfers>,
+}
+
+/// Finished transfers of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Transfers {
+    /// How many finished in the span.
+    pub completed: u64,
+    /// Mean time from start to the last acknowledgement; absent where none finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_mean_s: Option<f64>,
+    /// Median of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_p50_s: Option<f64>,
+    /// 99th percentile of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_p99_s: Option<f64>,
+}
+
+/// One flow over one span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// Its group.
+    pub group: String,
+    /// Its place in the group.
+    pub index: u32,
+    /// Two-way propagation delay.
+    pub rtt_s: f64,
+    /// User data delivered in order, per second.
+    pub goodput_bit_per_s: f64,
+    /// Data packets delivered, per second.
+    pub throughput_packets_per_s: f64,
+    /// Congestion window, averaged over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_mean_packets: Option<f64>,
+    /// Average round-trip sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_mean_s: Option<f64>,
+    /// Smallest round-trip sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_min_s: Option<f64>,
+    /// Share of its data packets that were lost.
+    pub loss_rate: f64,
+    /// Share of its delivered data packets that arrived marked.
+    pub mark_rate: f64,
+    /// Data packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Time from start to the last acknowledgement, where it has a size and finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<f64>,
+}
+
+/// Fairness over all flows of the scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fairness {
+    /// Jain's index of goodput.
+    pub jain: f64,
+}
+
+/// What a run cost. The only part of a record that differs between two runs of the same seed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Engine {
+    /// Events processed.
+    pub events: u64,
+    /// Data packets that left links.
+    pub packets: u64,
+    /// Wall-clock time.
+    pub wall_s: f64,
+    /// Processor time.
+    pub cpu_s: f64,
+    /// `packets` over `cpu_s`.
+    pub packets_per_cpu_s: f64,
+    /// Most memory the process held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// Jain's fairness index, `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all. None where nothing was
+/// shared out. (Jain, Chiu, Hawe, DEC TR-301, 1984.)
+pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for x in shares {
+        n += 1.0;
+        sum += x;
+        squares += x * x;
+    }
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_at_its_ends() {
+        assert_eq!(jain([3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain([1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain([0.0, 0.0]), None);
+        assert_eq!(jain([]), None);
+    }
+}
