@@ -89,6 +89,8 @@ pub struct Needs {
     pub marks: Marks,
     /// The average that [`Path::rtt_s`] shall be.
     pub average_rtt: Option<RttAverage>,
+    /// Whether data are acknowledged and sent again when lost; if not, nothing comes back (UDP).
+    pub reliable: bool,
 }
 
 /// What a congestion echo means to a controller.

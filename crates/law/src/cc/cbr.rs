@@ -58,7 +58,7 @@ impl<N: Number> Law<N> for Cbr<N> {
         Allowance { window: self.window, gap_s: self.gap_s }
     }
     fn needs(&self) -> Needs {
-        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: None }
+        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: None, reliable: false }
     }
 }
 

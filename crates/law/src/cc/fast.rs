@@ -117,7 +117,7 @@ impl<N: Number> Law<N> for Fast<N> {
 
     fn needs(&self) -> Needs {
         let average = RttAverage { over_window: 3.0, most: self.rtt_most };
-        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: Some(average) }
+        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: Some(average), reliable: true }
     }
 }
 

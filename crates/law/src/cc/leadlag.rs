@@ -156,7 +156,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { tick_s: Some(self.period_s), marks: Marks::Price(self.estimate), average_rtt: None }
+        Needs { tick_s: Some(self.period_s), marks: Marks::Price(self.estimate), average_rtt: None, reliable: true }
     }
 }
 
