@@ -1,1 +1,20 @@
-//! To be written.
+//! Figures and claims of papers: what is listed, what was measured, and whether it holds.
+//!
+//! [`Paper`] reads `papers/<key>/paper.toml`: every figure and table of the paper, and every claim with its bound.
+//! Whoever runs an item's scenario hands the [`Cell`]s back with their summaries; [`figure`] turns them into lines,
+//! [`judge`] into a [`Finding`] a claim, and [`Verdicts`] compares these with what the repository has on record.
+//! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
+
+mod axis;
+mod cell;
+mod check;
+mod figure;
+mod judge;
+mod paper;
+mod verdicts;
+
+pub use cell::Cell;
+pub use figure::{Figure, Line, Point, Row, figure, rows};
+pub use judge::{Finding, JudgeError, Measured, Verdict, judge};
+pub use paper::{Axis, Bounds, Claim, Column, Falls, Item, Paper, PaperError, Path, Reference, Scale, Seeds, Test};
+pub use verdicts::{Comparison, Extent, Recorded, Verdicts};

@@ -1,0 +1,157 @@
+//! Cells of a sweep with what was measured in them.
+
+use indexmap::IndexMap;
+use penstock_scenario::summary::Summary;
+use serde_json::Value;
+
+use crate::paper::Seeds;
+
+/// One cell of a sweep, run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Keys and values that tell it from the others, in the order of the file: `case`, `seed`, swept keys.
+    pub labels: Vec<(String, String)>,
+    /// What was measured.
+    summary: Value,
+}
+
+impl Cell {
+    /// A cell with its summary.
+    ///
+    /// # Panics
+    /// If the summary cannot be written as JSON, which only a bug can cause.
+    pub fn new(labels: Vec<(String, String)>, summary: &Summary) -> Self {
+        Self { labels, summary: serde_json::to_value(summary).expect("a summary is plain data") }
+    }
+
+    /// A cell with a summary that was read back from a record.
+    pub fn of_json(labels: Vec<(String, String)>, summary: Value) -> Self {
+        Self { labels, summary }
+    }
+
+    /// The value of a key.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// The number at `path`, names from the top of the summary joined by dots.
+    ///
+    /// # Errors
+    /// Says how far the path leads, and what is there instead.
+    pub fn number(&self, path: &str) -> Result<f64, String> {
+        let mut here = &self.summary;
+        let mut walked = String::from("the summary");
+        for name in path.split('.') {
+            let next = match here {
+                Value::Object(fields) => fields.get(name),
+                Value::Array(rows) => name.parse().ok().and_then(|n: usize| rows.get(n)),
+                _ => None,
+            };
+            let Some(next) = next else {
+                let known: Vec<&str> = match here {
+                    Value::Object(fields) => fields.keys().map(String::as_str).collect(),
+                    _ => Vec::new(),
+                };
+                return Err(format!("{walked} has no `{name}`; it has {}", known.join(", ")));
+            };
+            here = next;
+            walked = format!("`{name}`");
+        }
+        here.as_f64().ok_or_else(|| format!("`{path}` is not a number"))
+    }
+
+    /// The cell in words, without the keys in `but`.
+    pub fn words(&self, but: &[&str]) -> String {
+        words(&self.labels, but)
+    }
+}
+
+/// Values of labels, without the keys in `but`.
+pub(crate) fn words(labels: &[(String, String)], but: &[&str]) -> String {
+    let said = |(key, value): &(String, String)| if key == "seed" { format!("seed {value}") } else { value.clone() };
+    let kept: Vec<String> = labels.iter().filter(|(k, _)| !but.contains(&k.as_str())).map(said).collect();
+    kept.join(", ")
+}
+
+/// Whether labels have these values.
+pub(crate) fn matches(labels: &[(String, String)], wanted: &IndexMap<String, String>) -> bool {
+    wanted.iter().all(|(key, value)| labels.iter().any(|(k, v)| k == key && v == value))
+}
+
+/// Labels without `but`.
+pub(crate) fn without(labels: &[(String, String)], but: &str) -> Vec<(String, String)> {
+    labels.iter().filter(|(k, _)| k != but).cloned().collect()
+}
+
+/// A number and the labels of the cell, or of the cells, it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) value: f64,
+}
+
+/// The numbers at `path`, with seeds joined.
+pub(crate) fn samples(cells: &[Cell], path: &str, seeds: Seeds) -> Result<Vec<Sample>, String> {
+    let mut joined: IndexMap<Vec<(String, String)>, Vec<f64>> = IndexMap::new();
+    for cell in cells {
+        let value = cell.number(path).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
+        let labels = if seeds == Seeds::Each { cell.labels.clone() } else { without(&cell.labels, "seed") };
+        joined.entry(labels).or_default().push(value);
+    }
+    let join = |values: &[f64]| match seeds {
+        Seeds::Mean | Seeds::Each => mean(values),
+        Seeds::Min => least(values),
+        Seeds::Max => largest(values),
+    };
+    Ok(joined.into_iter().map(|(labels, values)| Sample { labels, value: join(&values) }).collect())
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+pub(crate) fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cell(seed: &str, value: f64) -> Cell {
+        let labels = vec![("case".into(), "FAST".into()), ("seed".into(), seed.into())];
+        Cell::of_json(
+            labels,
+            json!({ "links": { "bottleneck": { "utilization": value } }, "flows": [{ "rtt_s": 0.1 }] }),
+        )
+    }
+
+    #[test]
+    fn a_path_leads_through_tables_and_rows() {
+        let cell = cell("1", 0.9);
+        assert_eq!(cell.number("links.bottleneck.utilization"), Ok(0.9));
+        assert_eq!(cell.number("flows.0.rtt_s"), Ok(0.1));
+    }
+
+    #[test]
+    fn a_wrong_path_says_what_is_there() {
+        let what = cell("1", 0.9).number("links.bottleneck.utilisation").unwrap_err();
+        assert_eq!(what, "`bottleneck` has no `utilisation`; it has utilization");
+        assert_eq!(cell("1", 0.9).number("links").unwrap_err(), "`links` is not a number");
+    }
+
+    #[test]
+    fn seeds_are_joined_as_asked() {
+        let cells = [cell("1", 0.8), cell("2", 1.0)];
+        let joined = |seeds| samples(&cells, "links.bottleneck.utilization", seeds).unwrap();
+        assert_eq!(joined(Seeds::Mean)[0].value, 0.9);
+        assert_eq!(joined(Seeds::Min)[0].value, 0.8);
+        assert_eq!(joined(Seeds::Max)[0].value, 1.0);
+        assert_eq!(joined(Seeds::Each).len(), 2);
+    }
+}

@@ -1,0 +1,157 @@
+//! What must hold inside a `paper.toml` before anything runs.
+
+use crate::paper::{Claim, Item, Paper, Test};
+
+/// Where in the text, and what is wrong.
+type Fault = (usize, String);
+
+/// The line of an offset, from 1.
+pub(crate) fn line(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1
+}
+
+/// Our sentence for an unknown key, with the nearest known one; other messages stay as they are.
+pub(crate) fn unknown_key(message: &str) -> String {
+    let Some(rest) = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))
+    else {
+        return message.to_owned();
+    };
+    let words: Vec<&str> = rest.split('`').step_by(2).collect();
+    let Some((key, known)) = words.split_first() else { return message.to_owned() };
+    let nearest = known.iter().filter(|k| !k.is_empty()).min_by_key(|k| distance(key, k));
+    match nearest.filter(|k| distance(key, k) <= 3) {
+        Some(nearest) => format!("unknown key `{key}`; did you mean `{nearest}`?"),
+        None => format!("unknown key `{key}`; known here: {}", known.join(", ")),
+    }
+}
+
+// Levenshtein's distance, one row at a time.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Everything that serde does not see.
+pub(crate) fn paper(paper: &Paper) -> Result<(), Fault> {
+    if paper.format != 1 {
+        return Err((0, format!("format {} is not known; this version reads format 1", paper.format)));
+    }
+    for (n, i) in paper.items.iter().enumerate() {
+        let id = i.id.get_ref();
+        let at = i.id.span().start;
+        if paper.items[..n].iter().any(|other| other.id.get_ref() == id) {
+            return Err((at, format!("the id `{id}` stands twice; each figure and table needs its own")));
+        }
+        item(i).map_err(|what| (at, format!("item `{id}`: {what}")))?;
+    }
+    for (n, c) in paper.claims.iter().enumerate() {
+        let id = c.id.get_ref();
+        let at = c.id.span().start;
+        if paper.claims[..n].iter().any(|other| other.id.get_ref() == id) {
+            return Err((at, format!("the id `{id}` stands twice; each claim needs its own")));
+        }
+        let Some(item) = paper.item(c.item.get_ref()) else {
+            let known: Vec<&str> = paper.items.iter().map(|i| i.id.get_ref().as_str()).collect();
+            let what = format!("no item is named `{}`; the items are {}", c.item.get_ref(), known.join(", "));
+            return Err((c.item.span().start, what));
+        };
+        claim(c, item).map_err(|what| (at, format!("claim `{id}`: {what}")))?;
+    }
+    Ok(())
+}
+
+fn item(item: &Item) -> Result<(), String> {
+    let runs = item.world.is_some() || item.scenario.is_some() || item.x.is_some() || item.y.is_some();
+    match (&item.not_run, runs) {
+        (Some(_), true) => return Err("`not_run` and a scenario exclude each other".into()),
+        (Some(_), false) => return Ok(()),
+        (None, _) => {}
+    }
+    let missing = [
+        ("world", item.world.is_none()),
+        ("scenario", item.scenario.is_none()),
+        ("x", item.x.is_none()),
+        ("y", item.y.is_none()),
+    ];
+    if let Some((key, _)) = missing.iter().find(|(_, missing)| *missing) {
+        return Err(format!("needs `{key}`, or `not_run` with the reason why it is not run here"));
+    }
+    if item.scenario.as_deref().is_some_and(|s| s.starts_with('/')) {
+        return Err("the scenario's path is relative to paper.toml".into());
+    }
+    for path in item.y.iter().map(|y| &y.path).chain(item.columns.iter().map(|c| &c.path)) {
+        result(path.get_ref())?;
+    }
+    Ok(())
+}
+
+fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
+    if claim.quote.is_some() == claim.says.is_some() {
+        return Err("needs `quote` (the paper's wording) or `says` (ours), not both".into());
+    }
+    let (Some(measure), Some(test)) = (&claim.measure, &claim.test) else {
+        return match (claim.measure.is_some() || claim.test.is_some(), claim.why_not(item).is_some()) {
+            (true, _) => Err("`measure` and `test` go together".into()),
+            (false, true) => Ok(()),
+            (false, false) => Err("needs `measure` and `test`, or `not_run` with the reason".into()),
+        };
+    };
+    if claim.source.is_none() {
+        return Err("needs `source`: where its bound comes from".into());
+    }
+    result(measure.get_ref())?;
+    match test.get_ref() {
+        Test::Within(b) if b.relative.is_some() == b.absolute.is_some() => {
+            Err("`within` needs `relative` or `absolute`, not both".into())
+        }
+        Test::Falls(f) if f.rise_at_most.is_none() && f.drop_at_least.is_none() => {
+            Err("`falls` needs `rise_at_most`, `drop_at_least` or both".into())
+        }
+        Test::Falls(_) | Test::Above(_) | Test::Below(_) | Test::Order(_) if claim.reduce.is_some() => {
+            Err("a comparison between cells needs them apart: leave `reduce` out".into())
+        }
+        Test::Above(other) | Test::Below(other) if other.is_empty() => {
+            Err("`above` and `below` name the cells to compare with, as in { case = \"FAST\" }".into())
+        }
+        Test::Order(o) if o.rising.len() < 2 => Err("`order` needs two values at least".into()),
+        _ => Ok(()),
+    }
+}
+
+fn result(path: &str) -> Result<(), String> {
+    if path.split('.').next() == Some("engine") {
+        return Err(format!("`{path}` is what a run cost, not what it found: it differs from run to run"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_gets_the_nearest_known_one() {
+        let message = "unknown field `wrold`, expected one of `world`, `scenario`";
+        assert_eq!(unknown_key(message), "unknown key `wrold`; did you mean `world`?");
+        let message = "unknown field `colour`, expected one of `world`, `scenario`";
+        assert!(unknown_key(message).starts_with("unknown key `colour`; known here: world"));
+        assert_eq!(unknown_key("missing field `id`"), "missing field `id`");
+    }
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance("world", "wrold"), 2);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+    }
+}

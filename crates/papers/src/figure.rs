@@ -1,0 +1,143 @@
+//! The lines of a figure, and the rows of the table beside it.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::axis::position;
+use crate::cell::{self, Cell};
+use crate::paper::{Item, Scale};
+
+/// A figure as data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// What it shows.
+    pub title: String,
+    /// The horizontal axis.
+    pub x_label: String,
+    /// How positions along it are spaced.
+    pub x_scale: Scale,
+    /// The vertical axis.
+    pub y_label: String,
+    /// What the vertical axis shows at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y_range: Option<[f64; 2]>,
+    /// One line a case, then the lines of others.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// Its name in the legend.
+    pub label: String,
+    /// Where its numbers come from, if they are not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Its points, from left to right.
+    pub points: Vec<Point>,
+}
+
+/// A point of a line: the mean over seeds, and the band they span.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// The value of the swept key.
+    pub at: String,
+    /// Where that is on the axis; the point's number from 0 where the value is not a number.
+    pub x: f64,
+    /// Mean over seeds.
+    pub mean: f64,
+    /// Least over seeds.
+    pub min: f64,
+    /// Largest over seeds.
+    pub max: f64,
+}
+
+/// A row of the printed table: a cell, and a number for each of the item's columns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Keys and values that tell the cell from the others.
+    pub labels: IndexMap<String, String>,
+    /// Head of the column, and the number; absent where the summary has none.
+    pub values: IndexMap<String, f64>,
+}
+
+/// Draws `item` from its cells. Nothing for an item that is not run.
+///
+/// # Errors
+/// Says which cell lacks the number that is plotted.
+pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
+    let (Some(x), Some(y)) = (&item.x, &item.y) else { return Ok(None) };
+    let mut lines: IndexMap<String, IndexMap<String, Vec<f64>>> = IndexMap::new();
+    for cell in cells {
+        let value =
+            cell.number(y.path.get_ref()).map_err(|what| format!("{}: {}: {what}", item.title, cell.words(&[])))?;
+        let at = cell.label(&x.key).ok_or_else(|| no_key(&x.key, cell))?;
+        let line = cell.label(&item.lines).unwrap_or_default();
+        lines.entry(line.into()).or_default().entry(at.into()).or_default().push(value);
+    }
+    let order: IndexMap<&str, usize> =
+        lines.values().flat_map(IndexMap::keys).map(String::as_str).fold(IndexMap::new(), |mut seen, at| {
+            let next = seen.len();
+            seen.entry(at).or_insert(next);
+            seen
+        });
+    let place = |at: &str| position(at, x.unit.as_deref()).unwrap_or_else(|| order.get(at).map_or(0.0, |n| *n as f64));
+    let mut drawn: Vec<Line> = Vec::new();
+    for (label, points) in &lines {
+        let point = |(at, values): (&String, &Vec<f64>)| Point {
+            at: at.clone(),
+            x: place(at),
+            mean: cell::mean(values),
+            min: cell::least(values),
+            max: cell::largest(values),
+        };
+        drawn.push(Line { label: label.clone(), source: None, points: sorted(points.iter().map(point).collect()) });
+    }
+    for reference in &item.reference {
+        // What others measured where we did not is left out, so that a short run shows a short figure.
+        let shown = reference.points.iter().filter(|(at, _)| order.contains_key(at.get_ref().as_str()));
+        let point = |(at, value): &(toml::Spanned<String>, f64)| Point {
+            at: at.get_ref().clone(),
+            x: place(at.get_ref()),
+            mean: *value,
+            min: *value,
+            max: *value,
+        };
+        drawn.push(Line {
+            label: reference.label.clone(),
+            source: Some(reference.source.clone()),
+            points: sorted(shown.map(point).collect()),
+        });
+    }
+    Ok(Some(Figure {
+        title: item.title.clone(),
+        x_label: x.label.clone(),
+        x_scale: x.scale,
+        y_label: y.label.clone(),
+        y_range: y.range,
+        lines: drawn,
+    }))
+}
+
+/// The printed table: one row a cell, in the order of the sweep.
+pub fn rows(item: &Item, cells: &[Cell]) -> Vec<Row> {
+    let row = |cell: &Cell| Row {
+        labels: cell.labels.iter().cloned().collect(),
+        values: item
+            .columns
+            .iter()
+            .filter_map(|c| Some((c.label.clone(), cell.number(c.path.get_ref()).ok()?)))
+            .collect(),
+    };
+    cells.iter().map(row).collect()
+}
+
+fn sorted(mut points: Vec<Point>) -> Vec<Point> {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points
+}
+
+fn no_key(key: &str, cell: &Cell) -> String {
+    let known: Vec<&str> = cell.labels.iter().map(|(k, _)| k.as_str()).collect();
+    format!("the sweep has no key `{key}`; it has {}", known.join(", "))
+}

@@ -1,0 +1,289 @@
+//! Whether a claim holds in the cells that were run.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::axis;
+use crate::cell::{self, Cell, Sample};
+use crate::paper::{Claim, Falls, Item, Order, Reduce, Test};
+use crate::verdicts::Extent;
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The bound is kept.
+    #[serde(rename = "holds")]
+    Holds,
+    /// It is not.
+    #[serde(rename = "fails")]
+    Fails,
+    /// Nobody can tell from what runs here.
+    #[serde(rename = "not run here")]
+    NotRunHere,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::NotRunHere => "not run here",
+        })
+    }
+}
+
+/// A claim with its verdict and what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The claim's id.
+    pub id: String,
+    /// The figure or table it was measured in.
+    pub item: String,
+    /// Where it stands in the paper.
+    pub place: String,
+    /// What the paper states.
+    pub statement: String,
+    /// Whether the statement is the paper's wording.
+    pub quoted: bool,
+    /// Whether the test is ours.
+    pub ours: bool,
+    /// The measure: a path in a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// What must hold, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
+    /// Where the bound comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The numbers that were tested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<Measured>,
+    /// Why it fails or was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A number that was tested.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    /// Where: the cell in words.
+    pub at: String,
+    /// What was measured there.
+    pub value: f64,
+    /// What it was compared with, where that is not the bound itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<f64>,
+    /// Whether it keeps the bound.
+    pub keeps: bool,
+}
+
+/// A claim that cannot be tested as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("claim `{claim}`: {what}")]
+pub struct JudgeError {
+    /// The claim.
+    pub claim: String,
+    /// What stands in the way, and what would do.
+    pub what: String,
+}
+
+/// Judges `claim` by the cells of its item, all of them or those of the short run.
+///
+/// # Errors
+/// Says what a cell lacks: the number, a key, or the cell to compare with.
+pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Result<Finding, JudgeError> {
+    let mut finding = Finding {
+        id: claim.id.get_ref().clone(),
+        item: claim.item.get_ref().clone(),
+        place: claim.place.clone(),
+        statement: claim.statement().to_owned(),
+        quoted: claim.quote.is_some(),
+        ours: claim.ours,
+        measure: claim.measure.as_ref().map(|m| m.get_ref().clone()),
+        bound: claim.test.as_ref().map(|t| bound(t.get_ref())),
+        source: claim.source.clone(),
+        verdict: Verdict::NotRunHere,
+        measured: Vec::new(),
+        why: claim.why_not(item),
+    };
+    let (None, Some(measure), Some(test)) = (&finding.why, &claim.measure, &claim.test) else {
+        return Ok(finding);
+    };
+    if extent == Extent::Short && !claim.short {
+        finding.why = Some("needs the whole sweep".into());
+        return Ok(finding);
+    }
+    let fault = |what| JudgeError { claim: claim.id.get_ref().clone(), what };
+    let all = cell::samples(cells, measure.get_ref(), claim.seeds).map_err(fault)?;
+    let mut chosen: Vec<Sample> = all.iter().filter(|s| cell::matches(&s.labels, &claim.cells)).cloned().collect();
+    if chosen.is_empty() {
+        let words: Vec<String> = claim.cells.iter().map(|(k, v)| format!("{k} = {v:?}")).collect();
+        return Err(fault(format!("no cell has {}", words.join(" and "))));
+    }
+    if let Some(reduce) = claim.reduce {
+        chosen = vec![reduced(&chosen, reduce)];
+    }
+    let given: Vec<&str> = claim.cells.keys().map(String::as_str).collect();
+    let measured = test_all(test.get_ref(), &chosen, &all, &given).map_err(fault)?;
+    finding.verdict = if measured.iter().all(|m| m.keeps) { Verdict::Holds } else { Verdict::Fails };
+    finding.measured = measured;
+    Ok(finding)
+}
+
+fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
+    let values: Vec<f64> = samples.iter().map(|s| s.value).collect();
+    let (word, value) = match reduce {
+        Reduce::Mean => ("mean", cell::mean(&values)),
+        Reduce::Min => ("least", cell::least(&values)),
+        Reduce::Max => ("largest", cell::largest(&values)),
+    };
+    Sample { labels: vec![("over".into(), format!("{word} of {}", values.len()))], value }
+}
+
+fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
+    let each = |keeps: &dyn Fn(f64) -> bool| {
+        let measured = |s: &Sample| Measured {
+            at: cell::words(&s.labels, given),
+            value: s.value,
+            against: None,
+            keeps: keeps(s.value),
+        };
+        chosen.iter().map(measured).collect()
+    };
+    Ok(match test {
+        Test::AtLeast(bound) => each(&|x| x >= *bound),
+        Test::AtMost(bound) => each(&|x| x <= *bound),
+        Test::Within(b) => {
+            let room = b.absolute.or(b.relative.map(|r| r * b.value.abs())).unwrap_or_default();
+            each(&|x| (x - b.value).abs() <= room)
+        }
+        Test::Falls(falls) => falling(falls, chosen, given)?,
+        Test::Above(other) => against(other, chosen, all, given, |x, y| x > y)?,
+        Test::Below(other) => against(other, chosen, all, given, |x, y| x < y)?,
+        Test::Order(order) => rising(order, chosen, given)?,
+    })
+}
+
+/// Samples in groups that differ in `key` only.
+fn groups<'a>(samples: &'a [Sample], key: &str) -> Result<Vec<Vec<(&'a str, &'a Sample)>>, String> {
+    let mut groups: IndexMap<Vec<(String, String)>, Vec<(&str, &Sample)>> = IndexMap::new();
+    for sample in samples {
+        let Some((_, value)) = sample.labels.iter().find(|(k, _)| k == key) else {
+            let known: Vec<&str> = sample.labels.iter().map(|(k, _)| k.as_str()).collect();
+            return Err(format!("the sweep has no key `{key}`; it has {}", known.join(", ")));
+        };
+        groups.entry(cell::without(&sample.labels, key)).or_default().push((value, sample));
+    }
+    Ok(groups.into_values().collect())
+}
+
+fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    for mut group in groups(chosen, &falls.along)? {
+        if group.len() < 2 {
+            return Err(format!("nothing can fall along `{}`: there is one cell only", falls.along));
+        }
+        // Values that are not numbers keep the order of the sweep.
+        if let Some(mut ranked) =
+            group.iter().map(|(v, s)| axis::rank(v).map(|r| (r, *v, *s))).collect::<Option<Vec<_>>>()
+        {
+            ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+            group = ranked.into_iter().map(|(_, v, s)| (v, s)).collect();
+        }
+        let first = group[0].1.value;
+        let mut before: Option<f64> = None;
+        for (n, (_, sample)) in group.iter().enumerate() {
+            let step = match (falls.rise_at_most, before) {
+                (Some(rise), Some(before)) => sample.value - before <= rise,
+                _ => true,
+            };
+            let total = match falls.drop_at_least {
+                Some(drop) if n + 1 == group.len() => first - sample.value >= drop,
+                _ => true,
+            };
+            measured.push(Measured {
+                at: cell::words(&sample.labels, given),
+                value: sample.value,
+                against: None,
+                keeps: step && total,
+            });
+            before = Some(sample.value);
+        }
+    }
+    Ok(measured)
+}
+
+fn against(
+    other: &IndexMap<String, String>,
+    chosen: &[Sample],
+    all: &[Sample],
+    given: &[&str],
+    keeps: fn(f64, f64) -> bool,
+) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    for sample in chosen {
+        let mut wanted: IndexMap<String, String> = sample.labels.iter().cloned().collect();
+        for (key, value) in other {
+            wanted.insert(key.clone(), value.clone());
+        }
+        let counterpart = all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
+            let words: Vec<&str> = wanted.values().map(String::as_str).collect();
+            format!("no cell to compare with: {}", words.join(", "))
+        })?;
+        measured.push(Measured {
+            at: cell::words(&sample.labels, given),
+            value: sample.value,
+            against: Some(counterpart.value),
+            keeps: keeps(sample.value, counterpart.value),
+        });
+    }
+    Ok(measured)
+}
+
+fn rising(order: &Order, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    for group in groups(chosen, &order.of)? {
+        let mut before: Option<f64> = None;
+        for wanted in &order.rising {
+            let (_, sample) = group
+                .iter()
+                .find(|(value, _)| value == wanted)
+                .ok_or_else(|| format!("no cell has {} = {wanted:?}", order.of))?;
+            measured.push(Measured {
+                at: cell::words(&sample.labels, given),
+                value: sample.value,
+                against: before,
+                keeps: before.is_none_or(|b| sample.value > b),
+            });
+            before = Some(sample.value);
+        }
+    }
+    Ok(measured)
+}
+
+/// A test in words.
+fn bound(test: &Test) -> String {
+    let named = |cells: &IndexMap<String, String>| cells.values().cloned().collect::<Vec<_>>().join(", ");
+    match test {
+        Test::AtLeast(x) => format!("at least {x}"),
+        Test::AtMost(x) => format!("at most {x}"),
+        Test::Within(b) => match (b.relative, b.absolute) {
+            (Some(r), _) => format!("{} within {} %", b.value, (r * 1e6).round() / 1e4),
+            (None, a) => format!("{} within {}", b.value, a.unwrap_or_default()),
+        },
+        Test::Falls(f) => {
+            let rise = f.rise_at_most.map(|r| format!("rises by at most {r} from a point to the next"));
+            let drop = f.drop_at_least.map(|d| format!("the last is below the first by at least {d}"));
+            let parts: Vec<String> = rise.into_iter().chain(drop).collect();
+            format!("falls along {}: {}", f.along, parts.join("; "))
+        }
+        Test::Above(other) => format!("above {}", named(other)),
+        Test::Below(other) => format!("below {}", named(other)),
+        Test::Order(o) => o.rising.join(" < "),
+    }
+}

@@ -1,0 +1,297 @@
+//! `paper.toml`: every figure and table of a paper, and its claims.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::check;
+
+/// A paper: what `paper.toml` says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Version of the file format: 1.
+    pub format: u32,
+    /// The paper's title.
+    pub title: String,
+    /// Who wrote it.
+    pub authors: Vec<String>,
+    /// When it appeared.
+    pub published: String,
+    /// Every figure and table, and sections whose text has numbers.
+    #[serde(rename = "item")]
+    pub items: Vec<Item>,
+    /// What the paper states, with bounds.
+    #[serde(rename = "claim")]
+    pub claims: Vec<Claim>,
+}
+
+/// A figure or a table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// Its name on the command line, such as `fig1`.
+    pub id: Spanned<String>,
+    /// What it shows.
+    pub title: String,
+    /// Where it stands in the paper.
+    pub place: String,
+    /// The world that runs it.
+    pub world: Option<String>,
+    /// Its scenario, a path relative to `paper.toml`.
+    pub scenario: Option<String>,
+    /// What stands along the horizontal axis.
+    pub x: Option<Axis>,
+    /// What is plotted.
+    pub y: Option<Path>,
+    /// The key whose values are the lines.
+    #[serde(default = "lines_are_cases")]
+    pub lines: String,
+    /// What the printed table shows besides, one column each.
+    #[serde(default)]
+    pub columns: Vec<Column>,
+    /// Lines that others measured.
+    #[serde(default)]
+    pub reference: Vec<Reference>,
+    /// The cells of a cheap check: for each key, the values kept.
+    #[serde(default)]
+    pub short: IndexMap<String, Vec<String>>,
+    /// Why it cannot be run here.
+    pub not_run: Option<String>,
+}
+
+fn lines_are_cases() -> String {
+    "case".into()
+}
+
+/// What stands along an axis.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// A key of the sweep.
+    pub key: String,
+    /// What the axis says, with the unit in brackets.
+    pub label: String,
+    /// The unit in which positions are counted; absent for plain numbers.
+    pub unit: Option<String>,
+    /// How positions are spaced.
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// How positions along an axis are spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By ratio.
+    Log,
+}
+
+/// A number of a summary, to be plotted.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Names from the top of the summary, such as `links.bottleneck.utilization`.
+    pub path: Spanned<String>,
+    /// What the axis says.
+    pub label: String,
+    /// What the axis shows at least.
+    pub range: Option<[f64; 2]>,
+}
+
+/// A number of a summary, to be printed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Names from the top of the summary.
+    pub path: Spanned<String>,
+    /// The head of the column.
+    pub label: String,
+}
+
+/// A line that others measured, drawn beside ours.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// Its name in the legend.
+    pub label: String,
+    /// Where the numbers come from.
+    pub source: String,
+    /// Values of the swept key, and the numbers there.
+    pub points: Vec<(Spanned<String>, f64)>,
+}
+
+/// A sentence of the paper with a bound.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The sentence's id in `targets.toml`, a slash, and a word of its own.
+    pub id: Spanned<String>,
+    /// The figure or table whose runs it is measured in.
+    pub item: Spanned<String>,
+    /// Where it stands in the paper.
+    pub place: String,
+    /// The paper's wording.
+    pub quote: Option<String>,
+    /// What the paper states, in our words.
+    pub says: Option<String>,
+    /// Whether the test is ours, for a sentence without a number.
+    #[serde(default)]
+    pub ours: bool,
+    /// Whether short runs can tell.
+    #[serde(default = "yes")]
+    pub short: bool,
+    /// The number it is about: a path in a summary.
+    pub measure: Option<Spanned<String>>,
+    /// Which cells it is about: for each key, the value they have.
+    #[serde(default)]
+    pub cells: IndexMap<String, String>,
+    /// How cells that differ in their seed only are joined.
+    #[serde(default)]
+    pub seeds: Seeds,
+    /// How what remains is joined to one number; absent, each is tested.
+    pub reduce: Option<Reduce>,
+    /// What must hold.
+    pub test: Option<Spanned<Test>>,
+    /// Where the bound comes from.
+    pub source: Option<String>,
+    /// Why it cannot be judged here.
+    pub not_run: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How the seeds of a cell are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Seeds {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Their least.
+    Min,
+    /// Their largest.
+    Max,
+    /// Not at all: each is tested.
+    Each,
+}
+
+/// How several numbers become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reduce {
+    /// Their mean.
+    Mean,
+    /// Their least.
+    Min,
+    /// Their largest.
+    Max,
+}
+
+/// What must hold of each number.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Test {
+    /// It is this or more.
+    AtLeast(f64),
+    /// It is this or less.
+    AtMost(f64),
+    /// It is about this.
+    Within(Bounds),
+    /// It falls along a key of the sweep.
+    Falls(Falls),
+    /// It is larger than in the cells where these keys have these values instead.
+    Above(IndexMap<String, String>),
+    /// It is smaller than in the cells where these keys have these values instead.
+    Below(IndexMap<String, String>),
+    /// It rises strictly along these values of a key, in this order.
+    Order(Order),
+}
+
+/// A value and how far from it is near enough; exactly one of the two is given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// The value.
+    pub value: f64,
+    /// As a share of the value.
+    pub relative: Option<f64>,
+    /// In the measure's own unit.
+    pub absolute: Option<f64>,
+}
+
+/// How a number falls; at least one of the two bounds is given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Falls {
+    /// The key.
+    pub along: String,
+    /// From one point to the next it rises by this at most.
+    pub rise_at_most: Option<f64>,
+    /// The last is below the first by this at least.
+    pub drop_at_least: Option<f64>,
+}
+
+/// Values of a key, from the smallest number to the largest.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The key.
+    pub of: String,
+    /// Its values.
+    pub rising: Vec<String>,
+}
+
+/// What is wrong with `paper.toml`, where, and what would do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct PaperError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What was found and what would do.
+    pub what: String,
+}
+
+impl Paper {
+    /// Reads `paper.toml`; `file` is how errors name it.
+    ///
+    /// # Errors
+    /// Names the line and what would do: for a key that is not known, an id that stands twice, a claim about an item
+    /// that is not listed, a bound without a measure.
+    pub fn parse(text: &str, file: &str) -> Result<Self, PaperError> {
+        let at = |offset: usize, what: String| PaperError { file: file.into(), line: check::line(text, offset), what };
+        let paper: Self =
+            toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), check::unknown_key(e.message())))?;
+        check::paper(&paper).map_err(|(offset, what)| at(offset, what))?;
+        Ok(paper)
+    }
+
+    /// The item of that id.
+    pub fn item(&self, id: &str) -> Option<&Item> {
+        self.items.iter().find(|i| i.id.get_ref() == id)
+    }
+
+    /// The claims that are measured in `item`.
+    pub fn claims_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Claim> {
+        self.claims.iter().filter(move |c| c.item.get_ref() == item)
+    }
+}
+
+impl Claim {
+    /// Why this claim is not judged: its own reason, or its item's.
+    pub fn why_not(&self, item: &Item) -> Option<String> {
+        self.not_run.clone().or_else(|| item.not_run.clone())
+    }
+
+    /// What the paper states, quoted or in our words.
+    pub fn statement(&self) -> &str {
+        self.quote.as_deref().or(self.says.as_deref()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,186 @@
+//! Every kind of test, on both sides of its bound.
+
+use penstock_papers::{Cell, Comparison, Extent, Finding, Paper, Verdict, Verdicts, figure, judge, rows};
+use serde_json::json;
+
+/// A paper with one runnable item and one claim, to which `claim` adds measure, cells and test.
+fn paper(claim: &str) -> Paper {
+    let text = format!(
+        r#"
+format = 1
+title = "T"
+authors = ["A"]
+published = "2003"
+[[item]]
+id = "fig1"
+title = "F"
+place = "figure 1"
+world = "packets"
+scenario = "fig1.toml"
+x = {{ key = "capacity", label = "capacity [Mbit/s]", unit = "Mbit/s" }}
+y = {{ path = "u", label = "utilization" }}
+columns = [{{ path = "u", label = "utilization" }}]
+reference = [{{ label = "theirs", source = "S", points = [["100 Mbit/s", 0.5], ["9 Gbit/s", 0.1]] }}]
+[[claim]]
+id = "T.fig1/one"
+item = "fig1"
+place = "p"
+quote = "q"
+source = "s"
+measure = "u"
+{claim}
+"#
+    );
+    Paper::parse(&text, "paper.toml").unwrap()
+}
+
+fn cell(case: &str, capacity: &str, seed: &str, u: f64) -> Cell {
+    let labels = [("capacity", capacity), ("case", case), ("seed", seed)];
+    Cell::of_json(labels.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(), json!({ "u": u }))
+}
+
+/// RED falls from 0.9 to 0.7, not in the order of the file; FAST stays; two seeds.
+fn cells() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (seed, off) in [("1", -0.01), ("2", 0.01)] {
+        for (capacity, red) in [("1 Gbit/s", 0.7), ("100 Mbit/s", 0.9), ("500 Mbit/s", 0.8)] {
+            cells.push(cell("RED", capacity, seed, red + off));
+            cells.push(cell("FAST", capacity, seed, 0.95 + off));
+        }
+    }
+    cells
+}
+
+fn finding(claim: &str) -> Finding {
+    let paper = paper(claim);
+    judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap()
+}
+
+fn verdict(claim: &str) -> Verdict {
+    finding(claim).verdict
+}
+
+#[test]
+fn a_number_is_held_against_a_bound() {
+    assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { at_least = 0.949 }"), Verdict::Holds);
+    assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { at_least = 0.951 }"), Verdict::Fails);
+    assert_eq!(verdict("cells = { case = 'RED' }\ntest = { at_most = 0.901 }"), Verdict::Holds);
+    assert_eq!(verdict("cells = { case = 'RED' }\ntest = { at_most = 0.85 }"), Verdict::Fails);
+    assert_eq!(
+        verdict("cells = { case = 'FAST' }\ntest = { within = { value = 0.96, relative = 0.02 } }"),
+        Verdict::Holds
+    );
+    assert_eq!(
+        verdict("cells = { case = 'FAST' }\ntest = { within = { value = 0.96, absolute = 0.005 } }"),
+        Verdict::Fails
+    );
+}
+
+#[test]
+fn seeds_decide_when_each_is_asked() {
+    let claim = "cells = { case = 'FAST' }\ntest = { at_least = 0.949 }\n";
+    assert_eq!(verdict(&format!("{claim}seeds = 'each'")), Verdict::Fails);
+    assert_eq!(verdict(&format!("{claim}seeds = 'min'")), Verdict::Fails);
+    assert_eq!(verdict(&format!("{claim}seeds = 'max'")), Verdict::Holds);
+}
+
+#[test]
+fn a_reduction_leaves_one_number() {
+    let found =
+        finding("cells = { case = 'RED' }\nreduce = 'mean'\ntest = { within = { value = 0.8, absolute = 1e-9 } }");
+    assert_eq!((found.verdict, found.measured.len()), (Verdict::Holds, 1));
+}
+
+#[test]
+fn falling_goes_by_the_value_of_the_key_not_by_the_file() {
+    let found = finding("cells = { case = 'RED' }\ntest = { falls = { along = 'capacity', rise_at_most = 0.0 } }");
+    assert_eq!(found.verdict, Verdict::Holds);
+    let at: Vec<&str> = found.measured.iter().map(|m| m.at.as_str()).collect();
+    assert_eq!(at, ["100 Mbit/s", "500 Mbit/s", "1 Gbit/s"]);
+}
+
+#[test]
+fn a_fall_is_bounded_from_step_to_step_and_in_all() {
+    let falls = |bounds: &str| {
+        verdict(&format!("cells = {{ case = 'RED' }}\ntest = {{ falls = {{ along = 'capacity', {bounds} }} }}"))
+    };
+    assert_eq!(falls("drop_at_least = 0.19"), Verdict::Holds);
+    assert_eq!(falls("drop_at_least = 0.21"), Verdict::Fails);
+    assert_eq!(falls("rise_at_most = -0.11"), Verdict::Fails);
+    assert_eq!(falls("rise_at_most = 0.01, drop_at_least = 0.19"), Verdict::Holds);
+}
+
+#[test]
+fn cases_are_compared_at_each_point() {
+    assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { above = { case = 'RED' } }"), Verdict::Holds);
+    assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { below = { case = 'RED' } }"), Verdict::Fails);
+    assert_eq!(verdict("test = { order = { of = 'case', rising = ['RED', 'FAST'] } }"), Verdict::Holds);
+    assert_eq!(verdict("test = { order = { of = 'case', rising = ['FAST', 'RED'] } }"), Verdict::Fails);
+    let found = finding("cells = { case = 'FAST', capacity = '1 Gbit/s' }\ntest = { above = { case = 'RED' } }");
+    assert_eq!(found.measured.len(), 1);
+    assert!((found.measured[0].against.unwrap() - 0.7).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_told_is_said() {
+    let paper = paper("cells = { case = 'RENO' }\ntest = { at_least = 1.0 }");
+    let error = judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap_err();
+    assert_eq!(error.to_string(), "claim `T.fig1/one`: no cell has case = \"RENO\"");
+}
+
+#[test]
+fn short_runs_leave_out_what_needs_the_whole_sweep() {
+    let paper = paper("short = false\ntest = { at_least = 0.0 }");
+    let found = judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Short).unwrap();
+    assert_eq!((found.verdict, found.why.as_deref()), (Verdict::NotRunHere, Some("needs the whole sweep")));
+}
+
+#[test]
+fn a_verdict_that_differs_from_the_record_is_seen_and_the_record_survives_its_own_text() {
+    let found = finding("cells = { case = 'FAST' }\ntest = { at_least = 0.9 }");
+    let mut verdicts = Verdicts::parse("format = 1", "verdicts.toml").unwrap();
+    assert_eq!(verdicts.compare(&found, Extent::Full), Comparison::New);
+    verdicts.record(std::slice::from_ref(&found), Extent::Full);
+    let text = verdicts.text("t");
+    let mut read = Verdicts::parse(&text, "verdicts.toml").unwrap();
+    assert_eq!(read, verdicts);
+    assert_eq!(read.compare(&found, Extent::Full), Comparison::Same);
+    assert_eq!(read.compare(&found, Extent::Short), Comparison::New, "short runs are on record apart");
+    let other = Finding { verdict: Verdict::Fails, ..found };
+    assert_eq!(read.compare(&other, Extent::Full), Comparison::Differs);
+    read.keep(&[]);
+    assert_eq!(read.claims().count(), 0);
+}
+
+#[test]
+fn a_figure_has_a_line_a_case_with_a_band_of_seeds() {
+    let paper = paper("test = { at_least = 0.0 }");
+    let drawn = figure(&paper.items[0], &cells()).unwrap().unwrap();
+    let labels: Vec<&str> = drawn.lines.iter().map(|l| l.label.as_str()).collect();
+    assert_eq!(labels, ["RED", "FAST", "theirs"]);
+    let red = &drawn.lines[0].points;
+    assert_eq!(red.iter().map(|p| p.x).collect::<Vec<_>>(), [100.0, 500.0, 1000.0]);
+    assert!((red[0].mean - 0.9).abs() < 1e-9 && (red[0].max - red[0].min - 0.02).abs() < 1e-9);
+    assert_eq!(drawn.lines[2].points.len(), 1, "what others measured elsewhere is left out");
+    assert_eq!(rows(&paper.items[0], &cells()).len(), 12);
+}
+
+#[test]
+fn bad_papers_are_refused_with_line_and_remedy() {
+    let head = "format = 1\ntitle = 'T'\nauthors = []\npublished = '2003'\nclaim = []\n";
+    let refused = |rest: &str| Paper::parse(&format!("{head}{rest}"), "paper.toml").unwrap_err().to_string();
+    assert_eq!(
+        refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nwrold = 'packets'"),
+        "paper.toml:10: unknown key `wrold`; did you mean `world`?"
+    );
+    assert_eq!(
+        refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'"),
+        "paper.toml:7: item `a`: needs `scenario`, or `not_run` with the reason why it is not run here"
+    );
+    assert_eq!(
+        refused(
+            "[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'\nx = { key = 'k', label = 'l' }\ny = { path = 'engine.cpu_s', label = 'l' }"
+        ),
+        "paper.toml:7: item `a`: `engine.cpu_s` is what a run cost, not what it found: it differs from run to run"
+    );
+}
