@@ -1,0 +1,354 @@
+//! A queue in front of a line.
+//!
+//! The line serves first in, first out, so the moment a packet departs is known when it arrives: there is no event for
+//! a departure. What waits is a list of the moments at which transmissions start, emptied as time passes them. The
+//! packet in transmission has left the queue, as in ns-2 and ns-3.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue};
+use penstock_law::law::Instances;
+use penstock_law::quantity::{Bytes, Rate, Time};
+
+use crate::histogram::Histogram;
+
+/// What a port is made of.
+pub struct Config {
+    /// The line's rate, above zero.
+    pub rate: Rate,
+    /// Packets that may wait.
+    pub most_packets: u64,
+    /// Bytes that may wait.
+    pub most_bytes: u64,
+    /// The mean packet of the law.
+    pub packet: Bytes,
+    /// The law, with its one instance not yet added.
+    pub law: Box<dyn Instances<f64, Queue>>,
+    /// How long ago a departure may be when its mark is asked for: the longest line behind the port.
+    pub memory: Time,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    /// It was refused.
+    Refused(Reason),
+    /// It will leave the line's near end at `departure`.
+    Accepted {
+        /// When its last bit leaves.
+        departure: Time,
+        /// Whether it was marked on arrival.
+        marked: bool,
+    },
+}
+
+/// Why a packet was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The buffer was full.
+    Full,
+    /// The law wanted to mark it and it could not be marked.
+    Early,
+}
+
+/// What passed a port from the start of the run to a moment. Differences of two are what passed between.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counters {
+    /// The moment.
+    pub at: Time,
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Packets that left the line's near end.
+    pub departures: u64,
+    /// Bytes of those.
+    pub departed_bytes: u64,
+    /// Packets refused.
+    pub drops: u64,
+    /// Packets lost on the line after they left.
+    pub lost: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets waiting, integrated over time [packets ps].
+    pub waiting: u128,
+    /// Their square, integrated over time [packets^2 ps].
+    pub waiting_squared: u128,
+    /// Waiting times, summed over packets that started [ps].
+    pub waits: u128,
+    /// Packets that started transmission.
+    pub started: u64,
+    /// The price, integrated over time [s s].
+    pub price: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    start: Time,
+    bytes: u32,
+}
+
+/// A queue in front of a line.
+pub struct Port {
+    // Rate as picoseconds a byte with 16 binary digits, so that no drift builds up over 10^9 packets.
+    ps_per_byte_q16: u64,
+    remainder_q16: u64,
+    rate: Rate,
+    capacity: f64,
+    most_packets: u64,
+    most_bytes: u64,
+    per_byte: f64,
+    law: Box<dyn Instances<f64, Queue>>,
+    needs: Needs,
+    /// When the line has sent all that was accepted.
+    free: Time,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: u64,
+    /// Size of the packet that started last.
+    in_service: u32,
+    last_change: Time,
+    accepted_bytes: u64,
+    counters: Counters,
+    by_waiting: Histogram,
+    by_wait: Histogram,
+    most_waiting: u64,
+    arrived_since_tick: u64,
+    /// What the law said at each tick, newest last, and the number of the oldest tick kept.
+    said: VecDeque<Chance<f64>>,
+    first_tick: u64,
+    period: Time,
+    memory: Time,
+}
+
+impl fmt::Debug for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").field("rate", &self.rate).field("waiting", &self.waiting.len()).finish_non_exhaustive()
+    }
+}
+
+impl Port {
+    /// An empty port at time zero.
+    pub fn new(config: Config) -> Self {
+        let Config { rate, most_packets, most_bytes, packet, mut law, memory } = config;
+        law.add();
+        let needs = law.needs();
+        let start = law.says(0, &SEEN_NOTHING);
+        Self {
+            ps_per_byte_q16: ((u128::from(8 * Time::PER_SECOND) << 16) / u128::from(rate.0)) as u64,
+            remainder_q16: 0,
+            rate,
+            capacity: rate.packets_per_s(packet),
+            most_packets,
+            most_bytes,
+            per_byte: 1.0 / packet.0 as f64,
+            needs,
+            law,
+            free: Time::ZERO,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            in_service: 0,
+            last_change: Time::ZERO,
+            accepted_bytes: 0,
+            counters: Counters::default(),
+            by_waiting: Histogram::default(),
+            by_wait: Histogram::default(),
+            most_waiting: 0,
+            arrived_since_tick: 0,
+            said: VecDeque::from([start]),
+            first_tick: 0,
+            period: needs.tick_s.map_or(Time::NEVER, Time::from_seconds),
+            memory,
+        }
+    }
+
+    /// What the law asks of its host. The host calls [`Port::tick`] at every multiple of the period from one period on.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// A packet arrives. `markable` says whether it may be marked; `coin` draws uniformly from [0, 1).
+    #[inline]
+    pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
+        self.settle(now);
+        self.counters.arrivals += 1;
+        self.arrived_since_tick += u64::from(bytes);
+        let mut marked = false;
+        if self.needs.decides == Decides::OnArrival {
+            let seen = self.seen(now);
+            let says = self.law.on(0, Event::Arrival { bytes }, &seen);
+            if says.probability > 0.0 && coin() < says.probability {
+                self.law.on(0, Event::Hit, &seen);
+                if !(markable && self.needs.marks) {
+                    self.counters.drops += 1;
+                    return Offer::Refused(Reason::Early);
+                }
+                marked = true;
+            }
+        }
+        let start = if self.free <= now {
+            self.remainder_q16 = 0;
+            self.in_service = bytes;
+            self.counters.started += 1;
+            self.by_wait.add(0, 1);
+            now
+        } else {
+            if self.waiting.len() as u64 >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes
+            {
+                self.counters.drops += 1;
+                return Offer::Refused(Reason::Full);
+            }
+            self.account(now);
+            self.waiting.push_back(Waiting { start: self.free, bytes });
+            self.waiting_bytes += u64::from(bytes);
+            self.most_waiting = self.most_waiting.max(self.waiting.len() as u64);
+            let wait = self.free - now;
+            self.counters.waits += u128::from(wait.0);
+            self.by_wait.add(wait.0 / 1000, 1);
+            self.free
+        };
+        let service = u128::from(self.ps_per_byte_q16) * u128::from(bytes) + u128::from(self.remainder_q16);
+        self.remainder_q16 = (service & 0xffff) as u64;
+        self.free = start + Time((service >> 16) as u64);
+        self.accepted_bytes += u64::from(bytes);
+        self.counters.marks += u64::from(marked);
+        Offer::Accepted { departure: self.free, marked }
+    }
+
+    /// Where the law decides at departure: whether a packet that left at `departure` was marked then. To be asked once
+    /// a packet, not later than the port's memory after the departure.
+    #[inline]
+    pub fn marks(&mut self, departure: Time, coin: impl FnOnce() -> f64) -> bool {
+        let tick = departure.0 / self.period.0;
+        let at = (tick.max(self.first_tick) - self.first_tick) as usize;
+        let chance = self.said[at.min(self.said.len() - 1)];
+        let marked = chance.probability > 0.0 && coin() < chance.probability;
+        self.counters.marks += u64::from(marked);
+        marked
+    }
+
+    /// The line's rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Whether the law has a price.
+    pub fn has_price(&self) -> bool {
+        self.law.names().iter().any(|(name, _)| *name == "price")
+    }
+
+    /// The law's period; never where it has none.
+    pub fn period(&self) -> Time {
+        self.period
+    }
+
+    /// A packet that was accepted is lost on the line.
+    pub fn lose(&mut self) {
+        self.counters.lost += 1;
+    }
+
+    /// The law's period went by.
+    pub fn tick(&mut self, now: Time) {
+        self.settle(now);
+        let seen = Seen { arrived: self.arrived_since_tick as f64 * self.per_byte, ..self.seen(now) };
+        self.arrived_since_tick = 0;
+        self.counters.price += self.says().price_s * self.period.seconds();
+        let says = self.law.on(0, Event::Tick, &seen);
+        self.said.push_back(says);
+        while (self.first_tick + 1) * self.period.0 + self.memory.0 < now.0 {
+            self.said.pop_front();
+            self.first_tick += 1;
+        }
+    }
+
+    /// What the law said last.
+    pub fn says(&self) -> Chance<f64> {
+        if self.needs.decides == Decides::OnArrival {
+            self.law.says(0, &SEEN_NOTHING)
+        } else {
+            self.said[self.said.len() - 1]
+        }
+    }
+
+    /// Names and units of the law's observables, and their values now.
+    pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
+        let mut values = Vec::new();
+        self.law.each(0, &mut |x| values.push(*x));
+        self.law.names().iter().zip(values).map(|((name, unit), value)| (*name, *unit, value)).collect()
+    }
+
+    /// Packets waiting at `now`.
+    pub fn waiting(&mut self, now: Time) -> u64 {
+        self.settle(now);
+        self.waiting.len() as u64
+    }
+
+    /// Counters up to `now`.
+    pub fn read(&mut self, now: Time) -> Counters {
+        self.settle(now);
+        self.account(now);
+        let in_service = self.free > now;
+        let mut c = self.counters;
+        c.at = now;
+        c.departures = c.started - u64::from(in_service);
+        c.departed_bytes =
+            self.accepted_bytes - self.waiting_bytes - if in_service { u64::from(self.in_service) } else { 0 };
+        if self.needs.tick_s.is_some() {
+            // The price in force since the last tick has not been added yet.
+            c.price += self.says().price_s * Time(now.0 % self.period.0).seconds();
+        }
+        c
+    }
+
+    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
+    pub fn histograms(&self) -> (&Histogram, &Histogram) {
+        (&self.by_waiting, &self.by_wait)
+    }
+
+    /// Most packets that waited since this was last asked.
+    pub fn most_waiting(&mut self) -> u64 {
+        std::mem::replace(&mut self.most_waiting, self.waiting.len() as u64)
+    }
+
+    /// Arrivals not accounted for by departures, drops, the queue and the line: zero, or the port is broken.
+    pub fn unaccounted(&mut self, now: Time) -> i64 {
+        let c = self.read(now);
+        let in_service = i64::from(self.free > now);
+        c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
+    }
+
+    fn seen(&self, now: Time) -> Seen<f64> {
+        let queue =
+            if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
+        let idle_s = if self.free < now { (now - self.free).seconds() } else { 0.0 };
+        Seen { queue, idle_s, arrived: 0.0, capacity: self.capacity }
+    }
+
+    /// Lets go of what started by `now`.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while let Some(first) = self.waiting.front() {
+            if first.start > now {
+                break;
+            }
+            let Waiting { start, bytes } = *first;
+            self.account(start);
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(bytes);
+            self.in_service = bytes;
+            self.counters.started += 1;
+        }
+    }
+
+    /// Integrates the queue up to `now`.
+    #[inline]
+    fn account(&mut self, now: Time) {
+        let (span, n) = ((now - self.last_change).0, self.waiting.len() as u64);
+        self.last_change = now;
+        let c = &mut self.counters;
+        let area = u128::from(n) * u128::from(span);
+        c.waiting += area;
+        c.waiting_squared += area * u128::from(n);
+        self.by_waiting.add(n, span);
+    }
+}
+
+const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, idle_s: 0.0, arrived: 0.0, capacity: 0.0 };

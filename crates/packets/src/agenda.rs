@@ -1,0 +1,216 @@
+//! What happens next: a wheel of buckets over intrusive entries, and a heap for what is far off.
+//!
+//! Every entity (a line's head, a timer) is scheduled at most once, so an entry is three array slots and nothing is
+//! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const BUCKETS: usize = 4096;
+const WORDS: usize = BUCKETS / 64;
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    time: u64,
+    stamp: u32,
+    next: u32,
+}
+
+/// The schedule of a run.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    entries: Vec<Entry>,
+    heads: Box<[u32; BUCKETS]>,
+    bits: [u64; WORDS],
+    /// Which words of `bits` are not zero.
+    words: u64,
+    shift: u32,
+    /// The bucket of the event that was taken last; nothing lies before it.
+    cursor: u64,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+    far_bucket: u64,
+}
+
+impl Agenda {
+    /// An empty agenda for entities `0..entities`, with buckets at least `width_ps` wide.
+    pub(crate) fn new(entities: usize, width_ps: u64) -> Self {
+        Self {
+            entries: vec![Entry { time: 0, stamp: 0, next: NONE }; entities],
+            heads: Box::new([NONE; BUCKETS]),
+            bits: [0; WORDS],
+            words: 0,
+            shift: 63 - width_ps.clamp(1, 1 << 50).leading_zeros(),
+            cursor: 0,
+            far: BinaryHeap::new(),
+            far_bucket: u64::MAX,
+        }
+    }
+
+    /// Schedules an entity, which must not be scheduled, not earlier than the event taken last.
+    #[inline]
+    pub(crate) fn schedule(&mut self, entity: u32, time: u64, stamp: u32) {
+        let bucket = time >> self.shift;
+        debug_assert!(bucket >= self.cursor, "the past is over");
+        self.entries[entity as usize] = Entry { time, stamp, next: NONE };
+        if bucket - self.cursor < BUCKETS as u64 {
+            self.link(entity, bucket);
+        } else {
+            self.far.push(Reverse((time, entity)));
+            self.far_bucket = self.far_bucket.min(bucket);
+        }
+    }
+
+    /// The next event: its time and entity. Of equal times the one stamped first.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(u64, u32)> {
+        let mut bucket = self.first();
+        if self.far_bucket <= bucket {
+            bucket = self.bring_near(bucket)?;
+        }
+        self.cursor = bucket;
+        let slot = bucket as usize % BUCKETS;
+        let head = self.heads[slot];
+        let mut best = head;
+        let e = self.entries[head as usize];
+        let next = e.next;
+        if next == NONE {
+            self.heads[slot] = NONE;
+            self.clear(slot);
+            return Some((e.time, head));
+        }
+        // Find the earliest and the entry before it.
+        let (mut best_before, mut best_entry, mut before, mut at) = (NONE, e, head, next);
+        while at != NONE {
+            let e = self.entries[at as usize];
+            if (e.time, 0) < (best_entry.time, i32::from(earlier(e.stamp, best_entry.stamp))) {
+                (best, best_before, best_entry) = (at, before, e);
+            }
+            (before, at) = (at, e.next);
+        }
+        if best_before == NONE {
+            self.heads[slot] = best_entry.next;
+        } else {
+            self.entries[best_before as usize].next = best_entry.next;
+        }
+        Some((best_entry.time, best))
+    }
+
+    fn link(&mut self, entity: u32, bucket: u64) {
+        let slot = bucket as usize % BUCKETS;
+        self.entries[entity as usize].next = self.heads[slot];
+        self.heads[slot] = entity;
+        self.bits[slot / 64] |= 1 << (slot % 64);
+        self.words |= 1 << (slot / 64);
+    }
+
+    fn clear(&mut self, slot: usize) {
+        let word = &mut self.bits[slot / 64];
+        *word &= !(1 << (slot % 64));
+        if *word == 0 {
+            self.words &= !(1 << (slot / 64));
+        }
+    }
+
+    /// The first bucket with entries, from the cursor on; `u64::MAX` if all are empty.
+    #[inline]
+    fn first(&self) -> u64 {
+        let start = self.cursor as usize % BUCKETS;
+        let (word, bit) = (start / 64, start % 64);
+        let here = self.bits[word] & (u64::MAX << bit);
+        if here != 0 {
+            return self.cursor + u64::from(here.trailing_zeros()) - bit as u64;
+        }
+        // The words after this one, around the wheel, this one's lower half last.
+        let after = self.words.rotate_right(word as u32 + 1);
+        if after == 0 {
+            return u64::MAX;
+        }
+        let ahead = after.trailing_zeros() as usize + 1;
+        let found = (word + ahead) % WORDS;
+        let bits = if ahead == WORDS { self.bits[word] & !(u64::MAX << bit) } else { self.bits[found] };
+        if bits == 0 {
+            return u64::MAX;
+        }
+        self.cursor + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
+    }
+
+    /// Moves what is far off but not later than `bucket` into the wheel; returns the first bucket then.
+    #[cold]
+    fn bring_near(&mut self, bucket: u64) -> Option<u64> {
+        if bucket == u64::MAX {
+            // The wheel is empty, so it may start over where the heap does.
+            let Reverse((time, _)) = self.far.peek()?;
+            self.cursor = time >> self.shift;
+        }
+        let last = if bucket == u64::MAX { self.cursor } else { bucket };
+        while let Some(Reverse((time, entity))) = self.far.peek().copied() {
+            if time >> self.shift > last {
+                break;
+            }
+            self.far.pop();
+            self.link(entity, time >> self.shift);
+        }
+        self.far_bucket = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| time >> self.shift);
+        Some(self.first())
+    }
+}
+
+/// Whether stamp `a` was given before `b`, though the counter may have wrapped in between.
+#[inline]
+fn earlier(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Against a sorted set, with spans from within a bucket to far beyond the wheel, and ties.
+    #[test]
+    fn events_come_in_order_of_time_and_stamp() {
+        let mut x = 9u64;
+        let mut draw = move |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        };
+        for width in [1, 1000, 1 << 20] {
+            let mut agenda = Agenda::new(200, width);
+            let mut truth = BTreeSet::new();
+            let mut stamp = u32::MAX - 5000;
+            let mut order = 0u64;
+            let mut put = |agenda: &mut Agenda, truth: &mut BTreeSet<_>, entity: u32, time: u64| {
+                agenda.schedule(entity, time, stamp);
+                truth.insert((time, order, entity));
+                stamp = stamp.wrapping_add(1);
+                order += 1;
+            };
+            for entity in 0..200 {
+                let time = draw(width * 10_000);
+                put(&mut agenda, &mut truth, entity, time);
+            }
+            for _ in 0..50_000 {
+                let (time, entity) = agenda.next().unwrap();
+                let (t, _, e) = truth.pop_first().unwrap();
+                assert_eq!((time, entity), (t, e));
+                let span = match draw(4) {
+                    0 => 0,
+                    1 => draw(width * 2),
+                    2 => draw(width * 4096),
+                    _ => draw(width * 50_000),
+                };
+                put(&mut agenda, &mut truth, entity, time + span);
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_agenda_has_nothing_next() {
+        let mut agenda = Agenda::new(1, 8);
+        assert_eq!(agenda.next(), None);
+        agenda.schedule(0, 1 << 60, 0);
+        assert_eq!(agenda.next(), Some((1 << 60, 0)));
+        assert_eq!(agenda.next(), None);
+    }
+}

@@ -1,0 +1,501 @@
+//! The loop: one event after the other, until the run is over.
+
+use penstock_law::aqm::Decides;
+use penstock_law::cc::{Event, Marks};
+use penstock_law::quantity::Time;
+use penstock_link::{Offer, Port};
+use penstock_scenario::seed::Stream;
+use penstock_scenario::world::RunError;
+
+use crate::agenda::Agenda;
+use crate::line::Line;
+use crate::measure::{Measure, Taken};
+use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
+use crate::receiver::{Answer, DELAYED_ACK, Habits, Receiver, Reply};
+use crate::sender::burst::Burst;
+use crate::sender::data::{Data, Heard, since};
+use crate::sender::timer::Timer;
+use crate::sender::window::{Ack, Allowed, Windows};
+
+/// One link of a route and the line behind it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hop {
+    pub(crate) port: u32,
+    pub(crate) line: u32,
+}
+
+/// What the flows of a group share.
+pub(crate) struct Group {
+    pub(crate) windows: Windows,
+    pub(crate) habits: Habits,
+    pub(crate) marks: Marks,
+    pub(crate) reliable: bool,
+    pub(crate) paced: bool,
+    pub(crate) receive_window: f64,
+    /// When flows stop sending new data [ps].
+    pub(crate) stop: u64,
+    /// The law's period [ps]; zero without one.
+    pub(crate) period: u64,
+    /// The last segment of a transfer and its size on the wire [B].
+    pub(crate) last: Option<(u64, u16)>,
+}
+
+/// What a flow has counted since the start of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sent {
+    /// Data packets sent.
+    pub(crate) packets: u64,
+    /// Those refused or lost on the way.
+    pub(crate) lost: u64,
+    /// Those sent again.
+    pub(crate) again: u64,
+    pub(crate) timeouts: u64,
+    /// Round trips, summed [ps], and how many.
+    pub(crate) rtt: u128,
+    pub(crate) rtts: u64,
+    /// The smallest since it was last read [ps].
+    pub(crate) least_rtt: u64,
+    /// The window and its square, integrated over time [packets s].
+    pub(crate) window: f64,
+    pub(crate) window_squared: f64,
+    /// When the last segment of a transfer was acknowledged [ps].
+    pub(crate) completed: u64,
+}
+
+/// The sending end of a flow.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) group: u32,
+    /// Its place in the group.
+    pub(crate) index: u32,
+    /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
+    pub(crate) route: [(u32, u8); 2],
+    pub(crate) flags: u8,
+    pub(crate) data: Data,
+    pub(crate) burst: Burst,
+    pub(crate) timer: Timer,
+    /// Packets in flight at most.
+    pub(crate) window: f64,
+    /// Since when the window is what it is [ps].
+    pub(crate) window_since: u64,
+    /// A round trip ends when a transmission from this one on is acknowledged.
+    pub(crate) round: u64,
+    pub(crate) start: u64,
+    pub(crate) ack_timer: bool,
+    pub(crate) sent: Sent,
+}
+
+/// What entity numbers on the agenda mean, in this order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbering {
+    pub(crate) ports: u32,
+    pub(crate) send: u32,
+    pub(crate) timeout: u32,
+    pub(crate) tick: u32,
+    pub(crate) ack: u32,
+}
+
+/// A run.
+pub(crate) struct Engine {
+    pub(crate) now: u64,
+    pub(crate) end: u64,
+    pub(crate) stamp: u32,
+    pub(crate) agenda: Agenda,
+    pub(crate) numbering: Numbering,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) ports: Vec<Port>,
+    /// Coins of each port's law, and of its line's losses.
+    pub(crate) coins: Vec<(Stream, Stream)>,
+    pub(crate) losses: Vec<f64>,
+    pub(crate) hops: Vec<Hop>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) receivers: Vec<Receiver>,
+    pub(crate) size: u16,
+    pub(crate) ack_size: u16,
+    pub(crate) events: u64,
+    /// Data packets that reached the far end of a line.
+    pub(crate) crossed: u64,
+    pub(crate) measure: Option<Box<Measure>>,
+}
+
+impl Engine {
+    /// Runs to the end.
+    pub(crate) fn run(&mut self, progress: &mut dyn FnMut(f64) -> bool) -> Result<Taken, RunError> {
+        let mut measure = self.measure.take().expect("an engine runs once");
+        let mut next_reading = measure.next();
+        while let Some((time, entity)) = self.agenda.next() {
+            while next_reading < time {
+                measure.read(self, next_reading);
+                next_reading = measure.next();
+                if !progress(time.min(self.end) as f64 / self.end as f64) {
+                    return Err(RunError::Stopped);
+                }
+            }
+            if time > self.end {
+                break;
+            }
+            self.now = time;
+            self.events += 1;
+            self.happen(entity);
+        }
+        while next_reading <= self.end {
+            measure.read(self, next_reading);
+            next_reading = measure.next();
+        }
+        self.now = self.end;
+        self.check()?;
+        Ok(measure.taken)
+    }
+
+    #[inline]
+    fn happen(&mut self, entity: u32) {
+        let n = self.numbering;
+        if entity < n.ports {
+            self.arrive(entity);
+        } else if entity < n.send {
+            self.port_tick(entity);
+        } else if entity < n.timeout {
+            let flow = (entity - n.send) as usize;
+            self.flows[flow].burst.scheduled = false;
+            self.send(flow);
+        } else if entity < n.tick {
+            self.timeout((entity - n.timeout) as usize);
+        } else if entity < n.ack {
+            self.flow_tick(entity);
+        } else {
+            let flow = (entity - n.ack) as usize;
+            self.flows[flow].ack_timer = false;
+            if let Some(reply) = self.receivers[flow].overdue() {
+                self.reply(flow, reply);
+            }
+        }
+    }
+
+    #[inline]
+    fn schedule(&mut self, entity: u32, time: u64) {
+        let stamp = self.stamp;
+        self.stamp = stamp.wrapping_add(1);
+        self.agenda.schedule(entity, time, stamp);
+    }
+
+    /// The head of a line reaches the line's end.
+    #[inline]
+    fn arrive(&mut self, at: u32) {
+        let line = &mut self.lines[at as usize];
+        let mut packet = line.pop();
+        let next = line.head().map(|head| (head.at, head.stamp));
+        let (port, marks, delay) = (line.port as usize, line.marks, line.delay);
+        if let Some((time, stamp)) = next {
+            self.agenda.schedule(at, time, stamp);
+        }
+        if marks && packet.is(ECT) {
+            let coins = &mut self.coins[port].0;
+            if self.ports[port].marks(Time(packet.at - delay), || coins.unit()) {
+                packet.flags |= CE;
+            }
+        }
+        packet.hop += 1;
+        self.crossed += u64::from(packet.flags & ACK ^ ACK);
+        let flow = &self.flows[packet.flow as usize];
+        let (first, hops) = flow.route[usize::from(packet.flags & ACK)];
+        if packet.hop < hops {
+            self.forward(packet, first);
+        } else if packet.is(ACK) {
+            self.acknowledged(&packet);
+        } else {
+            self.delivered(&packet);
+        }
+    }
+
+    /// Offers a packet to the next link of its route.
+    #[inline]
+    fn forward(&mut self, mut packet: Packet, first: u32) {
+        let hop = self.hops[first as usize + packet.hop as usize];
+        let port = hop.port as usize;
+        let (coins, losses) = &mut self.coins[port];
+        match self.ports[port].offer(Time(self.now), u32::from(packet.size), packet.is(ECT), || coins.unit()) {
+            Offer::Accepted { departure, marked } => {
+                if marked {
+                    packet.flags |= CE;
+                }
+                if self.losses[port] > 0.0 && losses.lands(self.losses[port]) {
+                    self.ports[port].lose();
+                    self.lost(&packet);
+                    return;
+                }
+                let line = &mut self.lines[hop.line as usize];
+                packet.at = departure.0 + line.delay;
+                packet.stamp = self.stamp;
+                self.stamp = self.stamp.wrapping_add(1);
+                if line.push(packet) {
+                    self.agenda.schedule(hop.line, packet.at, packet.stamp);
+                }
+            }
+            Offer::Refused(_) => self.lost(&packet),
+        }
+    }
+
+    #[cold]
+    fn lost(&mut self, packet: &Packet) {
+        if !packet.is(ACK) {
+            self.flows[packet.flow as usize].sent.lost += 1;
+        }
+    }
+
+    /// A data packet reaches its receiver.
+    #[inline]
+    fn delivered(&mut self, packet: &Packet) {
+        let at = packet.flow as usize;
+        let group = &self.groups[self.flows[at].group as usize];
+        let answer = self.receivers[at].take(packet, &group.habits);
+        if !group.reliable {
+            return;
+        }
+        match answer {
+            Answer::Now(reply) => self.reply(at, reply),
+            Answer::Wait => self.hold(at),
+            Answer::Both(before, now) => {
+                self.reply(at, before);
+                match now {
+                    Some(reply) => self.reply(at, reply),
+                    None => self.hold(at),
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn hold(&mut self, at: usize) {
+        if !self.flows[at].ack_timer {
+            self.flows[at].ack_timer = true;
+            self.schedule(self.numbering.ack + at as u32, self.now + DELAYED_ACK.0);
+        }
+    }
+
+    /// A receiver sends an acknowledgement.
+    #[inline]
+    fn reply(&mut self, at: usize, reply: Reply) {
+        let packet = Packet {
+            flow: at as u32,
+            seq: reply.seq,
+            tx: reply.tx,
+            from: reply.from,
+            size: self.ack_size,
+            flags: reply.flags | ACK,
+            ..Packet::default()
+        };
+        let (first, hops) = self.flows[at].route[1];
+        if hops == 0 {
+            self.acknowledged(&packet);
+        } else {
+            self.forward(packet, first);
+        }
+    }
+
+    /// An acknowledgement reaches its sender.
+    #[inline]
+    fn acknowledged(&mut self, packet: &Packet) {
+        let at = packet.flow as usize;
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let heard = Heard {
+            cumulative: packet::expand(flow.data.una, packet.seq),
+            tx: packet::expand(flow.data.next_tx(), packet.tx),
+            from: packet.is(SACK).then(|| packet::expand(flow.data.una, packet.from)),
+        };
+        let outcome = flow.data.hear(&heard);
+        let rtt = outcome.sent.map(|sent| since(self.now, sent));
+        if let Some(rtt) = rtt {
+            flow.timer.sample(rtt.0);
+            flow.sent.rtt += u128::from(rtt.0);
+            flow.sent.rtts += 1;
+            flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
+        }
+        let echo = packet.is(ECE);
+        // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).
+        let mut cut = outcome.lost;
+        if echo && group.marks == Marks::Cut && heard.tx >= flow.data.event {
+            flow.data.cut();
+            flow.flags |= CWR;
+            cut = true;
+        }
+        let index = flow.index as usize;
+        let mut allowed = cut.then(|| group.windows.on(index, Event::Cut));
+        let packets = outcome.covered.max(u32::from(rtt.is_some()));
+        let ack = Ack {
+            rtt,
+            packets,
+            marked: if echo { packets } else { 0 },
+            grows: outcome.covered > 0 && !flow.data.recovering(),
+            window: flow.window,
+        };
+        allowed = group.windows.ack(index, &ack).or(allowed);
+        if heard.tx >= flow.round {
+            flow.round = flow.data.next_tx();
+            if !flow.data.recovering() {
+                allowed = Some(group.windows.on(index, Event::Round));
+            }
+        }
+        if outcome.covered > 0 {
+            if flow.data.una >= flow.data.limit && flow.sent.completed == 0 {
+                flow.sent.completed = self.now;
+            }
+            if flow.data.idle() {
+                flow.timer.stop();
+            } else {
+                flow.timer.restart(self.now);
+            }
+        }
+        if let Some(allowed) = allowed {
+            self.allow(at, allowed);
+        }
+        self.send(at);
+    }
+
+    /// The law has spoken.
+    #[inline]
+    fn allow(&mut self, at: usize, allowed: Allowed) {
+        let flow = &mut self.flows[at];
+        if flow.window != allowed.window {
+            flow.integrate_window(self.now);
+            flow.window = allowed.window;
+        }
+        if self.groups[flow.group as usize].paced {
+            flow.burst.gap = allowed.gap;
+        }
+    }
+
+    /// Sends what may be sent now.
+    #[inline]
+    fn send(&mut self, at: usize) {
+        loop {
+            let flow = &mut self.flows[at];
+            let group = &self.groups[flow.group as usize];
+            let fresh = self.now < group.stop && self.now >= flow.start;
+            let segment = if group.reliable {
+                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_window) else { return };
+                Some(segment)
+            } else if fresh && flow.data.fresh < flow.data.limit {
+                None
+            } else {
+                return;
+            };
+            if let Some(due) = flow.burst.wait(self.now) {
+                if !flow.burst.scheduled {
+                    flow.burst.scheduled = true;
+                    self.schedule(self.numbering.send + at as u32, due);
+                }
+                return;
+            }
+            flow.burst.sent(self.now);
+            let tx = flow.data.next_tx();
+            let seq = if let Some(segment) = segment {
+                flow.data.sent(segment, self.now);
+                flow.sent.again += u64::from(segment.again);
+                segment.seq
+            } else {
+                flow.data.fresh += 1;
+                flow.data.fresh - 1
+            };
+            flow.sent.packets += 1;
+            let size = match group.last {
+                Some((last, size)) if last == seq => size,
+                _ => self.size,
+            };
+            let flags = flow.flags;
+            flow.flags &= !CWR;
+            let packet = Packet { flow: at as u32, seq: seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
+            if segment.is_some() {
+                if flow.timer.deadline == u64::MAX {
+                    flow.timer.restart(self.now);
+                }
+                if !flow.timer.scheduled {
+                    flow.timer.scheduled = true;
+                    let deadline = flow.timer.deadline;
+                    self.schedule(self.numbering.timeout + at as u32, deadline);
+                }
+            }
+            let first = self.flows[at].route[0].0;
+            self.forward(packet, first);
+        }
+    }
+
+    /// A retransmission timer goes off, perhaps before its deadline, which moves with every acknowledgement.
+    fn timeout(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        flow.timer.scheduled = false;
+        if flow.timer.deadline == u64::MAX {
+            return;
+        }
+        if flow.timer.deadline <= self.now {
+            flow.timer.back_off();
+            flow.timer.restart(self.now);
+            flow.sent.timeouts += 1;
+            flow.data.timeout();
+            let allowed = self.groups[flow.group as usize].windows.on(flow.index as usize, Event::Timeout);
+            self.allow(at, allowed);
+        }
+        let flow = &mut self.flows[at];
+        flow.timer.scheduled = true;
+        let deadline = flow.timer.deadline;
+        self.schedule(self.numbering.timeout + at as u32, deadline);
+        self.send(at);
+    }
+
+    fn flow_tick(&mut self, entity: u32) {
+        let at = (entity - self.numbering.tick) as usize;
+        let flow = &self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let next = self.now + group.period;
+        if group.windows.known(flow.index as usize) {
+            let allowed = group.windows.on(flow.index as usize, Event::Tick);
+            self.allow(at, allowed);
+            self.send(at);
+        }
+        self.schedule(entity, next);
+    }
+
+    fn port_tick(&mut self, entity: u32) {
+        let port = &mut self.ports[(entity - self.numbering.ports) as usize];
+        port.tick(Time(self.now));
+        let next = self.now + port.period().0;
+        self.schedule(entity, next);
+    }
+
+    /// Conservation: what was sent was delivered, dropped, or is under way.
+    fn check(&mut self) -> Result<(), RunError> {
+        for (at, port) in self.ports.iter_mut().enumerate() {
+            let off = port.unaccounted(Time(self.end));
+            if off != 0 {
+                return Err(RunError::Broken(format!("link {at}: {off} packets are unaccounted for")));
+            }
+        }
+        let sent: u64 = self.flows.iter().map(|f| f.sent.packets).sum();
+        let lost: u64 = self.flows.iter().map(|f| f.sent.lost).sum();
+        let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
+        let under_way: u64 = self.lines.iter().map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum();
+        if sent != lost + delivered + under_way {
+            return Err(RunError::Broken(format!(
+                "{sent} data packets were sent, but {delivered} delivered, {lost} lost and {under_way} are under way"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Flow {
+    /// Integrates the window up to `now`.
+    #[inline]
+    pub(crate) fn integrate_window(&mut self, now: u64) {
+        let span = (now - self.window_since) as f64 * 1e-12;
+        self.window_since = now;
+        self.sent.window += self.window * span;
+        self.sent.window_squared += self.window * self.window * span;
+    }
+}
+
+/// Whether a law's marks are drawn at the far end of the line.
+pub(crate) fn marks_at_departure(port: &Port) -> bool {
+    port.needs().decides == Decides::OnDeparture
+}

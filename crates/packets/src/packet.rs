@@ -1,0 +1,67 @@
+//! A packet: 32 bytes by value.
+
+/// A packet under way. Sequence and transmission numbers are the low 32 bits of a flow's 64-bit ones.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Packet {
+    /// When it reaches the end of the line it is on [ps].
+    pub(crate) at: u64,
+    /// Given when scheduled; the earlier one goes first where times are equal.
+    pub(crate) stamp: u32,
+    /// The flow it belongs to.
+    pub(crate) flow: u32,
+    /// Data: its segment. Acknowledgement: the first segment the receiver lacks.
+    pub(crate) seq: u32,
+    /// Data: which transmission of the flow this is. Acknowledgement: that of the packet that caused it.
+    pub(crate) tx: u32,
+    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to.
+    pub(crate) from: u32,
+    /// Bytes on the wire.
+    pub(crate) size: u16,
+    pub(crate) flags: u8,
+    /// How many links it has crossed.
+    pub(crate) hop: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);
+
+/// It is an acknowledgement.
+pub(crate) const ACK: u8 = 1;
+/// It may be marked.
+pub(crate) const ECT: u8 = 2;
+/// Congestion experienced.
+pub(crate) const CE: u8 = 4;
+/// Echo of a mark.
+pub(crate) const ECE: u8 = 8;
+/// Congestion window reduced.
+pub(crate) const CWR: u8 = 16;
+/// It reports a block of segments beyond the first one lacking.
+pub(crate) const SACK: u8 = 32;
+
+impl Packet {
+    pub(crate) fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// The 64-bit number whose low half is `low` and that lies nearest to `near`.
+#[inline]
+pub(crate) fn expand(near: u64, low: u32) -> u64 {
+    near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_the_wrap_of_their_low_half() {
+        for near in [0u64, 5, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 40) + 7] {
+            for off in [0i64, 1, -1, 1000, -1000, 1 << 30, -(1 << 30)] {
+                if let Some(x) = near.checked_add_signed(off) {
+                    assert_eq!(expand(near, x as u32), x);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Data control: which segment to send next, and what an acknowledgement says was delivered and lost.
+
+mod newreno;
+mod records;
+mod sack;
+
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Recovery;
+
+pub(crate) use newreno::NewReno;
+pub(crate) use sack::Sack;
+
+use records::Records;
+
+/// An acknowledgement, its numbers restored to 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heard {
+    /// The first segment the receiver lacks.
+    pub(crate) cumulative: u64,
+    /// The transmission that caused it.
+    pub(crate) tx: u64,
+    /// The first segment of the block that one belongs to, if that lies beyond a hole.
+    pub(crate) from: Option<u64>,
+}
+
+/// What an acknowledgement says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Segments newly covered by the cumulative number.
+    pub(crate) covered: u32,
+    /// When the transmission that caused it was sent, if that is still known [ps].
+    pub(crate) sent: Option<u64>,
+    /// Something sent after the last congestion event was lost: a new one.
+    pub(crate) lost: bool,
+}
+
+/// A segment to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) seq: u64,
+    /// It was sent before.
+    pub(crate) again: bool,
+}
+
+/// Segments of a flow: what is acknowledged, what is in flight, what comes next.
+#[derive(Debug)]
+pub(crate) struct Data {
+    /// The first segment not acknowledged.
+    pub(crate) una: u64,
+    /// The first segment never sent.
+    pub(crate) fresh: u64,
+    /// Segments there are to send.
+    pub(crate) limit: u64,
+    /// Recovery lasts until this segment is acknowledged.
+    recover: u64,
+    /// Transmissions from this one on were sent after the last congestion event.
+    pub(crate) event: u64,
+    records: Records,
+    rule: Rule,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Sack(Sack),
+    NewReno(NewReno),
+}
+
+impl Data {
+    pub(crate) fn new(recovery: Recovery, limit: u64) -> Self {
+        let rule = match recovery {
+            Recovery::Sack => Rule::Sack(Sack::default()),
+            Recovery::NewReno => Rule::NewReno(NewReno::default()),
+        };
+        Self { una: 0, fresh: 0, limit, recover: 0, event: 0, records: Records::new(), rule }
+    }
+
+    /// The number of the next transmission.
+    #[inline]
+    pub(crate) fn next_tx(&self) -> u64 {
+        self.records.next
+    }
+
+    /// Lost data are being recovered.
+    #[inline]
+    pub(crate) fn recovering(&self) -> bool {
+        self.una < self.recover
+    }
+
+    /// Everything sent was acknowledged.
+    pub(crate) fn idle(&self) -> bool {
+        self.una == self.fresh
+    }
+
+    /// An acknowledgement arrived.
+    #[inline]
+    pub(crate) fn hear(&mut self, heard: &Heard) -> Outcome {
+        let sent = self.records.sent(heard.tx);
+        let covered = heard.cumulative.saturating_sub(self.una);
+        let lost = match &mut self.rule {
+            Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event),
+            Rule::NewReno(newreno) => newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover),
+        };
+        self.una = self.una.max(heard.cumulative);
+        if lost {
+            self.cut();
+            self.recover = self.fresh;
+        }
+        Outcome { covered: covered as u32, sent, lost }
+    }
+
+    /// A congestion event begins: nothing sent so far can cause another.
+    pub(crate) fn cut(&mut self) {
+        self.event = self.records.next;
+    }
+
+    /// The segment to send next if `window` allows one; new data only if `fresh`.
+    #[inline]
+    pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_window: f64) -> Option<Segment> {
+        let again = match &mut self.rule {
+            Rule::Sack(sack) => {
+                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window {
+                    return None;
+                }
+                sack.again(self.una)
+            }
+            Rule::NewReno(newreno) => match newreno.pick(self.una, self.fresh, window) {
+                newreno::Pick::Again(seq) => Some(seq),
+                newreno::Pick::Fresh => None,
+                newreno::Pick::Nothing => return None,
+            },
+        };
+        if let Some(seq) = again {
+            return Some(Segment { seq, again: true });
+        }
+        let room = (self.fresh - self.una) as f64 + 1.0 <= receive_window;
+        (fresh && self.fresh < self.limit && room).then_some(Segment { seq: self.fresh, again: false })
+    }
+
+    /// The picked segment was sent.
+    #[inline]
+    pub(crate) fn sent(&mut self, segment: Segment, now: u64) {
+        self.records.push(segment.seq, now);
+        match &mut self.rule {
+            Rule::Sack(sack) => sack.sent(segment),
+            Rule::NewReno(newreno) => newreno.sent(segment),
+        }
+        if !segment.again {
+            self.fresh += 1;
+        }
+    }
+
+    /// The retransmission timer expired: everything in flight counts as lost.
+    pub(crate) fn timeout(&mut self) {
+        match &mut self.rule {
+            Rule::Sack(sack) => sack.timeout(&mut self.records, self.una),
+            Rule::NewReno(newreno) => newreno.timeout(&mut self.records, self.una, self.fresh),
+        }
+        self.recover = self.una;
+        self.cut();
+    }
+
+    /// Packets thought to be in flight.
+    pub(crate) fn in_flight(&self) -> u64 {
+        match &self.rule {
+            Rule::Sack(sack) => u64::from(sack.in_flight),
+            Rule::NewReno(newreno) => newreno.in_flight(self.una, self.fresh),
+        }
+    }
+}
+
+/// A span since `sent`.
+pub(crate) fn since(now: u64, sent: u64) -> Time {
+    Time(now - sent)
+}

@@ -1,0 +1,138 @@
+//! NewReno recovery: cumulative acknowledgements and duplicates only.
+//!
+//! Source: RFC 6582 (without the heuristics of section 4: a new recovery starts only when the cumulative number has
+//! passed what was sent before the last one, or before a timeout), RFC 5681, section 3.2, for the inflation of the
+//! window; after a timeout it goes back to the first segment not acknowledged and sends on from there, as ns-2 does.
+
+use super::records::Records;
+use super::{Heard, Segment};
+
+#[derive(Debug, Default)]
+pub(crate) struct NewReno {
+    duplicates: u32,
+    /// Packets the window is widened by, because duplicates say that they have left the network.
+    inflation: u64,
+    /// In fast recovery.
+    fast: bool,
+    /// A segment to send again whatever the window says.
+    urgent: Option<u64>,
+    /// After a timeout: the next segment to send again, below `back_to`.
+    back: u64,
+    back_to: u64,
+}
+
+/// What may be sent.
+pub(super) enum Pick {
+    Again(u64),
+    Fresh,
+    Nothing,
+}
+
+impl NewReno {
+    pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
+        records.settle(heard.cumulative, || {});
+        if heard.cumulative > una {
+            self.back = self.back.max(heard.cumulative);
+            self.duplicates = 0;
+            if self.fast {
+                if heard.cumulative >= recover {
+                    (self.fast, self.inflation, self.urgent) = (false, 0, None);
+                } else {
+                    // A partial acknowledgement: the next hole is lost too (RFC 6582, section 3.2, step 3).
+                    self.urgent = Some(heard.cumulative);
+                    self.inflation = (self.inflation + 1).saturating_sub(heard.cumulative - una);
+                }
+            }
+            return false;
+        }
+        if heard.cumulative < una || una == fresh {
+            return false;
+        }
+        self.duplicates += 1;
+        if self.fast {
+            self.inflation += 1;
+        } else if self.duplicates == 3 && una >= recover && una >= self.back_to {
+            (self.fast, self.inflation, self.urgent) = (true, 3, Some(una));
+            return true;
+        }
+        false
+    }
+
+    pub(super) fn pick(&self, una: u64, fresh: u64, window: f64) -> Pick {
+        if let Some(seq) = self.urgent {
+            return Pick::Again(seq);
+        }
+        let flight = self.in_flight(una, fresh);
+        if flight > 0 && flight as f64 + 1.0 > window + self.inflation as f64 {
+            Pick::Nothing
+        } else if self.back.max(una) < self.back_to {
+            Pick::Again(self.back.max(una))
+        } else {
+            Pick::Fresh
+        }
+    }
+
+    pub(super) fn sent(&mut self, segment: Segment) {
+        if self.urgent == Some(segment.seq) {
+            self.urgent = None;
+        } else if segment.again {
+            self.back = segment.seq + 1;
+        }
+    }
+
+    pub(super) fn timeout(&mut self, records: &mut Records, una: u64, fresh: u64) {
+        *self = Self { back: una, back_to: fresh, ..Self::default() };
+        // Transmissions before the timeout say nothing any more.
+        records.base = records.next;
+    }
+
+    pub(super) fn in_flight(&self, una: u64, fresh: u64) -> u64 {
+        let back = self.back.max(una);
+        if back < self.back_to { back - una } else { fresh - una }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Data, Heard, Outcome};
+    use penstock_scenario::model::Recovery;
+
+    fn send(data: &mut Data, window: f64) -> Vec<u64> {
+        let mut sent = Vec::new();
+        while let Some(segment) = data.pick(window, true, f64::INFINITY) {
+            data.sent(segment, 0);
+            sent.push(segment.seq);
+        }
+        sent
+    }
+    fn hear(data: &mut Data, cumulative: u64) -> Outcome {
+        data.hear(&Heard { cumulative, tx: data.next_tx(), from: None })
+    }
+
+    /// RFC 6582: two losses in one window are mended in two round trips with one congestion event.
+    #[test]
+    fn a_partial_acknowledgement_names_the_next_hole() {
+        let mut data = Data::new(Recovery::NewReno, u64::MAX);
+        assert_eq!(send(&mut data, 10.0).len(), 10);
+        // 0 and 5 are lost: eight duplicates.
+        let lost: Vec<bool> = (0..8).map(|_| hear(&mut data, 0).lost).collect();
+        assert_eq!(lost, [false, false, true, false, false, false, false, false]);
+        assert_eq!(send(&mut data, 5.0), [0, 10, 11, 12], "window 5, inflated by 8, less 10 in flight");
+        assert_eq!(hear(&mut data, 5).covered, 5);
+        assert!(data.recovering());
+        assert_eq!(send(&mut data, 5.0)[0], 5);
+        assert_eq!(hear(&mut data, 13).covered, 8);
+        assert!(!data.recovering());
+    }
+
+    #[test]
+    fn after_a_timeout_it_goes_back() {
+        let mut data = Data::new(Recovery::NewReno, u64::MAX);
+        send(&mut data, 6.0);
+        hear(&mut data, 2);
+        data.timeout();
+        assert_eq!(send(&mut data, 1.0), [2]);
+        assert_eq!(hear(&mut data, 5).covered, 3, "the receiver had 3 and 4");
+        assert_eq!(send(&mut data, 2.0), [5, 6], "and goes on where the receiver lacks");
+    }
+}

@@ -1,0 +1,224 @@
+//! Recovery by selective acknowledgements, in order of transmission.
+//!
+//! Source: RFC 6675 for what may be sent (the pipe), RFC 9002, section 6.1.1, for what is lost: a packet is lost when one
+//! sent three or more transmissions later was delivered. Transmissions, not segments, are numbered, so a lost
+//! retransmission is found like any other and thousands of holes cost O(1) each.
+
+use std::collections::VecDeque;
+
+use super::records::{Fate, Records};
+use super::{Heard, Segment};
+use crate::packet::expand;
+
+/// Later deliveries that prove a loss (RFC 5681's three duplicates).
+const THRESHOLD: u64 = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Sack {
+    /// Transmissions neither delivered nor lost.
+    pub(super) in_flight: u32,
+    /// The latest transmission known to be delivered, plus one.
+    delivered: u64,
+    /// Transmissions below this one were examined for loss.
+    examined: u64,
+    /// Segments to send again.
+    lost: VecDeque<u64>,
+}
+
+impl Sack {
+    #[inline]
+    pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, event: u64) -> bool {
+        if records.keeps(heard.tx) {
+            self.deliver(records, heard.tx);
+            if let Some(from) = heard.from {
+                self.deliver_run(records, heard.tx, from);
+            }
+        }
+        self.delivered = self.delivered.max(heard.tx + 1);
+        let in_flight = &mut self.in_flight;
+        records.settle(heard.cumulative, || *in_flight -= 1);
+        if records.base + THRESHOLD < self.delivered {
+            return self.examine(records, una.max(heard.cumulative), event);
+        }
+        false
+    }
+
+    #[inline]
+    fn deliver(&mut self, records: &mut Records, tx: u64) -> bool {
+        let record = records.at(tx);
+        let news = record.fate == Fate::InFlight;
+        record.fate = Fate::Delivered;
+        self.in_flight -= u32::from(news);
+        news
+    }
+
+    /// The block tells of earlier packets whose acknowledgements were lost: those sent just before this one.
+    #[cold]
+    fn deliver_run(&mut self, records: &mut Records, tx: u64, from: u64) {
+        let mut seq = expand(from, records.at(tx).seq);
+        let mut tx = tx;
+        while tx > records.base && seq > from {
+            tx -= 1;
+            let earlier = records.at(tx).seq;
+            if expand(from, earlier) != seq - 1 || !self.deliver(records, tx) {
+                break;
+            }
+            seq -= 1;
+        }
+    }
+
+    /// Declares lost what was overtaken; true if that is a new congestion event.
+    #[cold]
+    fn examine(&mut self, records: &mut Records, una: u64, event: u64) -> bool {
+        let mut news = false;
+        for tx in self.examined.max(records.base)..self.delivered - THRESHOLD {
+            let record = records.at(tx);
+            let seq = expand(una, record.seq);
+            if record.fate == Fate::InFlight {
+                record.fate = Fate::Lost;
+                self.in_flight -= 1;
+                if seq >= una {
+                    self.lost.push_back(seq);
+                    news |= tx >= event;
+                }
+            }
+        }
+        self.examined = self.delivered - THRESHOLD;
+        news
+    }
+
+    /// The first segment to send again.
+    #[inline]
+    pub(super) fn again(&mut self, una: u64) -> Option<u64> {
+        while let Some(seq) = self.lost.front() {
+            if *seq >= una {
+                return Some(*seq);
+            }
+            self.lost.pop_front();
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn sent(&mut self, segment: Segment) {
+        self.in_flight += 1;
+        if segment.again {
+            self.lost.pop_front();
+        }
+    }
+
+    pub(super) fn timeout(&mut self, records: &mut Records, una: u64) {
+        let mut lost: Vec<u64> = self.lost.drain(..).collect();
+        for tx in records.base..records.next {
+            let record = records.at(tx);
+            if record.fate == Fate::InFlight {
+                record.fate = Fate::Lost;
+                lost.push(expand(una, record.seq));
+            }
+        }
+        lost.retain(|seq| *seq >= una);
+        lost.sort_unstable();
+        lost.dedup();
+        self.lost = lost.into();
+        self.in_flight = 0;
+        self.examined = records.next;
+        records.settle(una, || {});
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Data, Heard, Outcome, Segment};
+    use penstock_scenario::model::Recovery;
+
+    /// Sends what the window allows; returns the segments.
+    fn send(data: &mut Data, window: f64) -> Vec<u64> {
+        let mut sent = Vec::new();
+        while let Some(segment) = data.pick(window, true, f64::INFINITY) {
+            data.sent(segment, 0);
+            sent.push(segment.seq);
+        }
+        sent
+    }
+    fn hear(data: &mut Data, cumulative: u64, tx: u64, from: Option<u64>) -> Outcome {
+        data.hear(&Heard { cumulative, tx, from })
+    }
+
+    #[test]
+    fn three_later_deliveries_prove_a_loss_once_a_round() {
+        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        assert_eq!(send(&mut data, 10.0).len(), 10);
+        // 0 and 4 are lost.
+        assert!(!hear(&mut data, 0, 1, Some(1)).lost);
+        assert!(!hear(&mut data, 0, 2, Some(1)).lost);
+        assert!(hear(&mut data, 0, 3, Some(1)).lost);
+        assert!(data.recovering());
+        assert_eq!(data.pick(7.0, true, f64::INFINITY), Some(Segment { seq: 0, again: true }));
+        assert_eq!(send(&mut data, 7.0), [0], "the pipe is full again");
+        for tx in 5..10 {
+            assert!(!hear(&mut data, 0, tx, Some(5)).lost, "the same event");
+        }
+        assert_eq!(send(&mut data, 3.0), [4, 10]);
+        assert_eq!(hear(&mut data, 4, 10, None).covered, 4);
+        assert_eq!(hear(&mut data, 10, 11, None).covered, 6);
+        assert!(!data.recovering());
+        assert_eq!(data.in_flight(), 1);
+    }
+
+    /// A retransmission that is lost too is found by deliveries after it, as a new congestion event.
+    #[test]
+    fn a_lost_retransmission_is_found_without_a_timeout() {
+        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        send(&mut data, 5.0);
+        for tx in 1..5 {
+            hear(&mut data, 0, tx, Some(1));
+        }
+        assert_eq!(send(&mut data, 5.0), [0, 5, 6, 7, 8]);
+        let mut lost = Vec::new();
+        for tx in 6..10 {
+            lost.push(hear(&mut data, 0, tx, Some(1)).lost);
+        }
+        assert_eq!(lost, [false, false, true, false]);
+        assert_eq!(data.pick(9.0, true, f64::INFINITY), Some(Segment { seq: 0, again: true }));
+    }
+
+    /// Acknowledgements that were lost are made up for by the block of the next one.
+    #[test]
+    fn the_block_makes_up_for_lost_acknowledgements() {
+        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        send(&mut data, 10.0);
+        hear(&mut data, 0, 9, Some(1));
+        assert_eq!(data.in_flight(), 0);
+        assert_eq!(send(&mut data, 1.0), [0], "nine were delivered, one was lost");
+    }
+
+    #[test]
+    fn after_a_timeout_everything_is_sent_again_in_order() {
+        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        send(&mut data, 6.0);
+        hear(&mut data, 1, 0, None);
+        hear(&mut data, 1, 3, Some(3));
+        data.timeout();
+        assert_eq!(send(&mut data, 5.0), [1, 2, 4, 5, 6]);
+        assert!(!data.recovering(), "slow start grows the window");
+    }
+
+    /// Thousands of losses in one window: all are sent again, none twice, without a timeout.
+    #[test]
+    fn thousands_of_losses_in_one_window() {
+        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        send(&mut data, 10_000.0);
+        let mut again = Vec::new();
+        let mut delivered = vec![false; 10_000];
+        for tx in (1..10_000).step_by(2) {
+            delivered[tx as usize] = true;
+            hear(&mut data, 0, tx, Some(tx));
+            while let Some(segment) = data.pick(5_000.0, false, f64::INFINITY) {
+                data.sent(segment, 0);
+                again.push(segment.seq);
+            }
+        }
+        assert!(again.iter().all(|seq| !delivered[*seq as usize]));
+        assert!(again.windows(2).all(|w| w[0] < w[1]) && again.len() >= 4998, "{}", again.len());
+    }
+}

@@ -1,0 +1,151 @@
+//! Window control: the law, in the arithmetic that the scenario asks for.
+
+use penstock_law::cc::{Event, Needs, Sender};
+use penstock_law::estimate::Clocked;
+use penstock_law::law::Instances;
+use penstock_law::quantity::Time;
+use penstock_law::{Fix, Number};
+
+use super::estimation::{Estimates, Wanted};
+
+/// What a law allows, in the engine's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Allowed {
+    /// Packets in flight at most.
+    pub(crate) window: f64,
+    /// Least time between two packets; zero where the law leaves it to the acknowledgements [ps].
+    pub(crate) gap: u64,
+}
+
+/// The law of a group of flows with all their states.
+pub(crate) enum Windows {
+    Real(Typed<f64>),
+    Fixed(Typed<Fix<32>>),
+}
+
+pub(crate) struct Typed<N: Number> {
+    law: Box<dyn Instances<N, Sender>>,
+    wanted: Wanted<N>,
+    estimates: Vec<Estimates<N>>,
+}
+
+impl<N: Clocked> Typed<N> {
+    pub(crate) fn new(mut law: Box<dyn Instances<N, Sender>>, flows: usize) -> Self {
+        for _ in 0..flows {
+            law.add();
+        }
+        Self { wanted: Wanted::by(law.needs()), law, estimates: vec![Estimates::new(); flows] }
+    }
+
+    #[inline]
+    fn on(&mut self, flow: usize, event: Event) -> Allowed {
+        if event == Event::Timeout {
+            self.estimates[flow].timeout();
+        }
+        let says = self.law.on(flow, event, &self.estimates[flow].path);
+        // A gap is meaningless before the first sample; the law's own start is clocked by acknowledgements.
+        Allowed { window: says.window.value(), gap: (says.gap_s.value() * 1e12) as u64 }
+    }
+
+    #[inline]
+    fn ack(&mut self, flow: usize, ack: &Ack) -> Option<Allowed> {
+        let estimates = &mut self.estimates[flow];
+        if let Some(rtt) = ack.rtt {
+            estimates.sample(&self.wanted, rtt, ack.window);
+        }
+        estimates.echo(&self.wanted, ack.packets, ack.marked);
+        ack.grows.then(|| self.on(flow, Event::Ack { packets: ack.packets, marked: ack.marked }))
+    }
+
+    fn observables(&mut self, flow: usize) -> Vec<f64> {
+        let mut values = Vec::new();
+        self.law.each(flow, &mut |x| values.push(x.value()));
+        let path = self.estimates[flow].path;
+        values.extend([path.rtt_s.value(), path.base_rtt_s.value(), path.price_s.value()]);
+        values
+    }
+
+    fn names(&self) -> Vec<(&'static str, &'static str)> {
+        let mut names = self.law.names().to_vec();
+        names.extend([("rtt", "s"), ("base_rtt", "s"), ("price", "s")]);
+        names
+    }
+}
+
+/// What an acknowledgement tells window control.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ack {
+    /// The round trip it measured.
+    pub(crate) rtt: Option<Time>,
+    /// Packets it reports.
+    pub(crate) packets: u32,
+    /// Those of them that carry an echo.
+    pub(crate) marked: u32,
+    /// Whether the law is told: it covers new data outside recovery.
+    pub(crate) grows: bool,
+    /// The window before it.
+    pub(crate) window: f64,
+}
+
+impl Windows {
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Self::Real(t) => t.law.needs(),
+            Self::Fixed(t) => t.law.needs(),
+        }
+    }
+
+    /// An event other than an acknowledgement.
+    pub(crate) fn on(&mut self, flow: usize, event: Event) -> Allowed {
+        match self {
+            Self::Real(t) => t.on(flow, event),
+            Self::Fixed(t) => t.on(flow, event),
+        }
+    }
+
+    /// An acknowledgement; what the law says then, if it was told.
+    #[inline]
+    pub(crate) fn ack(&mut self, flow: usize, ack: &Ack) -> Option<Allowed> {
+        match self {
+            Self::Real(t) => t.ack(flow, ack),
+            Self::Fixed(t) => t.ack(flow, ack),
+        }
+    }
+
+    /// Whether a flow has measured its path.
+    pub(crate) fn known(&self, flow: usize) -> bool {
+        match self {
+            Self::Real(t) => t.estimates[flow].known,
+            Self::Fixed(t) => t.estimates[flow].known,
+        }
+    }
+
+    /// What a flow may do before anything happened to it.
+    pub(crate) fn start(&self, flow: usize) -> Allowed {
+        let window = match self {
+            Self::Real(t) => t.law.says(flow, &t.estimates[flow].path).window,
+            Self::Fixed(t) => t.law.says(flow, &t.estimates[flow].path).window.value(),
+        };
+        let gap = match self {
+            Self::Real(t) if !t.law.needs().reliable => t.law.says(flow, &t.estimates[flow].path).gap_s,
+            _ => 0.0,
+        };
+        Allowed { window, gap: (gap * 1e12) as u64 }
+    }
+
+    /// Names and units of a flow's observables: the law's state, then the estimates.
+    pub(crate) fn names(&self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Real(t) => t.names(),
+            Self::Fixed(t) => t.names(),
+        }
+    }
+
+    /// Their values now.
+    pub(crate) fn observables(&mut self, flow: usize) -> Vec<f64> {
+        match self {
+            Self::Real(t) => t.observables(flow),
+            Self::Fixed(t) => t.observables(flow),
+        }
+    }
+}
