@@ -5,6 +5,9 @@
 //! starts a thread, so the same code serves the command, other programs and a page in the browser.
 
 pub mod model;
+pub mod quantity;
+pub mod read;
 pub mod seed;
 pub mod summary;
 pub mod world;
+pub mod write;

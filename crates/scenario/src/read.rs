@@ -1,0 +1,264 @@
+//! Scenario files, format 1: from text to resolved scenarios, one a cell of the sweep.
+//!
+//! Every key is known or refused, every default is filled in, and every error is one sentence that names file, line,
+//! key, what was found and what would do.
+//!
+//! ```
+//! let text = r#"
+//! format = 1
+//! duration = "10 s"
+//! packet = "1000 B"
+//! [links.bottleneck]
+//! from = "left"
+//! to = "right"
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! buffer = "1 bdp"
+//! duplex = true
+//! [flows.ftp]
+//! from = "left"
+//! to = "right"
+//! rtt = "100 ms"
+//! cc = { law = "newreno" }
+//! [sweep]
+//! seed = { count = 3 }
+//! "#;
+//! let mut document = penstock_scenario::read::Document::parse(text, "lab.toml")?;
+//! document.set("flows.ftp.count", "5")?;
+//! let cells = document.cells()?;
+//! assert_eq!(cells.len(), 3);
+//! assert_eq!(cells[2].labels, [("seed".to_string(), "3".to_string())]);
+//! assert_eq!(cells[0].scenario.groups["ftp"].count, 5);
+//! # Ok::<(), penstock_scenario::read::ReadError>(())
+//! ```
+
+mod error;
+mod flows;
+mod law;
+mod links;
+mod resolve;
+mod route;
+mod sweep;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+
+pub use error::ReadError;
+use error::offer;
+pub(crate) use law::AUTOMATIC;
+use table::{Item, error};
+use tree::{Node, Origin, Value, dotted};
+pub(crate) use tree::{bare, quoted};
+
+use crate::model::Scenario;
+use crate::write::print;
+
+/// The most values that all cells of a sweep may have together.
+const MOST_VALUES: usize = 50_000_000;
+
+/// A scenario file that is TOML; whether it makes sense is seen when its cells are asked for.
+#[derive(Debug, Clone)]
+pub struct Document {
+    file: Arc<str>,
+    root: Node,
+    settings: Vec<Setting>,
+}
+
+/// `--set KEY=VALUE`.
+#[derive(Debug, Clone)]
+struct Setting {
+    path: Vec<String>,
+    node: Node,
+}
+
+/// One scenario of a sweep; a file without one is a single cell.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// What tells this cell from the others: swept keys in the order of the file, `case` and `seed`, each with its value
+    /// as written. Empty where there is no sweep.
+    pub labels: Vec<(String, String)>,
+    /// The hash of the resolved scenario, 16 hexadecimal digits.
+    pub id: String,
+    /// The scenario.
+    pub scenario: Scenario,
+}
+
+impl Cell {
+    /// The labels on one line; empty where there is no sweep.
+    pub fn name(&self) -> String {
+        name(&self.labels)
+    }
+}
+
+fn name(labels: &[(String, String)]) -> String {
+    labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The identity of a resolved scenario: the first 16 hexadecimal digits of its text's SHA-256.
+pub fn identity(scenario: &Scenario) -> String {
+    Sha256::digest(print(scenario)).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Document {
+    /// Reads TOML. `file` is what errors shall call the text.
+    ///
+    /// # Errors
+    /// Says where the text stops being TOML.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ReadError> {
+        let file = Arc::from(file);
+        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new() })
+    }
+
+    /// Sets `key`, a dotted path, to `value`: TOML, or else a text that needs no quotation marks.
+    ///
+    /// It wins over the file and over the sweep: a swept key that is set is swept no longer.
+    ///
+    /// # Errors
+    /// Says why there is nothing of that name to set.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ReadError> {
+        let origin = Origin::Setting(format!("--set {key}={value}").into());
+        let wrong = |found: String, remedy: &str| error(&self.file, &origin, key.to_owned(), found, remedy.to_owned());
+        let path = tree::parts(key)
+            .ok_or_else(|| wrong(format!("`{key}` is not a dotted key"), "write it as in `links.bottleneck.rate`"))?;
+        let node = tree::parse_setting(value, &origin).map_err(|why| wrong(format!("`{value}` is not TOML"), &why))?;
+        put(&mut self.root, &path, node.clone(), &self.file)?;
+        if path[0] != "sweep" {
+            self.settings.push(Setting { path, node });
+        }
+        Ok(())
+    }
+
+    /// Every scenario of the sweep, in declared order: keys, cases, and seeds innermost.
+    ///
+    /// # Errors
+    /// Says what is wrong with the first cell that is.
+    pub fn cells(&self) -> Result<Vec<Cell>, ReadError> {
+        let root = self.item(&self.root);
+        let table = root.node.table();
+        let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
+            return Ok(vec![self.cell(self.root.clone(), Vec::new())?]);
+        };
+        let first_seed = match table.and_then(|t| t.get("seed")) {
+            Some(node) => root.below("seed", node).whole(0, i64::MAX as u64)?,
+            None => 1,
+        };
+        let pinned = |path: &[String]| self.settings.iter().any(|s| path.starts_with(&s.path));
+        let axes = sweep::axes(&root.below("sweep", sweep), first_seed, &pinned)?;
+        let mut plain = self.root.clone();
+        if let Some(table) = plain.table_mut() {
+            table.shift_remove("sweep");
+        }
+        let cells: usize = axes.iter().map(|axis| axis.steps.len()).product();
+        let values = plain.size();
+        if cells.saturating_mul(values) > MOST_VALUES {
+            return Err(root.below("sweep", sweep).wrong(
+                format!("{cells} cells of {values} values each are too many"),
+                "write a smaller sweep, or shorter lists",
+            ));
+        }
+        (0..cells).map(|at| self.swept(&plain, sweep, &axes, at)).collect()
+    }
+
+    /// The cell of that number, counted with the last axis innermost.
+    fn swept(&self, plain: &Node, sweep: &Node, axes: &[sweep::Axis<'_>], at: usize) -> Result<Cell, ReadError> {
+        let mut rest = at;
+        let mut steps: Vec<_> = axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let step = &axis.steps[rest % axis.steps.len()];
+                rest /= axis.steps.len();
+                (axis.key.clone(), step)
+            })
+            .collect();
+        steps.reverse();
+        let labels: Vec<_> = steps.iter().map(|(key, step)| (key.clone(), step.label.clone())).collect();
+        let mut changes: Vec<(Vec<String>, Node)> = Vec::new();
+        for (_, step) in &steps {
+            for change in &step.changes {
+                let named = sweep_name(change);
+                changes.push((change.path.clone(), Node { named, ..change.item.node.clone() }));
+            }
+            if let Some(seed) = step.seed {
+                let value = Value::Integer(i128::from(seed));
+                changes.push((vec!["seed".to_owned()], Node { value, ..sweep.clone() }));
+            }
+        }
+        changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
+        let in_cell = |mut error: ReadError| {
+            if !labels.is_empty() {
+                let cell = format!("in the cell {}", name(&labels));
+                error.context = Some(error.context.map_or(cell.clone(), |context| format!("{context}; {cell}")));
+            }
+            error
+        };
+        let mut root = plain.clone();
+        // Defaults are settled before anything is set below what they provide.
+        let (defaults, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(path, _)| path[0] == "defaults");
+        for (path, node) in defaults {
+            put(&mut root, &path, node, &self.file).map_err(in_cell)?;
+        }
+        resolve::apply_defaults(&mut root);
+        for (path, node) in others {
+            put(&mut root, &path, node, &self.file).map_err(in_cell)?;
+        }
+        self.cell(root, labels.clone()).map_err(in_cell)
+    }
+
+    fn cell(&self, mut root: Node, labels: Vec<(String, String)>) -> Result<Cell, ReadError> {
+        resolve::apply_defaults(&mut root);
+        let scenario = resolve::scenario(&self.item(&root))?;
+        Ok(Cell { labels, id: identity(&scenario), scenario })
+    }
+
+    fn item<'a>(&'a self, node: &'a Node) -> Item<'a> {
+        Item { file: &self.file, path: String::new(), node }
+    }
+}
+
+/// Where a swept key is named: on the line of its value, for each value may have its own.
+fn sweep_name(change: &sweep::Change<'_>) -> Origin {
+    change.item.node.origin.clone()
+}
+
+/// Puts a value at a path. Links and groups must exist, for a misspelt one would be a new one.
+fn put(root: &mut Node, path: &[String], node: Node, file: &Arc<str>) -> Result<(), ReadError> {
+    let wrong = |found: String, remedy: String| error(file, &node.origin, dotted(path), found, remedy);
+    let Some((last, above)) = path.split_last() else { return Ok(()) };
+    let known = |table: &IndexMap<String, Node>, section: &str, name: &str| {
+        let names: Vec<_> = table.keys().map(String::as_str).collect();
+        let way_back = name.strip_suffix("/back").filter(|_| section == "links");
+        if names.contains(&name) || way_back.is_some_and(|base| names.contains(&base)) {
+            return Ok(());
+        }
+        let noun = if section == "links" { "link" } else { "group of flows" };
+        Err(wrong(format!("no {noun} is named `{name}`"), offer(name, &names, noun)))
+    };
+    let mut at = root;
+    for (depth, part) in above.iter().chain([last]).enumerate() {
+        let section = depth.checked_sub(1).map_or("", |_| path[0].as_str());
+        let Some(table) = at.table_mut() else {
+            return Err(wrong(
+                format!("`{}` is not a table, so `{part}` cannot be set in it", dotted(&path[..depth])),
+                format!("set `{}` as a whole", dotted(&path[..depth])),
+            ));
+        };
+        if depth == 1 && matches!(section, "links" | "flows") {
+            known(table, section, part)?;
+        }
+        if depth == above.len() {
+            table.insert(part.clone(), node);
+            return Ok(());
+        }
+        let empty =
+            || Node { value: Value::Table(IndexMap::new()), origin: node.origin.clone(), named: node.named.clone() };
+        at = table.entry(part.clone()).or_insert_with(empty);
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! `[links.NAME]`: lines and the queues in front of them.
+
+use penstock_law::aqm::{AQMS, Queue, Site};
+use penstock_law::law::find;
+use penstock_law::quantity::{Bytes, Rate, Time};
+
+use super::error::ReadError;
+use super::law;
+use super::table::{Fields, Item};
+use super::tree::Value;
+use crate::model::{Buffer, Chosen, Link, Packet};
+use crate::quantity;
+
+const KNOWN: &[&str] = &["from", "to", "rate", "delay", "buffer", "aqm", "loss", "duplex"];
+const OF_THE_WAY_BACK: &[&str] = &["rate", "delay", "buffer", "aqm", "loss"];
+const LATER: &[&str] = &["scheduler", "jitter"];
+
+/// A link on its way into the scenario: its buffer may depend on the flows that cross it.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) name: String,
+    pub(super) item: Item<'a>,
+    pub(super) link: Link,
+    /// Where the buffer was written, and how many bandwidth-delay products it is, if it is given so.
+    bdp: Option<(Item<'a>, f64)>,
+    /// Whether the buffer is that of the link before, whose way back this is.
+    same_buffer: bool,
+}
+
+/// Reads `[links]`.
+pub(super) fn links<'a>(item: &Item<'a>, packet: Packet) -> Result<Vec<Line<'a>>, ReadError> {
+    let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
+    let is_duplex = |name: &str| {
+        let base = entries.iter().find(|(n, _)| *n == name).and_then(|(_, item)| item.node.table());
+        base.and_then(|t| t.get("duplex")).is_some_and(|node| matches!(node.value, Value::Switch(true)))
+    };
+    let mut lines = Vec::new();
+    for (name, item) in &entries {
+        if name.strip_suffix("/back").is_some_and(is_duplex) {
+            continue;
+        }
+        let duplex = line(name, item.clone(), packet, &mut lines)?;
+        if duplex {
+            let back = format!("{name}/back");
+            let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
+            way_back(back, over, packet, &mut lines)?;
+        }
+    }
+    Ok(lines)
+}
+
+/// Reads one link and answers whether it is duplex.
+fn line<'a>(name: &str, item: Item<'a>, packet: Packet, lines: &mut Vec<Line<'a>>) -> Result<bool, ReadError> {
+    let fields = item.clone().fields(KNOWN, LATER, "write a table, as in `[links.bottleneck]`")?;
+    let node = "write the name of a node, as in `\"left\"`";
+    let from = fields.need("from", node)?.name(node)?.to_owned();
+    let to_item = fields.need("to", node)?;
+    let to = to_item.name(node)?.to_owned();
+    if from == to {
+        return Err(to_item.wrong(format!("`{to}` is also where the link begins"), "name another node"));
+    }
+    let rate = rate(&fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`")?)?;
+    let delay = fields.need("delay", "write the propagation delay one way, as in `\"10 ms\"`")?.time()?;
+    let written = fields.need("buffer", "write `\"unlimited\"`, packets, bytes or `\"1 bdp\"`")?;
+    let (buffer, bdp) = buffer(&written, packet)?;
+    let aqm = aqm(&fields, None, rate, delay, packet)?;
+    let loss = fields.or("loss", 0.0, |item| loss(&item))?;
+    let duplex = fields.or("duplex", false, |item| item.switch())?;
+    let link = Link { from, to, rate, delay, buffer, aqm, loss };
+    let bdp = bdp.map(|n| (written, n));
+    lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false });
+    Ok(duplex)
+}
+
+/// Adds the way back of the duplex link that was read last, with what `over` changes of it.
+fn way_back<'a>(
+    name: String,
+    over: Option<Item<'a>>,
+    packet: Packet,
+    lines: &mut Vec<Line<'a>>,
+) -> Result<(), ReadError> {
+    let Some(there) = lines.last() else { return Ok(()) };
+    let mut item = there.item.clone();
+    let mut link = Link { from: there.link.to.clone(), to: there.link.from.clone(), loss: 0.0, ..there.link.clone() };
+    let (mut bdp, mut same_buffer) = (there.bdp.clone(), true);
+    if let Some(over) = over {
+        let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
+        let fields = over.clone().fields(OF_THE_WAY_BACK, LATER, remedy)?;
+        link.rate = fields.or("rate", link.rate, |item| rate(&item))?;
+        link.delay = fields.or("delay", link.delay, |item| item.time())?;
+        if let Some(written) = fields.find("buffer") {
+            let products;
+            (link.buffer, products) = buffer(&written, packet)?;
+            (bdp, same_buffer) = (products.map(|n| (written, n)), false);
+        }
+        link.aqm = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
+        link.loss = fields.or("loss", 0.0, |item| loss(&item))?;
+        item = over;
+    }
+    lines.push(Line { name, item, link, bdp, same_buffer });
+    Ok(())
+}
+
+fn rate(item: &Item<'_>) -> Result<Rate, ReadError> {
+    match &item.node.value {
+        Value::List(_) => return Err(item.later("a rate that follows a schedule")),
+        Value::Table(table) if table.contains_key("trace") => return Err(item.later("rate = { trace = ... }")),
+        _ => {}
+    }
+    let rate = item.rate()?;
+    if rate.0 == 0 {
+        return Err(item.wrong(format!("a link at `{}` carries nothing", item.shown()), "write a rate above zero"));
+    }
+    Ok(rate)
+}
+
+fn loss(item: &Item<'_>) -> Result<f64, ReadError> {
+    let loss = item.number()?;
+    if (0.0..1.0).contains(&loss) {
+        Ok(loss)
+    } else {
+        Err(item.is_not("a probability of loss", "write a number from 0 to below 1"))
+    }
+}
+
+/// A buffer, or how many bandwidth-delay products it is.
+fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<f64>), ReadError> {
+    let remedy =
+        "write `unlimited`, or packets, bytes or bandwidth-delay products, as in `100 packets`, `8 MB`, `1 bdp`";
+    let text = item.as_text().ok_or_else(|| item.is_not("a buffer", remedy))?;
+    if text == "unlimited" {
+        return Ok((Buffer::Unlimited, None));
+    }
+    if let Some(products) = quantity::bdp(text) {
+        let products = products.map_err(|e| item.because(e))?;
+        if !(products > 0.0 && products <= 1e6) {
+            return Err(item.wrong(format!("`{text}` is out of range"), "write more than 0 bdp, at most 1000000"));
+        }
+        return Ok((Buffer::Unlimited, Some(products)));
+    }
+    if quantity::names_packets(text) {
+        let packets = quantity::packets(text).map_err(|e| item.because(e))?;
+        if packets == 0 {
+            return Err(item.wrong(format!("a buffer of `{text}` cannot hold a packet"), "write at least `1 packet`"));
+        }
+        return Ok((Buffer::Packets(packets), None));
+    }
+    let bytes = quantity::bytes(text).map_err(|mut e| {
+        if e.found.ends_with("is not a size") {
+            e.found = format!("`{text}` is not a buffer");
+            e.remedy = remedy.into();
+        }
+        item.because(e)
+    })?;
+    if bytes < packet.wire {
+        return Err(item.wrong(
+            format!("a buffer of `{text}` cannot hold a packet"),
+            format!("write at least `{}`, one packet on the wire", quantity::print_bytes(packet.wire)),
+        ));
+    }
+    Ok((Buffer::Bytes(bytes), None))
+}
+
+/// The law of a queue: what is written, what the way there has, or drop-tail.
+fn aqm(
+    fields: &Fields<'_>,
+    inherited: Option<Chosen<Queue>>,
+    rate: Rate,
+    delay: Time,
+    packet: Packet,
+) -> Result<Chosen<Queue>, ReadError> {
+    let item = fields.find("aqm");
+    let chosen = match (&item, inherited) {
+        (Some(item), _) => law::law(item, AQMS)?,
+        (None, Some(inherited)) => inherited,
+        (None, None) => {
+            let droptail = find(AQMS, "droptail").unwrap_or(&AQMS[0]);
+            Chosen { law: droptail, values: penstock_law::Values::defaults(droptail.parameters) }
+        }
+    };
+    let place = item.unwrap_or_else(|| fields.item.clone());
+    law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire })?;
+    Ok(chosen)
+}
+
+/// Turns bandwidth-delay products into packets of full size, rounded up. `largest_rtts` are, for each link, those of the
+/// flows whose data or acknowledgements cross it.
+pub(super) fn settle_buffers(
+    lines: &mut [Line<'_>],
+    largest_rtts: &[Option<Time>],
+    wire: Bytes,
+) -> Result<(), ReadError> {
+    for (at, line) in lines.iter_mut().enumerate() {
+        let Some((item, products)) = line.bdp.take() else { continue };
+        // A way back that nothing takes still has the buffer of the way there.
+        let there = if line.same_buffer { largest_rtts[at - 1] } else { None };
+        let Some(rtt) = largest_rtts[at].or(there) else {
+            return Err(item.wrong(
+                format!("`{}` has no meaning, for no flow crosses `{}`", item.shown(), line.name),
+                "write packets or bytes, as in `100 packets`",
+            ));
+        };
+        let packets = products * line.link.rate.bit_per_s() * rtt.seconds() / wire.bits();
+        // What is a whole number but for the rounding of the product is that number.
+        let packets = (packets * (1.0 - 1e-12)).ceil().clamp(1.0, 1e15);
+        line.link.buffer = Buffer::Packets(packets as u64);
+    }
+    Ok(())
+}

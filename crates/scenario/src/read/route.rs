@@ -1,0 +1,34 @@
+//! Routes: fewest links, then least delay, then the order of the file.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use super::links::Line;
+
+/// The links of the shortest way from one node to another, by their place; none if there is no way.
+///
+/// Dijkstra's search. Of equally good ways it takes the one whose links come first in the file.
+pub(super) fn shortest(lines: &[Line<'_>], from: &str, to: &str) -> Option<Vec<usize>> {
+    let mut leaving: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        leaving.entry(&line.link.from).or_default().push(at);
+    }
+    let mut reached = BTreeSet::new();
+    let mut agenda = BinaryHeap::from([Reverse((0usize, 0u64, Vec::new(), from))]);
+    while let Some(Reverse((hops, delay, way, node))) = agenda.pop() {
+        if node == to {
+            return Some(way);
+        }
+        if !reached.insert(node) {
+            continue;
+        }
+        for at in leaving.get(node).into_iter().flatten() {
+            let link = &lines[*at].link;
+            if !reached.contains(link.to.as_str()) {
+                let way = way.iter().copied().chain([*at]).collect();
+                agenda.push(Reverse((hops + 1, delay.saturating_add(link.delay.0), way, &link.to)));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,202 @@
+//! `[sweep]`: the settings of each cell.
+
+use std::collections::BTreeSet;
+
+use super::error::ReadError;
+use super::table::Item;
+use super::tree::{Node, Value, dotted, parts};
+
+/// The most cells a sweep may have.
+const MOST: usize = 100_000;
+
+/// One value of a swept key.
+#[derive(Debug)]
+pub(super) struct Change<'a> {
+    pub(super) path: Vec<String>,
+    pub(super) item: Item<'a>,
+}
+
+/// One way to go along an axis: its label, and what it changes.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    pub(super) label: String,
+    pub(super) changes: Vec<Change<'a>>,
+    /// The seed, on the axis of seeds.
+    pub(super) seed: Option<u64>,
+}
+
+/// What varies independently of the rest.
+#[derive(Debug)]
+pub(super) struct Axis<'a> {
+    pub(super) key: String,
+    pub(super) steps: Vec<Step<'a>>,
+}
+
+/// The axes of a sweep, the innermost last: keys in the order of the file, cases, seeds. Keys at or below one of
+/// `pinned` are left out.
+pub(super) fn axes<'a>(
+    sweep: &Item<'a>,
+    first_seed: u64,
+    pinned: &dyn Fn(&[String]) -> bool,
+) -> Result<Vec<Axis<'a>>, ReadError> {
+    let remedy = "write lists of values, as in `\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]`";
+    let (mut axes, mut cases, mut seeds) = (Vec::new(), None, None);
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    for (key, item) in sweep.entries(remedy)? {
+        match key {
+            "seed" => {
+                seeds = Some(seed_axis(&item, first_seed)?);
+                paths.push(vec!["seed".to_owned()]);
+            }
+            "case" => cases = Some(case_axis(&item, pinned)?),
+            _ => {
+                let mut leaves = Vec::new();
+                descend(vec![], key, item, &|node, _| node.table().is_none(), &mut leaves)?;
+                for change in leaves {
+                    apart(&paths, &change)?;
+                    paths.push(change.path.clone());
+                    if !pinned(&change.path) {
+                        axes.push(value_axis(&change, remedy)?);
+                    }
+                }
+            }
+        }
+    }
+    for change in cases.iter().flat_map(|axis: &Axis<'_>| &axis.steps).flat_map(|step| &step.changes) {
+        apart(&paths, change)?;
+    }
+    axes.extend(cases);
+    axes.extend(seeds.filter(|_| !pinned(&["seed".to_owned()])));
+    let cells = axes.iter().try_fold(1usize, |cells, axis| cells.checked_mul(axis.steps.len()));
+    if cells.is_none_or(|cells| cells > MOST) {
+        let sizes: Vec<_> = axes.iter().map(|axis| axis.steps.len().to_string()).collect();
+        return Err(sweep.wrong(
+            format!("{} cells are too many", sizes.join(" x ")),
+            format!("write a sweep of at most {MOST} cells"),
+        ));
+    }
+    Ok(axes)
+}
+
+fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, ReadError> {
+    let (mut steps, mut labels) = (Vec::new(), BTreeSet::new());
+    for item in change.item.list(remedy)? {
+        let label = item.node.shown();
+        if !labels.insert(label.clone()) {
+            return Err(item.wrong(format!("`{}` stands here twice", item.shown()), "write each value once"));
+        }
+        steps.push(Step { label, changes: vec![Change { path: change.path.clone(), item }], seed: None });
+    }
+    if steps.is_empty() {
+        return Err(change.item.wrong("a list without values", "write at least one value"));
+    }
+    Ok(Axis { key: dotted(&change.path), steps })
+}
+
+fn case_axis<'a>(item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, ReadError> {
+    let remedy = "write each case as `[[sweep.case]]` with a `name` and the keys it sets";
+    let mut steps: Vec<Step<'a>> = Vec::new();
+    for case in item.list(remedy)? {
+        let (mut label, mut changes) = (None, Vec::new());
+        for (key, item) in case.entries(remedy)? {
+            if key == "name" {
+                label = Some((item.name("write the case's name in quotation marks")?.to_owned(), item));
+            } else {
+                // Written without quotation marks, a dotted key is a table in tables; a setting's own tables lie deeper.
+                let whole = |node: &Node, path: &[String]| {
+                    let depth = match path[0].as_str() {
+                        "links" | "flows" | "defaults" => 3,
+                        "windows" => 2,
+                        _ => 1,
+                    };
+                    path.len() >= depth || node.table().is_none()
+                };
+                descend(vec![], key, item, &whole, &mut changes)?;
+            }
+        }
+        let Some((label, named)) = label else {
+            return Err(case.wrong("a case without a name", "add `name`, as in `name = \"FAST\"`"));
+        };
+        if steps.iter().any(|step| step.label == label) {
+            return Err(named.wrong(format!("two cases are named `{label}`"), "give each its own name"));
+        }
+        for (at, change) in changes.iter().enumerate() {
+            let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
+            apart(&before, change)?;
+        }
+        changes.retain(|change| !pinned(&change.path));
+        steps.push(Step { label, changes, seed: None });
+    }
+    if steps.is_empty() {
+        return Err(item.wrong("a list without cases", remedy));
+    }
+    Ok(Axis { key: "case".into(), steps })
+}
+
+fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, ReadError> {
+    let remedy = "write `{ count = 10 }`, or a list of seeds";
+    let mut seeds = BTreeSet::new();
+    let mut steps = Vec::new();
+    let mut add = |seed: u64| {
+        steps.push(Step { label: seed.to_string(), changes: Vec::new(), seed: Some(seed) });
+        seeds.insert(seed)
+    };
+    if item.node.table().is_some() {
+        let fields = item.clone().fields(&["count"], &[], remedy)?;
+        let count = fields.need("count", remedy)?.whole(1, 10_000)?;
+        for seed in first..first.saturating_add(count) {
+            add(seed);
+        }
+    } else {
+        for each in item.list(remedy)? {
+            if !add(each.whole(0, i64::MAX as u64)?) {
+                return Err(each.wrong(format!("`{}` stands here twice", each.shown()), "write each seed once"));
+            }
+        }
+    }
+    if steps.is_empty() {
+        return Err(item.wrong("a list without seeds", remedy));
+    }
+    Ok(Axis { key: "seed".into(), steps })
+}
+
+/// Follows a key into tables until `whole` says that a value is reached.
+fn descend<'a>(
+    mut path: Vec<String>,
+    key: &str,
+    item: Item<'a>,
+    whole: &dyn Fn(&Node, &[String]) -> bool,
+    leaves: &mut Vec<Change<'a>>,
+) -> Result<(), ReadError> {
+    let Some(more) = parts(key) else {
+        return Err(item.wrong(format!("`{key}` is not a dotted key"), "write it as in `\"flows.ftp.count\"`"));
+    };
+    path.extend(more);
+    if path.len() > 16 {
+        return Err(item.wrong(format!("`{}` is too deep", dotted(&path)), "name a key of the scenario"));
+    }
+    if matches!(path[0].as_str(), "sweep" | "format") {
+        return Err(item.wrong(format!("`{}` cannot be swept", dotted(&path)), "name another key of the scenario"));
+    }
+    match &item.node.value {
+        Value::Table(table) if !whole(item.node, &path) => {
+            for (key, node) in table {
+                descend(path.clone(), &super::tree::bare(key), item.below(key, node), whole, leaves)?;
+            }
+        }
+        _ => leaves.push(Change { path, item }),
+    }
+    Ok(())
+}
+
+/// Refuses a key that is set elsewhere, wholly or in part: which setting would win?
+fn apart(paths: &[Vec<String>], change: &Change<'_>) -> Result<(), ReadError> {
+    let overlaps = |path: &&Vec<String>| path.iter().zip(&change.path).all(|(a, b)| a == b);
+    match paths.iter().find(overlaps) {
+        None => Ok(()),
+        Some(other) => Err(change.item.wrong(
+            format!("`{}` and `{}` set the same thing", dotted(&change.path), dotted(other)),
+            "sweep it in one place",
+        )),
+    }
+}

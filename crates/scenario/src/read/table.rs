@@ -1,0 +1,257 @@
+//! Typed reading of a tree: every key is known, every value is what it should be, every error says where.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use penstock_law::parameter::Unit;
+use penstock_law::quantity::{Bytes, Rate, Time};
+
+use super::error::{ReadError, offer};
+use super::tree::{Node, Origin, Value, bare};
+use crate::quantity::{self, Unreadable};
+
+/// A value under its key.
+#[derive(Debug, Clone)]
+pub(super) struct Item<'a> {
+    pub(super) file: &'a Arc<str>,
+    pub(super) path: String,
+    pub(super) node: &'a Node,
+}
+
+impl<'a> Item<'a> {
+    /// An error at this value.
+    pub(super) fn wrong(&self, found: impl Into<String>, remedy: impl Into<String>) -> ReadError {
+        error(self.file, &self.node.origin, self.path.clone(), found.into(), remedy.into())
+    }
+
+    /// An error at this value that says what the value is not.
+    pub(super) fn is_not(&self, what: &str, remedy: impl Into<String>) -> ReadError {
+        self.wrong(format!("`{}` is not {what}", self.shown()), remedy)
+    }
+
+    fn at_key(&self, found: impl Into<String>, remedy: impl Into<String>) -> ReadError {
+        error(self.file, &self.node.named, self.path.clone(), found.into(), remedy.into())
+    }
+
+    /// Turns a quantity's complaint into an error at this value.
+    pub(super) fn because(&self, unreadable: Unreadable) -> ReadError {
+        self.wrong(shortened(&unreadable.found), unreadable.remedy)
+    }
+
+    /// The value as written, shortened where it is long.
+    pub(super) fn shown(&self) -> String {
+        shortened(&self.node.shown())
+    }
+
+    /// A part of the format that this version does not run.
+    pub(super) fn later(&self, name: &str) -> ReadError {
+        self.at_key(
+            format!("`{name}` is part of format 1 but this version does not simulate it yet"),
+            "leave it out, or use a version that does",
+        )
+    }
+
+    /// The text, if it is text.
+    pub(super) fn as_text(&self) -> Option<&'a str> {
+        if let Value::Text(text) = &self.node.value { Some(text) } else { None }
+    }
+
+    /// Text; `remedy` says what would do.
+    pub(super) fn text(&self, remedy: &str) -> Result<&'a str, ReadError> {
+        self.as_text().ok_or_else(|| self.is_not("text", remedy))
+    }
+
+    /// A name: text on one line that is not empty.
+    pub(super) fn name(&self, remedy: &str) -> Result<&'a str, ReadError> {
+        let name = self.text(remedy)?;
+        if name.is_empty() || name.chars().any(char::is_control) {
+            return Err(self.is_not("a name", remedy));
+        }
+        Ok(name)
+    }
+
+    pub(super) fn switch(&self) -> Result<bool, ReadError> {
+        match self.node.value {
+            Value::Switch(on) => Ok(on),
+            _ => Err(self.is_not("a switch", "write `true` or `false`, without quotation marks")),
+        }
+    }
+
+    /// A whole number in `least..=most`.
+    pub(super) fn whole(&self, least: u64, most: u64) -> Result<u64, ReadError> {
+        let remedy = || format!("write a whole number from {least} to {most}");
+        match self.node.value {
+            Value::Integer(n) if i128::from(least) <= n && n <= i128::from(most) => Ok(n as u64),
+            Value::Integer(n) if n < 0 => Err(self.wrong(format!("`{n}` is negative"), remedy())),
+            Value::Integer(_) => Err(self.wrong(format!("`{}` is out of range", self.shown()), remedy())),
+            _ => Err(self.is_not("a whole number", remedy())),
+        }
+    }
+
+    /// Any number that is not NaN.
+    pub(super) fn number(&self) -> Result<f64, ReadError> {
+        match self.node.value {
+            Value::Integer(n) => Ok(n as f64),
+            Value::Number(x) if !x.is_nan() => Ok(x),
+            _ => Err(self.is_not("a number", "write a number, without quotation marks")),
+        }
+    }
+
+    pub(super) fn time(&self) -> Result<Time, ReadError> {
+        self.quantity(Unit::Seconds, quantity::time)
+    }
+
+    pub(super) fn rate(&self) -> Result<Rate, ReadError> {
+        self.quantity(Unit::BitPerSecond, quantity::rate)
+    }
+
+    pub(super) fn bytes(&self) -> Result<Bytes, ReadError> {
+        self.quantity(Unit::Bytes, quantity::bytes)
+    }
+
+    /// A number of packets, bare or with its unit, from `least` up; `unlimited` is infinite.
+    pub(super) fn window(&self, least: f64, unlimited: bool) -> Result<f64, ReadError> {
+        let what = if unlimited { "a number of packets, or \"unlimited\"" } else { "a number of packets" };
+        let remedy = format!("write {what}, at least {least}");
+        let packets = match (&self.node.value, self.as_text()) {
+            (_, Some("unlimited")) if unlimited => return Ok(f64::INFINITY),
+            (_, Some(text)) => quantity::real(text, Unit::Packets).map_err(|e| self.because(e))?,
+            (Value::Integer(_) | Value::Number(_), _) => self.number()?,
+            _ => return Err(self.is_not("a number of packets", remedy)),
+        };
+        // 2^31 - 1 packets are the most that every arithmetic can say.
+        if packets >= least && packets <= 2_147_483_647.0 {
+            Ok(packets)
+        } else {
+            Err(self.wrong(format!("`{}` is out of range", self.shown()), remedy))
+        }
+    }
+
+    /// Text that `parse` understands; anything else is refused as not being in `unit`.
+    pub(super) fn quantity<T>(
+        &self,
+        unit: Unit,
+        parse: impl Fn(&str) -> Result<T, Unreadable>,
+    ) -> Result<T, ReadError> {
+        match self.as_text() {
+            Some(text) => parse(text).map_err(|e| self.because(e)),
+            None => Err(self.because(quantity::refuse(&self.shown(), unit))),
+        }
+    }
+
+    /// One of some words.
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, ReadError> {
+        let names: Vec<_> = words.iter().map(|w| w.0).collect();
+        let found = self.as_text().and_then(|text| words.iter().find(|w| w.0 == text));
+        found.map(|w| w.1).ok_or_else(|| self.is_not("known here", offer(&self.node.shown(), &names, "choice")))
+    }
+
+    /// The entries of a list.
+    pub(super) fn list(&self, remedy: &str) -> Result<Vec<Self>, ReadError> {
+        let Value::List(list) = &self.node.value else { return Err(self.is_not("a list", remedy)) };
+        let each = |(at, node)| Item { file: self.file, path: format!("{}[{at}]", self.path), node };
+        Ok(list.iter().enumerate().map(each).collect())
+    }
+
+    /// A list of exactly two durations.
+    pub(super) fn times(&self) -> Result<(Time, Time), ReadError> {
+        let remedy = "write two durations, as in `[\"10 ms\", \"20 ms\"]`";
+        match self.list(remedy)?.as_slice() {
+            [a, b] => Ok((a.time()?, b.time()?)),
+            _ => Err(self.is_not("a pair of durations", remedy)),
+        }
+    }
+
+    /// A value of this table under `key`.
+    pub(super) fn below(&self, key: &str, node: &'a Node) -> Self {
+        let path = if self.path.is_empty() { bare(key) } else { format!("{}.{}", self.path, bare(key)) };
+        Item { file: self.file, path, node }
+    }
+
+    /// The entries of a table whose keys are names.
+    pub(super) fn entries(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
+        let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
+        let mut entries = Vec::new();
+        for (name, node) in table {
+            let item = self.below(name, node);
+            if name.is_empty() || name.chars().any(char::is_control) {
+                return Err(item.at_key(format!("`{name}` is not a name"), "write letters, digits, `-` or `_`"));
+            }
+            entries.push((name.as_str(), item));
+        }
+        Ok(entries)
+    }
+
+    /// A table all of whose keys are in `known`. Those in `later` are refused as not simulated yet.
+    pub(super) fn fields(
+        self,
+        known: &'static [&'static str],
+        later: &'static [&'static str],
+        remedy: &str,
+    ) -> Result<Fields<'a>, ReadError> {
+        let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
+        for (key, node) in table {
+            if let Some(name) = later.iter().find(|k| *k == key) {
+                return Err(self.below(key, node).later(name));
+            }
+            if !known.contains(&key.as_str()) {
+                let item = self.below(key, node);
+                return Err(item.at_key(format!("the key `{key}` is unknown here"), offer(key, known, "key")));
+            }
+        }
+        Ok(Fields { item: self, table, known })
+    }
+}
+
+/// A table whose keys are all known.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    pub(super) item: Item<'a>,
+    table: &'a IndexMap<String, Node>,
+    known: &'static [&'static str],
+}
+
+impl<'a> Fields<'a> {
+    /// The value of `key`, if it is there.
+    pub(super) fn find(&self, key: &str) -> Option<Item<'a>> {
+        debug_assert!(self.known.contains(&key), "`{key}` is read and so it is known");
+        self.table.get(key).map(|node| self.item.below(key, node))
+    }
+
+    /// The value of `key`; an error if it is missing, with what would do.
+    pub(super) fn need(&self, key: &str, remedy: &str) -> Result<Item<'a>, ReadError> {
+        self.find(key).ok_or_else(|| self.missing(key, remedy))
+    }
+
+    /// What is said where `key` is missing.
+    pub(super) fn missing(&self, key: &str, remedy: &str) -> ReadError {
+        self.item.below(key, self.item.node).at_key("missing", remedy)
+    }
+
+    /// The value of `key` as `read` reads it, or `default` where it is missing.
+    pub(super) fn or<T>(
+        &self,
+        key: &str,
+        default: T,
+        read: impl FnOnce(Item<'a>) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
+        self.find(key).map_or(Ok(default), read)
+    }
+}
+
+/// An error at a place.
+pub(super) fn error(file: &Arc<str>, origin: &Origin, key: String, found: String, remedy: String) -> ReadError {
+    let (line, context) = match origin {
+        Origin::Line(line) => (Some(*line), None),
+        Origin::Setting(setting) => (None, Some(format!("from `{setting}`"))),
+    };
+    ReadError { file: file.clone(), line, key, found, remedy, context }
+}
+
+fn shortened(text: &str) -> String {
+    const MOST: usize = 120;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST).chain("...".chars()).collect()
+}
