@@ -1,5 +1,7 @@
 //! The lines of a figure, and the rows of the table beside it.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -14,10 +16,14 @@ pub struct Figure {
     pub title: String,
     /// The horizontal axis.
     pub x_label: String,
+    /// The unit of positions along it; empty for plain numbers and words.
+    pub x_unit: String,
     /// How positions along it are spaced.
     pub x_scale: Scale,
     /// The vertical axis.
     pub y_label: String,
+    /// The unit along it; empty for plain numbers.
+    pub y_unit: String,
     /// What the vertical axis shows at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y_range: Option<[f64; 2]>,
@@ -81,7 +87,13 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
             seen.entry(at).or_insert(next);
             seen
         });
-    let place = |at: &str| position(at, x.unit.as_deref()).unwrap_or_else(|| order.get(at).map_or(0.0, |n| *n as f64));
+    // Words, and values of more than one unit, stand in the order of the sweep.
+    let units: BTreeSet<Option<&str>> = order.keys().map(|at| position(at).map(|(_, unit)| unit)).collect();
+    let unit = if units.len() == 1 { units.first().copied().flatten() } else { None };
+    let place = |at: &str| match (unit, position(at)) {
+        (Some(_), Some((x, _))) => x,
+        _ => order.get(at).map_or(0.0, |n| *n as f64),
+    };
     let mut drawn: Vec<Line> = Vec::new();
     for (label, points) in &lines {
         let point = |(at, values): (&String, &Vec<f64>)| Point {
@@ -112,8 +124,10 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
     Ok(Some(Figure {
         title: item.title.clone(),
         x_label: x.label.clone(),
+        x_unit: unit.unwrap_or_default().to_owned(),
         x_scale: x.scale,
         y_label: y.label.clone(),
+        y_unit: y.unit.clone(),
         y_range: y.range,
         lines: drawn,
     }))

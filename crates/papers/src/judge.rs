@@ -5,7 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::axis;
+use crate::axis::position;
 use crate::cell::{self, Cell, Sample};
 use crate::paper::{Claim, Falls, Item, Order, Reduce, Test};
 use crate::verdicts::Extent;
@@ -169,9 +169,12 @@ fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> R
     })
 }
 
+/// A cell's value of a key, and its sample.
+type Keyed<'a> = (&'a str, &'a Sample);
+
 /// Samples in groups that differ in `key` only.
-fn groups<'a>(samples: &'a [Sample], key: &str) -> Result<Vec<Vec<(&'a str, &'a Sample)>>, String> {
-    let mut groups: IndexMap<Vec<(String, String)>, Vec<(&str, &Sample)>> = IndexMap::new();
+fn groups<'a>(samples: &'a [Sample], key: &str) -> Result<Vec<Vec<Keyed<'a>>>, String> {
+    let mut groups: IndexMap<_, Vec<Keyed<'a>>> = IndexMap::new();
     for sample in samples {
         let Some((_, value)) = sample.labels.iter().find(|(k, _)| k == key) else {
             let known: Vec<&str> = sample.labels.iter().map(|(k, _)| k.as_str()).collect();
@@ -190,7 +193,7 @@ fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measu
         }
         // Values that are not numbers keep the order of the sweep.
         if let Some(mut ranked) =
-            group.iter().map(|(v, s)| axis::rank(v).map(|r| (r, *v, *s))).collect::<Option<Vec<_>>>()
+            group.iter().map(|(v, s)| position(v).map(|(x, _)| (x, *v, *s))).collect::<Option<Vec<_>>>()
         {
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
             group = ranked.into_iter().map(|(_, v, s)| (v, s)).collect();

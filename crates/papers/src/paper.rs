@@ -70,10 +70,8 @@ fn lines_are_cases() -> String {
 pub struct Axis {
     /// A key of the sweep.
     pub key: String,
-    /// What the axis says, with the unit in brackets.
+    /// What the axis says, without the unit, which the key's values have.
     pub label: String,
-    /// The unit in which positions are counted; absent for plain numbers.
-    pub unit: Option<String>,
     /// How positions are spaced.
     #[serde(default)]
     pub scale: Scale,
@@ -96,8 +94,11 @@ pub enum Scale {
 pub struct Path {
     /// Names from the top of the summary, such as `links.bottleneck.utilization`.
     pub path: Spanned<String>,
-    /// What the axis says.
+    /// What the axis says, without the unit.
     pub label: String,
+    /// The unit of the number; empty for plain numbers.
+    #[serde(default)]
+    pub unit: String,
     /// What the axis shows at least.
     pub range: Option<[f64; 2]>,
 }

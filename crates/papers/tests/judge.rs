@@ -17,7 +17,7 @@ title = "F"
 place = "figure 1"
 world = "packets"
 scenario = "fig1.toml"
-x = {{ key = "capacity", label = "capacity [Mbit/s]", unit = "Mbit/s" }}
+x = {{ key = "capacity", label = "capacity" }}
 y = {{ path = "u", label = "utilization" }}
 columns = [{{ path = "u", label = "utilization" }}]
 reference = [{{ label = "theirs", source = "S", points = [["100 Mbit/s", 0.5], ["9 Gbit/s", 0.1]] }}]
@@ -159,7 +159,7 @@ fn a_figure_has_a_line_a_case_with_a_band_of_seeds() {
     let labels: Vec<&str> = drawn.lines.iter().map(|l| l.label.as_str()).collect();
     assert_eq!(labels, ["RED", "FAST", "theirs"]);
     let red = &drawn.lines[0].points;
-    assert_eq!(red.iter().map(|p| p.x).collect::<Vec<_>>(), [100.0, 500.0, 1000.0]);
+    assert_eq!(red.iter().map(|p| p.x).collect::<Vec<_>>(), [100e6, 500e6, 1000e6]);
     assert!((red[0].mean - 0.9).abs() < 1e-9 && (red[0].max - red[0].min - 0.02).abs() < 1e-9);
     assert_eq!(drawn.lines[2].points.len(), 1, "what others measured elsewhere is left out");
     assert_eq!(rows(&paper.items[0], &cells()).len(), 12);
