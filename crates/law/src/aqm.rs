@@ -32,6 +32,8 @@ pub enum Event {
     Arrival {
         /// Its size on the wire [B].
         bytes: u32,
+        /// Mean packets that the line could have carried while it stood idle before, whole ones only [packets].
+        idle: u32,
     },
     /// The coin fell on the packet that arrived last: it was marked, or dropped in place of a mark.
     Hit,
@@ -44,8 +46,6 @@ numbers! {
     pub struct Port {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes.
         queue: "packets",
-        /// How long the line had been idle when a packet arrived; zero if it was not.
-        idle_s: "s",
         /// Arrivals since the last [`Event::Tick`], in units of the mean packet.
         arrived: "packets",
         /// What the line can carry now.

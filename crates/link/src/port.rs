@@ -97,6 +97,7 @@ pub struct Port {
     most_packets: u64,
     most_bytes: u64,
     per_byte: f64,
+    mean_service: Time,
     law: Box<dyn Instances<f64, Queue>>,
     needs: Needs,
     /// When the line has sent all that was accepted.
@@ -140,6 +141,7 @@ impl Port {
             most_packets,
             most_bytes,
             per_byte: 1.0 / packet.0 as f64,
+            mean_service: rate.time_for(packet),
             needs,
             law,
             free: Time::ZERO,
@@ -166,15 +168,16 @@ impl Port {
     }
 
     /// A packet arrives. `markable` says whether it may be marked; `coin` draws uniformly from [0, 1).
-    #[inline]
+    #[inline(never)]
     pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
         self.settle(now);
         self.counters.arrivals += 1;
         self.arrived_since_tick += u64::from(bytes);
         let mut marked = false;
         if self.needs.decides == Decides::OnArrival {
-            let seen = self.seen(now);
-            let says = self.law.on(0, Event::Arrival { bytes }, &seen);
+            let seen = self.seen();
+            let idle = if self.free + self.mean_service <= now { self.idle(now) } else { 0 };
+            let says = self.law.on(0, Event::Arrival { bytes, idle }, &seen);
             if says.probability > 0.0 && coin() < says.probability {
                 self.law.on(0, Event::Hit, &seen);
                 if !(markable && self.needs.marks) {
@@ -248,7 +251,7 @@ impl Port {
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
         self.settle(now);
-        let seen = Seen { arrived: self.arrived_since_tick as f64 * self.per_byte, ..self.seen(now) };
+        let seen = Seen { arrived: self.arrived_since_tick as f64 * self.per_byte, ..self.seen() };
         self.arrived_since_tick = 0;
         self.counters.price += self.says().price_s * self.period.seconds();
         let says = self.law.on(0, Event::Tick, &seen);
@@ -315,11 +318,15 @@ impl Port {
         c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
     }
 
-    fn seen(&self, now: Time) -> Seen<f64> {
+    fn seen(&self) -> Seen<f64> {
         let queue =
             if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
-        let idle_s = if self.free < now { (now - self.free).seconds() } else { 0.0 };
-        Seen { queue, idle_s, arrived: 0.0, capacity: self.capacity }
+        Seen { queue, arrived: 0.0, capacity: self.capacity }
+    }
+
+    /// Mean packets that would have fitted into the idle time up to `now`.
+    fn idle(&self, now: Time) -> u32 {
+        u32::try_from((now - self.free).0 / self.mean_service.0.max(1)).unwrap_or(u32::MAX)
     }
 
     /// Lets go of what started by `now`.
@@ -351,4 +358,4 @@ impl Port {
     }
 }
 
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, idle_s: 0.0, arrived: 0.0, capacity: 0.0 };
+const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0 };

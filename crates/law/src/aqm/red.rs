@@ -196,10 +196,10 @@ impl<N: Number> Law<N> for Red<N> {
     #[inline]
     fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
         match event {
-            Event::Arrival { bytes } => {
-                if seen.idle_s > self.zero {
+            Event::Arrival { bytes, idle } => {
+                if idle > 0 && s.average > self.zero {
                     // As if as many packets as would have fitted had found the queue empty.
-                    s.average = s.average * (self.ln_keep * (seen.idle_s * seen.capacity)).exp();
+                    s.average = s.average * (self.ln_keep * N::count(idle)).exp();
                 }
                 s.average = s.average + self.weight * (seen.queue - s.average);
                 s.count = s.count.saturating_add(1);
@@ -289,13 +289,13 @@ mod tests {
             // An average at which p_b = 0.01, held there by a queue equal to it.
             let queue = 312.5 + 62.5;
             let mut s = State { average: queue, above: true, ..red.start() };
-            let seen = Port { queue, idle_s: 0.0, arrived: 0.0, capacity: 125_000.0 };
+            let seen = Port { queue, arrived: 0.0, capacity: 125_000.0 };
             assert!((red.initial_probability(queue) - 0.01).abs() < 1e-12);
             // A plain multiplicative generator is coin enough for a mean.
             let mut x = 1u64;
             let (mut marks, mut since, mut shortest) = (0u32, 0u32, u32::MAX);
             for _ in 0..1_000_000 {
-                red.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+                red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
                 since += 1;
                 x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 if ((x >> 11) as f64) < red.says(&s, &seen).probability * (1u64 << 53) as f64 {
@@ -316,13 +316,13 @@ mod tests {
     fn an_empty_queue_is_spared_unless_told_otherwise() {
         let red = red(1_000_000_000, 0.01);
         let mut s = State { average: 900.0, above: true, count_bytes: 1_000_000, ..red.start() };
-        let seen = Port { queue: 0.0, idle_s: 0.0, arrived: 0.0, capacity: 125_000.0 };
-        red.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+        let seen = Port { queue: 0.0, arrived: 0.0, capacity: 125_000.0 };
+        red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
         assert_eq!(red.says(&s, &seen).probability, 0.0);
-        red.on(&mut s, Event::Arrival { bytes: 1000 }, &Port { queue: 1.0, ..seen });
+        red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: 1.0, ..seen });
         assert_eq!(red.says(&s, &seen).probability, 0.0, "the first above the threshold starts the count");
         s.count_bytes = 1_000_000;
-        red.on(&mut s, Event::Arrival { bytes: 1000 }, &Port { queue: 1.0, ..seen });
+        red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: 1.0, ..seen });
         assert_eq!(red.says(&s, &seen).probability, 1.0);
     }
 
@@ -331,8 +331,8 @@ mod tests {
     fn idle_time_ages_the_average() {
         let red = red(100_000_000, 0.01);
         let mut s = State { average: 50.0, ..red.start() };
-        let seen = Port { queue: 0.0, idle_s: 1.0, arrived: 0.0, capacity: 12_500.0 };
-        red.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+        let seen = Port { queue: 0.0, arrived: 0.0, capacity: 12_500.0 };
+        red.on(&mut s, Event::Arrival { bytes: 1000, idle: 12_500 }, &seen);
         assert!((s.average - 50.0 * libm::exp(-1.0)).abs() < 0.01, "{}", s.average);
     }
 }
