@@ -7,6 +7,7 @@
 pub mod model;
 pub mod quantity;
 pub mod read;
+pub mod record;
 pub mod seed;
 pub mod summary;
 pub mod world;

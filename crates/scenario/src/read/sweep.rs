@@ -32,7 +32,7 @@ pub(super) struct Axis<'a> {
     pub(super) steps: Vec<Step<'a>>,
 }
 
-/// The axes of a sweep, the innermost last: keys in the order of the file, cases, seeds. Keys at or below one of
+/// The axes of a sweep, the innermost last: keys in the order of the file, named axes (`case` is one), seeds. Keys at or below one of
 /// `pinned` are left out.
 pub(super) fn axes<'a>(
     sweep: &Item<'a>,
@@ -40,7 +40,7 @@ pub(super) fn axes<'a>(
     pinned: &dyn Fn(&[String]) -> bool,
 ) -> Result<Vec<Axis<'a>>, ReadError> {
     let remedy = "write lists of values, as in `\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]`";
-    let (mut axes, mut cases, mut seeds) = (Vec::new(), None, None);
+    let (mut axes, mut cases, mut seeds) = (Vec::new(), Vec::new(), None);
     let mut paths: Vec<Vec<String>> = Vec::new();
     for (key, item) in sweep.entries(remedy)? {
         match key {
@@ -48,7 +48,11 @@ pub(super) fn axes<'a>(
                 seeds = Some(seed_axis(&item, first_seed)?);
                 paths.push(vec!["seed".to_owned()]);
             }
-            "case" => cases = Some(case_axis(&item, pinned)?),
+            "case" => cases.push(case_axis(key, &item, pinned)?),
+            // `[[sweep.NAME]]`: one more axis of keys that change together. A key of the scenario itself is not a name.
+            _ if parts(key).is_some_and(|p| p.len() == 1) && !super::resolve::KNOWN.contains(&key) && item.is_tables() => {
+                cases.push(case_axis(key, &item, pinned)?);
+            }
             _ => {
                 let mut leaves = Vec::new();
                 descend(vec![], key, item, &|node, _| node.table().is_none(), &mut leaves)?;
@@ -62,8 +66,13 @@ pub(super) fn axes<'a>(
             }
         }
     }
-    for change in cases.iter().flat_map(|axis: &Axis<'_>| &axis.steps).flat_map(|step| &step.changes) {
-        apart(&paths, change)?;
+    for axis in &cases {
+        let mut own: Vec<Vec<String>> = Vec::new();
+        for change in axis.steps.iter().flat_map(|step: &Step<'_>| &step.changes) {
+            apart(&paths, change)?;
+            own.push(change.path.clone());
+        }
+        paths.extend(own);
     }
     axes.extend(cases);
     axes.extend(seeds.filter(|_| !pinned(&["seed".to_owned()])));
@@ -93,8 +102,8 @@ fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, ReadErr
     Ok(Axis { key: dotted(&change.path), steps })
 }
 
-fn case_axis<'a>(item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, ReadError> {
-    let remedy = "write each case as `[[sweep.case]]` with a `name` and the keys it sets";
+fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, ReadError> {
+    let remedy = &format!("write each as `[[sweep.{key}]]` with a `name` and the keys it sets");
     let mut steps: Vec<Step<'a>> = Vec::new();
     for case in item.list(remedy)? {
         let (mut label, mut changes) = (None, Vec::new());
@@ -115,10 +124,10 @@ fn case_axis<'a>(item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<
             }
         }
         let Some((label, named)) = label else {
-            return Err(case.wrong("a case without a name", "add `name`, as in `name = \"FAST\"`"));
+            return Err(case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`"));
         };
         if steps.iter().any(|step| step.label == label) {
-            return Err(named.wrong(format!("two cases are named `{label}`"), "give each its own name"));
+            return Err(named.wrong(format!("`{label}` stands here twice as a {key}"), "give each its own name"));
         }
         for (at, change) in changes.iter().enumerate() {
             let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
@@ -128,9 +137,9 @@ fn case_axis<'a>(item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<
         steps.push(Step { label, changes, seed: None });
     }
     if steps.is_empty() {
-        return Err(item.wrong("a list without cases", remedy));
+        return Err(item.wrong(format!("a list without a {key}"), remedy.as_str()));
     }
-    Ok(Axis { key: "case".into(), steps })
+    Ok(Axis { key: key.to_owned(), steps })
 }
 
 fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, ReadError> {

@@ -51,6 +51,11 @@ impl<'a> Item<'a> {
         )
     }
 
+    /// Whether it is a list of tables only.
+    pub(super) fn is_tables(&self) -> bool {
+        matches!(&self.node.value, Value::List(list) if !list.is_empty() && list.iter().all(|n| n.table().is_some()))
+    }
+
     /// The text, if it is text.
     pub(super) fn as_text(&self) -> Option<&'a str> {
         if let Value::Text(text) = &self.node.value { Some(text) } else { None }

@@ -1,0 +1,246 @@
+//! Records: what one run leaves behind, as the files of a directory. Nothing here touches a disk.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
+//! | `summary.json` | the [`Summary`] |
+//! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
+//! | `links.parquet`, `groups.parquet` | series of links and of groups |
+//! | `flows-series.parquet` | series of the flows of the groups that ask for them |
+//!
+//! A sweep adds `sweep.json`, see [`sweep`].
+
+mod parquet;
+mod sweep;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::parquet::{read_table, unit_of, write_table};
+pub use self::sweep::{SweepCell, sweep};
+use crate::model::Scenario;
+use crate::read::identity;
+use crate::summary::{FlowSummary, Summary};
+use crate::world::{Cells, Column, Kind, Run, Table};
+use crate::write::print;
+
+/// Where and how a run took place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The world.
+    pub world: String,
+    /// The program's version.
+    pub version: String,
+    /// The commit it was built from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Wall-clock time [s].
+    pub wall_s: f64,
+    /// What tells this cell of a sweep from the others.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub labels: IndexMap<String, String>,
+    /// What is known of the machine: kernel, processor, settings.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub machine: IndexMap<String, String>,
+}
+
+/// `record.toml`: with it a record can be made again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the record's format: 1.
+    pub format: u32,
+    /// The identity of the resolved scenario, see [`identity`].
+    pub id: String,
+    /// The seed.
+    pub seed: u64,
+    /// The scenario with every default filled in, itself a scenario file.
+    pub scenario: String,
+    /// Where and how it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+}
+
+/// The files of a record: names and contents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Each file's name and content, in the order in which they are written.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// Why a record cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A table's columns do not fit together: a bug of the world that made it.
+    #[error("the table `{table}` cannot be written: its column `{column}` {why}")]
+    Misshapen {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A number of the summary is infinite or NaN: a bug of the world that made it.
+    #[error("the summary cannot be written: `{path}` is not a number")]
+    NotANumber {
+        /// Where it stands in the summary.
+        path: String,
+    },
+    /// The Parquet library refused.
+    #[error("the table `{table}` cannot be written or read")]
+    Parquet {
+        /// The table.
+        table: String,
+        /// Why.
+        source: ::parquet::errors::ParquetError,
+    },
+    /// A Parquet file is not one of a record.
+    #[error("not a table of a record: {0}")]
+    NotATable(String),
+    /// `summary.json` is not a summary.
+    #[error("not a summary")]
+    Json(#[from] serde_json::Error),
+    /// `record.toml` cannot be read.
+    #[error("not the header of a record")]
+    Toml(#[from] toml::de::Error),
+    /// `record.toml` cannot be written.
+    #[error("the header cannot be written")]
+    WriteToml(#[from] toml::ser::Error),
+    /// `record.toml` is not UTF-8.
+    #[error("not text")]
+    Text(#[from] std::str::Utf8Error),
+    /// The record is of another format.
+    #[error("a record of format {0}, and this version reads format 1")]
+    Format(u32),
+}
+
+impl Record {
+    /// The record of a run.
+    ///
+    /// # Errors
+    /// Says what of the run cannot be written.
+    pub fn of(scenario: &Scenario, run: &Run, provenance: &Provenance) -> Result<Self, RecordError> {
+        let header = Header {
+            format: 1,
+            id: identity(scenario),
+            seed: scenario.seed.0,
+            scenario: print(scenario),
+            provenance: provenance.clone(),
+        };
+        let mut files = vec![
+            ("record.toml".to_owned(), toml::to_string_pretty(&header)?.into_bytes()),
+            ("summary.json".to_owned(), json(&summary_value(&run.summary)?)?),
+            ("flows.parquet".to_owned(), write_table(&flow_table(&run.flows))?),
+        ];
+        for table in &run.series {
+            files.push((series_file(&table.name), write_table(table)?));
+        }
+        Ok(Self { files })
+    }
+
+    /// The content of a file, if the record has it.
+    pub fn file(&self, name: &str) -> Option<&[u8]> {
+        self.files.iter().find(|(n, _)| n == name).map(|(_, bytes)| bytes.as_slice())
+    }
+}
+
+/// The file that holds the series of an entity kind: that of flows is not `flows.parquet`, which has one row a flow.
+pub fn series_file(table: &str) -> String {
+    if table == "flows" { "flows-series.parquet".to_owned() } else { format!("{table}.parquet") }
+}
+
+/// A summary as JSON, keys in declared order.
+///
+/// # Errors
+/// Names the first number that is infinite or NaN, for JSON has no word for it.
+pub fn summary_value(summary: &Summary) -> Result<Value, RecordError> {
+    let value = serde_json::to_value(summary)?;
+    match hole(&value) {
+        None => Ok(value),
+        Some(path) => Err(RecordError::NotANumber { path }),
+    }
+}
+
+/// Where a value has a null, innermost key last.
+fn hole(value: &Value) -> Option<String> {
+    let below = |key: &str, value: &Value| {
+        hole(value).map(|path| if path.is_empty() { key.to_owned() } else { format!("{key}.{path}") })
+    };
+    match value {
+        Value::Null => Some(String::new()),
+        Value::Object(map) => map.iter().find_map(|(key, value)| below(key, value)),
+        Value::Array(list) => list.iter().enumerate().find_map(|(at, value)| below(&at.to_string(), value)),
+        _ => None,
+    }
+}
+
+/// JSON as files of a record hold it: indented, with a newline at the end.
+///
+/// # Errors
+/// None that a value can cause.
+pub fn json(value: &Value) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads `summary.json`.
+///
+/// # Errors
+/// Says what is not as a summary is.
+pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+/// Reads `record.toml`.
+///
+/// # Errors
+/// Says what is not as a header is.
+pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
+    let header: Header = toml::from_str(std::str::from_utf8(bytes)?)?;
+    if header.format == 1 { Ok(header) } else { Err(RecordError::Format(header.format)) }
+}
+
+/// One row a flow: averages over the measured span, and counts and extremes as they stand at its end.
+pub fn flow_table(flows: &[FlowSummary]) -> Table {
+    let mut names: Vec<String> = Vec::new();
+    let mut rows = Vec::with_capacity(flows.len());
+    for flow in flows {
+        // Flows of a group stand together, so the name is the last one or new.
+        let at = names.iter().rposition(|name| *name == flow.group).unwrap_or_else(|| {
+            names.push(flow.group.clone());
+            names.len() - 1
+        });
+        rows.push(at as u32);
+    }
+    let number = |name: &str, kind, of: &dyn Fn(&FlowSummary) -> Option<f64>| Column {
+        name: name.to_owned(),
+        kind,
+        values: Cells::Number(flows.iter().map(|flow| of(flow).unwrap_or(f64::NAN)).collect()),
+    };
+    let count = |name: &str, kind, of: &dyn Fn(&FlowSummary) -> u64| Column {
+        name: name.to_owned(),
+        kind,
+        values: Cells::Count(flows.iter().map(of).collect()),
+    };
+    let columns = vec![
+        Column { name: "group".to_owned(), kind: Kind::Key, values: Cells::Name { names, rows } },
+        count("index", Kind::Key, &|flow| u64::from(flow.index)),
+        number("rtt_s", Kind::Instant, &|flow| Some(flow.rtt_s)),
+        number("goodput_bit_per_s", Kind::Average, &|flow| Some(flow.goodput_bit_per_s)),
+        number("throughput_packets_per_s", Kind::Average, &|flow| Some(flow.throughput_packets_per_s)),
+        number("window_mean_packets", Kind::Average, &|flow| flow.window_mean_packets),
+        number("rtt_mean_s", Kind::Average, &|flow| flow.rtt_mean_s),
+        number("rtt_min_s", Kind::Instant, &|flow| flow.rtt_min_s),
+        number("loss_rate", Kind::Average, &|flow| Some(flow.loss_rate)),
+        number("mark_rate", Kind::Average, &|flow| Some(flow.mark_rate)),
+        count("retransmits", Kind::Instant, &|flow| flow.retransmits),
+        count("timeouts", Kind::Instant, &|flow| flow.timeouts),
+        number("completion_s", Kind::Instant, &|flow| flow.completion_s),
+    ];
+    Table { name: "flows".to_owned(), columns }
+}
+
+#[cfg(test)]
+mod tests;

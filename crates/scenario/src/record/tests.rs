@@ -1,0 +1,243 @@
+use super::*;
+use crate::model::Scenario;
+use crate::read::Document;
+use crate::summary::{Engine, Fairness, GroupSummary, LinkSummary, Measured, Transfers};
+
+fn scenario(seed: u64) -> Scenario {
+    let text = format!(
+        r#"format = 1
+title = "quotes \" and '''"
+duration = "10 s"
+seed = {seed}
+[links.l]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "1 ms"
+buffer = "10 packets"
+[flows.f]
+from = "a"
+to = "b"
+cc = {{ law = "newreno" }}
+"#
+    );
+    Document::parse(&text, "t.toml").unwrap().cells().unwrap().remove(0).scenario
+}
+
+fn flow(index: u32, rtt_min_s: Option<f64>) -> FlowSummary {
+    FlowSummary {
+        group: "f".into(),
+        index,
+        rtt_s: 0.1,
+        goodput_bit_per_s: 1e6 / 3.0,
+        throughput_packets_per_s: 83.3,
+        window_mean_packets: Some(10.5),
+        rtt_mean_s: None,
+        rtt_min_s,
+        loss_rate: 0.0,
+        mark_rate: 0.1,
+        retransmits: 3,
+        timeouts: u64::MAX,
+        completion_s: None,
+    }
+}
+
+fn run(seed: u64) -> Run {
+    let link = LinkSummary {
+        utilization: 0.9 + seed as f64 / 100.0,
+        throughput_bit_per_s: 9e5,
+        queue_mean_packets: 0.1 + 0.2,
+        queue_sd_packets: 1.0,
+        queue_p99_packets: 5.0,
+        queue_max_packets: 9.0,
+        queueing_delay_mean_s: Some(0.01),
+        queueing_delay_p99_s: None,
+        arrivals: 1000,
+        departures: 990,
+        drops: 10,
+        marks: 0,
+        price_mean: (seed == 2).then_some(0.5),
+    };
+    let group = GroupSummary {
+        count: 2,
+        goodput_bit_per_s: 8e5,
+        throughput_packets_per_s: 80.0,
+        rtt_mean_s: Some(0.11),
+        jain: Some(1.0),
+        window_mean_packets: None,
+        window_sd_packets: None,
+        loss_rate: 0.0,
+        mark_rate: 0.0,
+        retransmits: 6,
+        timeouts: 0,
+        transfers: Some(Transfers {
+            completed: 1,
+            completion_mean_s: Some(2.0),
+            completion_p50_s: None,
+            completion_p99_s: None,
+        }),
+    };
+    let flows = vec![flow(0, Some(0.1)), flow(1, None)];
+    let whole = Measured {
+        measured_s: 10.0,
+        links: [("l".to_owned(), link)].into_iter().collect(),
+        groups: [("f".to_owned(), group)].into_iter().collect(),
+        flows: flows.clone(),
+        fairness: Some(Fairness { jain: 0.99 }),
+    };
+    let summary = Summary {
+        title: "t".into(),
+        world: "packets".into(),
+        seed,
+        windows: [("w".to_owned(), whole.clone())].into_iter().collect(),
+        whole,
+        engine: Engine { events: 5, wall_s: 0.25, ..Engine::default() },
+    };
+    Run { summary, flows, series: vec![series("links", 3), series("flows", 0)] }
+}
+
+fn series(name: &str, rows: usize) -> Table {
+    let column = |name: &str, kind, values| Column { name: name.to_owned(), kind, values };
+    let cycle = |list: &[f64]| list.iter().copied().cycle().take(rows).collect();
+    Table {
+        name: name.into(),
+        columns: vec![
+            column("time_s", Kind::Key, Cells::Number((0..rows).map(|at| at as f64 * 0.1).collect())),
+            column(
+                "link",
+                Kind::Key,
+                Cells::Name {
+                    names: vec!["never".into(), "l".into(), "\u{e9}\u{e9}n/back".into(), String::new()],
+                    rows: [2, 1, 3].into_iter().cycle().take(rows).collect(),
+                },
+            ),
+            column("queue_packets", Kind::Average, Cells::Number(cycle(&[1.5, f64::NAN, f64::INFINITY]))),
+            column("price_s", Kind::Instant, Cells::Number(vec![f64::NAN; rows])),
+            column("arrivals", Kind::Instant, Cells::Count((0..rows as u64).map(|at| u64::MAX - at).collect())),
+        ],
+    }
+}
+
+/// Tables are equal if they print equally: NaN is not equal to itself.
+fn assert_same(a: &Table, b: &Table) {
+    assert_eq!(format!("{a:?}"), format!("{b:?}"));
+}
+
+#[test]
+fn a_table_survives_parquet() {
+    for rows in [0, 1, 3, 1000, (1 << 20) + 5] {
+        let table = series("links", rows);
+        let back = read_table(&write_table(&table).unwrap()).unwrap();
+        if rows < 10_000 {
+            assert_same(&back, &table);
+        } else {
+            assert_eq!(back.rows(), rows);
+            for (a, b) in back.columns.iter().zip(&table.columns) {
+                assert!(format!("{:?}", a.values) == format!("{:?}", b.values), "{}", a.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_does_not_fit_together_is_refused() {
+    let mut ragged = series("links", 3);
+    ragged.columns[2].values = Cells::Number(vec![1.0]);
+    assert!(write_table(&ragged).unwrap_err().to_string().contains("`queue_packets` is not as long as the first"));
+    let mut twice = series("links", 3);
+    twice.columns[2].name = "time_s".into();
+    assert!(write_table(&twice).unwrap_err().to_string().contains("`time_s` is there twice"));
+    let mut past = series("links", 3);
+    past.columns[1].values = Cells::Name { names: vec![], rows: vec![0, 0, 0] };
+    assert!(write_table(&past).unwrap_err().to_string().contains("past its names"));
+}
+
+#[test]
+fn bytes_that_are_not_a_table_are_refused() {
+    assert!(read_table(b"").is_err());
+    assert!(read_table(b"PAR1PAR1").is_err());
+    let good = write_table(&series("links", 100)).unwrap();
+    assert!(read_table(&good[..good.len() / 2]).is_err());
+}
+
+#[test]
+fn a_record_has_its_files_and_they_can_be_read_again() {
+    let (scenario, run) = (scenario(1), run(1));
+    let provenance = Provenance {
+        world: "packets".into(),
+        version: "0.1.0".into(),
+        commit: Some("abc".into()),
+        wall_s: 1.25,
+        labels: [("case".to_owned(), "FAST".to_owned())].into_iter().collect(),
+        machine: [("kernel".to_owned(), "6.18".to_owned())].into_iter().collect(),
+    };
+    let record = Record::of(&scenario, &run, &provenance).unwrap();
+    let names: Vec<_> = record.files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["record.toml", "summary.json", "flows.parquet", "links.parquet", "flows-series.parquet"]);
+
+    let header = read_header(record.file("record.toml").unwrap()).unwrap();
+    assert_eq!((header.format, header.seed, &header.provenance), (1, 1, &provenance));
+    let again = Document::parse(&header.scenario, "record.toml").unwrap().cells().unwrap().remove(0);
+    assert_eq!((print(&again.scenario), &again.id), (header.scenario.clone(), &header.id));
+
+    assert_eq!(read_summary(record.file("summary.json").unwrap()).unwrap(), run.summary);
+    assert_same(&read_table(record.file("links.parquet").unwrap()).unwrap(), &run.series[0]);
+    let flows = read_table(record.file("flows.parquet").unwrap()).unwrap();
+    assert_same(&flows, &flow_table(&run.flows));
+    assert!(flows.number("rtt_min_s").unwrap()[1].is_nan());
+    assert_eq!(flows.number("goodput_bit_per_s").unwrap()[0], 1e6 / 3.0);
+}
+
+#[test]
+fn a_summary_keeps_its_declared_order_and_leaves_out_what_does_not_apply() {
+    let record = Record::of(&scenario(1), &run(1), &Provenance::default()).unwrap();
+    let text = std::str::from_utf8(record.file("summary.json").unwrap()).unwrap().to_owned();
+    let at = |key: &str| text.find(&format!("\"{key}\"")).unwrap_or_else(|| panic!("{key}\n{text}"));
+    let order = ["title", "world", "seed", "measured_s", "links", "groups", "flows", "fairness", "windows", "engine"];
+    assert!(order.is_sorted_by_key(|key| at(key)), "{text}");
+    assert!(!text.contains("null") && !text.contains("price_mean"), "{text}");
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_by_name() {
+    let mut run = run(1);
+    run.summary.whole.links[0].utilization = f64::NAN;
+    let error = Record::of(&scenario(1), &run, &Provenance::default()).unwrap_err();
+    assert_eq!(error.to_string(), "the summary cannot be written: `links.l.utilization` is not a number");
+}
+
+#[test]
+fn a_header_of_another_format_is_refused() {
+    let record = Record::of(&scenario(1), &run(1), &Provenance::default()).unwrap();
+    let text = std::str::from_utf8(record.file("record.toml").unwrap()).unwrap();
+    let other = text.replacen("format = 1", "format = 2", 1);
+    assert!(matches!(read_header(other.as_bytes()), Err(RecordError::Format(2))));
+    assert!(read_header(b"\xff").is_err());
+}
+
+#[test]
+fn a_sweep_summarises_over_seeds_within_equal_labels() {
+    let label =
+        |case: &str, seed: u64| vec![("case".to_owned(), case.to_owned()), ("seed".to_owned(), seed.to_string())];
+    let labels = [label("A", 1), label("A", 2), label("B", 1)];
+    let runs = [run(1), run(2), run(3)];
+    let cells: Vec<_> =
+        labels.iter().zip(&runs).map(|(labels, run)| SweepCell { labels, id: "x", summary: &run.summary }).collect();
+    let json = sweep(&cells).unwrap();
+    assert_eq!(json["cells"][1]["labels"], serde_json::json!({ "case": "A", "seed": "2" }));
+    assert_eq!(json["cells"][1]["summary"]["seed"], 2);
+    let groups = json["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2);
+    assert_eq!(groups[0]["labels"], serde_json::json!({ "case": "A" }));
+    assert_eq!(groups[0]["seeds"], serde_json::json!(["1", "2"]));
+    let measures = &groups[0]["measures"];
+    let utilization = &measures["links"]["l"]["utilization"];
+    assert!((utilization["mean"].as_f64().unwrap() - 0.915).abs() < 1e-12);
+    assert_eq!((&utilization["min"], &utilization["n"]), (&serde_json::json!(0.91), &serde_json::json!(2)));
+    // One seed has a price, so it is summarised over one.
+    assert_eq!(measures["links"]["l"]["price_mean"]["n"], 1);
+    assert_eq!(measures["flows"][1]["retransmits"]["mean"], 3.0);
+    assert_eq!(measures["windows"]["w"]["fairness"]["jain"]["sd"], 0.0);
+    assert!(measures.get("seed").is_none() && measures.get("title").is_none());
+    assert!(groups[1]["measures"]["measured_s"].get("ci95").is_none());
+}
