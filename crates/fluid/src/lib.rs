@@ -1,1 +1,39 @@
-//! To be written.
+//! The fluid world: where a scenario rests, and whether it stays there.
+//!
+//! [`analyze`] takes a resolved scenario with one bottleneck and gives its equilibrium, its loop gain with exact delays,
+//! margins, a verdict and the class that limits it. Everything about a law is asked of the law's own code on dual
+//! numbers: no law is known here by name, so a new one is analysed the day it enters the registry.
+//!
+//! | room | what lives there |
+//! | --- | --- |
+//! | [`source`] | a class of flows: where its law rests at a signal, how it answers a small change of it |
+//! | [`bottleneck`] | a link: the queue as an integrator, the law of its queue |
+//! | [`equilibrium`] | the signal at which the sources send what the link takes |
+//! | [`response`] | the loop gain `L(jw)`, in three readings |
+//! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
+//! | [`analysis`] | from a scenario to all of it |
+//! | [`theory`] | the papers' formulas |
+//!
+//! It **does not** integrate delay equations, find the roots of the characteristic equation, or take more than one
+//! bottleneck.
+
+pub mod analysis;
+pub mod bottleneck;
+pub mod complex;
+pub mod equilibrium;
+mod error;
+mod linear;
+mod machine;
+pub mod margin;
+mod matrix;
+pub mod response;
+mod settle;
+pub mod source;
+pub mod theory;
+
+pub use analysis::{Analysis, Options, analyze};
+pub use complex::Complex;
+pub use error::AnalysisError;
+pub use margin::{Margins, Verdict};
+pub use response::Reading;
+pub use source::Clocking;

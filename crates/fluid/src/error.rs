@@ -1,0 +1,88 @@
+//! Why a scenario has no analysis.
+
+/// What stands between a scenario and its analysis.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AnalysisError {
+    /// Nothing sends at the time asked for.
+    #[error("no flow is active{}", at_s.map(|t| format!(" at {t} s")).unwrap_or_default())]
+    NoFlows {
+        /// The time asked for, if one was [s].
+        at_s: Option<f64>,
+    },
+    /// The flows cross no link at all.
+    #[error("no flow crosses a link: without a queue there is no loop to analyse")]
+    NoLink,
+    /// More than one link carries data.
+    #[error(
+        "data cross {} links ({}); this analysis takes one bottleneck: give the flows one link and private delay",
+        links.len(), links.join(", ")
+    )]
+    SeveralLinks {
+        /// Their names.
+        links: Vec<String>,
+    },
+    /// A law cannot be linearised.
+    #[error("the {noun} `{law}` does not enter the analysis: {reason}")]
+    NotLinear {
+        /// What kind of law.
+        noun: &'static str,
+        /// Its name.
+        law: &'static str,
+        /// The registry's reason.
+        reason: String,
+    },
+    /// A law refused its parameters.
+    #[error("`{law}`: {message}")]
+    Compile {
+        /// Its name.
+        law: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// A law acts on a period and once a round trip as well.
+    #[error("`{law}` acts on a period and at every round trip: a loop with two clocks in one law is not analysed")]
+    TwoClocks {
+        /// Its name.
+        law: &'static str,
+    },
+    /// A law did not come to rest at a constant signal.
+    #[error("`{law}` of `{class}` does not come to rest at a queueing delay of {queueing_delay_s} s and a mark probability of {probability}")]
+    NoRest {
+        /// The class of flows, or the link.
+        class: String,
+        /// The law's name.
+        law: &'static str,
+        /// Queueing delay [s].
+        queueing_delay_s: f64,
+        /// Mark or drop probability.
+        probability: f64,
+    },
+    /// No signal of the link makes the sources send what it carries.
+    #[error("no equilibrium on `{link}` with `{aqm}`: {why}")]
+    NoEquilibrium {
+        /// The link.
+        link: String,
+        /// Its queue's law.
+        aqm: &'static str,
+        /// What was found instead, and the registry's reason where it has one.
+        why: String,
+    },
+    /// The sources do not fill the link, whatever it says.
+    #[error("`{link}` is no bottleneck: its flows fill {utilization} of it with an empty queue and no mark")]
+    NotFilled {
+        /// The link.
+        link: String,
+        /// Load over capacity.
+        utilization: f64,
+    },
+    /// The queue at equilibrium does not fit the buffer: packets are lost first.
+    #[error("no equilibrium on `{link}`: it would need a queue of {queue_packets} packets, and the buffer holds {buffer_packets}")]
+    BufferTooSmall {
+        /// The link.
+        link: String,
+        /// The queue the sources ask for [packets].
+        queue_packets: f64,
+        /// What the buffer holds [packets].
+        buffer_packets: f64,
+    },
+}

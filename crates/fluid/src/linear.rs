@@ -1,0 +1,323 @@
+//! A law near its equilibrium, as a frequency response.
+//!
+//! Events that come with packets are a drift, `dv/dt = rate (E - I) v + rate G u`. Periodic and per-round events keep
+//! their step map, `v <- J v + B u`, read at `z = exp(sT)`, never the drift `(J - I)/T`, which would add a whole period
+//! of lag. A law with both, such as a window that follows a target packet by packet, has the powers of `E` between two
+//! steps, so that a window which reaches its target with the first acknowledgement has reached it.
+
+use crate::complex::Complex;
+use crate::matrix::{Matrix, identity, power, product, row_times, solve, spectral_radius};
+
+/// More rows than that between two steps are taken several packets at a time.
+const ROWS: f64 = 4096.0;
+
+/// A linear time-invariant law: deviations `u` of what it sees to the deviation of what it says.
+#[derive(Debug, Clone)]
+pub(crate) struct Linear {
+    /// Packets a second that drive the law [1/s].
+    rate: f64,
+    /// What one packet does to the state: E.
+    each: Matrix,
+    /// What the signals do to the state with one packet: G.
+    drive: Matrix,
+    /// The periodic event, if the law has one.
+    step: Option<Step>,
+    /// What the state does to the output: C.
+    output: Vec<f64>,
+    /// What the signals do to the output at once: D.
+    direct: Vec<f64>,
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    period_s: f64,
+    /// B.
+    input: Matrix,
+    /// J times the map between two steps: the state from just after one step to just after the next.
+    turn: Matrix,
+    /// What the output is when a period ends, as a function of the state after the step.
+    settled: Vec<f64>,
+    /// The output after each packet of a period, as a function of the state after the step.
+    rows: Vec<Vec<f64>>,
+    /// The time between two rows [s].
+    spacing_s: f64,
+}
+
+/// Jacobians of a law's events and of what it says, at its equilibrium; see [`Linear`].
+#[derive(Debug, Clone)]
+pub(crate) struct Jacobians {
+    /// Packets a second that drive the law [1/s].
+    pub(crate) rate: f64,
+    /// E - I: the mean change of the state with one packet.
+    pub(crate) change: Matrix,
+    /// G.
+    pub(crate) drive: Matrix,
+    /// Period [s], J and B.
+    pub(crate) step: Option<(f64, Matrix, Matrix)>,
+    /// C.
+    pub(crate) output: Vec<f64>,
+    /// D.
+    pub(crate) direct: Vec<f64>,
+}
+
+impl Linear {
+    pub(crate) fn new(of: Jacobians) -> Self {
+        let m = of.output.len();
+        let mut each = identity(m);
+        for (row, change) in each.iter_mut().zip(&of.change) {
+            for (x, d) in row.iter_mut().zip(change) {
+                *x += d;
+            }
+        }
+        let (mut drive, mut output) = (of.drive, of.output);
+        let step = of.step.map(|(period_s, mut jump, mut input)| {
+            if drive.iter().flatten().any(|g| *g != 0.0) {
+                // Packets between two steps respond too: the signal of the step is held for them, as a state.
+                hold_signals(&mut each, &mut drive, &mut jump, &mut input, &mut output);
+            }
+            Step::new(period_s, &jump, input, &each, of.rate, &output)
+        });
+        Self { rate: of.rate, each, drive, step, output, direct: of.direct }
+    }
+
+    /// The response to each signal at `s` [1/s]. With `sampled`, a periodic law's output counts with its hold and with
+    /// the packets it takes to follow; without, at its settled value.
+    pub(crate) fn response(&self, s: Complex, sampled: bool) -> Vec<Complex> {
+        let m = self.output.len();
+        let direct = self.direct.iter().map(|d| Complex::real(*d));
+        if m == 0 {
+            return direct.collect();
+        }
+        let (left, input, row) = match &self.step {
+            None => {
+                let mut left = negative(&self.each, self.rate);
+                for (i, row) in left.iter_mut().enumerate() {
+                    row[i] = row[i] + s + Complex::real(self.rate);
+                }
+                let input = complex(&self.drive, self.rate);
+                (left, input, complex_row(&self.output))
+            }
+            Some(step) => {
+                let back = (-s * step.period_s).exp();
+                let mut left: Vec<Vec<Complex>> =
+                    step.turn.iter().map(|r| r.iter().map(|x| -back * *x).collect()).collect();
+                for (i, row) in left.iter_mut().enumerate() {
+                    row[i] = row[i] + Complex::ONE;
+                }
+                let row = if sampled { step.held(s) } else { complex_row(&step.settled) };
+                (left, complex(&step.input, 1.0), row)
+            }
+        };
+        let infinite = Complex::new(f64::INFINITY, 0.0);
+        let Some(state) = solve(left, input) else { return direct.map(|_| infinite).collect() };
+        direct.enumerate().map(|(k, d)| d + row.iter().zip(&state).map(|(c, v)| *c * v[k]).sum()).collect()
+    }
+
+    /// Whether the law, left alone with constant signals, runs away; an integral is at the border and does not.
+    pub(crate) fn runs_away(&self) -> bool {
+        let map = match &self.step {
+            Some(step) => step.turn.clone(),
+            None if self.rate == 0.0 || self.output.is_empty() => return false,
+            None => {
+                // Cayley's map of the drift takes the left half plane into the unit circle.
+                let n = self.output.len();
+                let (mut minus, mut plus) = (identity(n), identity(n));
+                for i in 0..n {
+                    for j in 0..n {
+                        let f = self.each[i][j] - if i == j { 1.0 } else { 0.0 };
+                        minus[i][j] -= f;
+                        plus[i][j] += f;
+                    }
+                }
+                let Some(map) = solve(minus, plus) else { return true };
+                map
+            }
+        };
+        spectral_radius(&map) > 1.0 + 1e-9
+    }
+}
+
+impl Step {
+    fn new(period_s: f64, jump: &Matrix, input: Matrix, each: &Matrix, rate: f64, output: &[f64]) -> Self {
+        let still = *each == identity(each.len());
+        let (mut each, mut packets) = (each.clone(), if still { 0.0 } else { rate * period_s });
+        while packets > ROWS {
+            (each, packets) = (product(&each, &each), packets / 2.0);
+        }
+        let between = power(&each, packets);
+        let mut rows = vec![output.to_vec()];
+        while (rows.len() as f64) < packets + 1.0 {
+            let next = row_times(&rows[rows.len() - 1], &each);
+            if next == rows[rows.len() - 1] {
+                break;
+            }
+            rows.push(next);
+        }
+        let spacing_s = if packets > 0.0 { period_s / packets } else { period_s };
+        let settled = row_times(output, &between);
+        Self { period_s, input, turn: product(jump, &between), settled, rows, spacing_s }
+    }
+
+    /// The output's average over a period, weighed by `exp(-st)`. The first packet after a step comes at any time
+    /// within a packet's spacing, so that on average the output runs straight from one row to the next.
+    fn held(&self, s: Complex) -> Vec<Complex> {
+        let mut sum = vec![Complex::ZERO; self.output_len()];
+        let mut start = 0.0;
+        for (k, row) in self.rows.iter().enumerate() {
+            let left = self.period_s - start;
+            if left <= 0.0 {
+                break;
+            }
+            let weight = (-s * start).exp();
+            let Some(next) = self.rows.get(k + 1) else {
+                let all = weight * (s * left).hold() * left;
+                sum.iter_mut().zip(row).for_each(|(x, c)| *x = *x + all * *c);
+                break;
+            };
+            let span = f64::min(self.spacing_s, left);
+            let flat = weight * (s * span).hold() * span;
+            let rise = weight * (s * span).ramp() * (span * span / self.spacing_s);
+            for (x, (c, n)) in sum.iter_mut().zip(row.iter().zip(next)) {
+                *x = *x + flat * *c + rise * (n - c);
+            }
+            start += span;
+        }
+        sum.into_iter().map(|x| x * (1.0 / self.period_s)).collect()
+    }
+
+    fn output_len(&self) -> usize {
+        self.rows[0].len()
+    }
+}
+
+/// Appends the signals to the state, set at each step and held between.
+fn hold_signals(each: &mut Matrix, drive: &mut Matrix, jump: &mut Matrix, input: &mut Matrix, output: &mut Vec<f64>) {
+    let (m, k) = (each.len(), drive[0].len());
+    for (row, g) in each.iter_mut().zip(drive.iter()) {
+        row.extend_from_slice(g);
+    }
+    for row in jump.iter_mut() {
+        row.extend(core::iter::repeat_n(0.0, k));
+    }
+    for i in 0..k {
+        let unit = |n: usize, at: usize| (0..n).map(|j| if j == at { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        each.push(unit(m + k, m + i));
+        jump.push(vec![0.0; m + k]);
+        input.push(unit(k, i));
+        drive.push(vec![0.0; k]);
+        output.push(0.0);
+    }
+}
+
+fn complex_row(row: &[f64]) -> Vec<Complex> {
+    row.iter().map(|x| Complex::real(*x)).collect()
+}
+
+fn complex(m: &Matrix, factor: f64) -> Vec<Vec<Complex>> {
+    m.iter().map(|r| r.iter().map(|x| Complex::real(x * factor)).collect()).collect()
+}
+
+fn negative(m: &Matrix, factor: f64) -> Vec<Vec<Complex>> {
+    complex(m, -factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn periodic(rate: f64, change: f64) -> Linear {
+        // A window (0) that follows a target (1) with each packet; the target is set to the signal at each step.
+        Linear::new(Jacobians {
+            rate,
+            change: vec![vec![change, -change], vec![0.0, 0.0]],
+            drive: vec![vec![0.0], vec![0.0]],
+            step: Some((0.01, vec![vec![1.0, 0.0], vec![0.0, 0.0]], vec![vec![0.0], vec![1.0]])),
+            output: vec![1.0, 0.0],
+            direct: vec![0.0],
+        })
+    }
+
+    /// With a packet that closes the whole gap, the first of a period comes after half a spacing on average: the lag is
+    /// half a period and half a spacing, and none without holds.
+    #[test]
+    fn a_window_that_jumps_to_its_target_lags_by_half_a_packet_and_half_a_period() {
+        let w = 1.0;
+        for rate in [500.0, 2000.0, 1e5] {
+            let law = periodic(rate, -1.0);
+            let lag = -law.response(Complex::axis(w), true)[0].arg() / w;
+            assert!((lag - 0.005 - 0.5 / rate).abs() < 1e-6, "{rate}: {lag}");
+            assert!(law.response(Complex::axis(w), false)[0].arg().abs() < 1e-12);
+        }
+    }
+
+    /// Against brute force: the state through thousands of periods under a sine, the output projected on it.
+    #[test]
+    fn the_response_is_that_of_the_simulated_step_map() {
+        let (period, rate, w) = (0.01, 250.0, 40.0);
+        let (a, b, e) = (0.9, 0.3, 0.8);
+        let law = Linear::new(Jacobians {
+            rate,
+            change: vec![vec![e - 1.0, 1.0 - e], vec![0.0, 0.0]],
+            drive: vec![vec![0.0], vec![0.0]],
+            step: Some((period, vec![vec![1.0, 0.0], vec![0.0, a]], vec![vec![0.0], vec![b]])),
+            output: vec![1.0, 0.0],
+            direct: vec![0.0],
+        });
+        // 2.5 packets a period, the first at a phase that drifts through all values.
+        let (mut window, mut target) = (0.0, 0.0);
+        let (mut next_step, mut next_packet) = (0.0, 0.000_317);
+        let mut sum = Complex::ZERO;
+        let (from, to) = (20.0 * core::f64::consts::PI / 10.0, 420.0 * core::f64::consts::PI / 10.0);
+        let mut now = 0.0;
+        while now < to {
+            let end = f64::min(f64::min(next_step, next_packet), to);
+            if end > from {
+                let start = f64::max(now, from);
+                // The integral of exp(-jwt) over the span, in closed form.
+                let s = Complex::axis(w);
+                sum = sum + (-s * start).exp() * (s * (end - start)).hold() * ((end - start) * window);
+            }
+            now = end;
+            if now == next_step {
+                target = a * target + b * libm::cos(w * now);
+                next_step += period;
+            } else {
+                window += (1.0 - e) * (target - window);
+                next_packet += (1.0 / rate) * (1.0 + 1e-3 * libm::sqrt(2.0));
+            }
+        }
+        let measured = sum * (2.0 / (to - from));
+        let expected = law.response(Complex::axis(w), true)[0];
+        assert!((measured - expected).abs() < 5e-3 * expected.abs(), "{measured:?} {expected:?}");
+    }
+
+    /// A drift alone is the usual low-pass.
+    #[test]
+    fn packets_alone_are_a_drift() {
+        let law = Linear::new(Jacobians {
+            rate: 1000.0,
+            change: vec![vec![-0.002]],
+            drive: vec![vec![0.002]],
+            step: None,
+            output: vec![1.0],
+            direct: vec![0.0],
+        });
+        let at_corner = law.response(Complex::axis(2.0), true)[0];
+        assert!((at_corner - Complex::new(0.5, -0.5)).abs() < 1e-12, "{at_corner:?}");
+    }
+
+    #[test]
+    fn what_runs_away_alone_is_known() {
+        let turn = |j: f64| {
+            Linear::new(Jacobians {
+                rate: 0.0,
+                change: vec![vec![0.0]],
+                drive: vec![vec![0.0]],
+                step: Some((0.1, vec![vec![j]], vec![vec![1.0]])),
+                output: vec![1.0],
+                direct: vec![0.0],
+            })
+        };
+        assert!(!turn(0.5).runs_away() && !turn(1.0).runs_away() && turn(1.01).runs_away() && turn(-1.2).runs_away());
+    }
+}

@@ -1,0 +1,93 @@
+//! One law of the registry on dual numbers, with its state put in and taken out.
+
+use penstock_law::law::Linearises;
+use penstock_law::{Dual, Instances, Role};
+use penstock_scenario::model::Chosen;
+
+use crate::error::AnalysisError;
+
+/// A law that is asked what an event does to a state. State that is not a number is as the law starts with, always.
+pub(crate) struct Machine<R: Role> {
+    law: Box<dyn Instances<Dual, R>>,
+    start: Vec<f64>,
+}
+
+impl<R: Role> Machine<R> {
+    /// Compiles the law of a scenario.
+    pub(crate) fn new(chosen: &Chosen<R>, site: &R::Site) -> Result<Self, AnalysisError> {
+        let entry = chosen.law;
+        let Some(build) = entry.dual else {
+            let reason = match entry.linearises {
+                Linearises::No(reason) => reason,
+                _ => "its registry entry has no builder for dual numbers",
+            };
+            return Err(AnalysisError::NotLinear { noun: R::NOUN, law: entry.name, reason: reason.to_owned() });
+        };
+        let mut law =
+            build(&chosen.values, site).map_err(|message| AnalysisError::Compile { law: entry.name, message })?;
+        law.add();
+        let mut start = Vec::new();
+        law.each(0, &mut |x| start.push(x.value));
+        Ok(Self { law, start })
+    }
+
+    /// The state before anything happened.
+    pub(crate) fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// What the law asks of its host.
+    pub(crate) fn needs(&self) -> R::Needs {
+        self.law.needs()
+    }
+
+    /// Names and units of the state.
+    pub(crate) fn names(&self) -> &'static [(&'static str, &'static str)] {
+        self.law.names()
+    }
+
+    fn put(&mut self, state: &[Dual]) {
+        self.law.restart(0);
+        let mut at = 0;
+        self.law.each(0, &mut |x| {
+            *x = state[at];
+            at += 1;
+        });
+    }
+
+    /// The state after an event.
+    pub(crate) fn after(&mut self, state: &[Dual], event: R::Event, seen: &R::Seen<Dual>) -> Vec<Dual> {
+        self.put(state);
+        self.law.on(0, event, seen);
+        let mut next = Vec::with_capacity(state.len());
+        self.law.each(0, &mut |x| next.push(*x));
+        next
+    }
+
+    /// What the law says at a state, on average over its own spacing of marks.
+    pub(crate) fn says(&mut self, state: &[Dual], seen: &R::Seen<Dual>) -> R::Says<Dual> {
+        self.put(state);
+        self.law.says_on_average(0, seen)
+    }
+}
+
+/// The nearest kink among derivatives taken, if there is one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kink(f64);
+
+impl Kink {
+    /// None seen yet.
+    pub(crate) const NONE: Self = Self(f64::INFINITY);
+
+    /// Takes in what was computed.
+    pub(crate) fn note(&mut self, of: &[Dual]) {
+        for x in of {
+            self.0 = f64::min(self.0, x.kink);
+        }
+    }
+
+    /// How near the nearest one is, in the units of that comparison.
+    pub(crate) fn nearest(self) -> Option<f64> {
+        self.0.is_finite().then_some(self.0)
+    }
+}

@@ -1,0 +1,160 @@
+//! The state at which a law stands still.
+//!
+//! Pseudo-transient continuation: implicit Euler along the law's own mean drift, with steps that grow as it calms down
+//! and end as Newton's. It follows the law from where it starts, so it finds the equilibrium that the law would find.
+
+use penstock_law::Dual;
+
+use crate::matrix::{Matrix, solve};
+
+/// Where a drift led.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    /// To this state.
+    Still(Vec<f64>),
+    /// Out of bounds, for good.
+    Escaped,
+    /// Nowhere within the steps allowed.
+    Lost,
+}
+
+/// Values of a vector of duals.
+fn values(v: &[Dual]) -> Vec<f64> {
+    v.iter().map(|x| x.value).collect()
+}
+
+/// The value of `f` at `at` and its matrix of derivatives, one column a variable, by duals.
+pub(crate) fn jacobian(at: &[f64], f: &mut dyn FnMut(&[Dual]) -> Vec<Dual>) -> (Vec<f64>, Matrix) {
+    let mut duals: Vec<Dual> = at.iter().map(|x| Dual::constant(*x)).collect();
+    let value = values(&f(&duals));
+    let mut matrix = vec![vec![0.0; at.len()]; value.len()];
+    for j in 0..at.len() {
+        duals[j] = Dual::seed(at[j]);
+        for (row, y) in matrix.iter_mut().zip(f(&duals)) {
+            row[j] = y.slope;
+        }
+        duals[j] = Dual::constant(at[j]);
+    }
+    (value, matrix)
+}
+
+/// Follows `drift` [1/s] from `start`, beginning with steps of `step_s`, until it stands still or `escaped` says so.
+pub(crate) fn settle(
+    start: &[f64],
+    step_s: f64,
+    drift: &mut dyn FnMut(&[Dual]) -> Vec<Dual>,
+    escaped: &mut dyn FnMut(&[f64]) -> bool,
+) -> Outcome {
+    let mut state = start.to_vec();
+    if state.is_empty() {
+        return Outcome::Still(state);
+    }
+    let mut dt = step_s;
+    let (mut f, mut j) = jacobian(&state, drift);
+    for _ in 0..3000 {
+        if escaped(&state) {
+            return Outcome::Escaped;
+        }
+        if f.iter().all(|x| *x == 0.0) {
+            return Outcome::Still(state);
+        }
+        let left: Matrix = j
+            .iter()
+            .enumerate()
+            .map(|(i, r)| r.iter().enumerate().map(|(k, x)| if i == k { 1.0 / dt - x } else { -x }).collect())
+            .collect();
+        let right: Matrix = f.iter().map(|x| vec![*x]).collect();
+        let Some(delta) = solve(left, right) else {
+            dt *= 0.3;
+            continue;
+        };
+        let relative = delta.iter().zip(&state).map(|(d, s)| d[0].abs() / (s.abs() + 1e-6)).fold(0.0, f64::max);
+        let next: Vec<f64> = state.iter().zip(&delta).map(|(s, d)| s + d[0]).collect();
+        // A step that multiplies a number is a guess; so is one after which the drift turned round.
+        let leap = delta.iter().zip(&state).any(|(d, s)| d[0].abs() > 2.0 * (s.abs() + 1.0));
+        let (g, k) = jacobian(&next, drift);
+        let turned = f.iter().zip(&g).any(|(a, b)| a * b < 0.0 && b.abs() > 0.5 * a.abs());
+        let finite = next.iter().chain(&g).chain(k.iter().flatten()).all(|x| x.is_finite());
+        if relative < 1e-13 && finite {
+            return Outcome::Still(next);
+        }
+        if (leap || turned || !finite) && dt > 1e-9 * step_s && relative > 1e-11 {
+            dt *= 0.25;
+            continue;
+        }
+        (state, f, j) = (next, g, k);
+        dt = f64::min(dt * 2.0, 1e15 * step_s);
+    }
+    Outcome::Lost
+}
+
+/// Newton's method with halved steps for `f(x) = 0`, as many equations as unknowns.
+pub(crate) fn root(start: &[f64], f: &mut dyn FnMut(&[Dual]) -> Vec<Dual>) -> Option<Vec<f64>> {
+    let mut x = start.to_vec();
+    let (mut y, mut j) = jacobian(&x, f);
+    for _ in 0..200 {
+        let delta = solve(j.clone(), y.iter().map(|v| vec![-v]).collect())?;
+        let relative = delta.iter().zip(&x).map(|(d, x)| d[0].abs() / (x.abs() + 1e-9)).fold(0.0, f64::max);
+        // Residuals in units of what a full step would change them by: each equation has its own scale.
+        let scale: Vec<f64> = j
+            .iter()
+            .map(|r| r.iter().zip(&delta).map(|(a, d)| (a * d[0]).abs()).sum::<f64>().max(f64::MIN_POSITIVE))
+            .collect();
+        let size = |y: &[f64]| y.iter().zip(&scale).map(|(v, s)| (v / s).abs()).fold(0.0, f64::max);
+        let mut share = 1.0;
+        loop {
+            let next: Vec<f64> = x.iter().zip(&delta).map(|(x, d)| x + share * d[0]).collect();
+            let (z, k) = jacobian(&next, f);
+            // A step into a limit, where a derivative dies, leads no further.
+            let alive = z.iter().all(|v| v.is_finite()) && solve(k.clone(), vec![Vec::new(); z.len()]).is_some();
+            if relative < 1e-13 || (alive && size(&z) < size(&y)) {
+                (x, y, j) = (next, z, k);
+                break;
+            }
+            share *= 0.5;
+            if share < 1e-6 {
+                // At the bottom of the arithmetic no step improves any more.
+                return if relative < 1e-9 { Some(x) } else { None };
+            }
+        }
+        if relative < 1e-13 || y.iter().all(|v| *v == 0.0) {
+            return Some(x);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::Number;
+
+    /// A window that chases a target by at most one a packet while the target drifts a thousand times slower.
+    #[test]
+    fn a_stiff_drift_with_a_kink_comes_to_rest() {
+        let mut drift = |s: &[Dual]| {
+            let one = Dual::of(1.0);
+            vec![
+                Dual::of(1000.0) * (s[1] - s[0]).clamp(-one, one),
+                Dual::of(50.0) / s[1] - Dual::of(0.25),
+            ]
+        };
+        let Outcome::Still(state) = settle(&[1.0, 1.0], 0.01, &mut drift, &mut |_| false) else { panic!("lost") };
+        assert!((state[0] - 200.0).abs() < 1e-9 && (state[1] - 200.0).abs() < 1e-9, "{state:?}");
+    }
+
+    #[test]
+    fn a_drift_without_rest_escapes() {
+        let mut drift = |s: &[Dual]| vec![Dual::of(3.0) + s[0] * Dual::of(0.0)];
+        assert_eq!(settle(&[1.0], 0.01, &mut drift, &mut |s| s[0] > 1e6), Outcome::Escaped);
+    }
+
+    #[test]
+    fn newton_finds_a_root_across_scales() {
+        let mut f = |x: &[Dual]| {
+            vec![Dual::of(1.0) - (-(Dual::of(7.0) * x[0])).exp() - Dual::of(0.5), x[1] * Dual::of(1e-6) - x[0]]
+        };
+        let x = root(&[0.0, 0.0], &mut f).unwrap();
+        assert!((x[0] - core::f64::consts::LN_2 / 7.0).abs() < 1e-12 && (x[1] / x[0] - 1e6).abs() < 1e-3);
+    }
+}

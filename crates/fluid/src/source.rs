@@ -1,0 +1,449 @@
+//! A class of flows: where its law rests at a constant signal, and how it answers a small change of it.
+//!
+//! What the law does is asked of the law. What its host does is written here: how often acknowledgements, cuts, periods
+//! and rounds come, what marks mean, and how a window or a gap becomes a rate.
+
+use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use penstock_law::estimate::{AverageRtt, MarkEstimate};
+use penstock_law::law::Linearises;
+use penstock_law::{Dual, Number};
+use penstock_scenario::model::Chosen;
+use serde::Serialize;
+
+use crate::complex::Complex;
+use crate::error::AnalysisError;
+use crate::linear::{Jacobians, Linear};
+use crate::machine::{Kink, Machine};
+use crate::response::Reading;
+use crate::settle::{Outcome, jacobian, settle};
+
+/// How a sender's packets are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clocking {
+    /// By the gap the law says: `x = 1/gap`, or `x = w/tau` for a law that says none.
+    Paced,
+    /// By acknowledgements: what is in flight is the window, `x = s w / (1 - exp(-s tau))`. Such a sender leads a paced
+    /// one by `w tau / 2`; the static law of fast-aqm (6) is then stable for `alpha < 2` instead of `pi/2`.
+    Ack,
+}
+
+/// What a path tells a source.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Signal {
+    /// Time in the queue [s].
+    pub queueing_delay_s: f64,
+    /// Probability that a packet is marked, or dropped where it cannot be.
+    pub probability: f64,
+}
+
+/// What a class of flows is made of.
+#[derive(Debug, Clone)]
+pub struct Flows<'a> {
+    /// The name of the class.
+    pub name: String,
+    /// How many flows.
+    pub count: u32,
+    /// Two-way propagation delay [s].
+    pub base_rtt_s: f64,
+    /// The law.
+    pub cc: &'a Chosen<Sender>,
+    /// What the law is compiled for.
+    pub site: Site,
+    /// Packets an acknowledgement covers.
+    pub packets_per_ack: u32,
+    /// Whether the queue marks the packets of a sender that can take marks; if not it drops them.
+    pub queue_marks: bool,
+    /// Probability that a packet is lost on the line.
+    pub loss: f64,
+    /// How packets are timed; none is what the law's own gap and window make of it.
+    pub clocking: Option<Clocking>,
+}
+
+/// A class of flows, ready to be asked.
+pub struct Source {
+    /// The name of the class.
+    pub name: String,
+    /// How many flows.
+    pub count: u32,
+    /// Two-way propagation delay [s].
+    pub base_rtt_s: f64,
+    law: &'static str,
+    machine: Machine<Sender>,
+    needs: Needs,
+    packets_per_ack: u32,
+    marked: bool,
+    loss: f64,
+    clocking: Option<Clocking>,
+    /// Where the law last rested; the next search starts there.
+    last: Vec<f64>,
+}
+
+/// A class of flows at rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceRest {
+    /// The law's state, in the order of its names.
+    pub state: Vec<f64>,
+    /// Rate of one flow [packets/s].
+    pub rate: f64,
+    /// Window of one flow [packets].
+    pub window: f64,
+    /// The price the law sees [s].
+    pub price_s: f64,
+    /// Round-trip time [s].
+    pub rtt_s: f64,
+    /// How packets are timed here.
+    pub clocking: Clocking,
+}
+
+/// A class of flows near its rest, as a frequency response.
+#[derive(Debug, Clone)]
+pub struct SourceResponse {
+    linear: Linear,
+    clocking: Clocking,
+    rate: f64,
+    rtt_s: f64,
+    /// d price / d probability [s].
+    price_slope: f64,
+    register: Option<MarkEstimate>,
+    /// Weight of a sample in the average round-trip time, one sample an acknowledgement.
+    rtt_weight: Option<f64>,
+    acks_per_s: f64,
+    /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
+    pub nearest_kink: Option<f64>,
+    /// Whether the law alone, at a constant signal, would run away.
+    pub runs_away: bool,
+}
+
+/// What a law of a sender is differentiated by, besides its state.
+#[derive(Clone, Copy)]
+struct Inputs {
+    rtt_s: Dual,
+    chance: Dual,
+    price_s: Dual,
+}
+
+/// What a class does at a signal.
+pub(crate) enum Demand {
+    Rest(SourceRest),
+    Unbounded,
+}
+
+impl Source {
+    /// Compiles the law of `flows`.
+    ///
+    /// # Errors
+    /// The law cannot be linearised or refuses its parameters.
+    pub fn new(flows: &Flows<'_>) -> Result<Self, AnalysisError> {
+        let law = flows.cc.law.name;
+        if let Linearises::No(reason) = flows.cc.law.linearises {
+            return Err(AnalysisError::NotLinear { noun: "controller", law, reason: reason.to_owned() });
+        }
+        let machine = Machine::new(flows.cc, &flows.site)?;
+        let needs = machine.needs();
+        Ok(Self {
+            name: flows.name.clone(),
+            count: flows.count,
+            base_rtt_s: flows.base_rtt_s,
+            law,
+            marked: flows.queue_marks && needs.marks != Marks::Ignored,
+            packets_per_ack: flows.packets_per_ack,
+            loss: flows.loss,
+            clocking: flows.clocking,
+            last: machine.start().to_vec(),
+            needs,
+            machine,
+        })
+    }
+
+    /// The law's name.
+    pub fn law(&self) -> &'static str {
+        self.law
+    }
+
+    /// Names and units of the law's state.
+    pub fn names(&self) -> &'static [(&'static str, &'static str)] {
+        self.machine.names()
+    }
+
+    /// Whether the queue marks this class's packets; if not, it drops them.
+    pub fn is_marked(&self) -> bool {
+        self.marked
+    }
+
+    /// Whether an echo is a congestion event to this law, so that a round may see one cut at most.
+    pub fn is_cut(&self) -> bool {
+        self.needs.reliable && (!self.marked || self.needs.marks == Marks::Cut)
+    }
+
+    /// The price this class makes of a mark probability [s].
+    fn price(&self, chance: Dual) -> Dual {
+        match self.needs.marks {
+            Marks::Price(by) if self.marked => {
+                let n = f64::from(by.packets);
+                let share = chance.min(Dual::of(1.0 - 0.5 / n));
+                -(Dual::of(1.0) - share).ln() / Dual::of(libm::log(by.phi))
+            }
+            _ => Dual::of(0.0),
+        }
+    }
+
+    fn inputs(&self, signal: Signal) -> Inputs {
+        let chance = Dual::of(signal.probability);
+        Inputs {
+            rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s),
+            chance,
+            price_s: self.price(chance),
+        }
+    }
+
+    fn seen(&self, u: &Inputs) -> Path<Dual> {
+        Path { rtt_s: u.rtt_s, base_rtt_s: Dual::of(self.base_rtt_s), price_s: u.price_s }
+    }
+
+    /// The mean change of the state with each packet sent: the sum over outcomes of chance times (after - before).
+    ///
+    /// Every mark or loss is a cut of its own. A host lets one cut through in a round; at the small probabilities where
+    /// such laws live that is the same, and it is what the fluid literature writes: a rate of cuts of `x p`.
+    fn packet(&mut self, state: &[Dual], u: &Inputs) -> Vec<Dual> {
+        let zero = Dual::of(0.0);
+        let mut change = vec![zero; state.len()];
+        if !self.needs.reliable || state.is_empty() {
+            return change;
+        }
+        let (one, p, kept) = (Dual::of(1.0), u.chance, Dual::of(1.0 - self.loss));
+        let packets = self.packets_per_ack;
+        let mut outcomes: Vec<(Dual, Event)> = Vec::new();
+        if self.marked {
+            let each = kept / Dual::count(packets);
+            // Binomial: so many of an acknowledgement's packets are marked.
+            let mut ways = 1.0;
+            for marked in 0..=packets {
+                let mut chance = each * Dual::of(ways);
+                for k in 0..packets {
+                    chance = chance * if k < marked { p } else { one - p };
+                }
+                outcomes.push((chance, Event::Ack { packets, marked }));
+                ways *= f64::from(packets - marked) / f64::from(marked + 1);
+            }
+            let cut = if self.needs.marks == Marks::Cut { p } else { zero };
+            outcomes.push((cut + Dual::of(self.loss), Event::Cut));
+        } else {
+            outcomes.push(((one - p) * kept / Dual::count(packets), Event::Ack { packets, marked: 0 }));
+            outcomes.push((p + Dual::of(self.loss), Event::Cut));
+        }
+        let seen = self.seen(u);
+        for (chance, event) in outcomes {
+            if chance.value == 0.0 && chance.slope == 0.0 {
+                continue;
+            }
+            for ((c, after), before) in change.iter_mut().zip(self.machine.after(state, event, &seen)).zip(state) {
+                *c = *c + chance * (after - *before);
+            }
+        }
+        change
+    }
+
+    /// The state after the law's period, and after a round trip.
+    fn steps(&mut self, state: &[Dual], u: &Inputs) -> (Option<(f64, Vec<Dual>)>, Vec<Dual>) {
+        let seen = self.seen(u);
+        let tick = self.needs.tick_s.map(|period| (period, self.machine.after(state, Event::Tick, &seen)));
+        let round =
+            if self.needs.reliable { self.machine.after(state, Event::Round, &seen) } else { state.to_vec() };
+        (tick, round)
+    }
+
+    /// Rate [packets/s], window [packets] and timing at a state.
+    fn rate(&mut self, state: &[Dual], u: &Inputs) -> (Dual, Dual, Clocking) {
+        let seen = self.seen(u);
+        let Allowance { window, gap_s } = self.machine.says(state, &seen);
+        let by_window = window / u.rtt_s;
+        let has_gap = gap_s.value > 0.0;
+        let by_gap = if has_gap { Dual::of(1.0) / gap_s } else { by_window };
+        // Where both bind, as for a law whose gap is rtt / window, the packets leave evenly: paced.
+        let natural = has_gap && by_gap.value <= by_window.value * (1.0 + 1e-9);
+        match self.clocking {
+            Some(Clocking::Paced) => (by_gap, window, Clocking::Paced),
+            None if natural => (by_gap, window, Clocking::Paced),
+            Some(Clocking::Ack) | None => (by_window, window, Clocking::Ack),
+        }
+    }
+
+    /// The mean drift of the state [1/s].
+    fn drift(&mut self, state: &[Dual], u: &Inputs) -> Vec<Dual> {
+        let (rate, ..) = self.rate(state, u);
+        let mut drift: Vec<Dual> = self.packet(state, u).into_iter().map(|c| rate * c).collect();
+        let (tick, round) = self.steps(state, u);
+        let mut add = |after: &[Dual], period: Dual| {
+            for ((d, after), before) in drift.iter_mut().zip(after).zip(state) {
+                *d = *d + (*after - *before) / period;
+            }
+        };
+        if let Some((period, after)) = &tick {
+            add(after, Dual::of(*period));
+        }
+        add(&round, u.rtt_s);
+        drift
+    }
+
+    /// Where the law rests at a constant signal, or that it asks for more than `most` [packets/s] a flow.
+    pub(crate) fn demand(&mut self, signal: Signal, most: f64) -> Result<Demand, AnalysisError> {
+        let u = self.inputs(signal);
+        let period = self.needs.tick_s.unwrap_or(self.base_rtt_s);
+        let start = self.last.clone();
+        let this = core::cell::RefCell::new(&mut *self);
+        let mut drift = |state: &[Dual]| this.borrow_mut().drift(state, &u);
+        let mut escaped = |state: &[f64]| {
+            let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
+            this.borrow_mut().rate(&state, &u).0.value > most
+        };
+        let mut outcome = settle(&start, period, &mut drift, &mut escaped);
+        if outcome == Outcome::Lost {
+            let fresh = this.borrow().machine.start().to_vec();
+            outcome = settle(&fresh, period, &mut drift, &mut escaped);
+        }
+        match outcome {
+            Outcome::Still(state) => {
+                let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
+                let (rate, window, clocking) = self.rate(&duals, &u);
+                self.last.clone_from(&state);
+                Ok(Demand::Rest(SourceRest {
+                    state,
+                    rate: rate.value,
+                    window: window.value,
+                    price_s: u.price_s.value,
+                    rtt_s: u.rtt_s.value,
+                    clocking,
+                }))
+            }
+            Outcome::Escaped => Ok(Demand::Unbounded),
+            Outcome::Lost => Err(AnalysisError::NoRest {
+                class: self.name.clone(),
+                law: self.law,
+                queueing_delay_s: signal.queueing_delay_s,
+                probability: signal.probability,
+            }),
+        }
+    }
+
+    /// Where the law rests at a constant signal: the state at which its mean drift is zero.
+    ///
+    /// # Errors
+    /// There is no such state, or the search did not find it.
+    pub fn rest(&mut self, signal: Signal) -> Result<SourceRest, AnalysisError> {
+        match self.demand(signal, 1e15)? {
+            Demand::Rest(rest) => Ok(rest),
+            Demand::Unbounded => Err(AnalysisError::NoRest {
+                class: self.name.clone(),
+                law: self.law,
+                queueing_delay_s: signal.queueing_delay_s,
+                probability: signal.probability,
+            }),
+        }
+    }
+
+    /// The law near its rest, by duals through its own update.
+    ///
+    /// # Errors
+    /// The law acts on a period and at every round trip as well.
+    pub fn linearise(&mut self, rest: &SourceRest, signal: Signal) -> Result<SourceResponse, AnalysisError> {
+        let m = rest.state.len();
+        let at = self.inputs(signal);
+        let mut point = rest.state.clone();
+        point.extend([at.rtt_s.value, at.chance.value, at.price_s.value]);
+        let mut kink = Kink::NONE;
+        // One pass for each direction gives every event's column: packet, period, round, rate, window.
+        let mut everything = |v: &[Dual]| {
+            let u = Inputs { rtt_s: v[m], chance: v[m + 1], price_s: v[m + 2] };
+            let state = &v[..m];
+            let mut all = self.packet(state, &u);
+            let (tick, round) = self.steps(state, &u);
+            all.extend(tick.map_or_else(|| state.to_vec(), |(_, after)| after));
+            all.extend(round);
+            let (rate, window, _) = self.rate(state, &u);
+            all.extend([rate, window]);
+            kink.note(&all);
+            all
+        };
+        let (_, slopes) = jacobian(&point, &mut everything);
+        let block = |from: usize, columns: core::ops::Range<usize>| -> Vec<Vec<f64>> {
+            slopes[from..from + m].iter().map(|r| r[columns.clone()].to_vec()).collect()
+        };
+        let unmoved = |from: usize| {
+            slopes[from..from + m].iter().enumerate().all(|(i, r)| {
+                r.iter().enumerate().all(|(j, x)| *x == if i == j { 1.0 } else { 0.0 })
+            })
+        };
+        let period = match (self.needs.tick_s.filter(|_| !unmoved(m)), !unmoved(2 * m)) {
+            (Some(_), true) => return Err(AnalysisError::TwoClocks { law: self.law }),
+            (Some(tick_s), false) => Some((tick_s, m)),
+            (None, true) => Some((rest.rtt_s, 2 * m)),
+            (None, false) => None,
+        };
+        let says = &slopes[3 * m + usize::from(rest.clocking == Clocking::Ack)];
+        let linear = Linear::new(Jacobians {
+            rate: rest.rate,
+            change: block(0, 0..m),
+            drive: block(0, m..m + 3),
+            step: period.map(|(period_s, from)| (period_s, block(from, 0..m), block(from, m..m + 3))),
+            output: says[..m].to_vec(),
+            direct: says[m..].to_vec(),
+        });
+        let register = match self.needs.marks {
+            Marks::Price(by) if self.marked => Some(by),
+            _ => None,
+        };
+        let rtt_weight = self.needs.average_rtt.map(|by| {
+            let (rtt, window) = (rest.rtt_s, Dual::of(rest.window));
+            let mut average = AverageRtt::UNKNOWN;
+            average.take(&by, Dual::of(rtt), window);
+            average.take(&by, Dual::seed(rtt), window).slope
+        });
+        Ok(SourceResponse {
+            runs_away: linear.runs_away(),
+            linear,
+            clocking: rest.clocking,
+            rate: rest.rate,
+            rtt_s: rest.rtt_s,
+            price_slope: self.price(Dual::seed(signal.probability)).slope,
+            register,
+            rtt_weight,
+            acks_per_s: rest.rate / f64::from(self.packets_per_ack),
+            nearest_kink: kink.nearest(),
+        })
+    }
+}
+
+impl SourceResponse {
+    /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
+    /// [packets/s], both as they arrive at the sender.
+    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
+        let h = self.linear.response(s, reading.counts_sampling());
+        let (mut of_rtt, mut of_price) = (h[0], h[2] * self.price_slope);
+        if reading.counts_estimators() {
+            // A register of N marks is their average over the time of N packets, twice the lag it declares.
+            if let Some(by) = self.register {
+                of_price = of_price * (s * (2.0 * by.lag_s(self.rate))).hold();
+            }
+            // One step of an exponential average an acknowledgement.
+            if let Some(weight) = self.rtt_weight {
+                let corner = self.acks_per_s * weight;
+                of_rtt = of_rtt * corner / (s + Complex::real(corner));
+            }
+        }
+        let of_chance = h[1] + of_price;
+        match self.clocking {
+            Clocking::Paced => (of_rtt, of_chance),
+            Clocking::Ack => {
+                // What is in flight is the window: w(t) is the integral of x over one round trip.
+                let release = Complex::ONE / ((s * self.rtt_s).hold() * self.rtt_s);
+                (release * (of_rtt - Complex::real(self.rate)), release * of_chance)
+            }
+        }
+    }
+
+    /// The response of one flow's rate to the path price at `s` [packets/s^2], as (13) of fast-aqm has it: `dx/dq`.
+    pub fn of_price(&self, s: Complex, reading: Reading) -> Complex {
+        self.at(s, reading).1 * (1.0 / self.price_slope)
+    }
+}
