@@ -109,7 +109,12 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { tick_s: None, marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, average_rtt: None, reliable: true }
+        Needs {
+            tick_s: None,
+            marks: if self.ecn { Marks::Cut } else { Marks::Ignored },
+            average_rtt: None,
+            reliable: true,
+        }
     }
 }
 

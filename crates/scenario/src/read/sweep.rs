@@ -50,7 +50,10 @@ pub(super) fn axes<'a>(
             }
             "case" => cases.push(case_axis(key, &item, pinned)?),
             // `[[sweep.NAME]]`: one more axis of keys that change together. A key of the scenario itself is not a name.
-            _ if parts(key).is_some_and(|p| p.len() == 1) && !super::resolve::KNOWN.contains(&key) && item.is_tables() => {
+            _ if parts(key).is_some_and(|p| p.len() == 1)
+                && !super::resolve::KNOWN.contains(&key)
+                && item.is_tables() =>
+            {
                 cases.push(case_axis(key, &item, pinned)?);
             }
             _ => {

@@ -1,3 +1,5 @@
+mod refusals;
+
 use proptest::prelude::*;
 
 use penstock_law::aqm::AQMS;
@@ -9,7 +11,7 @@ use penstock_law::{Entry, Role};
 use super::*;
 use crate::model::{Buffer, EcnEcho, Recovery, Rtt, Start};
 
-/// Line numbers in the tests below count from here.
+/// 20 lines; the tests of refusals count them.
 const LAB: &str = r#"format = 1
 title = "a lab"
 duration = "60 s"
@@ -163,4 +165,273 @@ fn routes_ways_back_and_defaults() {
 fn a_pair_of_nodes_without_a_way_back_has_an_ideal_one() {
     let s = scenario(&with("duplex = true", ""));
     assert!(s.groups["ftp"].backward.is_empty());
+}
+
+/// Keys that change together are one axis, whatever its name; two such axes cross.
+#[test]
+fn named_axes_cross_each_other() {
+    let text = format!(
+        "{LAB}\n[sweep]\nseed = {{ count = 2 }}\n[[sweep.capacity]]\nname = \"slow\"\n\"links.bottleneck.rate\" = \"10 Mbit/s\"\n\
+         duration = \"30 s\"\n[[sweep.capacity]]\nname = \"fast\"\n\"links.bottleneck.rate\" = \"20 Mbit/s\"\n[[sweep.case]]\n\
+         name = \"FAST\"\n\"flows.ftp.cc\" = {{ law = \"fast\" }}\n"
+    );
+    let cells = Document::parse(&text, "lab.toml").unwrap().cells().unwrap();
+    let labels: Vec<Vec<&str>> =
+        cells.iter().map(|c| c.labels.iter().map(|(_, value)| value.as_str()).collect()).collect();
+    assert_eq!(labels, [["slow", "FAST", "1"], ["slow", "FAST", "2"], ["fast", "FAST", "1"], ["fast", "FAST", "2"]]);
+    assert_eq!(cells[0].scenario.duration, Time::from_seconds(30.0));
+    assert_eq!(cells[2].scenario.links["bottleneck"].rate, Rate(20_000_000));
+    let twice = text.replace("\"flows.ftp.cc\" = { law = \"fast\" }", "duration = \"5 s\"");
+    let refused = Document::parse(&twice, "lab.toml").unwrap().cells().unwrap_err().to_string();
+    assert!(refused.contains("set the same thing"), "{refused}");
+}
+
+#[test]
+fn a_way_back_can_differ() {
+    let over = "[links.\"bottleneck/back\"]\nrate = \"1 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 packets\"\nloss = 0.5\n\
+                aqm = { law = \"red\" }\n[flows.ftp]";
+    let s = scenario(&with("[flows.ftp]", over));
+    assert_eq!(s.links.keys().collect::<Vec<_>>(), ["bottleneck", "bottleneck/back"]);
+    let back = &s.links["bottleneck/back"];
+    assert_eq!((back.rate, back.delay, back.loss), (Rate(1_000_000), Time(20_000_000_000), 0.5));
+    assert_eq!((back.buffer, back.aqm.law.name), (Buffer::Packets(2), "red"));
+    assert_eq!(s.links["bottleneck"].aqm.law.name, "droptail");
+}
+
+const SWEEP: &str = r#"[sweep]
+seed = { count = 2 }
+"links.bottleneck.rate" = ["155 Mbit/s", "622 Mbit/s"]
+flows.ftp.count = [10, 20]
+[[sweep.case]]
+name = "NewReno/RED"
+"flows.ftp.cc" = { law = "newreno", ecn = true }
+"links.bottleneck.aqm" = { law = "red", ecn = true }
+[[sweep.case]]
+name = "FAST"
+flows.ftp.cc = { law = "fast", alpha = "50 packets" }
+"#;
+
+#[test]
+fn a_sweep_is_the_product_of_its_axes_in_declared_order() {
+    let text = format!("{LAB}{SWEEP}");
+    let cells = cells(&text).unwrap();
+    assert_eq!(cells.len(), 16);
+    let labels = |at: usize| cells[at].labels.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>();
+    assert_eq!(
+        cells[0].name(),
+        "links.bottleneck.rate = 155 Mbit/s, flows.ftp.count = 10, case = NewReno/RED, seed = 1"
+    );
+    assert_eq!(labels(1), ["155 Mbit/s", "10", "NewReno/RED", "2"]);
+    assert_eq!(labels(2), ["155 Mbit/s", "10", "FAST", "1"]);
+    assert_eq!(labels(4), ["155 Mbit/s", "20", "NewReno/RED", "1"]);
+    assert_eq!(labels(15), ["622 Mbit/s", "20", "FAST", "2"]);
+    let last = &cells[15].scenario;
+    assert_eq!((last.links["bottleneck"].rate, last.groups["ftp"].count), (Rate(622_000_000), 20));
+    assert_eq!((last.groups["ftp"].cc.law.name, last.seed.0), ("fast", 2));
+    assert_eq!(last.links["bottleneck"].aqm.law.name, "droptail");
+    assert_eq!(cells[0].scenario.links["bottleneck/back"].aqm.law.name, "red");
+    let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.clone()).collect();
+    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())));
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 16);
+}
+
+/// Seeds count up from the scenario's own.
+#[test]
+fn seeds_count_up_or_are_listed() {
+    let seeds = |sweep: &str| {
+        let text = format!("{}[sweep]\n{sweep}\n", with("title", "seed = 7\ntitle"));
+        cells(&text).unwrap().iter().map(|cell| cell.scenario.seed.0).collect::<Vec<_>>()
+    };
+    assert_eq!(seeds("seed = { count = 3 }"), [7, 8, 9]);
+    assert_eq!(seeds("seed = [5, 3]"), [5, 3]);
+    assert_eq!(seeds("seed = { count = 1 }"), [7]);
+}
+
+/// The identity of a cell depends on what is run and on nothing else.
+#[test]
+fn an_identity_survives_comments_units_and_order_of_keys() {
+    let id = |text: &str| cells(text).unwrap().remove(0).id;
+    assert_eq!(id(LAB), id(&with("\"60 s\"", "\"1 min\" # a comment")));
+    assert_eq!(id(LAB), id(&with("\"1 bdp\"", "\"7775 packets\"")));
+    assert_ne!(id(LAB), id(&with("count = 100", "count = 101")));
+    let swept = format!("{LAB}[sweep]\nseed = [1, 2]\n");
+    assert_eq!(id(LAB), id(&swept));
+    // The identity itself is part of the contract: finished cells are found by it.
+    assert_eq!(id(LAB), PINNED);
+}
+const PINNED: &str = "0e297bbb91610f0f";
+
+#[test]
+fn settings_win_over_the_file_and_over_the_sweep() {
+    let mut document = Document::parse(&format!("{LAB}{SWEEP}"), "lab.toml").unwrap();
+    document.set("links.bottleneck.rate", "1 Gbit/s").unwrap();
+    document.set("seed", "9").unwrap();
+    document.set("title", "'quoted'").unwrap();
+    document.set("flows.ftp.sender.min_rto", "1 s").unwrap();
+    document.set("links.bottleneck/back.loss", "0.25").unwrap();
+    document.set("windows.late", "[\"30 s\", \"60 s\"]").unwrap();
+    let cells = document.cells().unwrap();
+    assert_eq!(cells.len(), 4);
+    for cell in &cells {
+        let s = &cell.scenario;
+        assert_eq!((s.links["bottleneck"].rate, s.seed.0, s.title.as_str()), (Rate(1_000_000_000), 9, "quoted"));
+        assert_eq!(s.groups["ftp"].sender.min_rto, Time(Time::PER_SECOND));
+        assert_eq!(s.links["bottleneck/back"].loss, 0.25);
+        assert_eq!(s.windows["late"].1, Time(60 * Time::PER_SECOND));
+        assert!(cell.labels.iter().all(|(key, _)| key == "flows.ftp.count" || key == "case"));
+    }
+}
+
+#[test]
+fn settings_reach_into_the_laws_of_cases_and_of_defaults() {
+    let mut document = Document::parse(PARKING_LOT, "lab.toml").unwrap();
+    document.set("flows.other.cc.alpha", "7 packets").unwrap();
+    document.set("defaults.flows.sender.initial_window", "3").unwrap();
+    document.set("sweep.seed", "[4, 5]").unwrap();
+    let cells = document.cells().unwrap();
+    assert_eq!(cells.iter().map(|cell| cell.scenario.seed.0).collect::<Vec<_>>(), [4, 5]);
+    let s = &cells[0].scenario;
+    assert_eq!(s.groups["other"].cc.values.number("alpha"), 7.0);
+    assert_eq!(s.groups["short"].cc.values.number("alpha"), 50.0);
+    assert_eq!(s.groups["other"].sender.initial_window, 3.0);
+}
+
+/// Every law is readable by its name alone, and by name with its defaults written out as the printer writes them.
+#[test]
+fn every_law_is_readable_with_its_defaults() {
+    fn spelled<R: Role>(entry: &Entry<R>) -> String {
+        let mut text = format!("law = \"{}\"", entry.name);
+        for parameter in entry.parameters {
+            if parameter.default == Silent::Required {
+                let value = crate::quantity::print_real(parameter.least, parameter.unit);
+                text += &format!(", {} = \"{value}\"", parameter.name);
+            }
+        }
+        text
+    }
+    for entry in CONTROLLERS {
+        let s = scenario(&with("law = \"newreno\", ecn = true", &spelled(entry)));
+        assert_eq!(s.groups["ftp"].cc.law.name, entry.name);
+        assert_round_trip(&s);
+    }
+    for entry in AQMS {
+        let s = scenario(&with("duplex = true", &format!("duplex = true\naqm = {{ {} }}", spelled(entry))));
+        assert_eq!(s.links["bottleneck"].aqm.law.name, entry.name);
+        assert_round_trip(&s);
+    }
+}
+
+fn assert_round_trip(s: &Scenario) {
+    let text = print(s);
+    let again = scenario(&text);
+    assert_eq!(print(&again), text);
+    assert_eq!(format!("{again:?}"), format!("{s:?}"));
+}
+
+#[test]
+fn a_resolved_scenario_reads_as_itself() {
+    assert_round_trip(&scenario(LAB));
+    assert_round_trip(&scenario(PARKING_LOT));
+    assert_round_trip(&scenario(&with("\"100 ms\"", "{ spread = [\"40 ms\", \"200 ms\"] }")));
+    assert_round_trip(&scenario(&with("\"100 ms\"", "{ uniform = [\"40.000000000001 ms\", \"200 ms\"] }")));
+    assert_round_trip(&scenario(&with("\"a lab\"", "'a \"lab\" \\ \u{e9}'")));
+    assert_round_trip(&scenario(&with("bottleneck]", "\"the \\\"neck\\\"\"]")));
+    for cell in cells(&format!("{LAB}{SWEEP}")).unwrap() {
+        assert_round_trip(&cell.scenario);
+    }
+}
+
+/// What the resolved text looks like; a change of it changes every identity.
+#[test]
+fn the_resolved_text_is_pinned() {
+    assert_eq!(print(&scenario(LAB)), RESOLVED);
+}
+const RESOLVED: &str = r#"format = 1
+title = "a lab"
+duration = "60 s"
+warmup = "20 s"
+seed = 1
+packet = { wire = "1000 B", payload = "960 B" }
+sample = "100 ms"
+
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "622 Mbit/s"
+delay = "10 ms"
+buffer = "7775 packets"
+aqm = { law = "droptail" }
+loss = 0
+
+[links."bottleneck/back"]
+from = "right"
+to = "left"
+rate = "622 Mbit/s"
+delay = "10 ms"
+buffer = "7775 packets"
+aqm = { law = "droptail" }
+loss = 0
+
+[flows.ftp]
+count = 100
+from = "left"
+to = "right"
+via = ["bottleneck"]
+rtt = "100 ms"
+cc = { law = "newreno", ecn = true, grow_on_echo = false }
+start = { uniform = ["0 s", "1 s"] }
+size = "unlimited"
+series = false
+sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", arithmetic = "f64" }
+"#;
+
+proptest! {
+    #[test]
+    fn no_bytes_stop_the_program(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = cells(&String::from_utf8_lossy(&bytes));
+    }
+
+    /// Pieces of the format in any order, well formed now and then.
+    #[test]
+    fn no_mixture_of_lines_stops_the_program(
+        lines in proptest::collection::vec(0..LAB.lines().count() + PARKING_LOT.lines().count(), 0..60),
+    ) {
+        let all: Vec<_> = LAB.lines().chain(PARKING_LOT.lines()).collect();
+        let text: String = lines.iter().flat_map(|at| [all[*at], "\n"]).collect();
+        let _ = cells(&text);
+    }
+
+    #[test]
+    fn no_mutation_stops_the_program(
+        which in 0..3usize,
+        cuts in proptest::collection::vec((any::<prop::sample::Index>(), 0..12usize, any::<prop::sample::Index>()), 1..4),
+    ) {
+        const PIECES: &[&str] = &[
+            "", "0", "-1", "1e308", "nan", "inf", "[]", "{}", "\"", "\"\"", "unlimited", "99999999999999999999999999", "\n", "= ",
+            "automatic", "1e999999 s", "true", "[[", "]]", ".", "#", "9999 h", "\u{0}", "packets", "-0.0", "0x7f",
+        ];
+        let mut text = [LAB.to_owned(), PARKING_LOT.to_owned(), format!("{LAB}{SWEEP}")][which].clone();
+        for (at, length, piece) in cuts {
+            let from = at.index(text.len());
+            let from = (0..=from).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let to = (from + length).min(text.len());
+            let to = (to..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+            text.replace_range(from..to, PIECES[piece.index(PIECES.len())]);
+            if text.is_empty() {
+                return Ok(());
+            }
+        }
+        // Whatever can be read can also be printed and read again.
+        for cell in cells(&text).unwrap_or_default().iter().take(2) {
+            assert_round_trip(&cell.scenario);
+        }
+    }
+
+    #[test]
+    fn no_setting_stops_the_program(key in "(links|flows|sweep|seed|duration|defaults)(\\.[a-z\"'./]{0,12}){0,3}", value in "\\PC{0,20}") {
+        let mut document = Document::parse(PARKING_LOT, "lab.toml").unwrap();
+        let _ = document.set(&key, &value).map(|()| document.cells());
+    }
 }
