@@ -1,0 +1,44 @@
+//! Pages from data: of a run, a sweep, an analysis, a paper.
+
+mod analysis;
+mod measures;
+mod paper;
+mod run;
+mod series;
+mod sweep;
+
+pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
+pub use measures::{flow_table, group_table, link_table};
+pub use paper::{PaperFigure, PaperView, of_paper};
+pub use run::{RunView, of_run};
+pub use series::figures as series_figures;
+pub use sweep::{CellView, SweepView, of_sweep};
+
+use crate::page::Code;
+
+/// The colour of the controller or AQM of that name in every figure.
+pub fn law_colour(law: &str) -> Option<&'static str> {
+    let controller = penstock_law::law::find(penstock_law::cc::CONTROLLERS, law).map(|e| e.colour);
+    controller.or_else(|| penstock_law::law::find(penstock_law::aqm::AQMS, law).map(|e| e.colour))
+}
+
+/// The law that a name such as `NewReno/RED` starts with, if the registry has one of that name.
+fn law_in(name: &str) -> Option<&'static str> {
+    let first = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|w| !w.is_empty())?;
+    let entry = penstock_law::cc::CONTROLLERS.iter().find(|e| e.name.eq_ignore_ascii_case(first))?;
+    Some(entry.name)
+}
+
+fn scenario_code(text: &str) -> Vec<Code> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    vec![Code { label: "Scenario, with every default filled in".to_owned(), text: text.to_owned(), folded: true }]
+}
+
+fn command_code(command: &str) -> Vec<Code> {
+    if command.trim().is_empty() {
+        return Vec::new();
+    }
+    vec![Code { label: "To run this again".to_owned(), text: command.to_owned(), folded: false }]
+}

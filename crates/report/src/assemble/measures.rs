@@ -1,0 +1,149 @@
+//! The numbers of a summary: which there are, in which unit, and tables of them.
+
+use penstock_scenario::summary::{FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
+
+use crate::number::{ABSENT, Prefix, count, significant};
+use crate::page::{Column, TableView};
+
+/// One number of a link's or a group's summary.
+pub(super) struct Measure<T> {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) of: fn(&T) -> Option<f64>,
+    /// Whether a sweep shows it in a chart.
+    pub(super) headline: bool,
+    whole: bool,
+}
+
+const fn real<T>(name: &'static str, unit: &'static str, headline: bool, of: fn(&T) -> Option<f64>) -> Measure<T> {
+    Measure { name, unit, of, headline, whole: false }
+}
+
+const fn whole<T>(name: &'static str, of: fn(&T) -> Option<f64>) -> Measure<T> {
+    Measure { name, unit: "", of, headline: false, whole: true }
+}
+
+/// What a summary says of a link.
+pub(super) const LINK: &[Measure<LinkSummary>] = &[
+    real("Utilization", "", true, |l| Some(l.utilization)),
+    real("Throughput", "bit/s", false, |l| Some(l.throughput_bit_per_s)),
+    real("Mean queue", "packets", true, |l| Some(l.queue_mean_packets)),
+    real("Queue s.d.", "packets", false, |l| Some(l.queue_sd_packets)),
+    real("Queue p99", "packets", false, |l| Some(l.queue_p99_packets)),
+    real("Longest queue", "packets", false, |l| Some(l.queue_max_packets)),
+    real("Mean queueing delay", "s", true, |l| l.queueing_delay_mean_s),
+    real("Queueing delay p99", "s", true, |l| l.queueing_delay_p99_s),
+    real("Mean price", "s", true, |l| l.price_mean),
+    whole("Arrivals", |l| Some(l.arrivals as f64)),
+    whole("Departures", |l| Some(l.departures as f64)),
+    whole("Drops", |l| Some(l.drops as f64)),
+    whole("Marks", |l| Some(l.marks as f64)),
+];
+
+/// What a summary says of a group of flows.
+pub(super) const GROUP: &[Measure<GroupSummary>] = &[
+    whole("Flows", |g| Some(g.count as f64)),
+    real("Goodput", "bit/s", true, |g| Some(g.goodput_bit_per_s)),
+    real("Packets delivered", "packets/s", false, |g| Some(g.throughput_packets_per_s)),
+    real("Mean RTT", "s", true, |g| g.rtt_mean_s),
+    real("Jain\u{2019}s index", "", true, |g| g.jain),
+    real("Mean window", "packets", true, |g| g.window_mean_packets),
+    real("Window s.d.", "packets", false, |g| g.window_sd_packets),
+    real("Loss rate", "", true, |g| Some(g.loss_rate)),
+    real("Mark rate", "", true, |g| Some(g.mark_rate)),
+    whole("Retransmits", |g| Some(g.retransmits as f64)),
+    whole("Timeouts", |g| Some(g.timeouts as f64)),
+    whole("Transfers done", |g| g.transfers.as_ref().map(|t| t.completed as f64)),
+    real("Mean completion", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_mean_s)),
+    real("Median completion", "s", false, |g| g.transfers.as_ref().and_then(|t| t.completion_p50_s)),
+    real("Completion p99", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_p99_s)),
+];
+
+const FLOW: &[Measure<FlowSummary>] = &[
+    real("Propagation RTT", "s", false, |f| Some(f.rtt_s)),
+    real("Goodput", "bit/s", false, |f| Some(f.goodput_bit_per_s)),
+    real("Packets delivered", "packets/s", false, |f| Some(f.throughput_packets_per_s)),
+    real("Mean window", "packets", false, |f| f.window_mean_packets),
+    real("Mean RTT", "s", false, |f| f.rtt_mean_s),
+    real("Least RTT", "s", false, |f| f.rtt_min_s),
+    real("Loss rate", "", false, |f| Some(f.loss_rate)),
+    real("Mark rate", "", false, |f| Some(f.mark_rate)),
+    whole("Retransmits", |f| Some(f.retransmits as f64)),
+    whole("Timeouts", |f| Some(f.timeouts as f64)),
+    real("Completion", "s", false, |f| f.completion_s),
+];
+
+/// Columns for `measures` and a function of their cells. Each column has one prefix, chosen for its largest value.
+pub(super) fn cells<T>(measures: &[Measure<T>], things: &[&T]) -> (Vec<Column>, Vec<Vec<String>>) {
+    let mut columns = Vec::new();
+    let mut rows = vec![Vec::new(); things.len()];
+    for measure in measures {
+        let values: Vec<Option<f64>> = things.iter().map(|t| (measure.of)(t)).collect();
+        let most = values.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+        let prefix = Prefix::for_value(most, measure.unit);
+        columns.push(Column::numbers(measure.name, format!("{}{}", prefix.symbol, measure.unit)));
+        for (row, value) in rows.iter_mut().zip(values) {
+            row.push(value.map_or_else(|| ABSENT.to_owned(), |v| printed(v, measure.whole, prefix)));
+        }
+    }
+    (columns, rows)
+}
+
+fn printed(value: f64, whole: bool, prefix: Prefix) -> String {
+    if whole { count(value as u64) } else { significant(value / prefix.factor, 4) }
+}
+
+fn entities<'a, T: 'a>(
+    caption: &str,
+    what: &str,
+    measures: &[Measure<T>],
+    things: impl Iterator<Item = (String, &'a T)>,
+) -> TableView {
+    let (names, things): (Vec<String>, Vec<&T>) = things.unzip();
+    let (columns, rows) = cells(measures, &things);
+    let mut view = TableView::new(caption, vec![Column::words(what)]);
+    view.columns.extend(columns);
+    for (name, row) in names.into_iter().zip(rows) {
+        view.rows.push(std::iter::once(name).chain(row).collect());
+    }
+    view.drop_empty_columns();
+    view
+}
+
+/// A table of links.
+pub fn link_table(caption: &str, measured: &Measured) -> TableView {
+    entities(caption, "Link", LINK, measured.links.iter().map(|(n, l)| (n.clone(), l)))
+}
+
+/// A table of groups.
+pub fn group_table(caption: &str, measured: &Measured) -> TableView {
+    entities(caption, "Group", GROUP, measured.groups.iter().map(|(n, g)| (n.clone(), g)))
+}
+
+/// A table of flows.
+pub fn flow_table(caption: &str, flows: &[FlowSummary]) -> TableView {
+    entities(caption, "Flow", FLOW, flows.iter().map(|f| (format!("{} {}", f.group, f.index), f)))
+}
+
+/// Tables of the whole span and of each named window.
+pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
+    let mut out = Vec::new();
+    let spans = std::iter::once((None, &summary.whole)).chain(summary.windows.iter().map(|(n, m)| (Some(n), m)));
+    for (window, measured) in spans {
+        let tail = window.map_or_else(String::new, |n| format!(", window \u{201c}{n}\u{201d}"));
+        if !measured.links.is_empty() {
+            out.push(link_table(&format!("Links{tail}"), measured));
+        }
+        if !measured.groups.is_empty() {
+            out.push(group_table(&format!("Groups of flows{tail}"), measured));
+        }
+    }
+    out
+}
+
+impl Measure<Summary> {
+    /// Fairness over all flows.
+    pub(super) const fn fairness() -> Self {
+        real("Jain\u{2019}s index", "", true, |s| s.whole.fairness.as_ref().map(|f| f.jain))
+    }
+}

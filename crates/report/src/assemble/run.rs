@@ -1,0 +1,86 @@
+//! The page of one run.
+
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::Table;
+
+use crate::assemble::{law_colour, measures, scenario_code, series};
+use crate::number::{count, quantity, significant, words};
+use crate::page::{Page, Section};
+
+/// One run, as a page shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct RunView<'a> {
+    /// Its numbers.
+    pub summary: &'a Summary,
+    /// What it recorded over time.
+    pub series: &'a [Table],
+    /// The scenario with all defaults filled in.
+    pub scenario_text: &'a str,
+    /// Where it comes from: version, seed, machine.
+    pub header: &'a [(String, String)],
+    /// The controller of each group, for its colour; may be empty.
+    pub laws: &'a [(String, String)],
+}
+
+/// Tables of links and groups, then everything that was recorded over time, then the scenario.
+pub fn of_run(run: &RunView<'_>) -> Page {
+    let summary = run.summary;
+    let mut page = Page {
+        title: summary.title.clone(),
+        subtitle: format!(
+            "One run in the {} world, measured over {}",
+            summary.world,
+            quantity(summary.whole.measured_s, "s", 4)
+        ),
+        facts: run.header.to_vec(),
+        sections: Vec::new(),
+    };
+
+    let mut numbers = Section::new("Summary");
+    numbers.tables = measures::tables(summary);
+    if let Some(fairness) = &summary.whole.fairness {
+        numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(fairness.jain, 4));
+    }
+    page.sections.push(numbers);
+
+    for table in run.series {
+        // `flows` rows may be keyed by group and index; their law is that of the group they start with.
+        let colour = |entity: &str| {
+            let group = entity.split(' ').next().unwrap_or(entity);
+            let law = run.laws.iter().find(|(name, _)| name == entity || name == group);
+            law.and_then(|(_, law)| law_colour(law)).map(str::to_owned)
+        };
+        let drawn = series::figures(table, "", &colour);
+        let mut section = Section::new(format!("{} over time", words(&table.name)));
+        if !drawn.zero.is_empty() {
+            section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));
+        }
+        section.figures = drawn.figures;
+        if !section.figures.is_empty() || !section.prose.is_empty() {
+            page.sections.push(section);
+        }
+    }
+
+    if !summary.whole.flows.is_empty() {
+        let mut flows = Section::new("Flows");
+        flows.tables.push(measures::flow_table("Flows", &summary.whole.flows));
+        page.sections.push(flows);
+    }
+
+    let mut source = Section::new("Scenario");
+    source.code = scenario_code(run.scenario_text);
+    let engine = &summary.engine;
+    if engine.packets > 0 && engine.cpu_s > 0.0 {
+        source.prose = format!(
+            "The run took {} of processor time for {} packets and {} events: {} packets a second.",
+            quantity(engine.cpu_s, "s", 3),
+            count(engine.packets),
+            count(engine.events),
+            count(engine.packets_per_cpu_s as u64)
+        );
+    }
+    if !source.code.is_empty() || !source.prose.is_empty() {
+        page.sections.push(source);
+    }
+    page
+}

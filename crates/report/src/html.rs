@@ -1,0 +1,336 @@
+//! Writes a [`Page`] as one HTML file that opens offline: its style and figures are inside, there is no script, and it
+//! refers to nothing outside.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::page::{Align, ClaimView, Code, Page, Section, TableView, Tone, Verdict};
+use crate::svg;
+
+const STYLE: &str = include_str!("page.css");
+/// Tables with more rows are folded.
+const LONG: usize = 30;
+
+/// The page as an HTML document.
+pub fn write(page: &Page) -> String {
+    let mut out = String::new();
+    let title = escape(&page.title);
+    let _ = write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"generator\" content=\"Penstock\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+    );
+    if !page.subtitle.is_empty() {
+        let _ = writeln!(out, "<p class=\"subtitle\">{}</p>", escape(&page.subtitle));
+    }
+    if !page.facts.is_empty() {
+        out.push_str("<dl class=\"facts\">\n");
+        for (name, value) in &page.facts {
+            let _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value));
+        }
+        out.push_str("</dl>\n");
+    }
+    let anchors = anchors(&page.sections);
+    let headed: Vec<_> = page.sections.iter().zip(&anchors).filter(|(s, _)| !s.heading.is_empty()).collect();
+    if headed.len() > 2 {
+        out.push_str("<nav aria-label=\"Sections\">\n");
+        for (section, anchor) in headed {
+            let _ = writeln!(out, "<a href=\"#{anchor}\">{}</a>", escape(&section.heading));
+        }
+        out.push_str("</nav>\n");
+    }
+    out.push_str("</header>\n<main>\n");
+    for (section, anchor) in page.sections.iter().zip(&anchors) {
+        self::section(&mut out, section, anchor);
+    }
+    out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n</body>\n</html>\n");
+    out
+}
+
+fn section(out: &mut String, section: &Section, anchor: &str) {
+    let _ = writeln!(out, "<section id=\"{anchor}\">");
+    if !section.heading.is_empty() {
+        let _ = writeln!(out, "<h2>{}</h2>", escape(&section.heading));
+    }
+    if let Some(callout) = &section.callout {
+        let class = match callout.tone {
+            Tone::Good => "callout good",
+            Tone::Bad => "callout bad",
+            Tone::Neutral => "callout",
+        };
+        let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&callout.text));
+    }
+    for paragraph in section.prose.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
+        let _ = writeln!(out, "<p>{}</p>", escape(paragraph));
+    }
+    for table in &section.tables {
+        if table.rows.len() > LONG {
+            let _ = writeln!(
+                out,
+                "<details><summary>{} ({} rows)</summary>",
+                escape(if table.caption.is_empty() { "Table" } else { &table.caption }),
+                table.rows.len()
+            );
+            self::table(out, table, false);
+            out.push_str("</details>\n");
+        } else {
+            self::table(out, table, true);
+        }
+    }
+    if !section.figures.is_empty() {
+        out.push_str("<div class=\"figures\">\n");
+        for figure in &section.figures {
+            out.push_str("<figure>\n");
+            out.push_str(&svg::draw(figure));
+            if !figure.caption.is_empty() {
+                let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&figure.caption));
+            }
+            out.push_str("</figure>\n");
+        }
+        out.push_str("</div>\n");
+    }
+    if !section.claims.is_empty() {
+        claims(out, &section.claims);
+    }
+    for code in &section.code {
+        self::code(out, code);
+    }
+    out.push_str("</section>\n");
+}
+
+fn table(out: &mut String, table: &TableView, captioned: bool) {
+    out.push_str("<div class=\"wide\"><table>\n");
+    if captioned && !table.caption.is_empty() {
+        let _ = writeln!(out, "<caption>{}</caption>", escape(&table.caption));
+    }
+    out.push_str("<thead><tr>");
+    for column in &table.columns {
+        let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
+        let _ = write!(out, "<th scope=\"col\"{class}>{}", escape(&column.name));
+        if !column.unit.is_empty() {
+            let _ = write!(out, "<span class=\"unit\">{}</span>", escape(&column.unit));
+        }
+        out.push_str("</th>");
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (i, column) in table.columns.iter().enumerate() {
+            let text = row.get(i).map_or("", String::as_str);
+            match (column.align, Verdict::from_word(text)) {
+                (Align::Verdict, Some(verdict)) => {
+                    let _ = write!(out, "<td>{}</td>", badge(verdict));
+                }
+                (Align::Right, _) => {
+                    let _ = write!(out, "<td class=\"n\">{}</td>", escape(text));
+                }
+                _ => {
+                    let _ = write!(out, "<td>{}</td>", escape(text));
+                }
+            }
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
+fn claims(out: &mut String, claims: &[ClaimView]) {
+    out.push_str(
+        "<div class=\"wide\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Claim</th>\
+         <th scope=\"col\">Bound</th><th scope=\"col\">Measured</th></tr></thead>\n<tbody>\n",
+    );
+    for claim in claims {
+        let _ = write!(out, "<tr><td>{}</td><td>", badge(claim.verdict));
+        let quotation = escape(&claim.quotation);
+        let tag = if claim.ours { "span" } else { "q" };
+        let _ = write!(out, "<{tag}>{quotation}</{tag}>");
+        let _ = write!(out, "<span class=\"place\"><span class=\"id\">{}</span>{}</span>", escape(&claim.id), escape(&claim.place));
+        if !claim.note.is_empty() {
+            let _ = write!(out, "<span class=\"note\">{}</span>", escape(&claim.note));
+        }
+        let mut tags = String::new();
+        if claim.ours {
+            tags.push_str("<span class=\"tag\">test of our own: the paper gives no number</span> ");
+        }
+        if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
+            let _ = write!(tags, "<span class=\"tag differs\">differs from the record: {}</span>", recorded.word());
+        }
+        if !tags.is_empty() {
+            let _ = write!(out, "<span class=\"tags\">{}</span>", tags.trim_end());
+        }
+        let (bound, measured) = (escape(&claim.bound), escape(&claim.measured));
+        let _ = writeln!(out, "</td><td class=\"value\">{bound}</td><td class=\"value\">{measured}</td></tr>");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
+fn code(out: &mut String, code: &Code) {
+    let (label, text) = (escape(&code.label), escape(code.text.trim_end()));
+    let pre = format!("<pre tabindex=\"0\"><code>{text}</code></pre>");
+    let _ = if code.folded {
+        writeln!(out, "<details class=\"code\"><summary>{label}</summary>{pre}</details>")
+    } else if label.is_empty() {
+        writeln!(out, "<div class=\"code\">{pre}</div>")
+    } else {
+        writeln!(out, "<div class=\"code\"><div class=\"label\">{label}</div>{pre}</div>")
+    };
+}
+
+fn badge(verdict: Verdict) -> String {
+    let (class, word) = (verdict.class(), verdict.word());
+    format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{}</span> {word}</span>", verdict.sign())
+}
+
+/// One name a section to link to, no two the same.
+fn anchors(sections: &[Section]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let one = |section: &Section| {
+        let letters = section.heading.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+        let name = letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-");
+        let name = if name.is_empty() { "section".to_owned() } else { name };
+        let mut candidate = name.clone();
+        let mut n = 1;
+        while !taken.insert(candidate.clone()) {
+            n += 1;
+            candidate = format!("{name}-{n}");
+        }
+        candidate
+    };
+    sections.iter().map(one).collect()
+}
+
+/// `text` as HTML or XML text or attribute value.
+///
+/// ```
+/// assert_eq!(penstock_report::html::escape("<b> & \"c\""), "&lt;b&gt; &amp; &quot;c&quot;");
+/// ```
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().map(printable_char) {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// `text` without what has no place in XML.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(printable_char).collect()
+}
+
+fn printable_char(c: char) -> char {
+    match c {
+        '\n' | '\t' => c,
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Axis, Figure, Line, Mark};
+    use crate::page::{Callout, Column};
+
+    const EVIL: &str = "<script>alert('x')</script>\" onload=\"y\u{0}";
+
+    fn evil_page() -> Page {
+        let e = || EVIL.to_owned();
+        let mut figure = Figure::new(e(), Axis::new(e(), e()), Axis::new(e(), e())).captioned(e());
+        figure.lines.push(Line::new(e(), vec![(0.0, 1.0), (1.0, 2.0)]).coloured(e()));
+        figure.x.ticks = vec![crate::figure::Tick { at: 0.5, label: Some(e()) }];
+        figure.marks = vec![
+            Mark::Horizontal { at: 1.5, label: e() },
+            Mark::Vertical { at: 0.5, label: e() },
+            Mark::Point { x: 0.5, y: 1.5, label: e() },
+        ];
+        let mut table =
+            TableView::new(e(), vec![Column::words(e()), Column::numbers(e(), e()), Column::verdicts(e())]);
+        table.rows = vec![vec![e(), e(), e()]];
+        let claim = ClaimView {
+            id: e(),
+            quotation: e(),
+            place: e(),
+            bound: e(),
+            measured: e(),
+            verdict: Verdict::Fails,
+            recorded: Some(Verdict::Holds),
+            ours: true,
+            note: e(),
+        };
+        let section = Section {
+            heading: e(),
+            prose: e(),
+            callout: Some(Callout { tone: Tone::Bad, text: e() }),
+            tables: vec![table],
+            figures: vec![figure],
+            claims: vec![claim],
+            code: vec![
+                Code { label: e(), text: e(), folded: true },
+                Code { label: e(), text: e(), folded: false },
+            ],
+        };
+        Page { title: e(), subtitle: e(), facts: vec![(e(), e())], sections: vec![section; 3] }
+    }
+
+    /// Tags by name and their attribute names; everything else must be text.
+    fn tags(html: &str) -> Vec<String> {
+        html.split('<').skip(1).map(|t| t.split([' ', '>', '/', '\n']).next().unwrap_or_default().to_owned()).collect()
+    }
+
+    #[test]
+    fn nothing_gets_out_of_its_place() {
+        let html = write(&evil_page());
+        assert!(!tags(&html).iter().any(|t| t == "script"), "a script got in");
+        assert!(!html.contains("\" onload="), "an attribute got in");
+        assert!(!html.contains('\0'));
+        assert!(html.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn the_check_above_would_notice() {
+        assert!(tags("<p><script>").iter().any(|t| t == "script"));
+    }
+
+    #[test]
+    fn the_page_refers_to_nothing_outside() {
+        let html = write(&evil_page());
+        for outside in ["http://", "https://", "url(", "@import", "src=", "<img", "<iframe", "<object"] {
+            let found: Vec<_> = html.match_indices(outside).map(|(i, _)| i).collect();
+            let names = |i: &usize| html[*i..].starts_with("http://www.w3.org/2000/svg\"");
+            assert!(found.iter().all(names), "{outside}");
+        }
+    }
+
+    #[test]
+    fn every_tag_is_closed_in_order() {
+        let html = write(&evil_page());
+        let mut open: Vec<&str> = Vec::new();
+        for part in html.split('<').skip(1) {
+            let (tag, _) = part.split_once('>').expect("a tag ends");
+            let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+            if tag.starts_with('/') {
+                assert_eq!(open.pop(), Some(name), "closes the wrong tag");
+            } else if !tag.ends_with('/') && !["!DOCTYPE", "meta", "link"].contains(&name) {
+                open.push(name);
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+    }
+
+    #[test]
+    fn sections_have_names_of_their_own() {
+        let sections = ["Figure 5", "Figure 5", "", "\u{df}\u{2603}"].map(Section::new);
+        assert_eq!(anchors(&sections), ["figure-5", "figure-5-2", "section", "section-2"]);
+    }
+}

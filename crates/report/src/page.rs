@@ -1,0 +1,245 @@
+//! A page: sections of prose, figures, tables, claims and code, a pure value.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::Figure;
+
+/// A page. [`crate::html::write`] makes it one file, [`crate::text::table`] its tables plain text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// Its heading.
+    pub title: String,
+    /// A line below the heading.
+    pub subtitle: String,
+    /// Where it comes from: version, seed, machine.
+    pub facts: Vec<(String, String)>,
+    /// What it holds, from top to bottom.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a page; what is empty is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Section {
+    /// Its heading.
+    pub heading: String,
+    /// Plain text; an empty line starts a new paragraph.
+    pub prose: String,
+    /// The one sentence to take away.
+    pub callout: Option<Callout>,
+    /// Tables that stand above the figures.
+    pub tables: Vec<TableView>,
+    /// Figures.
+    pub figures: Vec<Figure>,
+    /// Claims.
+    pub claims: Vec<ClaimView>,
+    /// Scenarios and commands.
+    pub code: Vec<Code>,
+}
+
+/// A sentence that stands out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Callout {
+    /// How it is meant.
+    pub tone: Tone,
+    /// The sentence.
+    pub text: String,
+}
+
+/// How a sentence is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    /// As wanted.
+    Good,
+    /// Not as wanted.
+    Bad,
+    /// Neither.
+    Neutral,
+}
+
+/// A table of printed values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableView {
+    /// What it shows.
+    pub caption: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The cells, row by row; a row that is short is filled with empty cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The unit of its values; empty where they carry their own or have none.
+    pub unit: String,
+    /// What stands in it.
+    pub align: Align,
+}
+
+/// What stands in a column, and so where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Align {
+    /// Words, on the left.
+    Left,
+    /// Numbers, on the right.
+    Right,
+    /// Verdicts by their [`Verdict::word`], in colour where there are colours.
+    Verdict,
+}
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimView {
+    /// Its name within the paper.
+    pub id: String,
+    /// The paper's words, or ours where [`ClaimView::ours`].
+    pub quotation: String,
+    /// Where in the paper.
+    pub place: String,
+    /// What has to be so, printed.
+    pub bound: String,
+    /// What was found, printed.
+    pub measured: String,
+    /// The verdict of this run.
+    pub verdict: Verdict,
+    /// The verdict in the repository, where there is one.
+    pub recorded: Option<Verdict>,
+    /// Whether the paper gives no number, so that the test is ours.
+    pub ours: bool,
+    /// What else a reader should know.
+    pub note: String,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is so.
+    Holds,
+    /// It is not.
+    Fails,
+    /// This run does not say.
+    NotRunHere,
+}
+
+/// Text to be copied: a scenario, a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Code {
+    /// What it is.
+    pub label: String,
+    /// The text.
+    pub text: String,
+    /// Whether it is shown on demand only.
+    pub folded: bool,
+}
+
+impl Verdict {
+    /// `holds`, `fails` or `not run here`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::NotRunHere => "not run here",
+        }
+    }
+
+    /// The verdict of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Holds, Self::Fails, Self::NotRunHere].into_iter().find(|v| v.word() == word)
+    }
+
+    /// A sign that does without colour.
+    pub(crate) const fn sign(self) -> char {
+        match self {
+            Self::Holds => '\u{2713}',
+            Self::Fails => '\u{2717}',
+            Self::NotRunHere => '\u{2013}',
+        }
+    }
+
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::NotRunHere => "absent",
+        }
+    }
+}
+
+impl ClaimView {
+    /// Whether the verdict is another than the recorded one. A claim that was not run contradicts nothing.
+    pub fn differs(&self) -> bool {
+        self.verdict != Verdict::NotRunHere && self.recorded.is_some_and(|r| r != self.verdict)
+    }
+}
+
+impl Section {
+    /// A section with nothing but a heading.
+    pub fn new(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), ..Self::default() }
+    }
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: String::new(), align: Align::Left }
+    }
+
+    /// A column of numbers in a unit.
+    pub fn numbers(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: unit.into(), align: Align::Right }
+    }
+
+    /// A column of verdicts.
+    pub fn verdicts(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: String::new(), align: Align::Verdict }
+    }
+}
+
+impl TableView {
+    /// A table without rows.
+    pub fn new(caption: impl Into<String>, columns: Vec<Column>) -> Self {
+        Self { caption: caption.into(), columns, rows: Vec::new() }
+    }
+
+    /// Leaves out columns in which every cell is empty or absent.
+    pub fn drop_empty_columns(&mut self) {
+        let empty = |i: usize| {
+            self.rows.iter().all(|r| r.get(i).is_none_or(|c| c.is_empty() || c == crate::number::ABSENT))
+        };
+        let keep: Vec<bool> = (0..self.columns.len()).map(|i| self.rows.is_empty() || !empty(i)).collect();
+        let mut at = keep.iter();
+        self.columns.retain(|_| at.next().copied().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut at = keep.iter();
+            row.retain(|_| at.next().copied().unwrap_or(true));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_its_verdict() {
+        for v in [Verdict::Holds, Verdict::Fails, Verdict::NotRunHere] {
+            assert_eq!(Verdict::from_word(v.word()), Some(v));
+        }
+        assert_eq!(Verdict::from_word("maybe"), None);
+    }
+
+    #[test]
+    fn empty_columns_go() {
+        let mut table = TableView::new("", vec![Column::words("a"), Column::words("b"), Column::words("c")]);
+        table.rows = vec![vec!["1".into(), String::new(), "3".into()], vec!["1".into(), crate::number::ABSENT.into()]];
+        table.drop_empty_columns();
+        assert_eq!(table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(table.rows, [vec!["1", "3"], vec!["1"]]);
+    }
+}

@@ -1,0 +1,345 @@
+//! An axis made ready to draw: where values lie between 0 and 1, which ticks it has and what they say.
+
+use crate::figure::{Axis, Scale};
+use crate::number::{self, Prefix};
+
+/// An axis with its limits settled.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ruler {
+    log: bool,
+    low: f64,
+    high: f64,
+    /// Label and unit.
+    pub(crate) title: String,
+    /// Ticks from low to high.
+    pub(crate) ticks: Vec<Place>,
+    /// Grid lines without a label.
+    pub(crate) minor: Vec<f64>,
+}
+
+/// A tick with its place between 0 and 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) at: f64,
+    pub(crate) label: String,
+    /// Whether the label was given, and so has to be shown.
+    pub(crate) given: bool,
+}
+
+/// Numbers beyond this are drawn as if they were this, so that no difference of two overflows.
+const HUGE: f64 = 1e300;
+/// Far outside of the drawing; nearer to it nothing is bent.
+const FAR: f64 = 1e6;
+
+/// How limits are chosen where the axis does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// From the first to the last value.
+    Tight,
+    /// With room at the ends.
+    Airy,
+    /// With room at the ends, from zero where the data are not far from it.
+    FromZero,
+}
+
+impl Ruler {
+    /// An axis that shows `values`. Steps are chosen for about `wanted` ticks.
+    pub(crate) fn new(axis: &Axis, values: impl Iterator<Item = f64>, fit: Fit, wanted: usize) -> Self {
+        let log = axis.scale == Scale::Log;
+        let usable = |v: f64| v.is_finite() && (!log || v > 0.0);
+        let given = axis.range.filter(|(a, b)| usable(*a) && usable(*b) && a < b);
+        let (low, high) = given.unwrap_or_else(|| {
+            let ticks = axis.ticks.iter().map(|t| t.at);
+            limits(values.chain(ticks).filter(|v| usable(*v)), log, fit)
+        });
+        let (low, high) = spread(low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE), log);
+        let mut ruler = Self { log, low, high, title: String::new(), ticks: Vec::new(), minor: Vec::new() };
+        ruler.tick(axis, wanted);
+        ruler
+    }
+
+    /// Where `value` lies: 0 at the low end, 1 at the high end; NaN where it has no place.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        if !value.is_finite() || (self.log && value <= 0.0) {
+            return f64::NAN;
+        }
+        let at = if self.log {
+            (libm::log10(value) - libm::log10(self.low)) / (libm::log10(self.high) - libm::log10(self.low))
+        } else {
+            (value.clamp(-HUGE, HUGE) - self.low) / (self.high - self.low)
+        };
+        at.clamp(-FAR, FAR)
+    }
+
+    /// Whether zero and less have a place.
+    pub(crate) fn is_log(&self) -> bool {
+        self.log
+    }
+
+    /// The length shown.
+    pub(crate) fn span(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// The same axis showing `span` around the same middle.
+    pub(crate) fn widened(&self, axis: &Axis, span: f64, wanted: usize) -> Self {
+        let middle = f64::midpoint(self.low, self.high);
+        let axis = axis.clone().between(middle - span / 2.0, middle + span / 2.0);
+        Self::new(&axis, std::iter::empty(), Fit::Tight, wanted)
+    }
+
+    fn tick(&mut self, axis: &Axis, wanted: usize) {
+        let inside = |v: &f64| {
+            let at = self.place(*v);
+            (-1e-9..=1.0 + 1e-9).contains(&at)
+        };
+        if !axis.ticks.is_empty() {
+            let mut values: Vec<f64> = axis.ticks.iter().map(|t| t.at).filter(inside).collect();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            let (title, labels) = labels(axis, &values, None);
+            let say = |(value, label): (f64, String)| {
+                let given = axis.ticks.iter().find(|t| t.at == value).and_then(|t| t.label.clone());
+                Place { at: self.place(value), given: given.is_some(), label: given.unwrap_or(label) }
+            };
+            self.ticks = values.into_iter().zip(labels).map(say).collect();
+            self.title = if axis.ticks.iter().all(|t| t.label.is_some()) { axis.label.clone() } else { title };
+            return;
+        }
+        let (values, minor, step) = if self.log {
+            let (major, minor) = decades(self.low, self.high, wanted);
+            // Less than a decade may hold no such value; then equal steps are the better ticks.
+            if major.iter().filter(|v| inside(v)).count() >= 2 {
+                (major, minor, None)
+            } else {
+                let (values, step) = steps(self.low, self.high, wanted);
+                (values, Vec::new(), Some(step))
+            }
+        } else {
+            let (values, step) = steps(self.low, self.high, wanted);
+            (values, Vec::new(), Some(step))
+        };
+        let values: Vec<f64> = values.into_iter().filter(inside).collect();
+        let minor: Vec<f64> = minor.into_iter().filter(inside).collect();
+        let (title, labels) = labels(axis, &values, step);
+        self.ticks = values
+            .iter()
+            .zip(labels)
+            .map(|(v, label)| Place { at: self.place(*v).clamp(0.0, 1.0), label, given: false })
+            .collect();
+        self.minor = minor.iter().map(|v| self.place(*v).clamp(0.0, 1.0)).collect();
+        self.title = title;
+    }
+}
+
+fn limits(values: impl Iterator<Item = f64>, log: bool, fit: Fit) -> (f64, f64) {
+    let mut low = f64::INFINITY;
+    let mut high = f64::NEG_INFINITY;
+    for v in values {
+        low = low.min(v.clamp(-HUGE, HUGE));
+        high = high.max(v.clamp(-HUGE, HUGE));
+    }
+    if low > high {
+        return if log { (1.0, 10.0) } else { (0.0, 1.0) };
+    }
+    if fit == Fit::Tight || low == high {
+        return (low, high);
+    }
+    if log {
+        let room = libm::pow(high / low, 0.04).min(1e9);
+        return (low / room, high * room);
+    }
+    let room = (high - low) * 0.05;
+    match fit {
+        Fit::FromZero if low >= 0.0 && low < 0.5 * high => (0.0, high + 0.05 * high),
+        Fit::FromZero if high <= 0.0 && high > 0.5 * low => (low + 0.05 * low, 0.0),
+        _ => (low - room, high + room),
+    }
+}
+
+/// Limits that differ enough for numbers between them to be told apart.
+fn spread(low: f64, high: f64, log: bool) -> (f64, f64) {
+    if log {
+        let low = low.max(1e-300);
+        return if high > low * (1.0 + 1e-9) { (low, high) } else { (low / 2.0, low * 2.0) };
+    }
+    let size = low.abs().max(high.abs());
+    if high - low > size * 1e-9 && high - low > 1e-300 {
+        (low, high)
+    } else if size < 1e-290 {
+        (0.0, 1.0)
+    } else if low > 0.0 && low == high {
+        // A constant is shown above the zero it is measured from.
+        (0.0, low * 1.2)
+    } else {
+        (low - size * 0.1, high + size * 0.1)
+    }
+}
+
+/// Multiples of 1, 2, 2.5 or 5 times a power of ten, about `wanted` of them, and their distance.
+fn steps(low: f64, high: f64, wanted: usize) -> (Vec<f64>, f64) {
+    let raw = (high - low) / wanted.max(2) as f64;
+    let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);
+    let first = libm::ceil(low / step - 1e-6);
+    let last = libm::floor(high / step + 1e-6);
+    let count = (last - first).clamp(0.0, 40.0) as usize;
+    ((0..=count).map(|i| (first + i as f64) * step).collect(), step)
+}
+
+/// Powers of ten, or their multiples 1, 2 and 5 where there are few decades; and what lies between.
+fn decades(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<f64>) {
+    let first = libm::floor(libm::log10(low)) as i32;
+    let last = libm::ceil(libm::log10(high)) as i32;
+    let span = libm::log10(high) - libm::log10(low);
+    let ten = |e: i32| libm::pow(10.0, e as f64);
+    if span <= 2.2 {
+        let each = |ms: &[f64]| (first..=last).flat_map(|e| ms.iter().map(move |m| m * ten(e))).collect::<Vec<_>>();
+        (each(&[1.0, 2.0, 5.0]), each(&[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]))
+    } else {
+        let stride = (libm::ceil(span / wanted.max(2) as f64) as i32).max(1);
+        let major: Vec<f64> = (first..=last).filter(|e| e.rem_euclid(stride) == 0).map(ten).collect();
+        let minor = if stride > 1 {
+            (first..=last).filter(|e| e.rem_euclid(stride) != 0).map(ten).collect()
+        } else if span <= 6.0 {
+            (first..=last).flat_map(|e| (2..10).map(move |m| m as f64 * ten(e))).collect()
+        } else {
+            Vec::new()
+        };
+        (major, minor)
+    }
+}
+
+/// What ticks say, and the axis title with the unit that goes with it. `step` is their distance where they are equally far
+/// apart.
+fn labels(axis: &Axis, values: &[f64], step: Option<f64>) -> (String, Vec<String>) {
+    let unit = axis.unit.as_str();
+    let title = |unit: &str| match (axis.label.is_empty(), unit.is_empty()) {
+        (_, true) => axis.label.clone(),
+        (true, false) => format!("[{unit}]"),
+        (false, false) => format!("{} [{unit}]", axis.label),
+    };
+    let most = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let least = values.iter().filter(|v| **v != 0.0).fold(f64::INFINITY, |m, v| m.min(v.abs()));
+    let prefixed = Prefix::of_unit(unit).len() > 1;
+
+    let Some(step) = step else {
+        // Values far apart, each with its own prefix: 155M, 622M, 2.5G [bit/s]. Times would read badly so: one prefix.
+        if prefixed && unit != "s" && Prefix::for_value(least, unit) != Prefix::for_value(most, unit) {
+            let each = |v: &f64| {
+                let p = Prefix::for_value(*v, unit);
+                format!("{}{}", number::short(v / p.factor, 4), p.symbol)
+            };
+            return (title(unit), values.iter().map(each).collect());
+        }
+        let prefix = if unit == "s" && least < 1.0 && most <= 10.0 {
+            Prefix::leaving(least, unit, 0.1)
+        } else {
+            Prefix::for_value(least, unit)
+        };
+        let powers = (most >= 1e5 || least < 1e-3) && values.iter().all(|v| is_power_of_ten(*v)) && !prefixed;
+        let each = |v: &f64| {
+            if powers {
+                format!("10{}", number::superscript(number::decimal_exponent(*v, 1)))
+            } else {
+                number::short(v / prefix.factor, 5)
+            }
+        };
+        return (title(&format!("{}{unit}", prefix.symbol)), values.iter().map(each).collect());
+    };
+
+    let prefix = Prefix::leaving(most, unit, 2.0);
+    let (factor, unit) = if (1e-3..1e5).contains(&(most / prefix.factor)) || most == 0.0 {
+        (prefix.factor, format!("{}{unit}", prefix.symbol))
+    } else {
+        let exponent = number::decimal_exponent(most, 1).div_euclid(3) * 3;
+        let power = format!("10{}", number::superscript(exponent));
+        let unit = if unit.is_empty() { power } else { format!("{power} {unit}") };
+        (libm::pow(10.0, exponent as f64), unit)
+    };
+    let decimals = decimals_of(step / factor);
+    (title(&unit), values.iter().map(|v| number::fixed(v / factor, decimals)).collect())
+}
+
+/// Digits after the point that a multiple of `step` needs; a step has at most two digits of its own.
+fn decimals_of(step: f64) -> usize {
+    let exponent = number::decimal_exponent(step, 2);
+    let two = !format!("{step:.1e}").contains(".0e");
+    (i32::from(two) - exponent).clamp(0, 12) as usize
+}
+
+fn is_power_of_ten(value: f64) -> bool {
+    format!("{value:.6e}").starts_with("1.000000e")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruler(axis: &Axis, values: &[f64], fit: Fit) -> (String, String) {
+        let r = Ruler::new(axis, values.iter().copied(), fit, 6);
+        (r.title.clone(), r.ticks.iter().map(|t| t.label.as_str()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn ticks_are_round_and_carry_one_prefix() {
+        let cases: &[(&str, &[f64], &str, &str)] = &[
+            ("s", &[0.0, 60.0], "V [s]", "0 10 20 30 40 50 60"),
+            ("s", &[0.0, 0.05], "V [ms]", "0 10 20 30 40 50"),
+            ("bit/s", &[0.0, 622e6], "V [Mbit/s]", "0 200 400 600"),
+            ("bit/s", &[0.0, 1.05e9], "V [Mbit/s]", "0 200 400 600 800 1000"),
+            ("packets", &[0.0, 7775.0], "V [packets]", "0 2000 4000 6000"),
+            ("packets", &[0.0, 7.7e6], "V [10\u{2076} packets]", "0 2 4 6"),
+            ("", &[0.0, 1.0], "V", "0.0 0.2 0.4 0.6 0.8 1.0"),
+            ("", &[0.0, 1.3e-5], "V [10\u{207b}\u{2076}]", "0.0 2.5 5.0 7.5 10.0 12.5"),
+            ("", &[-1.5, 1.5], "V", "\u{2212}1.5 \u{2212}1.0 \u{2212}0.5 0.0 0.5 1.0 1.5"),
+        ];
+        for (unit, values, title, ticks) in cases {
+            let (t, l) = ruler(&Axis::new("V", *unit), values, Fit::Tight);
+            assert_eq!((t.as_str(), l.as_str()), (*title, *ticks), "{unit} {values:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_axis_shows_what_was_swept() {
+        let rates = [155e6, 310e6, 622e6, 1.244e9, 2.488e9, 4.976e9, 10e9];
+        let axis = Axis::new("Rate", "bit/s").log().ticks_at(rates);
+        let (title, ticks) = ruler(&axis, &rates, Fit::Airy);
+        assert_eq!(title, "Rate [bit/s]");
+        assert_eq!(ticks, "155M 310M 622M 1.244G 2.488G 4.976G 10G");
+        let delays = [0.01, 0.02, 0.05, 0.1, 0.2];
+        let (title, ticks) = ruler(&Axis::new("RTT", "s").log().ticks_at(delays), &delays, Fit::Airy);
+        assert_eq!((title.as_str(), ticks.as_str()), ("RTT [ms]", "10 20 50 100 200"));
+    }
+
+    #[test]
+    fn a_log_axis_finds_its_own_ticks() {
+        let cases: &[(&str, &[f64], &str, &str)] = &[
+            ("", &[1e-6, 1.0], "V", "10\u{207b}\u{2076} 10\u{207b}\u{2075} 10\u{207b}\u{2074} 10\u{207b}\u{b3} 10\u{207b}\u{b2} 10\u{207b}\u{b9} 10\u{2070}"),
+            ("packets", &[1.0, 1000.0], "V [packets]", "1 10 100 1000"),
+            ("packets", &[3.0, 80.0], "V [packets]", "5 10 20 50"),
+            ("packets", &[110.0, 150.0], "V [packets]", "110 120 130 140 150"),
+            ("rad/s", &[0.1, 100.0], "V [rad/s]", "0.1 1 10 100"),
+        ];
+        for (unit, values, title, ticks) in cases {
+            let (t, l) = ruler(&Axis::new("V", *unit).log(), values, Fit::Tight);
+            assert_eq!((t.as_str(), l.as_str()), (*title, *ticks), "{unit} {values:?}");
+        }
+    }
+
+    #[test]
+    fn zero_has_no_place_on_a_log_axis() {
+        let r = Ruler::new(&Axis::new("", "").log(), [0.0, 1.0, 100.0].into_iter(), Fit::Tight, 5);
+        assert!(r.place(0.0).is_nan() && r.place(-1.0).is_nan());
+        assert_eq!(r.place(10.0), 0.5);
+    }
+
+    #[test]
+    fn a_senseless_range_is_passed_over() {
+        for range in [(f64::NAN, 1.0), (2.0, 1.0), (1.0, 1.0), (0.0, f64::INFINITY)] {
+            let axis = Axis::new("", "").between(range.0, range.1);
+            let r = Ruler::new(&axis, [3.0, 4.0].into_iter(), Fit::Tight, 5);
+            assert_eq!((r.place(3.0), r.place(4.0)), (0.0, 1.0), "{range:?}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Draws a [`Figure`] as SVG text, the same text for the same figure.
+
+mod canvas;
+mod layout;
+
+use crate::figure::{Figure, Line, Mark, Style};
+use crate::palette;
+use crate::scale::{Fit, Place, Ruler};
+use crate::trace;
+use canvas::{Anchor, Canvas, INK, Ink, Shape, text_width, wrap};
+use layout::{Area, Legend};
+
+/// Width of every figure [px]; the height follows from what it shows.
+pub const WIDTH: u32 = 640;
+
+const TITLE_SIZE: u32 = 15;
+const LABEL_SIZE: u32 = 13;
+const TICK_SIZE: u32 = 12;
+const NOTE_SIZE: u32 = 11;
+/// Lines with at most so many points get a marker at each.
+const SPARSE: usize = 24;
+/// About how many points a figure may have; ten bytes each keep it below 200 kB.
+const BUDGET: usize = 12_000;
+
+/// The figure as an `<svg>` element that stands alone or within a page.
+pub fn draw(figure: &Figure) -> String {
+    let plan = Plan::new(figure);
+    let mut canvas = Canvas::new(WIDTH, plan.height);
+    plan.heading(&mut canvas, figure);
+    plan.frame(&mut canvas);
+    if figure.is_empty() {
+        let (x, y) = plan.area.middle();
+        canvas.text("No data", (x, y), LABEL_SIZE, INK.faint, Anchor::Middle);
+    } else {
+        plan.data(&mut canvas, figure);
+        plan.marks(&mut canvas, figure);
+    }
+    canvas.finish(&figure.title, &describe(figure))
+}
+
+/// Where everything goes.
+struct Plan {
+    height: u32,
+    title: Vec<String>,
+    legend: Legend,
+    area: Area,
+    x: Ruler,
+    y: Ruler,
+    x_labels: Vec<(Place, Vec<String>)>,
+    colours: Vec<Ink>,
+}
+
+impl Plan {
+    fn new(figure: &Figure) -> Self {
+        let (x, y) = rulers(figure);
+        let title = wrap(&figure.title, WIDTH as f64 - 24.0, TITLE_SIZE as f64 * 1.06);
+        let empty = figure.is_empty();
+        let named = figure.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty() && !empty);
+        let legend = Legend::new(named.map(|(i, l)| (i, l.name.as_str())), WIDTH as f64 - 24.0, TICK_SIZE as f64);
+        let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + 10.0;
+
+        let widest = y.ticks.iter().map(|t| text_width(&t.label, TICK_SIZE as f64)).fold(0.0, f64::max);
+        let left = (12.0 + 20.0 + widest.min(150.0) + 10.0).max(56.0);
+        let ends = x.ticks.last().filter(|t| t.at > 0.9).map_or(0.0, |t| text_width(&t.label, TICK_SIZE as f64) / 2.0);
+        let right = WIDTH as f64 - 14.0 - ends.min(30.0);
+        let height = if figure.equal_aspect { 400.0 } else { 246.0 };
+        let area = Area { left, right, top, bottom: top + height };
+
+        let (x, y) = if figure.equal_aspect && !x.is_log() && !y.is_log() {
+            squared(figure, &area, x, y)
+        } else {
+            (x, y)
+        };
+        let x_labels = fitting(&x.ticks, &area);
+        let rows = x_labels.iter().map(|(_, lines)| lines.len()).max().unwrap_or(1).max(1);
+        let bottom = area.bottom + 8.0 + rows as f64 * 15.0 + if x.title.is_empty() { 4.0 } else { 26.0 };
+        let colours = figure.lines.iter().map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY))).collect();
+        Self { height: bottom as u32, title, legend, area, x, y, x_labels, colours }
+    }
+
+    fn heading(&self, canvas: &mut Canvas, figure: &Figure) {
+        for (i, line) in self.title.iter().enumerate() {
+            canvas.bold(line, (12.0, 18.0 + i as f64 * 20.0), TITLE_SIZE, INK.black);
+        }
+        let top = 12.0 + self.title.len() as f64 * 20.0 + 9.0;
+        for entry in &self.legend.entries {
+            let (line, ink) = (&figure.lines[entry.line], self.colours[entry.line]);
+            let (x, y) = (12.0 + entry.x, top + entry.row as f64 * 19.0);
+            match line.style {
+                Style::Points => canvas.marker(Shape::number(entry.line), (x + 11.0, y), 3.4, ink),
+                Style::Solid | Style::Dashed | Style::Steps => {
+                    let alone = line.points.is_empty() && line.band.is_some();
+                    if line.band.is_some() {
+                        canvas.rectangle((x, y - 5.0), (x + 22.0, y + 5.0), ink.alpha(BAND));
+                    }
+                    if !alone {
+                        canvas.line(&[(x, y), (x + 22.0, y)], 2.0, ink, line.style == Style::Dashed);
+                    }
+                    if sparse(line) && !alone {
+                        canvas.marker(Shape::number(entry.line), (x + 11.0, y), 3.4, ink);
+                    }
+                }
+            }
+            canvas.text(&entry.name, (x + 28.0, y), TICK_SIZE, INK.text, Anchor::Start);
+        }
+    }
+
+    fn frame(&self, canvas: &mut Canvas) {
+        let a = &self.area;
+        for at in &self.x.minor {
+            canvas.line(&[a.at((*at, 0.0)), a.at((*at, 1.0))], 1.0, INK.pale, false);
+        }
+        for at in &self.y.minor {
+            canvas.line(&[a.at((0.0, *at)), a.at((1.0, *at))], 1.0, INK.pale, false);
+        }
+        for tick in &self.x.ticks {
+            canvas.line(&[a.at((tick.at, 0.0)), a.at((tick.at, 1.0))], 1.0, INK.grid, false);
+        }
+        for tick in &self.y.ticks {
+            canvas.line(&[a.at((0.0, tick.at)), a.at((1.0, tick.at))], 1.0, INK.grid, false);
+        }
+        canvas.line(&[a.at((0.0, 1.0)), a.at((0.0, 0.0)), a.at((1.0, 0.0))], 1.0, INK.spine, false);
+        for tick in &self.x.ticks {
+            let (x, y) = a.at((tick.at, 0.0));
+            canvas.line(&[(x, y), (x, y + 4.0)], 1.0, INK.spine, false);
+        }
+        for (tick, lines) in &self.x_labels {
+            let (x, _) = a.at((tick.at, 0.0));
+            for (i, line) in lines.iter().enumerate() {
+                canvas.text(line, (x, a.bottom + 14.0 + i as f64 * 15.0), TICK_SIZE, INK.text, Anchor::Middle);
+            }
+        }
+        for tick in &self.y.ticks {
+            let (x, y) = a.at((0.0, tick.at));
+            canvas.text(&tick.label, (x - 7.0, y), TICK_SIZE, INK.text, Anchor::End);
+        }
+        let (x, y) = a.middle();
+        if !self.x.title.is_empty() {
+            canvas.text(&self.x.title, (x, self.height as f64 - 14.0), LABEL_SIZE, INK.text, Anchor::Middle);
+        }
+        canvas.upwards(&self.y.title, (18.0, y), LABEL_SIZE, INK.text);
+    }
+
+    fn data(&self, canvas: &mut Canvas, figure: &Figure) {
+        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, 560);
+        for (line, ink) in figure.lines.iter().zip(&self.colours) {
+            for piece in trace::bands(line.band.as_deref().unwrap_or_default(), &self.x, &self.y, columns) {
+                self.band(canvas, &piece, *ink);
+            }
+        }
+        let width = if figure.lines.len() > 6 { 1.4 } else { 1.8 };
+        for (i, (line, ink)) in figure.lines.iter().zip(&self.colours).enumerate() {
+            if line.style != Style::Points {
+                let stairs = line.style == Style::Steps;
+                for piece in trace::strokes(&line.points, &self.x, &self.y, stairs, columns) {
+                    let piece: Vec<_> = piece.into_iter().map(|p| self.area.at(p)).collect();
+                    if piece.len() == 1 {
+                        canvas.marker(Shape::Circle, piece[0], width, *ink);
+                    } else {
+                        canvas.line(&piece, width, *ink, line.style == Style::Dashed);
+                    }
+                }
+            }
+            if line.style == Style::Points || sparse(line) {
+                let size = if line.points.len() > 200 { 1.6 } else { 3.4 };
+                for p in trace::dots(&line.points, &self.x, &self.y, columns) {
+                    canvas.marker(Shape::number(i), self.area.at(p), size, *ink);
+                }
+            }
+        }
+    }
+
+    fn band(&self, canvas: &mut Canvas, piece: &[(f64, f64, f64)], ink: Ink) {
+        if let [(x, low, high)] = piece {
+            let (low, high) = (self.area.at((*x, *low)), self.area.at((*x, *high)));
+            canvas.line(&[low, high], 1.4, ink.alpha(0.6), false);
+            for end in [low, high] {
+                canvas.line(&[(end.0 - 4.0, end.1), (end.0 + 4.0, end.1)], 1.4, ink.alpha(0.6), false);
+            }
+            return;
+        }
+        let up = piece.iter().map(|b| self.area.at((b.0, b.2)));
+        let down = piece.iter().rev().map(|b| self.area.at((b.0, b.1)));
+        canvas.polygon(&up.chain(down).collect::<Vec<_>>(), ink.alpha(BAND));
+    }
+
+    fn marks(&self, canvas: &mut Canvas, figure: &Figure) {
+        for mark in &figure.marks {
+            let at = match mark {
+                Mark::Horizontal { at, .. } => (0.5, self.y.place(*at)),
+                Mark::Vertical { at, .. } => (self.x.place(*at), 0.5),
+                Mark::Point { x, y, .. } => (self.x.place(*x), self.y.place(*y)),
+            };
+            if !trace::inside(at) {
+                continue;
+            }
+            let (x, y) = self.area.at(at);
+            match mark {
+                Mark::Horizontal { label, .. } => {
+                    canvas.line(&[(self.area.left, y), (self.area.right, y)], 1.2, INK.mark, true);
+                    let above = if at.1 > 0.92 { y + 10.0 } else { y - 9.0 };
+                    canvas.note(label, (self.area.right - 6.0, above), NOTE_SIZE, Anchor::End);
+                }
+                Mark::Vertical { label, .. } => {
+                    canvas.line(&[(x, self.area.top), (x, self.area.bottom)], 1.2, INK.mark, true);
+                    let (anchor, dx) = if at.0 > 0.7 { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
+                    canvas.note(label, (x + dx, self.area.top + 9.0), NOTE_SIZE, anchor);
+                }
+                Mark::Point { label, .. } => {
+                    canvas.marker(Shape::Circle, (x, y), 5.0, INK.white);
+                    canvas.marker(Shape::Circle, (x, y), 3.6, INK.black);
+                    let (anchor, dx) = if at.0 > 0.7 { (Anchor::End, -8.0) } else { (Anchor::Start, 8.0) };
+                    let dy = if at.1 > 0.9 { 11.0 } else { -11.0 };
+                    canvas.note(label, (x + dx, y + dy), NOTE_SIZE, anchor);
+                }
+            }
+        }
+    }
+}
+
+/// How dark a band is.
+const BAND: f64 = 0.18;
+
+fn sparse(line: &Line) -> bool {
+    line.style != Style::Steps && !line.points.is_empty() && line.points.len() <= SPARSE
+}
+
+/// Both axes over all data and marks; the vertical one over what the horizontal one shows.
+fn rulers(figure: &Figure) -> (Ruler, Ruler) {
+    let drawn = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
+    let points = || figure.lines.iter().flat_map(|l| l.points.iter()).copied().filter(drawn);
+    let bands = || figure.lines.iter().flat_map(|l| l.band.iter().flatten()).filter(|b| drawn(&(b.0, b.1)));
+    let mark_x = figure.marks.iter().filter_map(|m| match m {
+        Mark::Vertical { at, .. } => Some(*at),
+        Mark::Point { x, .. } => Some(*x),
+        Mark::Horizontal { .. } => None,
+    });
+    let mark_y = figure.marks.iter().filter_map(|m| match m {
+        Mark::Horizontal { at, .. } => Some(*at),
+        Mark::Point { y, .. } => Some(*y),
+        Mark::Vertical { .. } => None,
+    });
+    let few = figure.lines.iter().all(|l| l.points.len() <= SPARSE && l.style != Style::Steps);
+    let (fit_x, fit_y) = match (figure.equal_aspect, few) {
+        (true, _) => (Fit::Airy, Fit::Airy),
+        (false, true) => (Fit::Airy, Fit::FromZero),
+        (false, false) => (Fit::Tight, Fit::FromZero),
+    };
+    let x_values = points().map(|p| p.0).chain(bands().map(|b| b.0)).chain(mark_x);
+    let x = Ruler::new(&figure.x, x_values, fit_x, 7);
+    let shown = |v: f64| (-1e-9..=1.0 + 1e-9).contains(&x.place(v));
+    let y_points = points().filter(|p| shown(p.0)).map(|p| p.1);
+    let y_bands = bands().filter(|b| shown(b.0)).flat_map(|b| [b.1, b.2]);
+    let y = Ruler::new(&figure.y, y_points.chain(y_bands).chain(mark_y), fit_y, 5);
+    (x, y)
+}
+
+/// Both axes with a unit of the same length: the one that has too much room shows more.
+fn squared(figure: &Figure, area: &Area, x: Ruler, y: Ruler) -> (Ruler, Ruler) {
+    let across = x.span() / (area.right - area.left);
+    let up = y.span() / (area.bottom - area.top);
+    if across < up {
+        let x = x.widened(&figure.x, up * (area.right - area.left), 7);
+        (x, y)
+    } else {
+        let y = y.widened(&figure.y, across * (area.bottom - area.top), 6);
+        (x, y)
+    }
+}
+
+/// Labels of the horizontal axis that do not touch each other. Given ones are broken into lines and kept; of the others
+/// those that find no room are left out.
+fn fitting(ticks: &[Place], area: &Area) -> Vec<(Place, Vec<String>)> {
+    let width = area.right - area.left;
+    if ticks.iter().any(|t| t.given) {
+        let slot = ticks.windows(2).map(|t| (t[1].at - t[0].at) * width).fold(width, f64::min) - 8.0;
+        let broken = |t: &Place| {
+            let mut lines = wrap(&t.label, slot.max(24.0), TICK_SIZE as f64);
+            lines.truncate(3);
+            (t.clone(), lines)
+        };
+        return ticks.iter().map(broken).collect();
+    }
+    let mut taken = f64::NEG_INFINITY;
+    let mut kept = Vec::new();
+    for tick in ticks {
+        let half = text_width(&tick.label, TICK_SIZE as f64) / 2.0;
+        let middle = tick.at * width;
+        if middle - half > taken + 7.0 {
+            taken = middle + half;
+            kept.push((tick.clone(), vec![tick.label.clone()]));
+        }
+    }
+    kept
+}
+
+/// The figure in a sentence or two, for readers who hear it.
+fn describe(figure: &Figure) -> String {
+    let mut text = figure.caption.clone();
+    if !text.is_empty() && !text.ends_with('.') {
+        text.push('.');
+    }
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(&format!("{} over {}.", figure.y.label, figure.x.label));
+    let names: Vec<&str> = figure.lines.iter().map(|l| l.name.as_str()).filter(|n| !n.is_empty()).collect();
+    if !names.is_empty() {
+        text.push_str(&format!(" Lines: {}.", names.join(", ")));
+    }
+    if figure.is_empty() {
+        text.push_str(" There are no data.");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

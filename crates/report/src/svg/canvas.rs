@@ -1,0 +1,262 @@
+//! Strokes, shapes and words on plotters' SVG backend.
+//!
+//! The backend knows whole numbers only, no dashes, no title and no role. So it draws ten times as large into a view box
+//! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the rest in afterwards.
+
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBAColor, RGBColor, TextStyle};
+
+use crate::html::escape;
+
+/// Units of the backend to the pixel.
+const FINE: f64 = 10.0;
+/// The backend divides font sizes by this.
+const FONT_FACTOR: f64 = 1.24;
+
+/// A colour with its opacity.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ink(RGBAColor);
+
+impl Ink {
+    pub(super) const fn of((r, g, b): (u8, u8, u8)) -> Self {
+        Self(RGBAColor(r, g, b, 1.0))
+    }
+
+    pub(super) fn alpha(self, alpha: f64) -> Self {
+        Self(RGBColor(self.0.0, self.0.1, self.0.2).mix(alpha))
+    }
+}
+
+/// The colours of everything but the data.
+pub(super) struct Inks {
+    pub(super) black: Ink,
+    pub(super) text: Ink,
+    pub(super) mark: Ink,
+    pub(super) faint: Ink,
+    pub(super) spine: Ink,
+    pub(super) grid: Ink,
+    pub(super) pale: Ink,
+    pub(super) white: Ink,
+}
+
+pub(super) const INK: Inks = Inks {
+    black: Ink::of((0x1a, 0x1a, 0x1a)),
+    text: Ink::of((0x33, 0x33, 0x33)),
+    mark: Ink::of((0x55, 0x55, 0x55)),
+    faint: Ink::of((0x77, 0x77, 0x77)),
+    spine: Ink::of((0x8c, 0x8c, 0x8c)),
+    grid: Ink::of((0xe3, 0xe6, 0xe8)),
+    pale: Ink::of((0xf2, 0xf4, 0xf5)),
+    white: Ink::of((0xff, 0xff, 0xff)),
+};
+
+/// Which side of a text is at its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Shapes that tell lines apart without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Up,
+    Diamond,
+    Down,
+}
+
+impl Shape {
+    /// The shape of a line by its place.
+    pub(super) fn number(i: usize) -> Self {
+        [Self::Circle, Self::Square, Self::Up, Self::Diamond, Self::Down][i % 5]
+    }
+}
+
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// A drawing in the making.
+pub(super) struct Canvas {
+    size: (u32, u32),
+    body: String,
+}
+
+impl Canvas {
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        Self { size: (width, height), body: String::new() }
+    }
+
+    fn on(&mut self, draw: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Drawn) {
+        let mut text = String::new();
+        {
+            let size = (self.size.0 * FINE as u32, self.size.1 * FINE as u32);
+            let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+            draw(&area).and_then(|()| area.present()).expect("a String takes all text");
+        }
+        // One backend a stroke: what it wraps around each is cut off here and written once in the end.
+        let inner = text.split_once('\n').map_or("", |(_, rest)| rest);
+        self.body.push_str(inner.trim_end().strip_suffix("</svg>").unwrap_or(inner));
+    }
+
+    /// A stroke through points.
+    pub(super) fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Ink, dashed: bool) {
+        let even = (width * FINE / 2.0).round() as u32 * 2;
+        let width = even + u32::from(dashed);
+        let path: Vec<(i32, i32)> = points.iter().map(|p| fine(*p)).collect();
+        self.on(|area| area.draw(&PathElement::new(path, ink.0.stroke_width(width))));
+    }
+
+    /// A filled polygon.
+    pub(super) fn polygon(&mut self, points: &[(f64, f64)], ink: Ink) {
+        let path: Vec<(i32, i32)> = points.iter().map(|p| fine(*p)).collect();
+        self.on(|area| area.draw(&Polygon::new(path, ink.0.filled())));
+    }
+
+    /// A filled rectangle.
+    pub(super) fn rectangle(&mut self, a: (f64, f64), b: (f64, f64), ink: Ink) {
+        self.on(|area| area.draw(&Rectangle::new([fine(a), fine(b)], ink.0.filled())));
+    }
+
+    /// A filled shape around a point.
+    pub(super) fn marker(&mut self, shape: Shape, (x, y): (f64, f64), r: f64, ink: Ink) {
+        let around = |ring: &[(f64, f64)]| ring.iter().map(|d| (x + d.0 * r, y + d.1 * r)).collect::<Vec<_>>();
+        match shape {
+            Shape::Circle => {
+                let radius = (r * FINE).round() as i32;
+                self.on(|area| area.draw(&Circle::new(fine((x, y)), radius, ink.0.filled())));
+            }
+            Shape::Square => self.rectangle((x - 0.88 * r, y - 0.88 * r), (x + 0.88 * r, y + 0.88 * r), ink),
+            Shape::Up => self.polygon(&around(&[(0.0, -1.25), (1.15, 0.8), (-1.15, 0.8)]), ink),
+            Shape::Down => self.polygon(&around(&[(0.0, 1.25), (1.15, -0.8), (-1.15, -0.8)]), ink),
+            Shape::Diamond => self.polygon(&around(&[(0.0, -1.35), (1.2, 0.0), (0.0, 1.35), (-1.2, 0.0)]), ink),
+        }
+    }
+
+    /// Words, vertically centred on their point.
+    pub(super) fn text(&mut self, text: &str, at: (f64, f64), size: u32, ink: Ink, anchor: Anchor) {
+        let h = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        self.words(text, at, font(size, FontStyle::Normal), ink, h);
+    }
+
+    /// Bold words that start at their point.
+    pub(super) fn bold(&mut self, text: &str, at: (f64, f64), size: u32, ink: Ink) {
+        self.words(text, at, font(size, FontStyle::Bold), ink, HPos::Left);
+    }
+
+    /// Words that run upwards, centred on their point.
+    pub(super) fn upwards(&mut self, text: &str, at: (f64, f64), size: u32, ink: Ink) {
+        let font = font(size, FontStyle::Normal).transform(FontTransform::Rotate270);
+        self.words(text, at, font, ink, HPos::Center);
+    }
+
+    /// Small words on a white plate, readable over lines.
+    pub(super) fn note(&mut self, text: &str, at: (f64, f64), size: u32, anchor: Anchor) {
+        if text.is_empty() {
+            return;
+        }
+        let width = text_width(text, size as f64);
+        let left = match anchor {
+            Anchor::Start => at.0,
+            Anchor::Middle => at.0 - width / 2.0,
+            Anchor::End => at.0 - width,
+        };
+        let plate = INK.white.alpha(0.8);
+        self.rectangle((left - 2.0, at.1 - 7.0), (left + width + 2.0, at.1 + 7.0), plate);
+        self.text(text, at, size, INK.mark, anchor);
+    }
+
+    fn words(&mut self, text: &str, at: (f64, f64), font: FontDesc<'_>, ink: Ink, h: HPos) {
+        if text.is_empty() {
+            return;
+        }
+        let style = TextStyle::from(font).color(&ink.0).pos(Pos::new(h, VPos::Center));
+        let text = crate::html::printable(text);
+        self.on(|area| area.draw_text(&text, &style, fine(at)));
+    }
+
+    /// The whole element.
+    pub(super) fn finish(self, title: &str, description: &str) -> String {
+        let (w, h) = self.size;
+        let (fw, fh) = (w * FINE as u32, h * FINE as u32);
+        let body = dashes(&self.body);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {fw} {fh}\" role=\"img\" \
+             stroke-linejoin=\"round\">\n<title>{}</title>\n<desc>{}</desc>\n\
+             <rect width=\"{fw}\" height=\"{fh}\" fill=\"#FFFFFF\"/>\n{body}</svg>\n",
+            escape(title),
+            escape(description)
+        )
+    }
+}
+
+fn font(size: u32, style: FontStyle) -> FontDesc<'static> {
+    FontDesc::new(FontFamily::SansSerif, size as f64 * FINE * FONT_FACTOR, style)
+}
+
+fn fine((x, y): (f64, f64)) -> (i32, i32) {
+    ((x * FINE).round() as i32, (y * FINE).round() as i32)
+}
+
+/// Makes strokes of odd width dashed, one narrower. Words cannot be mistaken for a width: their quotes are escaped.
+fn dashes(body: &str) -> String {
+    const WIDTH: &str = " stroke-width=\"";
+    let mut out = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(at) = rest.find(WIDTH) {
+        let (before, after) = rest.split_at(at + WIDTH.len());
+        out.push_str(before);
+        let end = after.find('"').unwrap_or(0);
+        match after[..end].parse::<u32>() {
+            Ok(width) if width % 2 == 1 => {
+                out.push_str(&format!("{}\" stroke-dasharray=\"{} {}", width - 1, 60, 40));
+                rest = &after[end..];
+            }
+            _ => rest = after,
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// About how wide `text` is in a common sans-serif of that size [px]: the same everywhere, whatever fonts there are.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' | '\u{202f}' => 0.28,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.34,
+        'm' | 'M' | 'W' | '%' | '@' => 0.87,
+        'w' | 'A'..='Z' | '+' | '=' | '<' | '>' | '\u{2212}' | '\u{2026}' => 0.7,
+        '\u{2070}'..='\u{207f}' | '\u{b2}' | '\u{b3}' | '\u{b9}' => 0.38,
+        '\0'..='\u{24f}' => 0.56,
+        '\u{250}'..='\u{10ff}' => 0.62,
+        _ => 1.0,
+    };
+    text.chars().map(em).sum::<f64>() * size
+}
+
+/// `text` in lines of about `width`, broken at spaces and after slashes; a word that is wider than a line is cut.
+pub(super) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_inclusive([' ', '/']) {
+        if !line.is_empty() && text_width(&line, size) + text_width(word.trim_end(), size) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+        .iter()
+        .map(|l| super::layout::shortened(l.trim(), width, size))
+        .filter(|l| !l.is_empty())
+        .collect()
+}

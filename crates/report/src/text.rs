@@ -1,0 +1,207 @@
+//! Tables for a terminal.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use crate::page::{Align, ClaimView, Column, Page, TableView, Verdict};
+
+/// The table as aligned text: a rule below the head, numbers on the right, no frame.
+///
+/// ```
+/// use penstock_report::{Column, TableView, text};
+/// let mut table = TableView::new("Links", vec![Column::words("link"), Column::numbers("queue", "packets")]);
+/// table.rows.push(vec!["bottleneck".into(), "50.3".into()]);
+/// assert_eq!(text::table(&table), "\
+/// Links
+///
+/// link        queue [packets]
+/// ───────────────────────────
+/// bottleneck             50.3
+/// ");
+/// ```
+pub fn table(view: &TableView) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('\u{2500}')));
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(view.columns.iter().map(|c| match c.unit.as_str() {
+        "" => plain(&c.name),
+        unit => plain(&format!("{} [{unit}]", c.name)),
+    }));
+    for row in &view.rows {
+        let cell = |i: usize, c: &Column| {
+            let text = plain(row.get(i).map_or("", String::as_str));
+            match (c.align, Verdict::from_word(&text)) {
+                (Align::Verdict, Some(verdict)) => format!("{} {text}", verdict.sign()),
+                _ => text,
+            }
+        };
+        table.add_row(view.columns.iter().enumerate().map(|(i, c)| cell(i, c)));
+    }
+    for (i, column) in view.columns.iter().enumerate() {
+        if let Some(c) = table.column_mut(i) {
+            let left = 0;
+            let right = if i + 1 == view.columns.len() { 0 } else { 2 };
+            c.set_padding((left, right));
+            if column.align == Align::Right {
+                c.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+    }
+    let mut out = String::new();
+    if !view.caption.is_empty() {
+        out.push_str(&plain(&view.caption));
+        out.push_str("\n\n");
+    }
+    for line in table.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Claims and their verdicts, and how many of each there are.
+pub fn verdicts(caption: &str, claims: &[ClaimView]) -> String {
+    let mut out = table(&verdict_table(caption, claims.iter().map(|c| ("", c))));
+    out.push('\n');
+    out.push_str(&tally(claims));
+    out.push('\n');
+    out
+}
+
+/// All tables of a page, as the command prints them.
+pub fn page(page: &Page) -> String {
+    let mut out = plain(&page.title);
+    out.push('\n');
+    for section in &page.sections {
+        if let Some(callout) = &section.callout {
+            out.push('\n');
+            out.push_str(&plain(&callout.text));
+            out.push('\n');
+        }
+        for view in &section.tables {
+            out.push('\n');
+            out.push_str(&table(view));
+        }
+    }
+    out
+}
+
+/// A table of claims; the first word of each says where it belongs, if any does.
+pub(crate) fn verdict_table<'a>(
+    caption: &str,
+    claims: impl Iterator<Item = (&'a str, &'a ClaimView)>,
+) -> TableView {
+    let columns = vec![
+        Column::words("Figure"),
+        Column::words("Claim"),
+        Column::words("Bound"),
+        Column::words("Measured"),
+        Column::verdicts("Verdict"),
+        Column::words("Remark"),
+    ];
+    let mut view = TableView::new(caption, columns);
+    for (place, claim) in claims {
+        let mut remarks = Vec::new();
+        if claim.ours {
+            remarks.push("ours".to_owned());
+        }
+        if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
+            remarks.push(format!("recorded: {}", recorded.word()));
+        }
+        view.rows.push(vec![
+            place.to_owned(),
+            claim.id.clone(),
+            claim.bound.clone(),
+            claim.measured.clone(),
+            claim.verdict.word().to_owned(),
+            remarks.join(", "),
+        ]);
+    }
+    view.drop_empty_columns();
+    view
+}
+
+/// `12 hold, 1 fails, 2 not run here`, and how many differ from the record.
+pub fn tally(claims: &[ClaimView]) -> String {
+    let count = |v: Verdict| claims.iter().filter(|c| c.verdict == v).count();
+    let verb = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let mut parts = vec![verb(count(Verdict::Holds), "holds", "hold"), verb(count(Verdict::Fails), "fails", "fail")];
+    if count(Verdict::NotRunHere) > 0 {
+        parts.push(format!("{} not run here", count(Verdict::NotRunHere)));
+    }
+    let differing = claims.iter().filter(|c| c.differs()).count();
+    let tail = match differing {
+        0 if claims.iter().any(|c| c.recorded.is_some()) => "; all as recorded",
+        0 => "",
+        n => return format!("{}; {}", parts.join(", "), verb(n, "differs from the record", "differ from the record")),
+    };
+    parts.join(", ") + tail
+}
+
+/// One line, without what a terminal would act on; thin spaces as spaces.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{202f}' | '\u{a0}' => ' ',
+            c if c.is_control() => ' ',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(id: &str, verdict: Verdict, recorded: Option<Verdict>) -> ClaimView {
+        ClaimView {
+            id: id.into(),
+            quotation: "as it is written".into(),
+            place: "section 4".into(),
+            bound: "> 0.95".into(),
+            measured: "0.987".into(),
+            verdict,
+            recorded,
+            ours: id == "b",
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn verdicts_in_a_terminal() {
+        let claims = [
+            claim("utilization", Verdict::Holds, Some(Verdict::Holds)),
+            claim("b", Verdict::Fails, Some(Verdict::Holds)),
+            claim("c", Verdict::NotRunHere, Some(Verdict::Holds)),
+        ];
+        assert_eq!(
+            verdicts("Figure 5", &claims),
+            "\
+Figure 5
+
+Claim        Bound   Measured  Verdict         Remark
+────────────────────────────────────────────────────────────────────
+utilization  > 0.95  0.987     ✓ holds
+b            > 0.95  0.987     ✗ fails         ours, recorded: holds
+c            > 0.95  0.987     – not run here
+
+1 holds, 1 fails, 1 not run here; 1 differs from the record
+"
+        );
+    }
+
+    #[test]
+    fn a_terminal_is_not_commanded() {
+        let mut view = TableView::new("\u{1b}[2J", vec![Column::words("a\nb")]);
+        view.rows.push(vec!["\u{1b}]0;x\u{7}".into()]);
+        assert!(!table(&view).chars().any(|c| c.is_control() && c != '\n'));
+    }
+
+    #[test]
+    fn short_rows_and_no_rows_are_tables_too() {
+        let mut view = TableView::new("", vec![Column::words("a"), Column::words("b")]);
+        assert!(table(&view).starts_with("a  b\n"));
+        view.rows.push(vec!["1".into()]);
+        assert!(table(&view).ends_with("1\n"));
+        assert_eq!(table(&TableView::default()).trim(), "");
+    }
+}

@@ -1,0 +1,227 @@
+//! From data to strokes: broken where a number is missing, clipped to the drawing, thinned to what can be seen.
+//!
+//! All coordinates here lie between 0 and 1 across the drawing.
+
+use crate::scale::Ruler;
+
+type Point = (f64, f64);
+
+/// The unbroken pieces of a line inside the drawing. `columns` is how finely it can be seen.
+pub(crate) fn strokes(points: &[Point], x: &Ruler, y: &Ruler, stairs: bool, columns: usize) -> Vec<Vec<Point>> {
+    let mut strokes = Vec::new();
+    let mut run = Vec::new();
+    for p in points {
+        let at = (x.place(p.0), y.place(p.1));
+        if at.0.is_nan() || at.1.is_nan() {
+            finish(&mut run, &mut strokes, columns);
+            continue;
+        }
+        if stairs && let Some(&(_, before)) = run.last() {
+            run.push((at.0, before));
+        }
+        run.push(at);
+    }
+    finish(&mut run, &mut strokes, columns);
+    strokes
+}
+
+/// The points inside the drawing, those left out that would lie on another.
+pub(crate) fn dots(points: &[Point], x: &Ruler, y: &Ruler, columns: usize) -> Vec<Point> {
+    let cell = columns as f64;
+    let mut seen = std::collections::BTreeSet::new();
+    points
+        .iter()
+        .map(|p| (x.place(p.0), y.place(p.1)))
+        .filter(|p| inside(*p))
+        .filter(|p| seen.insert(((p.0 * cell) as i64, (p.1 * cell) as i64)))
+        .collect()
+}
+
+/// The pieces of a band inside the drawing, as x, low, high.
+pub(crate) fn bands(band: &[(f64, f64, f64)], x: &Ruler, y: &Ruler, columns: usize) -> Vec<Vec<(f64, f64, f64)>> {
+    let mut pieces: Vec<Vec<(f64, f64, f64)>> = vec![Vec::new()];
+    for b in band {
+        // On a logarithmic axis a band that reaches down to zero reaches the bottom.
+        let low = if y.is_log() && b.1 <= 0.0 { 0.0 } else { y.place(b.1) };
+        let at = (x.place(b.0), low, y.place(b.2));
+        if at.0.is_nan() || at.1.is_nan() || at.2.is_nan() {
+            pieces.push(Vec::new());
+        } else if (-1e-9..=1.0 + 1e-9).contains(&at.0)
+            && let Some(piece) = pieces.last_mut()
+        {
+            let (low, high) = if at.1 <= at.2 { (at.1, at.2) } else { (at.2, at.1) };
+            piece.push((at.0, low.clamp(0.0, 1.0), high.clamp(0.0, 1.0)));
+        }
+    }
+    pieces.retain(|p| !p.is_empty());
+    for piece in &mut pieces {
+        piece.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if piece.len() > 2 * columns {
+            let mut thin: Vec<(f64, f64, f64)> = Vec::new();
+            let mut column = usize::MAX;
+            for b in piece.iter() {
+                let this = (b.0 * columns as f64) as usize;
+                match thin.last_mut() {
+                    Some(t) if this == column => *t = (t.0, t.1.min(b.1), t.2.max(b.2)),
+                    _ => thin.push(*b),
+                }
+                column = this;
+            }
+            *piece = thin;
+        }
+    }
+    pieces
+}
+
+/// Whether a point is inside the drawing, the rim included.
+pub(crate) fn inside(p: Point) -> bool {
+    (-1e-9..=1.0 + 1e-9).contains(&p.0) && (-1e-9..=1.0 + 1e-9).contains(&p.1)
+}
+
+fn finish(run: &mut Vec<Point>, strokes: &mut Vec<Vec<Point>>, columns: usize) {
+    for piece in clip(run) {
+        let piece = thin(piece, columns);
+        if !piece.is_empty() {
+            strokes.push(piece);
+        }
+    }
+    run.clear();
+}
+
+/// The pieces of a run inside the unit square.
+fn clip(run: &[Point]) -> Vec<Vec<Point>> {
+    if run.iter().all(|p| inside(*p)) {
+        return vec![run.to_vec()];
+    }
+    let mut pieces = Vec::new();
+    let mut piece: Vec<Point> = Vec::new();
+    for pair in run.windows(2) {
+        match clip_segment(pair[0], pair[1]) {
+            Some((a, b)) => {
+                if piece.last() != Some(&a) {
+                    pieces.push(std::mem::take(&mut piece));
+                    piece.push(a);
+                }
+                piece.push(b);
+            }
+            None => pieces.push(std::mem::take(&mut piece)),
+        }
+    }
+    pieces.push(piece);
+    pieces.retain(|p| !p.is_empty());
+    pieces
+}
+
+/// Liang and Barsky's clipping of a segment to the unit square.
+fn clip_segment(a: Point, b: Point) -> Option<(Point, Point)> {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+    for (towards, room) in [(-dx, a.0), (dx, 1.0 - a.0), (-dy, a.1), (dy, 1.0 - a.1)] {
+        if towards == 0.0 {
+            if room < 0.0 {
+                return None;
+            }
+        } else if towards < 0.0 {
+            enter = enter.max(room / towards);
+        } else {
+            leave = leave.min(room / towards);
+        }
+    }
+    let at = |t: f64| if t == 0.0 { a } else if t == 1.0 { b } else { (a.0 + t * dx, a.1 + t * dy) };
+    (enter <= leave).then(|| (at(enter), at(leave)))
+}
+
+/// At most a few points a column: the first, the lowest, the highest and the last where x grows; otherwise those that are
+/// a column's width apart.
+fn thin(run: Vec<Point>, columns: usize) -> Vec<Point> {
+    if run.len() <= 4 * columns {
+        return run;
+    }
+    let mut out: Vec<Point> = Vec::new();
+    if run.windows(2).all(|p| p[0].0 <= p[1].0) {
+        for column in run.chunk_by(|a, b| (a.0 * columns as f64) as i64 == (b.0 * columns as f64) as i64) {
+            let by = |i: &usize, j: &usize| column[*i].1.total_cmp(&column[*j].1);
+            let low = (0..column.len()).min_by(by).unwrap_or(0);
+            let high = (0..column.len()).max_by(by).unwrap_or(0);
+            let mut keep = [0, low.min(high), low.max(high), column.len() - 1].to_vec();
+            keep.dedup();
+            out.extend(keep.into_iter().map(|i| column[i]));
+        }
+    } else {
+        let apart = 1.0 / columns as f64;
+        let last = run.len() - 1;
+        for (i, p) in run.into_iter().enumerate() {
+            let near = out.last().is_some_and(|q| (p.0 - q.0).abs() < apart && (p.1 - q.1).abs() < apart);
+            if !near || i == last {
+                out.push(p);
+            }
+        }
+        let stride = out.len().div_ceil(8 * columns);
+        if stride > 1 {
+            out = out.into_iter().step_by(stride).collect();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Axis;
+    use crate::scale::Fit;
+
+    fn unit() -> Ruler {
+        Ruler::new(&Axis::new("", "").between(0.0, 1.0), std::iter::empty(), Fit::Tight, 5)
+    }
+
+    #[test]
+    fn a_missing_number_breaks_the_line() {
+        let points = [(0.0, 0.5), (0.1, 0.5), (0.2, f64::NAN), (0.3, 0.5), (0.4, f64::INFINITY), (0.5, 0.5)];
+        let pieces = strokes(&points, &unit(), &unit(), false, 100);
+        assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
+    }
+
+    #[test]
+    fn a_line_leaves_and_enters_at_the_rim() {
+        let pieces = strokes(&[(0.0, 0.5), (0.5, 1.5), (1.0, 0.5)], &unit(), &unit(), false, 100);
+        assert_eq!(pieces, [vec![(0.0, 0.5), (0.25, 1.0)], vec![(0.75, 1.0), (1.0, 0.5)]]);
+        assert!(strokes(&[(0.0, 2.0), (1.0, 3.0)], &unit(), &unit(), false, 100).is_empty());
+    }
+
+    #[test]
+    fn steps_hold_their_value() {
+        let pieces = strokes(&[(0.0, 0.0), (0.5, 1.0)], &unit(), &unit(), true, 100);
+        assert_eq!(pieces, [vec![(0.0, 0.0), (0.5, 0.0), (0.5, 1.0)]]);
+    }
+
+    #[test]
+    fn thinning_keeps_the_extremes() {
+        let n = 100_000;
+        let mut points: Vec<Point> = (0..n).map(|i| (i as f64 / n as f64, 0.5)).collect();
+        points[54_321].1 = 0.99;
+        points[77_777].1 = 0.01;
+        let pieces = strokes(&points, &unit(), &unit(), false, 100);
+        assert_eq!(pieces.len(), 1);
+        assert!(pieces[0].len() <= 404, "{}", pieces[0].len());
+        assert!(pieces[0].contains(&points[54_321]) && pieces[0].contains(&points[77_777]));
+        assert_eq!((pieces[0].first(), pieces[0].last()), (points.first(), points.last()));
+    }
+
+    #[test]
+    fn a_curve_that_turns_back_is_thinned_by_distance() {
+        let turn = |i: usize| {
+            let (s, c) = libm::sincos(i as f64 * 1e-4 * core::f64::consts::TAU);
+            (0.5 + 0.4 * c, 0.5 + 0.4 * s)
+        };
+        let points: Vec<Point> = (0..10_000).map(turn).collect();
+        let pieces = strokes(&points, &unit(), &unit(), false, 100);
+        assert!(pieces[0].len() < 900 && pieces[0].len() > 150, "{}", pieces[0].len());
+    }
+
+    #[test]
+    fn a_band_is_cut_at_gaps_and_stays_inside() {
+        let band = [(0.0, 0.1, 0.2), (0.5, -1.0, 3.0), (0.7, f64::NAN, 0.2), (0.9, 0.4, 0.3)];
+        let pieces = bands(&band, &unit(), &unit(), 100);
+        assert_eq!(pieces, [vec![(0.0, 0.1, 0.2), (0.5, 0.0, 1.0)], vec![(0.9, 0.3, 0.4)]]);
+    }
+}
