@@ -63,7 +63,7 @@ const LN_2: u128 = 0x00b1_7217_f7d1_cf79_abc9_e3b3_9803_f2f6;
 fn times(a: u128, b: u128) -> u128 {
     let half = |x: u128| (x >> 64, x & u128::from(u64::MAX));
     let ((a1, a0), (b1, b0)) = (half(a), half(b));
-    let (mid, low) = (a1 * b0 + (a0 * b0 >> 64), a0 * b1);
+    let (mid, low) = (a1 * b0 + ((a0 * b0) >> 64), a0 * b1);
     let carry = ((mid & u128::from(u64::MAX)) + (low & u128::from(u64::MAX))) >> 64;
     let (upper, next) = (a1 * b1 + (mid >> 64) + (low >> 64) + carry, (mid as u64).wrapping_add(low as u64));
     upper << 8 | u128::from(next >> 56)
@@ -83,15 +83,15 @@ fn error_of_exp<const F: u32>(x: i64, got: i64) -> f64 {
         sum += term;
         term = times(term, r) / n;
     }
-    let places = 120 - octaves - F as i32;
+    let places = 120 - octaves - F.cast_signed();
     let whole = sum.checked_shr(places as u32).unwrap_or(0);
     let part = sum - whole.checked_shl(places as u32).unwrap_or(0);
-    (i128::from(got) - whole as i128) as f64 - libm::ldexp(part as f64, -places)
+    (i128::from(got) - whole.cast_signed()) as f64 - libm::ldexp(part as f64, -places)
 }
 
 /// Worst error where the result is below 1/256 of the range, and where it is above. Asks for monotony on the way.
 fn worst_errors_of_exp<const F: u32>() -> (f64, f64) {
-    let unit = libm::ldexp(1.0, F as i32);
+    let unit = libm::ldexp(1.0, F.cast_signed());
     let (first, last) = (-f64::from(F + 2) * core::f64::consts::LN_2, f64::from(63 - F) * core::f64::consts::LN_2);
     let mut places: Vec<i64> = Vec::new();
     // Where the reduction changes its step, and where an octave begins.
@@ -147,9 +147,9 @@ fn the_oracle_knows_e() {
 fn worst_error_of_ln<const F: u32>() -> f64 {
     let mut worst = 0.0f64;
     for i in 0..200_000u64 {
-        let x = ((i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 1) >> (i % 63)).max(1) as i64;
+        let x = ((i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 1) >> (i % 63)).max(1).cast_signed();
         let y = Fix::<F>(x).ln();
-        worst = f64::max(worst, libm::ldexp(error_of_exp::<F>(y.0, x) / x as f64, F as i32).abs());
+        worst = f64::max(worst, libm::ldexp(error_of_exp::<F>(y.0, x) / x as f64, F.cast_signed()).abs());
     }
     worst
 }

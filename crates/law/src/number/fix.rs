@@ -11,8 +11,8 @@ use super::Number;
 
 /// A signed number with `F` binary digits behind the point, in 64 bits: the integer over 2^F.
 ///
-/// `Fix<32>` reaches from -2^31 to 2^31 in steps of 2.3e-10; `Fix<48>`, for the integral gains of PI laws, from -2^15 to
-/// 2^15 in steps of 3.6e-15. Any `F` from 16 to 62 works.
+/// `Fix<32>` reaches from -2^31 to 2^31 in steps of 2.3e-10; `Fix<48>`, for the integral gains of PI laws, from -2^15
+/// to 2^15 in steps of 3.6e-15. Any `F` from 16 to 62 works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Fix<const F: u32>(pub i64);
 
@@ -127,7 +127,7 @@ impl<const F: u32> Number for Fix<F> {
     /// Before its last rounding the result is relatively exact to 2^-61, and the exponentials of neighbours are 2^-F
     /// apart: that is why it is monotone.
     fn exp(self) -> Self {
-        const { assert!(16 <= F && F <= 62, "the reduction takes 16 bits behind the point, and one before it is left") };
+        const { assert!(16 <= F && F <= 62, "exp needs 16 bits behind the point and one before it") };
         let (negative, x) = (self.0 < 0, self.0.unsigned_abs());
         if x >> F >= 64 {
             return Self(if negative { 0 } else { i64::MAX });

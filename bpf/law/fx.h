@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Fixed point for laws, in BPF and natively.
+ *
+ *   scale     a signed 64-bit integer over 2^32; its name ends in _q32
+ *   range     -2^31 <= x < 2^31, in steps of 2.3e-10
+ *   rounding  to nearest, half away from zero, in every operation
+ *   overflow  saturates at either end; nothing wraps, nothing traps.
+ *             A division by zero saturates by the sign of the numerator,
+ *             and 0/0 is 0.
+ *
+ * Twin: crates/law/src/number/fix.rs, Fix<32>. Both are held equal by the
+ * vectors of every law that uses them (vectors/), and by property tests.
+ *
+ * BPF has no 128-bit product or quotient and no signed division, so everything
+ * is done on 64-bit magnitudes. Products, quotients and exponentials are global
+ * functions there: the verifier checks each of them once, instead of along
+ * every path of every law, which it refuses.
+ *
+ * PENSTOCK_PLANTED_SLIP leaves out the rounding of products. It is how the
+ * tests know that a slip would be noticed; nothing else defines it.
+ */
+#ifndef PENSTOCK_LAW_FX_H
+#define PENSTOCK_LAW_FX_H
+
+#include <linux/types.h>
+
+/* Binary digits behind the point: 32, or 48 as in Fix<48> for a test. */
+#ifndef FX_PLACES
+#define FX_PLACES 32
+#endif
+
+#define FX_ONE (1LL << FX_PLACES)
+#define FX_HALF (FX_ONE / 2)
+#define FX_MOST 0x7fffffffffffffffLL
+#define FX_LEAST (-FX_MOST - 1)
+#define FX_SIGN (1ULL << 63)
+
+#ifdef __bpf__
+#define FX_GLOBAL __attribute__((noinline))
+#else
+#define FX_GLOBAL __attribute__((noinline, unused)) static
+#endif
+
+static inline __s64 fx_min(__s64 a, __s64 b)
+{
+	return b < a ? b : a;
+}
+
+static inline __s64 fx_max(__s64 a, __s64 b)
+{
+	return b > a ? b : a;
+}
+
+static inline __s64 fx_clamp(__s64 x, __s64 least, __s64 most)
+{
+	return fx_min(fx_max(x, least), most);
+}
+
+static inline __u64 fx_magnitude(__s64 x)
+{
+	return x < 0 ? 0 - (__u64)x : (__u64)x;
+}
+
+/* The sign put back on a magnitude. */
+static inline __s64 fx_signed(__u64 negative, __u64 magnitude)
+{
+	if (magnitude >= FX_SIGN)
+		return negative ? FX_LEAST : FX_MOST;
+	return negative ? -(__s64)magnitude : (__s64)magnitude;
+}
+
+static inline __s64 fx_neg(__s64 x)
+{
+	return x == FX_LEAST ? FX_MOST : -x;
+}
+
+static inline __s64 fx_add(__s64 a, __s64 b)
+{
+	__u64 sum = (__u64)a + (__u64)b;
+
+	/* Both terms have the sign that the sum lacks. */
+	if ((((__u64)a ^ sum) & ((__u64)b ^ sum)) & FX_SIGN)
+		return a < 0 ? FX_LEAST : FX_MOST;
+	return (__s64)sum;
+}
+
+static inline __s64 fx_sub(__s64 a, __s64 b)
+{
+	__u64 difference = (__u64)a - (__u64)b;
+
+	if ((((__u64)a ^ (__u64)b) & ((__u64)a ^ difference)) & FX_SIGN)
+		return a < 0 ? FX_LEAST : FX_MOST;
+	return (__s64)difference;
+}
+
+/* A count of packets, bytes or events; saturates from 2^31 on. */
+static inline __s64 fx_count(__u32 n)
+{
+	return n >> (63 - FX_PLACES) ? FX_MOST : (__s64)((__u64)n << FX_PLACES);
+}
+
+/* The upper half of a 128-bit product. No partial sum can overflow. */
+static inline __u64 fx_high(__u64 a, __u64 b)
+{
+	__u64 a_low = a & 0xffffffff, a_high = a >> 32;
+	__u64 b_low = b & 0xffffffff, b_high = b >> 32;
+	__u64 middle = a_high * b_low + (a_low * b_low >> 32);
+	__u64 other = a_low * b_high + (middle & 0xffffffff);
+
+	return a_high * b_high + (middle >> 32) + (other >> 32);
+}
+
+FX_GLOBAL __s64 fx_mul(__s64 a, __s64 b)
+{
+	__u64 x = fx_magnitude(a), y = fx_magnitude(b);
+	__u64 negative = ((__u64)a ^ (__u64)b) & FX_SIGN;
+	__u64 high = fx_high(x, y), low = x * y;
+
+	if (high >> (FX_PLACES - 1))
+		return negative ? FX_LEAST : FX_MOST;
+	x = (high << (64 - FX_PLACES)) | (low >> FX_PLACES);
+#ifndef PENSTOCK_PLANTED_SLIP
+	x += low >> (FX_PLACES - 1) & 1;
+#endif
+	return fx_signed(negative, x);
+}
+
+FX_GLOBAL __s64 fx_div(__s64 a, __s64 b)
+{
+	__u64 rest = fx_magnitude(a), divisor = fx_magnitude(b);
+	__u64 negative = ((__u64)a ^ (__u64)b) & FX_SIGN;
+	__u64 quotient;
+	__u32 digit, left;
+
+	if (!rest)
+		return 0;
+	if (!divisor)
+		return a < 0 ? FX_LEAST : FX_MOST;
+	if (!(rest >> (64 - FX_PLACES))) {
+		rest <<= FX_PLACES;
+		quotient = rest / divisor;
+		rest %= divisor;
+	} else {
+		quotient = rest / divisor;
+		rest %= divisor;
+		if (quotient >> (63 - FX_PLACES))
+			return negative ? FX_LEAST : FX_MOST;
+		/* By digits of 16 bits where the divisor leaves room for them. */
+		digit = divisor >> 48 ? 1 : 16;
+		for (left = FX_PLACES; left; left -= digit) {
+			rest <<= digit;
+			quotient = (quotient << digit) | rest / divisor;
+			rest %= divisor;
+		}
+	}
+	if (quotient >= FX_SIGN)
+		return negative ? FX_LEAST : FX_MOST;
+	return fx_signed(negative, quotient + (rest >= divisor - rest));
+}
+
+/*
+ * exp(x) = 2^(n/16) exp(r), with n = floor(16 x / ln 2), 0 <= r < ln 2 / 16.
+ */
+
+/* ln 2 / 16 as a fraction of 2^64, and its next 32 bits. */
+#define FX_STEP 0x0b17217f7d1cf79aULL
+#define FX_STEP_BELOW 0xbc9e3b39ULL
+/* 16 / ln 2 in 32.32 bits. */
+#define FX_STEPS_PER_ONE 0x171547652bULL
+
+/* 2^(j/16) in 1.63 bits, rounded to nearest. */
+static const __u64 fx_powers[16] = {
+	0x8000000000000000, 0x85aac367cc487b15, 0x8b95c1e3ea8bd6e7,
+	0x91c3d373ab11c336, 0x9837f0518db8a96f, 0x9ef5326091a111ae,
+	0xa5fed6a9b15138ea, 0xad583eea42a14ac6, 0xb504f333f9de6484,
+	0xbd08a39f580c36bf, 0xc5672a115506dadd, 0xce248c151f8480e4,
+	0xd744fccad69d6af4, 0xe0ccdeec2a94e111, 0xeac0c6e7dd24392f,
+	0xf5257d152486cc2c,
+};
+
+/* n steps, modulo 1, as a fraction of 2^64. */
+static inline __u64 fx_steps(__u64 n)
+{
+	return n * FX_STEP + (n * FX_STEP_BELOW >> 32);
+}
+
+/*
+ * Monotone; within 0.51 units of the last place, and within 2 where the result
+ * exceeds 1/256 of the range.
+ */
+FX_GLOBAL __s64 fx_exp(__s64 x)
+{
+	__u64 size = fx_magnitude(x);
+	__u64 n, r, places, sum, power, doubled;
+
+	if (size >> FX_PLACES >= 64)
+		return x < 0 ? 0 : FX_MOST;
+	/* At most one step too few. The remainder is below one, so what wraps
+	 * around in its making does not matter.
+	 */
+	n = (size >> (FX_PLACES - 16)) * FX_STEPS_PER_ONE >> 48;
+	if (x < 0) {
+		n++;
+		r = fx_steps(n) - (size << (64 - FX_PLACES));
+		if (r & FX_SIGN) {
+			n++;
+			r += FX_STEP;
+		}
+		places = 63 - FX_PLACES + ((n + 15) >> 4);
+		n = 0 - n;
+	} else {
+		r = (size << (64 - FX_PLACES)) - fx_steps(n);
+		if (r >= FX_STEP) {
+			n++;
+			r -= FX_STEP;
+		}
+		if (n >> 4 >= 63 - FX_PLACES)
+			return FX_MOST;
+		places = 63 - FX_PLACES - (n >> 4);
+	}
+	if (places > 64)
+		return 0;
+	/* exp(r) = 1 + (r + r^2 sum), the sum to 1/9!; the next is below 2^-67. */
+	sum = 0x00002e3bc74aad8e;
+	sum = 0x0001a01a01a01a01 + fx_high(r, sum);
+	sum = 0x000d00d00d00d00d + fx_high(r, sum);
+	sum = 0x005b05b05b05b05b + fx_high(r, sum);
+	sum = 0x0222222222222222 + fx_high(r, sum);
+	sum = 0x0aaaaaaaaaaaaaaa + fx_high(r, sum);
+	sum = 0x2aaaaaaaaaaaaaaa + fx_high(r, sum);
+	sum = 0x8000000000000000 + fx_high(r, sum);
+	power = fx_powers[n & 15];
+	/* One bit is kept for rounding. */
+	doubled = power + fx_high(power, r + fx_high(r, fx_high(r, sum)));
+	doubled >>= places - 1;
+	return fx_signed(0, (doubled >> 1) + (doubled & 1));
+}
+
+#endif

@@ -1,0 +1,86 @@
+//! What this machine, or this build, lacks for running in the kernel.
+
+use std::fs;
+
+/// Something that is not there, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {remedy}")]
+pub struct Missing {
+    /// What is missing, in a sentence.
+    pub what: String,
+    /// How to get it.
+    pub remedy: String,
+}
+
+impl Missing {
+    pub(crate) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: remedy.into() }
+    }
+}
+
+/// The oldest kernel that has everything the replay uses (`bpf_loop`).
+const OLDEST: (u32, u32) = (5, 17);
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_BPF: u32 = 39;
+
+/// Everything that keeps this machine from running BPF programs; empty if nothing is known to.
+///
+/// A kernel may still refuse for reasons of its own; [`replay::in_kernel`](crate::replay::in_kernel) then says which.
+pub fn missing() -> Vec<Missing> {
+    let mut missing = Vec::new();
+    missing.extend(missing_from_build());
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    missing.extend(too_old(release.trim()));
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    missing.extend(not_allowed(&status));
+    missing
+}
+
+/// What was missing when this library was built.
+fn missing_from_build() -> Option<Missing> {
+    let what = option_env!("PENSTOCK_MISSING")?;
+    Some(Missing::new(what, option_env!("PENSTOCK_REMEDY").unwrap_or_default()))
+}
+
+fn too_old(release: &str) -> Option<Missing> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
+        return Some(Missing::new("the kernel does not say its version", "run on Linux, with /proc mounted"));
+    };
+    let (least_major, least_minor) = OLDEST;
+    ((major, minor) < OLDEST).then(|| {
+        let what = format!("kernel {release} is older than {least_major}.{least_minor}, the first with bpf_loop");
+        Missing::new(what, "run a newer kernel")
+    })
+}
+
+/// Reads the capabilities in effect from a process' status.
+fn not_allowed(status: &str) -> Option<Missing> {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    let has = |capability: u32| capabilities >> capability & 1 == 1;
+    (!has(CAP_BPF) && !has(CAP_SYS_ADMIN))
+        .then(|| Missing::new("this process may not load BPF programs", "run it as root, or with CAP_BPF"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_kernel_is_named() {
+        assert_eq!(too_old("6.1.0-44-amd64"), None);
+        assert_eq!(too_old("5.17.0"), None);
+        let old = too_old("5.10.0-30-amd64").unwrap().to_string();
+        assert_eq!(old, "kernel 5.10.0-30-amd64 is older than 5.17, the first with bpf_loop: run a newer kernel");
+        assert!(too_old("").is_some());
+    }
+
+    #[test]
+    fn capabilities_are_read() {
+        assert_eq!(not_allowed("Name:\tx\nCapEff:\t000001ffffffffff\n"), None);
+        assert_eq!(not_allowed("CapEff:\t0000008000000000\n"), None, "CAP_BPF alone");
+        assert!(not_allowed("CapEff:\t0000000000000000\n").is_some());
+        assert!(not_allowed("").is_some());
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The twins for this machine's processor, called from native.rs.
+ *
+ * Compiled three times, with different names: faithful; slip, with the planted
+ * slip; and wide, with 48 places, for the arithmetic alone.
+ */
+#include "replay.h"
+
+#define JOIN(name, suffix) name##_##suffix
+#define NAMED(name, suffix) JOIN(name, suffix)
+#define REPLAY NAMED(penstock_replay, SUFFIX)
+#define ARITHMETIC NAMED(penstock_arithmetic, SUFFIX)
+
+void REPLAY(__u32 law, struct replay_slot *slots, __u64 count);
+__s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b);
+
+void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
+{
+	for (__u64 i = 0; i < count; i++) {
+		switch (law) {
+		case 0:
+			replay_fast(&slots[i]);
+			break;
+		case 1:
+			replay_leadlag(&slots[i]);
+			break;
+		case 2:
+			replay_price(&slots[i]);
+			break;
+		}
+	}
+}
+
+__s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
+{
+	switch (operation) {
+	case 0:
+		return fx_add(a, b);
+	case 1:
+		return fx_sub(a, b);
+	case 2:
+		return fx_mul(a, b);
+	case 3:
+		return fx_div(a, b);
+	case 4:
+		return fx_exp(a);
+	case 5:
+		return fx_neg(a);
+	case 6:
+		return fx_count((__u32)a);
+	default:
+		return 0;
+	}
+}

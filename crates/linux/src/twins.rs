@@ -1,0 +1,151 @@
+//! The laws that have a twin in C, and their words in vectors.
+//!
+//! One more is a header in `bpf/law`, an entry here, and a case in `bpf/replay.h` and its two users; words, events and
+//! laws stand in the same order in both languages.
+
+use penstock_law::aqm::price::{self, Price};
+use penstock_law::aqm::{self, AQMS, Port};
+use penstock_law::cc::fast::{self, Fast};
+use penstock_law::cc::leadlag::{self, LeadLag};
+use penstock_law::cc::{self, CONTROLLERS, Path};
+use penstock_law::law::{Role, find};
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_law::{Entry, Fix, Law, Values};
+
+/// Most parameters, words of state and measurements that a twin has.
+pub const MOST: Words<usize> = Words { params: 8, state: 3, seen: 3 };
+
+/// Something for each of the three kinds of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Words<T> {
+    /// Compiled parameters.
+    pub params: T,
+    /// State.
+    pub state: T,
+    /// Measurements.
+    pub seen: T,
+}
+
+/// One call of a law: what goes in. Words that a law does not have are zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Call {
+    /// Which of [`Twin::events`].
+    pub event: usize,
+    /// Compiled parameters.
+    pub params: [i64; MOST.params],
+    /// The state before.
+    pub state: [i64; MOST.state],
+    /// What was measured.
+    pub seen: [i64; MOST.seen],
+}
+
+/// A law with a twin.
+#[derive(Debug)]
+pub struct Twin {
+    /// Its name in scenarios and of its files: `bpf/law/NAME.h`, `vectors/NAME.txt`.
+    pub name: &'static str,
+    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits.
+    pub words: Words<&'static [&'static str]>,
+    /// Names of the events, in order.
+    pub events: &'static [&'static str],
+    /// The program that replays it in the kernel.
+    pub(crate) program: &'static str,
+    rust: fn(&Call) -> [i64; MOST.state],
+}
+
+impl Twin {
+    /// The state after `call`, by the law in Rust over [`Fix<32>`].
+    ///
+    /// # Panics
+    /// If the law has no such event; vectors that were parsed name events, so that this cannot happen to them.
+    pub fn in_rust(&self, call: &Call) -> [i64; MOST.state] {
+        (self.rust)(call)
+    }
+}
+
+/// Every law with a twin.
+pub const TWINS: &[Twin] = &[
+    Twin {
+        name: "fast",
+        words: Words {
+            params: &["alpha_q32", "gamma_q32", "keep_q32"],
+            state: &["window_q32"],
+            seen: &["base_rtt_q32", "rtt_q32"],
+        },
+        events: &["round", "cut", "timeout"],
+        program: "run_fast",
+        rust: fast,
+    },
+    Twin {
+        name: "leadlag",
+        words: Words {
+            params: &["step_q32", "weight_q32", "gain_q32", "cap_q32", "scale_q32", "least_q32", "most_q32", "ln2_q32"],
+            state: &["window_q32", "target_q32", "xi_q32"],
+            seen: &["price_q32", "base_rtt_q32", "packets"],
+        },
+        events: &["tick", "ack", "cut", "timeout"],
+        program: "run_leadlag",
+        rust: leadlag,
+    },
+    Twin {
+        name: "price",
+        words: Words {
+            params: &["target_q32", "period_q32", "ln_phi_q32"],
+            state: &["price_q32", "probability_q32"],
+            seen: &["arrived_q32", "capacity_q32"],
+        },
+        events: &["tick"],
+        program: "run_price",
+        rust: price,
+    },
+];
+
+/// The twin of the law `name`, if it has one.
+pub fn twin(name: &str) -> Option<&'static Twin> {
+    TWINS.iter().find(|twin| twin.name == name)
+}
+
+// The words of a vector replace what the registry's defaults compile to; where the law runs does not matter to them.
+fn compiled<R: Role, L: Law<Fix<32>, Role = R>>(registry: &'static [Entry<R>], name: &str, site: &R::Site) -> L {
+    let entry = find(registry, name).expect("a law of the registry");
+    L::compile(&Values::defaults(entry.parameters), site).expect("defaults agree with each other")
+}
+
+const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+const PORT: aqm::Site = aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+
+fn fast(call: &Call) -> [i64; MOST.state] {
+    let [alpha, gamma, keep, ..] = call.params.map(Fix::<32>);
+    let [base_rtt_s, rtt_s, _] = call.seen.map(Fix);
+    let mut law: Fast<Fix<32>> = compiled(CONTROLLERS, "fast", &SENDER);
+    (law.alpha, law.gamma, law.keep) = (alpha, gamma, keep);
+    let mut state = fast::State { window: Fix(call.state[0]) };
+    let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
+    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, price_s: Fix(0) });
+    [state.window.0, 0, 0]
+}
+
+fn leadlag(call: &Call) -> [i64; MOST.state] {
+    let [step, weight, gain, cap, scale, least, most, ln2] = call.params.map(Fix::<32>);
+    let [price_s, base_rtt_s, _] = call.seen.map(Fix);
+    let mut law: LeadLag<Fix<32>> = compiled(CONTROLLERS, "leadlag", &SENDER);
+    (law.step, law.weight, law.gain, law.cap) = (step, weight, gain, cap);
+    (law.scale, law.least, law.most, law.ln2) = (scale, least, most, ln2);
+    let [window, target, xi] = call.state.map(Fix);
+    let mut state = leadlag::State { window, target, xi };
+    let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
+    let event = [cc::Event::Tick, ack, cc::Event::Cut, cc::Event::Timeout][call.event];
+    law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s });
+    [state.window.0, state.target.0, state.xi.0]
+}
+
+fn price(call: &Call) -> [i64; MOST.state] {
+    let [target, period, ln_phi, ..] = call.params.map(Fix::<32>);
+    let [arrived, capacity, _] = call.seen.map(Fix);
+    let mut law: Price<Fix<32>> = compiled(AQMS, "price", &PORT);
+    (law.target, law.period, law.ln_phi) = (target, period, ln_phi);
+    let mut state = price::State { price: Fix(call.state[0]), probability: Fix(call.state[1]) };
+    let event = [aqm::Event::Tick][call.event];
+    law.on(&mut state, event, &Port { queue: Fix(0), arrived, capacity });
+    [state.price.0, state.probability.0, 0]
+}
