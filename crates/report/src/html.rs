@@ -8,7 +8,7 @@ use crate::page::{Align, ClaimView, Code, Page, Section, TableView, Tone, Verdic
 use crate::svg;
 
 const STYLE: &str = include_str!("page.css");
-/// Tables with more rows are folded.
+/// Tables with more rows are folded too.
 const LONG: usize = 30;
 
 /// The page as an HTML document.
@@ -67,7 +67,7 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
         let _ = writeln!(out, "<p>{}</p>", escape(paragraph));
     }
     for table in &section.tables {
-        if table.rows.len() > LONG {
+        if table.folded || table.rows.len() > LONG {
             let _ = writeln!(
                 out,
                 "<details><summary>{} ({} rows)</summary>",

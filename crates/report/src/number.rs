@@ -15,6 +15,14 @@ pub const ABSENT: &str = "\u{2013}";
 /// assert_eq!(significant(1.5e-7, 3), "1.50\u{d7}10\u{207b}\u{2077}");
 /// ```
 pub fn significant(value: f64, digits: usize) -> String {
+    if value.is_finite() && value == value.trunc() && value.abs() < 1e15 {
+        return fixed(value, 0);
+    }
+    self::digits(value, digits)
+}
+
+/// [`significant`] with whole numbers printed like the others, for columns in which they stand among such: `880.0`.
+pub fn digits(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return ABSENT.to_owned();
     }
@@ -31,9 +39,7 @@ pub fn significant(value: f64, digits: usize) -> String {
         let mantissa = text.split('e').next().unwrap_or_default();
         return minus(&format!("{mantissa}\u{d7}10{}", superscript(exponent)));
     }
-    let whole = value == value.trunc();
-    let decimals = if whole { 0 } else { (digits as i32 - 1 - exponent).max(0) as usize };
-    fixed(value, decimals)
+    fixed(value, (digits as i32 - 1 - exponent).max(0) as usize)
 }
 
 /// [`significant`] without trailing zeros: for axes and prose.

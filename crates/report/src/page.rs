@@ -66,6 +66,9 @@ pub struct TableView {
     pub columns: Vec<Column>,
     /// The cells, row by row; a row that is short is filled with empty cells.
     pub rows: Vec<Vec<String>>,
+    /// Whether it is shown on demand only; a terminal does without.
+    #[serde(default)]
+    pub folded: bool,
 }
 
 /// A column of a table.
@@ -204,7 +207,7 @@ impl Column {
 impl TableView {
     /// A table without rows.
     pub fn new(caption: impl Into<String>, columns: Vec<Column>) -> Self {
-        Self { caption: caption.into(), columns, rows: Vec::new() }
+        Self { caption: caption.into(), columns, rows: Vec::new(), folded: false }
     }
 
     /// Leaves out columns in which every cell is empty or absent.

@@ -34,7 +34,7 @@ const FAR: f64 = 1e6;
 /// How limits are chosen where the axis does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// From the first to the last value.
+    /// From the first to the last value; from zero where that is near.
     Tight,
     /// With room at the ends.
     Airy,
@@ -142,6 +142,10 @@ fn limits(values: impl Iterator<Item = f64>, log: bool, fit: Fit) -> (f64, f64) 
     if low > high {
         return if log { (1.0, 10.0) } else { (0.0, 1.0) };
     }
+    if fit == Fit::Tight && !log && low > 0.0 && low < 0.05 * high {
+        // Time starts at zero, even if the first sample is a little later.
+        return (0.0, high);
+    }
     if fit == Fit::Tight || low == high {
         return (low, high);
     }
@@ -180,7 +184,7 @@ fn spread(low: f64, high: f64, log: bool) -> (f64, f64) {
 fn steps(low: f64, high: f64, wanted: usize) -> (Vec<f64>, f64) {
     let raw = (high - low) / wanted.max(2) as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.7).unwrap_or(raw);
     let first = libm::ceil(low / step - 1e-6);
     let last = libm::floor(high / step + 1e-6);
     let count = (last - first).clamp(0.0, 40.0) as usize;
@@ -249,7 +253,7 @@ fn labels(axis: &Axis, values: &[f64], step: Option<f64>) -> (String, Vec<String
     };
 
     let prefix = Prefix::leaving(most, unit, 2.0);
-    let (factor, unit) = if (1e-3..1e5).contains(&(most / prefix.factor)) || most == 0.0 {
+    let (factor, unit) = if most == 0.0 || (most / prefix.factor < 1e5 && decimals_of(step / prefix.factor) <= 3) {
         (prefix.factor, format!("{}{unit}", prefix.symbol))
     } else {
         let exponent = number::decimal_exponent(most, 1).div_euclid(3) * 3;

@@ -7,6 +7,7 @@ use crate::figure::{Figure, Line, Mark, Style};
 use crate::palette;
 use crate::scale::{Fit, Place, Ruler};
 use crate::trace;
+use canvas::Anchor::{End, Start};
 use canvas::{Anchor, Canvas, INK, Ink, Shape, text_width, wrap};
 use layout::{Area, Legend};
 
@@ -52,7 +53,14 @@ struct Plan {
 
 impl Plan {
     fn new(figure: &Figure) -> Self {
-        let (x, y) = rulers(figure);
+        let (mut x, mut y) = rulers(figure);
+        for (ruler, axis) in [(&mut x, &figure.x), (&mut y, &figure.y)] {
+            // Numbers on an axis without data would be made up.
+            if figure.is_empty() && axis.range.is_none() && axis.ticks.is_empty() {
+                ruler.ticks.clear();
+                ruler.minor.clear();
+            }
+        }
         let title = wrap(&figure.title, WIDTH as f64 - 24.0, TITLE_SIZE as f64 * 1.06);
         let empty = figure.is_empty();
         let named = figure.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty() && !empty);
@@ -60,7 +68,7 @@ impl Plan {
         let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + 10.0;
 
         let widest = y.ticks.iter().map(|t| text_width(&t.label, TICK_SIZE as f64)).fold(0.0, f64::max);
-        let left = (12.0 + 20.0 + widest.min(150.0) + 10.0).max(56.0);
+        let left = (12.0 + 22.0 + widest.min(150.0) + 10.0).max(56.0);
         let ends = x.ticks.last().filter(|t| t.at > 0.9).map_or(0.0, |t| text_width(&t.label, TICK_SIZE as f64) / 2.0);
         let right = WIDTH as f64 - 14.0 - ends.min(30.0);
         let height = if figure.equal_aspect { 400.0 } else { 246.0 };
@@ -162,7 +170,11 @@ impl Plan {
                 }
             }
             if line.style == Style::Points || sparse(line) {
-                let size = if line.points.len() > 200 { 1.6 } else { 3.4 };
+                let size = match line.points.len() {
+                    0..=SPARSE if line.style == Style::Points => 4.4,
+                    0..=200 => 3.4,
+                    _ => 1.6,
+                };
                 for p in trace::dots(&line.points, &self.x, &self.y, columns) {
                     canvas.marker(Shape::number(i), self.area.at(p), size, *ink);
                 }
@@ -185,6 +197,8 @@ impl Plan {
     }
 
     fn marks(&self, canvas: &mut Canvas, figure: &Figure) {
+        let drawn = self.drawn(figure);
+        let area = self.area;
         for mark in &figure.marks {
             let at = match mark {
                 Mark::Horizontal { at, .. } => (0.5, self.y.place(*at)),
@@ -194,27 +208,53 @@ impl Plan {
             if !trace::inside(at) {
                 continue;
             }
-            let (x, y) = self.area.at(at);
-            match mark {
+            let (x, y) = area.at(at);
+            let (label, seats) = match mark {
                 Mark::Horizontal { label, .. } => {
-                    canvas.line(&[(self.area.left, y), (self.area.right, y)], 1.2, INK.mark, true);
-                    let above = if at.1 > 0.92 { y + 10.0 } else { y - 9.0 };
-                    canvas.note(label, (self.area.right - 6.0, above), NOTE_SIZE, Anchor::End);
+                    let thin = label.is_empty();
+                    let (width, ink) = if thin { (1.0, INK.spine) } else { (1.2, INK.mark) };
+                    canvas.line(&[(area.left, y), (area.right, y)], width, ink, !thin);
+                    let (start, end) = (area.left + 6.0, area.right - 6.0);
+                    let seats = [(end, y - 9.0, End), (start, y - 9.0, Start), (end, y + 9.0, End), (start, y + 9.0, Start)];
+                    (label, seats)
                 }
                 Mark::Vertical { label, .. } => {
-                    canvas.line(&[(x, self.area.top), (x, self.area.bottom)], 1.2, INK.mark, true);
-                    let (anchor, dx) = if at.0 > 0.7 { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
-                    canvas.note(label, (x + dx, self.area.top + 9.0), NOTE_SIZE, anchor);
+                    let thin = label.is_empty();
+                    let (width, ink) = if thin { (1.0, INK.spine) } else { (1.2, INK.mark) };
+                    canvas.line(&[(x, area.top), (x, area.bottom)], width, ink, !thin);
+                    let (top, bottom) = (area.top + 9.0, area.bottom - 10.0);
+                    let seats = [(x + 6.0, top, Start), (x - 6.0, top, End), (x + 6.0, bottom, Start), (x - 6.0, bottom, End)];
+                    (label, seats)
                 }
                 Mark::Point { label, .. } => {
                     canvas.marker(Shape::Circle, (x, y), 5.0, INK.white);
                     canvas.marker(Shape::Circle, (x, y), 3.6, INK.black);
-                    let (anchor, dx) = if at.0 > 0.7 { (Anchor::End, -8.0) } else { (Anchor::Start, 8.0) };
-                    let dy = if at.1 > 0.9 { 11.0 } else { -11.0 };
-                    canvas.note(label, (x + dx, y + dy), NOTE_SIZE, anchor);
+                    let (up, down) = (y - 12.0, y + 12.0);
+                    let seats = [(x + 7.0, up, Start), (x - 7.0, up, End), (x - 7.0, down, End), (x + 7.0, down, Start)];
+                    (label, seats)
+                }
+            };
+            let (x, y, anchor) = area.best_seat(&seats, text_width(label, NOTE_SIZE as f64), &drawn);
+            canvas.note(label, (x, y), NOTE_SIZE, anchor);
+        }
+    }
+
+    /// Points along everything that is drawn, near enough to each other to see what a label would cover.
+    fn drawn(&self, figure: &Figure) -> Vec<(f64, f64)> {
+        let mut out = Vec::new();
+        for line in &figure.lines {
+            for piece in trace::strokes(&line.points, &self.x, &self.y, line.style == Style::Steps, 100) {
+                let piece: Vec<_> = piece.into_iter().map(|p| self.area.at(p)).collect();
+                out.extend(piece.first());
+                for pair in piece.windows(2) {
+                    let (a, b) = (pair[0], pair[1]);
+                    let steps = (libm::hypot(b.0 - a.0, b.1 - a.1) / 5.0).ceil().max(1.0) as usize;
+                    let part = |i: usize| i as f64 / steps as f64;
+                    out.extend((1..=steps).map(|i| (a.0 + part(i) * (b.0 - a.0), a.1 + part(i) * (b.1 - a.1))));
                 }
             }
         }
+        out
     }
 }
 

@@ -67,7 +67,7 @@ pub fn verdicts(caption: &str, claims: &[ClaimView]) -> String {
     out
 }
 
-/// All tables of a page, as the command prints them.
+/// What a page says in words and tables, without those shown on demand, as the command prints it.
 pub fn page(page: &Page) -> String {
     let mut out = plain(&page.title);
     out.push('\n');
@@ -77,7 +77,7 @@ pub fn page(page: &Page) -> String {
             out.push_str(&plain(&callout.text));
             out.push('\n');
         }
-        for view in &section.tables {
+        for view in section.tables.iter().filter(|t| !t.folded) {
             out.push('\n');
             out.push_str(&table(view));
         }

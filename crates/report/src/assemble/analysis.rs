@@ -2,7 +2,7 @@
 
 use crate::assemble::{command_code, scenario_code};
 use crate::figure::{Axis, Figure, Line, Mark, Style};
-use crate::number::{ABSENT, quantity, significant};
+use crate::number::{ABSENT, quantity, short};
 use crate::page::{Callout, Column, Page, Section, TableView, Tone};
 use crate::palette;
 
@@ -154,7 +154,7 @@ fn margins(rows: &[MarginRow]) -> TableView {
         Column::numbers("Crossover", "rad/s"),
     ];
     let mut view = TableView::new("Margins", columns);
-    let number = |v: Option<f64>| v.map_or_else(|| ABSENT.to_owned(), |v| significant(v, 4));
+    let number = |v: Option<f64>| v.map_or_else(|| ABSENT.to_owned(), |v| short(v, 3));
     for r in rows {
         view.rows.push(vec![
             r.reading.clone(),
@@ -162,7 +162,7 @@ fn margins(rows: &[MarginRow]) -> TableView {
             if r.stable { "yes" } else { "no" }.to_owned(),
             number(r.gain_margin),
             number(r.phase_margin_deg),
-            r.delay_margin_s.map_or_else(|| ABSENT.to_owned(), |v| quantity(v, "s", 4)),
+            r.delay_margin_s.map_or_else(|| ABSENT.to_owned(), |v| quantity(v, "s", 3)),
             number(r.crossover_rad_per_s),
         ]);
     }

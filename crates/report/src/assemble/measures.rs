@@ -2,7 +2,7 @@
 
 use penstock_scenario::summary::{FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
 
-use crate::number::{ABSENT, Prefix, count, significant};
+use crate::number::{ABSENT, Prefix, digits, fixed};
 use crate::page::{Column, TableView};
 
 /// One number of a link's or a group's summary.
@@ -73,25 +73,35 @@ const FLOW: &[Measure<FlowSummary>] = &[
     real("Completion", "s", false, |f| f.completion_s),
 ];
 
-/// Columns for `measures` and a function of their cells. Each column has one prefix, chosen for its largest value.
+/// Columns for `measures` and their cells, a row a thing.
 pub(super) fn cells<T>(measures: &[Measure<T>], things: &[&T]) -> (Vec<Column>, Vec<Vec<String>>) {
     let mut columns = Vec::new();
     let mut rows = vec![Vec::new(); things.len()];
     for measure in measures {
         let values: Vec<Option<f64>> = things.iter().map(|t| (measure.of)(t)).collect();
-        let most = values.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
-        let prefix = Prefix::for_value(most, measure.unit);
-        columns.push(Column::numbers(measure.name, format!("{}{}", prefix.symbol, measure.unit)));
-        for (row, value) in rows.iter_mut().zip(values) {
-            row.push(value.map_or_else(|| ABSENT.to_owned(), |v| printed(v, measure.whole, prefix)));
-        }
+        let (column, cells) = column(measure.name, measure.unit, measure.whole, &values);
+        columns.push(column);
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
     }
     (columns, rows)
 }
 
-fn printed(value: f64, whole: bool, prefix: Prefix) -> String {
-    if whole { count(value as u64) } else { significant(value / prefix.factor, 4) }
+/// A column of numbers with one prefix, chosen for the largest of them.
+pub(super) fn column(name: &str, unit: &str, whole: bool, values: &[Option<f64>]) -> (Column, Vec<String>) {
+    let most = values.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let prefix = Prefix::for_value(most, unit);
+    let scaled = |v: &f64| *v / prefix.factor;
+    let whole = whole || values.iter().flatten().map(scaled).all(|v| v == v.trunc());
+    let cell = |v: &Option<f64>| v.as_ref().map_or_else(|| ABSENT.to_owned(), |v| printed(scaled(v), whole));
+    (Column::numbers(name, format!("{}{unit}", prefix.symbol)), values.iter().map(cell).collect())
 }
+
+fn printed(value: f64, whole: bool) -> String {
+    if whole || value == 0.0 { fixed(value, 0) } else { digits(value, 4) }
+}
+
+/// With so few entities a table has one column an entity, which is narrow enough for a terminal.
+const FEW: usize = 6;
 
 fn entities<'a, T: 'a>(
     caption: &str,
@@ -102,6 +112,17 @@ fn entities<'a, T: 'a>(
     let (names, things): (Vec<String>, Vec<&T>) = things.unzip();
     let (columns, rows) = cells(measures, &things);
     let mut view = TableView::new(caption, vec![Column::words(what)]);
+    if names.len() <= FEW {
+        view.columns.extend(names.into_iter().map(|n| Column::numbers(n, "")));
+        for (i, column) in columns.into_iter().enumerate() {
+            let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+            let cells: Vec<String> = rows.iter().map(|r| r[i].clone()).collect();
+            if cells.iter().any(|c| c != ABSENT) {
+                view.rows.push(std::iter::once(format!("{}{unit}", column.name)).chain(cells).collect());
+            }
+        }
+        return view;
+    }
     view.columns.extend(columns);
     for (name, row) in names.into_iter().zip(rows) {
         view.rows.push(std::iter::once(name).chain(row).collect());
@@ -120,7 +141,7 @@ pub fn group_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Group", GROUP, measured.groups.iter().map(|(n, g)| (n.clone(), g)))
 }
 
-/// A table of flows.
+/// A table of flows, a row each.
 pub fn flow_table(caption: &str, flows: &[FlowSummary]) -> TableView {
     entities(caption, "Flow", FLOW, flows.iter().map(|f| (format!("{} {}", f.group, f.index), f)))
 }

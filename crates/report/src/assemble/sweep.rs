@@ -5,7 +5,7 @@ use penstock_scenario::summary::Summary;
 
 use crate::assemble::measures::{self, Measure};
 use crate::assemble::{command_code, law_colour, law_in, scenario_code};
-use crate::figure::{Axis, Figure, Line, Style, Tick};
+use crate::figure::{Axis, Figure, Line, Scale, Style, Tick};
 use crate::number::{parse, unit_of, words};
 use crate::page::{Column, Page, Section, TableView};
 use crate::palette;
@@ -37,7 +37,7 @@ pub struct CellView<'a> {
     pub summary: &'a Summary,
 }
 
-/// Charts of the headline measures of each link and group, then a table of all cells.
+/// Charts of the headline measures of each link and group, then tables of all cells.
 pub fn of_sweep(view: &SweepView<'_>) -> Page {
     let plan = Plan::new(view.cells);
     let mut page = Page {
@@ -62,15 +62,19 @@ pub fn of_sweep(view: &SweepView<'_>) -> Page {
         page.sections.extend(plan.section("All flows", view.cells, std::slice::from_ref(&fairness), of));
     }
 
-    let mut all = Section::new("All cells");
+    let mut all = Section::new("Numbers");
+    let mut every = Vec::new();
     for link in links.iter().filter(|l| !l.ends_with("/back")) {
-        let find = |s: &'_ Summary| s.whole.links.get(link).cloned();
-        all.tables.push(plan.table(&format!("Link {link}"), view.cells, measures::LINK, find));
+        let find = |s: &Summary| s.whole.links.get(link).cloned();
+        all.tables.push(plan.means(&format!("Link {link}"), view.cells, measures::LINK, find));
+        every.push(plan.every(&format!("Link {link}"), view.cells, measures::LINK, find));
     }
     for group in &groups {
-        let find = |s: &'_ Summary| s.whole.groups.get(group).cloned();
-        all.tables.push(plan.table(&format!("Flows {group}"), view.cells, measures::GROUP, find));
+        let find = |s: &Summary| s.whole.groups.get(group).cloned();
+        all.tables.push(plan.means(&format!("Flows {group}"), view.cells, measures::GROUP, find));
+        every.push(plan.every(&format!("Flows {group}"), view.cells, measures::GROUP, find));
     }
+    all.tables.extend(every);
     page.sections.push(all);
 
     let mut source = Section::new("Scenario");
@@ -152,7 +156,7 @@ impl Plan {
         let swept: Vec<String> = self.keys.iter().filter(|k| *k != "seed" && *k != "case").map(|k| key_words(k)).collect();
         let mut text = format!("A sweep of {cells} {}", if cells == 1 { "run" } else { "runs" });
         if !swept.is_empty() {
-            text.push_str(&format!(" over {}", swept.join(", ")));
+            text.push_str(&format!(" over {}", swept.join(", ").to_lowercase()));
         }
         if self.cases.len() > 1 {
             text.push_str(&format!(", {} cases", self.cases.len()));
@@ -191,7 +195,13 @@ impl Plan {
 
     fn figure(&self, name: &str, unit: &str, cells: &[CellView<'_>], values: &[Option<f64>]) -> Figure {
         let x = self.axis();
-        let mut figure = Figure::new(name, x, Axis::new(name, unit));
+        let mut y = Axis::new(name, unit);
+        // What grows with a swept capacity would hide its beginning.
+        let most = values.iter().flatten().fold(0.0_f64, |m, v| m.max(*v));
+        if x.scale == Scale::Log && values.iter().flatten().all(|v| *v > 0.0 && most / *v < 1e6) && values.iter().flatten().any(|v| most / *v > 20.0) {
+            y = y.log();
+        }
+        let mut figure = Figure::new(name, x, y);
         if self.seeds > 1 {
             figure.caption = format!("Mean over {} seeds; the band reaches from the lowest to the highest.", self.seeds);
         }
@@ -249,7 +259,8 @@ impl Plan {
         }
     }
 
-    fn table<T>(
+    /// Every number of every cell.
+    fn every<T>(
         &self,
         caption: &str,
         cells: &[CellView<'_>],
@@ -259,17 +270,62 @@ impl Plan {
         let found: Vec<(&CellView<'_>, T)> = cells.iter().filter_map(|c| Some((c, find(c.summary)?))).collect();
         let things: Vec<&T> = found.iter().map(|(_, t)| t).collect();
         let (columns, rows) = measures::cells(measures, &things);
+        let labelled = found.iter().map(|(c, _)| *c).zip(rows);
+        let mut view = self.table(format!("{caption}: every number of every run"), &self.keys, columns, labelled);
+        view.folded = true;
+        view
+    }
+
+    /// The headline measures, averaged over seeds.
+    fn means<T>(
+        &self,
+        caption: &str,
+        cells: &[CellView<'_>],
+        measures: &[Measure<T>],
+        find: impl Fn(&Summary) -> Option<T>,
+    ) -> TableView {
+        let keys: Vec<String> = self.keys.iter().filter(|k| *k != "seed").cloned().collect();
+        let mut alike: IndexMap<Vec<Option<&String>>, (&CellView<'_>, Vec<T>)> = IndexMap::new();
+        for cell in cells {
+            if let Some(thing) = find(cell.summary) {
+                let labels = keys.iter().map(|k| cell.labels.get(k)).collect();
+                alike.entry(labels).or_insert_with(|| (cell, Vec::new())).1.push(thing);
+            }
+        }
+        let (mut columns, mut rows) = (Vec::new(), vec![Vec::new(); alike.len()]);
+        for measure in measures.iter().filter(|m| m.headline) {
+            let mean = |things: &Vec<T>| {
+                let values: Vec<f64> = things.iter().filter_map(|t| (measure.of)(t)).filter(|v| v.is_finite()).collect();
+                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            };
+            let values: Vec<Option<f64>> = alike.values().map(|(_, things)| mean(things)).collect();
+            let (column, printed) = measures::column(measure.name, measure.unit, false, &values);
+            columns.push(column);
+            rows.iter_mut().zip(printed).for_each(|(row, text)| row.push(text));
+        }
+        let caption = if self.seeds > 1 { format!("{caption}, mean over {} seeds", self.seeds) } else { caption.to_owned() };
+        self.table(caption, &keys, columns, alike.values().map(|(c, _)| *c).zip(rows))
+    }
+
+    fn table<'a>(
+        &self,
+        caption: String,
+        keys: &[String],
+        columns: Vec<Column>,
+        rows: impl Iterator<Item = (&'a CellView<'a>, Vec<String>)>,
+    ) -> TableView {
+        let rows: Vec<(&CellView<'_>, Vec<String>)> = rows.collect();
         let key_column = |k: &String| {
-            if found.iter().all(|(c, _)| c.labels.get(k).is_none_or(|v| parse(v).is_some())) {
+            if rows.iter().all(|(c, _)| c.labels.get(k).is_none_or(|v| parse(v).is_some())) {
                 Column::numbers(key_words(k), "")
             } else {
                 Column::words(key_words(k))
             }
         };
-        let mut view = TableView::new(caption, self.keys.iter().map(key_column).collect());
+        let mut view = TableView::new(caption, keys.iter().map(key_column).collect());
         view.columns.extend(columns);
-        for ((cell, _), row) in found.iter().zip(rows) {
-            let labels = self.keys.iter().map(|k| cell.labels.get(k).cloned().unwrap_or_default());
+        for (cell, row) in rows {
+            let labels = keys.iter().map(|k| cell.labels.get(k).cloned().unwrap_or_default());
             view.rows.push(labels.chain(row).collect());
         }
         view.drop_empty_columns();

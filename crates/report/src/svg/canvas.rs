@@ -228,7 +228,7 @@ fn dashes(body: &str) -> String {
     out
 }
 
-/// About how wide `text` is in a common sans-serif of that size [px]: the same everywhere, whatever fonts there are.
+/// About how wide `text` is in a wide common sans-serif of that size [px]: the same everywhere, whatever fonts there are.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' | '\u{202f}' => 0.28,
@@ -240,7 +240,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
         '\u{250}'..='\u{10ff}' => 0.62,
         _ => 1.0,
     };
-    text.chars().map(em).sum::<f64>() * size
+    text.chars().map(em).sum::<f64>() * size * 1.1
 }
 
 /// `text` in lines of about `width`, broken at spaces and after slashes; a word that is wider than a line is cut.

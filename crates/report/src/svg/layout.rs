@@ -1,6 +1,6 @@
 //! Rectangles and the legend's rows.
 
-use super::canvas::text_width;
+use super::canvas::{Anchor, text_width};
 
 /// The part of a figure inside the axes [px].
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,24 @@ impl Area {
     /// A point between 0 and 1, up and to the right, in pixels.
     pub(super) fn at(&self, p: (f64, f64)) -> (f64, f64) {
         (self.left + p.0 * (self.right - self.left), self.bottom - p.1 * (self.bottom - self.top))
+    }
+
+    /// The seat of a label that covers least of what is drawn; the first of equals.
+    pub(super) fn best_seat(
+        &self,
+        seats: &[(f64, f64, Anchor)],
+        width: f64,
+        drawn: &[(f64, f64)],
+    ) -> (f64, f64, Anchor) {
+        let covered = |seat: &&(f64, f64, Anchor)| {
+            let left = if seat.2 == Anchor::End { seat.0 - width } else { seat.0 };
+            let (right, top, bottom) = (left + width, seat.1 - 8.0, seat.1 + 8.0);
+            if left < self.left || right > self.right || top < self.top || bottom > self.bottom {
+                return usize::MAX;
+            }
+            drawn.iter().filter(|p| (left..=right).contains(&p.0) && (top..=bottom).contains(&p.1)).count()
+        };
+        seats.iter().min_by_key(covered).copied().unwrap_or((self.left, self.top, Anchor::Start))
     }
 
     pub(super) fn middle(&self) -> (f64, f64) {
