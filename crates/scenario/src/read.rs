@@ -80,8 +80,8 @@ struct Setting {
 /// One scenario of a sweep; a file without one is a single cell.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// What tells this cell from the others: swept keys in the order of the file, `case` and `seed`, each with its value
-    /// as written. Empty where there is no sweep.
+    /// What tells this cell from the others: swept keys in the order of the file, named axes (`case` is the usual one)
+    /// with the name of the place on them, and `seed`, each with its value as written. Empty where there is no sweep.
     pub labels: Vec<(String, String)>,
     /// The hash of the resolved scenario, 16 hexadecimal digits.
     pub id: String,
@@ -102,7 +102,8 @@ fn name(labels: &[(String, String)]) -> String {
 
 /// The identity of a resolved scenario: the first 16 hexadecimal digits of its text's SHA-256.
 pub fn identity(scenario: &Scenario) -> String {
-    Sha256::digest(print(scenario)).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let hash = Sha256::digest(print(scenario));
+    format!("{:016x}", hash.iter().take(8).fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)))
 }
 
 impl Document {
@@ -127,22 +128,28 @@ impl Document {
         let path = tree::parts(key)
             .ok_or_else(|| wrong(format!("`{key}` is not a dotted key"), "write it as in `links.bottleneck.rate`"))?;
         let node = tree::parse_setting(value, &origin).map_err(|why| wrong(format!("`{value}` is not TOML"), &why))?;
-        put(&mut self.root, &path, node.clone(), &self.file)?;
-        if path[0] != "sweep" {
-            self.settings.push(Setting { path, node });
+        if path[0] == "sweep" {
+            return put(&mut self.root, &path, node, &self.file);
         }
+        // Each cell is set anew, after its defaults and its place in the sweep; here it is seen whether that can be.
+        put(&mut self.root.clone(), &path, node.clone(), &self.file)?;
+        self.settings.push(Setting { path, node });
         Ok(())
     }
 
-    /// Every scenario of the sweep, in declared order: keys, cases, and seeds innermost.
+    /// Every scenario of the sweep, in declared order: keys, then named axes such as cases, and seeds innermost.
     ///
     /// # Errors
     /// Says what is wrong with the first cell that is.
     pub fn cells(&self) -> Result<Vec<Cell>, ReadError> {
         let root = self.item(&self.root);
         let table = root.node.table();
+        let mut plain = self.root.clone();
+        if let Some(table) = plain.table_mut() {
+            table.shift_remove("sweep");
+        }
         let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
-            return Ok(vec![self.cell(self.root.clone(), Vec::new())?]);
+            return Ok(vec![self.swept(&plain, &[], 0)?]);
         };
         let first_seed = match table.and_then(|t| t.get("seed")) {
             Some(node) => root.below("seed", node).whole(0, i64::MAX as u64)?,
@@ -150,10 +157,6 @@ impl Document {
         };
         let pinned = |path: &[String]| self.settings.iter().any(|s| path.starts_with(&s.path));
         let axes = sweep::axes(&root.below("sweep", sweep), first_seed, &pinned)?;
-        let mut plain = self.root.clone();
-        if let Some(table) = plain.table_mut() {
-            table.shift_remove("sweep");
-        }
         let cells: usize = axes.iter().map(|axis| axis.steps.len()).product();
         let values = plain.size();
         if cells.saturating_mul(values) > MOST_VALUES {
@@ -162,11 +165,11 @@ impl Document {
                 "write a smaller sweep, or shorter lists",
             ));
         }
-        (0..cells).map(|at| self.swept(&plain, sweep, &axes, at)).collect()
+        (0..cells).map(|at| self.swept(&plain, &axes, at)).collect()
     }
 
     /// The cell of that number, counted with the last axis innermost.
-    fn swept(&self, plain: &Node, sweep: &Node, axes: &[sweep::Axis<'_>], at: usize) -> Result<Cell, ReadError> {
+    fn swept(&self, plain: &Node, axes: &[sweep::Axis<'_>], at: usize) -> Result<Cell, ReadError> {
         let mut rest = at;
         let mut steps: Vec<_> = axes
             .iter()
@@ -182,12 +185,13 @@ impl Document {
         let mut changes: Vec<(Vec<String>, Node)> = Vec::new();
         for (_, step) in &steps {
             for change in &step.changes {
-                let named = sweep_name(change);
-                changes.push((change.path.clone(), Node { named, ..change.item.node.clone() }));
+                // The key is named where its value stands, for each value may have a line of its own.
+                let node = Node { named: change.item.node.origin.clone(), ..change.item.node.clone() };
+                changes.push((change.path.clone(), node));
             }
             if let Some(seed) = step.seed {
-                let value = Value::Integer(i128::from(seed));
-                changes.push((vec!["seed".to_owned()], Node { value, ..sweep.clone() }));
+                let (value, origin) = (Value::Integer(i128::from(seed)), plain.origin.clone());
+                changes.push((vec!["seed".to_owned()], Node { value, named: origin.clone(), origin }));
             }
         }
         changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
@@ -208,23 +212,15 @@ impl Document {
         for (path, node) in others {
             put(&mut root, &path, node, &self.file).map_err(in_cell)?;
         }
-        self.cell(root, labels.clone()).map_err(in_cell)
-    }
-
-    fn cell(&self, mut root: Node, labels: Vec<(String, String)>) -> Result<Cell, ReadError> {
+        // Once more, for what was replaced as a whole.
         resolve::apply_defaults(&mut root);
-        let scenario = resolve::scenario(&self.item(&root))?;
-        Ok(Cell { labels, id: identity(&scenario), scenario })
+        let scenario = resolve::scenario(&self.item(&root)).map_err(in_cell)?;
+        Ok(Cell { id: identity(&scenario), labels: labels.clone(), scenario })
     }
 
     fn item<'a>(&'a self, node: &'a Node) -> Item<'a> {
         Item { file: &self.file, path: String::new(), node }
     }
-}
-
-/// Where a swept key is named: on the line of its value, for each value may have its own.
-fn sweep_name(change: &sweep::Change<'_>) -> Origin {
-    change.item.node.origin.clone()
 }
 
 /// Puts a value at a path. Links and groups must exist, for a misspelt one would be a new one.

@@ -80,7 +80,7 @@ fn parameter_value(item: &Item<'_>, parameter: &Parameter) -> Result<f64, ReadEr
         }
         // A negative quantity is out of range: the sentence about the range says more than one about the sign.
         unit => match item.as_text().and_then(|text| text.trim().strip_prefix('-')) {
-            Some(positive) => quantity::real(positive, unit).map(|x| -x).map_err(|e| item.because(e)),
+            Some(positive) => quantity::real(positive, unit).map(|x| 0.0 - x).map_err(|e| item.because(e)),
             None => item.quantity(unit, |text| quantity::real(text, unit)),
         },
     }

@@ -32,8 +32,8 @@ pub(super) struct Axis<'a> {
     pub(super) steps: Vec<Step<'a>>,
 }
 
-/// The axes of a sweep, the innermost last: keys in the order of the file, named axes (`case` is one), seeds. Keys at or below one of
-/// `pinned` are left out.
+/// The axes of a sweep, the innermost last: keys in the order of the file, named axes (`case` is one), seeds. Keys at
+/// or below one of `pinned` are left out.
 pub(super) fn axes<'a>(
     sweep: &Item<'a>,
     first_seed: u64,

@@ -93,11 +93,11 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Any number that is not NaN.
+    /// Any number that is not NaN; of the two zeros the one without a sign, as it prints.
     pub(super) fn number(&self) -> Result<f64, ReadError> {
         match self.node.value {
             Value::Integer(n) => Ok(n as f64),
-            Value::Number(x) if !x.is_nan() => Ok(x),
+            Value::Number(x) if !x.is_nan() => Ok(x + 0.0),
             _ => Err(self.is_not("a number", "write a number, without quotation marks")),
         }
     }

@@ -1,5 +1,6 @@
 //! A scenario's text as a tree whose nodes know where they come from.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -177,7 +178,9 @@ pub(crate) fn quoted(text: &str) -> String {
             '\\' => out += "\\\\",
             '\n' => out += "\\n",
             '\t' => out += "\\t",
-            c if c.is_control() => out += &format!("\\u{:04X}", c as u32),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
             c => out.push(c),
         }
     }

@@ -34,22 +34,29 @@ pub struct SweepCell<'a> {
 /// Names a number of a summary that is infinite or NaN.
 pub fn sweep(cells: &[SweepCell<'_>]) -> Result<Value, RecordError> {
     let mut rows = Vec::with_capacity(cells.len());
-    let mut groups: IndexMap<Vec<&(String, String)>, (Vec<&str>, Vec<Value>)> = IndexMap::new();
+    let mut groups: IndexMap<Vec<&(String, String)>, Group<'_>> = IndexMap::new();
     for cell in cells {
         let summary = summary_value(cell.summary)?;
         let others = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
         let seed = cell.labels.iter().find(|(key, _)| key == "seed").map(|(_, value)| value.as_str());
         let group = groups.entry(others).or_default();
-        group.0.extend(seed);
-        group.1.push(summary.clone());
+        group.seeds.extend(seed);
+        group.summaries.push(summary.clone());
         rows.push(json!({ "labels": labels(cell.labels.iter()), "id": cell.id, "summary": summary }));
     }
-    let groups = groups.into_iter().map(|(key, (seeds, summaries))| {
+    let groups = groups.into_iter().map(|(key, Group { seeds, summaries })| {
         let summaries: Vec<_> = summaries.iter().collect();
         let measures = measures(&summaries).unwrap_or_else(|| json!({}));
         json!({ "labels": labels(key.into_iter()), "seeds": seeds, "measures": measures })
     });
     Ok(json!({ "format": 1, "cells": rows, "groups": groups.collect::<Vec<_>>() }))
+}
+
+/// Cells that differ in their seed only.
+#[derive(Default)]
+struct Group<'a> {
+    seeds: Vec<&'a str>,
+    summaries: Vec<Value>,
 }
 
 fn labels<'a>(labels: impl Iterator<Item = &'a (String, String)>) -> Map<String, Value> {
