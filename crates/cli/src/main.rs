@@ -1,1 +1,111 @@
-fn main() {}
+//! `penstock`: a thin door to the laboratory.
+//!
+//! Files, threads, clocks and terminals live here and nowhere else; what is computed comes from the other crates.
+
+mod analyze;
+mod arguments;
+mod check;
+mod failure;
+mod folder;
+mod interrupt;
+mod jobs;
+mod laws;
+mod linux;
+mod machine;
+mod meter;
+mod pages;
+mod paper;
+mod record;
+mod report;
+mod run;
+mod scenario;
+mod terminal;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::{Done, Failure};
+
+/// Version and, where there is one, commit.
+pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(usage) => {
+            let _ = usage.print();
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    let status = match guarded(|| command(&arguments.command)) {
+        Ok(done) => done.status(),
+        Err(failure) => {
+            if failure != Failure::Closed {
+                terminal::note(&failure);
+            }
+            failure.status()
+        }
+    };
+    ExitCode::from(status)
+}
+
+fn command(command: &Command) -> Result<Done, Failure> {
+    match command {
+        Command::Run(arguments) | Command::Sweep(arguments) => run::run(arguments),
+        Command::Check(arguments) => check::check(arguments),
+        Command::Analyze(arguments) => analyze::analyze(arguments),
+        Command::Laws(arguments) => laws::laws(arguments),
+        Command::Paper(arguments) => paper::paper(arguments),
+        Command::Report(arguments) => report::report(arguments),
+        Command::Linux(arguments) => linux::linux(arguments),
+    }
+}
+
+/// Turns a panic, which is always our bug, into a failure that says so.
+fn guarded(work: impl FnOnce() -> Result<Done, Failure>) -> Result<Done, Failure> {
+    let said = Arc::new(Mutex::new(None));
+    let before = panic::take_hook();
+    panic::set_hook(Box::new({
+        let said = Arc::clone(&said);
+        move |info| {
+            let what = info.payload_as_str().unwrap_or("panic");
+            let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+            if let Ok(mut said) = said.lock() {
+                said.get_or_insert(format!("{what}{place}"));
+            }
+            if std::env::var_os("RUST_BACKTRACE").is_some() {
+                before(info);
+            }
+        }
+    }));
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    let _ = panic::take_hook();
+    result.unwrap_or_else(|_| {
+        let what = said.lock().ok().and_then(|mut said| said.take());
+        Err(Failure::Bug(what.unwrap_or_else(|| "panic".into())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_bug_and_says_where() {
+        let failure = guarded(|| panic!("the queue is negative")).unwrap_err();
+        assert_eq!(failure.status(), 70);
+        let text = failure.to_string();
+        assert!(text.contains("this is a bug in penstock") && text.contains("the queue is negative"), "{text}");
+        assert!(text.contains("main.rs:"), "{text}");
+    }
+
+    #[test]
+    fn good_work_is_left_alone() {
+        assert_eq!(guarded(|| Ok(Done::Well)), Ok(Done::Well));
+        assert_eq!(guarded(|| Err(Failure::Stopped)), Err(Failure::Stopped));
+    }
+}

@@ -1,0 +1,157 @@
+//! `penstock analyze`: where a scenario rests, and whether it stays there.
+
+use penstock_fluid::{Analysis, AnalysisError, Options, Verdict};
+use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
+use penstock_report::{html, text};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::quantity;
+use penstock_scenario::read::Cell;
+use penstock_scenario::write::print;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::arguments::Analyze;
+use crate::failure::{Done, Failure};
+use crate::folder::{File, Folder};
+use crate::{machine, record, scenario, terminal};
+
+/// An analysis of one cell.
+#[derive(Debug, Serialize)]
+struct Analyzed {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<(String, String)>,
+    id: String,
+    #[serde(flatten)]
+    analysis: Analysis,
+}
+
+/// Runs the command.
+pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
+    let at = arguments.at.as_deref().map(quantity::time).transpose();
+    let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
+    let options = Options { at, ..Options::default() };
+    let document = scenario::document(&arguments.file, None, &arguments.changes)?;
+    let cells = scenario::cells(&document)?;
+    let out = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let mut all = Vec::new();
+    for cell in cells {
+        let analysis = penstock_fluid::analyze(&cell.scenario, &options);
+        let analysis = analysis.map_err(|e| refused(arguments, &cell, &e))?;
+        all.push((cell, analysis));
+    }
+    let mut values = Vec::new();
+    for (cell, analysis) in all {
+        let view = view(&analysis, &cell.scenario, arguments);
+        let analyzed = Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), analysis };
+        let value = serde_json::to_value(&analyzed).map_err(|e| Failure::Bug(e.to_string()))?;
+        let page = of_analysis(&view);
+        if !arguments.json {
+            if !cell.labels.is_empty() {
+                terminal::say(cell.name())?;
+            }
+            terminal::say(text::page(&page))?;
+        }
+        if let Some(out) = &out {
+            let files: Vec<File> = vec![
+                ("analysis.json".into(), record::bytes(&value)?),
+                ("report.html".into(), html::write(&page).into_bytes()),
+            ];
+            let path = out.put(&format!("{}-analysis", scenario::stem(&arguments.file)), &files)?;
+            if !arguments.json {
+                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
+            }
+        }
+        values.push(value);
+    }
+    if arguments.json {
+        match values.as_slice() {
+            [one] => terminal::say_json(one)?,
+            several => terminal::say_json(&Value::from(several.to_vec()))?,
+        }
+    }
+    Ok(Done::Well)
+}
+
+fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
+    let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
+    Failure::Input(format!("{}: {error}{labels}", arguments.file.display()))
+}
+
+fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+    let limit = analysis.limiting_class.as_ref().map(|class| format!("; `{class}` limits it")).unwrap_or_default();
+    let (stable, verdict) = match analysis.verdict {
+        Verdict::Stable => (Some(true), format!("The equilibrium is locally stable{limit}.")),
+        Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.")),
+        Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
+    };
+    let margins = analysis.readings.iter().map(|reading| {
+        let m = &reading.margins;
+        MarginRow {
+            reading: word(&reading.reading),
+            moment: String::new(),
+            stable: m.verdict == Verdict::Stable,
+            gain_margin: m.gain_margin,
+            phase_margin_deg: m.phase_margin_deg,
+            delay_margin_s: m.delay_margin_s,
+            crossover_rad_per_s: m.gain_crossover_rad_per_s,
+        }
+    });
+    let curves = analysis.readings.iter().enumerate().map(|(at, reading)| CurveView {
+        name: word(&reading.reading),
+        colour: None,
+        comparison: at + 1 < analysis.readings.len(),
+        points: reading.nyquist.iter().map(|p| (p.re, p.im)).collect(),
+    });
+    let nyquist = NyquistView {
+        title: "Loop gain".into(),
+        caption: "From the laws alone to all that is counted; the loop is stable if the curve leaves -1 to its left."
+            .into(),
+        curves: curves.collect(),
+    };
+    let at = analysis.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
+    AnalysisView {
+        title: analysis.title.clone(),
+        header: machine::facts(),
+        stable,
+        verdict,
+        equilibrium: equilibrium(analysis),
+        margins: margins.collect(),
+        nyquist: vec![nyquist],
+        figures: Vec::new(),
+        notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
+        scenario_text: print(scenario),
+        command: format!("penstock analyze {}{at}", arguments.file.display()),
+    }
+}
+
+/// A name as its JSON has it, so that table and JSON agree.
+fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn equilibrium(analysis: &Analysis) -> Vec<EquilibriumRow> {
+    let mut rows = Vec::new();
+    let mut add = |entity: &str, quantity: &str, value: f64, unit: &str| {
+        rows.push(EquilibriumRow {
+            entity: entity.to_owned(),
+            quantity: quantity.to_owned(),
+            value,
+            unit: unit.to_owned(),
+        });
+    };
+    let link = &analysis.bottleneck;
+    add(&link.name, "utilization", link.utilization, "");
+    add(&link.name, "queue", link.queue_packets, "packets");
+    add(&link.name, "queueing delay", link.queueing_delay_s, "s");
+    add(&link.name, "mark probability", link.mark_probability, "");
+    if let Some(price) = link.price_s {
+        add(&link.name, "price", price, "s");
+    }
+    for class in &analysis.classes {
+        add(&class.name, "rate of a flow", class.rate_bit_per_s, "bit/s");
+        add(&class.name, "window of a flow", class.window_packets, "packets");
+        add(&class.name, "round-trip time", class.rtt_s, "s");
+        add(&class.name, "share of the link", class.share, "");
+    }
+    rows
+}

@@ -1,0 +1,173 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A laboratory for congestion control: one law, written once, proved, simulated and run.
+#[derive(Debug, Parser)]
+#[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
+#[command(
+    after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
+                        3 this machine or version cannot do that; 70 a bug; 130 stopped."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run scenarios; of a sweep, all its cells in parallel
+    Run(Run),
+    /// The same for files with a sweep
+    Sweep(Run),
+    /// Read and resolve a scenario, and print it with every default
+    Check(Check),
+    /// Equilibrium, loop gain with exact delays, and margins
+    Analyze(Analyze),
+    /// What the registry knows: each law, its source, parameters with units, ranges and defaults
+    Laws(Laws),
+    /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
+    Paper(Paper),
+    /// Build report.html again from the files of a record
+    Report(Report),
+    /// The kernel's side of the laws
+    #[command(subcommand)]
+    Linux(Linux),
+}
+
+/// Where a scenario runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorldName {
+    /// Packet by packet
+    Packets,
+    /// Differential equations
+    Fluid,
+    /// Real TCP
+    Linux,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Scenario files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where to run them
+    #[arg(long, value_enum, default_value = "packets")]
+    pub(crate) world: WorldName,
+    /// The seed, in the place of the file's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// Set a key of the scenario, as in `--set links.bottleneck.rate="100 Mbit/s"`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// The directory that records go to, each under a fresh name
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Threads at most; as many as there are processors unless given. Changes no result
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Analyze {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The moment whose flows are analyzed, as in `--at "150 s"`; the end of the run unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Also write analysis.json and report.html below this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Laws {
+    /// One law
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Paper {
+    /// A paper, or one of its figures; every paper unless given
+    #[arg(value_name = "KEY[/FIGURE]")]
+    pub(crate) what: Option<String>,
+    /// List figures, tables and claims, also those that do not run here; run nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Put the verdicts on record in the paper's verdicts.toml
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) record: bool,
+    /// A cheap check: the first cells only, against verdicts recorded for them
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) short: bool,
+    /// The directory of papers; found in this directory or above it unless given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) papers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Directories of records or sweeps
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) records: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Linux {
+    /// What this kernel can do, and why not
+    Check,
+    /// Run the vectors of the laws' twins in Rust, in C on this processor, and in C inside the kernel
+    Replay {
+        /// The directory of vectors; found in this directory or above it unless given
+        #[arg(long, value_name = "DIR")]
+        vectors: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Arguments::command().debug_assert();
+    }
+}

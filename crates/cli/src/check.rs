@@ -1,0 +1,29 @@
+//! `penstock check`: a scenario with every default.
+
+use std::fmt::Write;
+
+use penstock_scenario::write::print;
+
+use crate::arguments::Check;
+use crate::failure::{Done, Failure};
+use crate::{scenario, terminal};
+
+/// Runs the command. What it prints is a scenario file: of a sweep the first cell, and the others by name.
+pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
+    let document = scenario::document(&arguments.file, None, &arguments.changes)?;
+    let cells = scenario::cells(&document)?;
+    let Some(first) = cells.first() else {
+        return Err(Failure::Bug("a document without cells".into()));
+    };
+    let mut text = String::new();
+    if cells.len() > 1 || !first.labels.is_empty() {
+        let _ = writeln!(text, "# A sweep of {} cells; below is the first.", cells.len());
+        for cell in &cells {
+            let _ = writeln!(text, "#   {}  {}", cell.id, cell.name());
+        }
+        text.push('\n');
+    }
+    text += &print(&first.scenario);
+    terminal::say(text.trim_end())?;
+    Ok(Done::Well)
+}

@@ -1,0 +1,71 @@
+//! How the command ends.
+
+use std::fmt;
+
+/// What the command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// What was asked.
+    Well,
+    /// That too, but a claim's verdict differs from the recorded one.
+    Differs,
+}
+
+/// Why it did not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Something given to it is wrong: what, where, and what would do.
+    Input(String),
+    /// This version or machine cannot do it: what is missing and how to get it.
+    Machine(String),
+    /// Whoever started it stopped it.
+    Stopped,
+    /// It broke one of its own rules.
+    Bug(String),
+    /// Nobody reads its output any longer.
+    Closed,
+}
+
+impl Done {
+    /// The exit status.
+    pub(crate) const fn status(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::Differs => 1,
+        }
+    }
+}
+
+impl Failure {
+    /// The exit status. 4, a run outside its own stated error, belongs to the emulated path.
+    pub(crate) const fn status(&self) -> u8 {
+        match self {
+            Self::Closed => 0,
+            Self::Input(_) => 2,
+            Self::Machine(_) => 3,
+            Self::Bug(_) => 70,
+            // What a shell reports for a process that SIGINT ended.
+            Self::Stopped => 130,
+        }
+    }
+
+    /// Bad input.
+    pub(crate) fn input(what: impl fmt::Display) -> Self {
+        Self::Input(what.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(what) | Self::Machine(what) => write!(f, "penstock: {what}"),
+            Self::Stopped => write!(f, "penstock: stopped; complete records are kept"),
+            Self::Bug(what) => write!(
+                f,
+                "penstock: this is a bug in penstock {}: {what}\nplease report it with the command line and its files",
+                crate::VERSION
+            ),
+            Self::Closed => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What is said of runs, sweeps and papers, as pages: the terminal prints their tables, `report.html` has all of them.
+
+use std::fmt::Write;
+
+use indexmap::IndexMap;
+use penstock_report::assemble::{self, CellView, PaperFigure, PaperView, RunView, SweepView};
+use penstock_report::figure::{Axis, Figure, Line, Style};
+use penstock_report::number::{count, quantity, significant};
+use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
+use penstock_report::{palette, text};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::Cell;
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::Table;
+use penstock_scenario::write::print;
+
+use crate::paper::{Judged, Outcome};
+use crate::record::Kept;
+
+/// The page of a run.
+pub(crate) fn of_run(scenario: &Scenario, summary: &Summary, series: &[Table], header: &[(String, String)]) -> Page {
+    let laws: Vec<(String, String)> =
+        scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect();
+    assemble::of_run(&RunView { summary, series, scenario_text: &print(scenario), header, laws: &laws })
+}
+
+/// What the terminal shows of a run: its summary, and what it cost.
+pub(crate) fn printed_run(scenario: &Scenario, summary: &Summary) -> String {
+    let mut page = of_run(scenario, summary, &[], &[]);
+    page.sections.truncate(1);
+    format!("{}\n{}", text::page(&page), cost(std::slice::from_ref(summary)))
+}
+
+/// The page of a sweep.
+pub(crate) fn of_sweep(
+    title: &str,
+    cells: &[Cell],
+    kept: &[Kept],
+    file: &str,
+    command: &str,
+    header: &[(String, String)],
+) -> Page {
+    let views: Vec<CellView<'_>> = cells
+        .iter()
+        .zip(kept)
+        .map(|(cell, kept)| CellView {
+            labels: cell.labels.iter().cloned().collect(),
+            law: cell.scenario.groups.values().next().map(|group| group.cc.law.name.to_owned()),
+            summary: &kept.summary,
+        })
+        .collect();
+    assemble::of_sweep(&SweepView { title, cells: &views, scenario_text: file, command, header })
+}
+
+/// What runs cost together.
+pub(crate) fn cost(summaries: &[Summary]) -> String {
+    let packets: u64 = summaries.iter().map(|s| s.engine.packets).sum();
+    let cpu_s: f64 = summaries.iter().map(|s| s.engine.cpu_s).sum();
+    let memory = summaries.iter().filter_map(|s| s.engine.peak_memory_bytes).max();
+    let mut text = format!("{} packets in {}", count(packets), quantity(cpu_s, "s", 3));
+    if cpu_s > 0.0 {
+        let _ = write!(text, " of CPU time: {} million a CPU second", significant(packets as f64 / 1e6 / cpu_s, 3));
+    }
+    if let Some(bytes) = memory {
+        let _ = write!(text, "; at most {} of memory", quantity(bytes as f64, "B", 3));
+    }
+    text.replace(['\u{202f}', '\u{a0}'], " ")
+}
+
+/// The page of a paper.
+pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, header: &[(String, String)]) -> Page {
+    let figures = outcome.items.iter().map(|item| {
+        let claims = outcome.claims.iter().filter(|c| c.finding.item == item.id).map(claim).collect();
+        PaperFigure {
+            id: item.place.clone(),
+            title: item.title.clone(),
+            prose: item.figure.iter().map(sources).collect(),
+            figures: item.figure.iter().map(|f| drawn(f, &item.colours)).collect(),
+            tables: if item.rows.is_empty() { Vec::new() } else { vec![rows(&item.rows)] },
+            claims,
+            scenario_text: item.scenario_text.clone(),
+            command: if item.rows.is_empty() { String::new() } else { outcome.command(&item.id) },
+            not_run: item.not_run.clone(),
+        }
+    });
+    assemble::of_paper(&PaperView {
+        title: outcome.title.clone(),
+        citation: format!("{}. {published}.", authors.join(", ")),
+        findings: String::new(),
+        header: header.to_vec(),
+        figures: figures.collect(),
+    })
+}
+
+/// Where the lines of others come from.
+fn sources(figure: &penstock_papers::Figure) -> String {
+    let said = |l: &penstock_papers::Line| l.source.as_ref().map(|source| format!("{}: {source}.", l.label));
+    figure.lines.iter().filter_map(said).collect::<Vec<_>>().join(" ")
+}
+
+fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static str>) -> Figure {
+    let log = figure.x_scale == penstock_papers::Scale::Log;
+    let mut ticks: Vec<f64> = figure.lines.iter().flat_map(|l| l.points.iter().map(|p| p.x)).collect();
+    ticks.sort_by(f64::total_cmp);
+    ticks.dedup();
+    let mut x = Axis::new(&figure.x_label, &figure.x_unit).ticks_at(ticks);
+    if log {
+        x = x.log();
+    }
+    let mut y = Axis::new(&figure.y_label, &figure.y_unit);
+    if let Some([least, most]) = figure.y_range {
+        // Data outside of the paper's range are shown all the same.
+        let values = || figure.lines.iter().flat_map(|l| &l.points);
+        y = y.between(values().map(|p| p.min).fold(least, f64::min), values().map(|p| p.max).fold(most, f64::max));
+    }
+    let mut drawn = Figure::new(&figure.title, x, y);
+    let wanted: Vec<Option<&str>> = figure.lines.iter().map(|l| colours.get(&l.label).copied()).collect();
+    for (line, colour) in figure.lines.iter().zip(palette::assign(&wanted)) {
+        let points = line.points.iter().map(|p| (p.x, p.mean)).collect();
+        let mut shown = Line::new(&line.label, points).coloured(colour);
+        if line.source.is_some() {
+            shown = shown.styled(Style::Dashed);
+        }
+        if line.points.iter().any(|p| p.min < p.max) {
+            shown = shown.banded(line.points.iter().map(|p| (p.x, p.min, p.max)).collect());
+        }
+        drawn.lines.push(shown);
+    }
+    drawn
+}
+
+fn rows(rows: &[penstock_papers::Row]) -> TableView {
+    let labels: Vec<&String> = rows.first().map(|r| r.labels.keys().collect()).unwrap_or_default();
+    let mut heads: Vec<&String> = Vec::new();
+    for head in rows.iter().flat_map(|r| r.values.keys()) {
+        if !heads.contains(&head) {
+            heads.push(head);
+        }
+    }
+    let words = labels.iter().map(|l| Column::words(l.as_str()));
+    let numbers = heads.iter().map(|h| Column::numbers(h.as_str(), ""));
+    let mut table = TableView::new("", words.chain(numbers).collect());
+    for row in rows {
+        let words = labels.iter().map(|l| row.labels.get(*l).cloned().unwrap_or_default());
+        let numbers = heads.iter().map(|h| row.values.get(*h).map(|x| significant(*x, 4)).unwrap_or_default());
+        table.rows.push(words.chain(numbers).collect());
+    }
+    table
+}
+
+/// A claim as a page shows it.
+fn claim(judged: &Judged) -> ClaimView {
+    let finding = &judged.finding;
+    ClaimView {
+        id: finding.id.clone(),
+        quotation: finding.statement.clone(),
+        place: finding.place.clone(),
+        bound: finding.bound.clone().unwrap_or_default(),
+        measured: measured(finding),
+        verdict: verdict(finding.verdict),
+        recorded: judged.recorded.map(verdict),
+        ours: finding.ours,
+        note: finding.why.clone().or_else(|| finding.source.clone()).unwrap_or_default(),
+    }
+}
+
+fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
+    match verdict {
+        penstock_papers::Verdict::Holds => Verdict::Holds,
+        penstock_papers::Verdict::Fails => Verdict::Fails,
+        penstock_papers::Verdict::NotRunHere => Verdict::NotRunHere,
+    }
+}
+
+/// What was measured, in a few words: the range, or for what falls the values in order; and where it does not hold.
+fn measured(finding: &penstock_papers::Finding) -> String {
+    let number = |x: f64| significant(x, 4);
+    let all = &finding.measured;
+    let ordered = finding.bound.as_deref().is_some_and(|b| b.starts_with("falls") || b.contains(" < "));
+    let mut text = match all.as_slice() {
+        [] => return String::new(),
+        [one] => number(one.value),
+        _ if ordered => all.iter().map(|m| number(m.value)).collect::<Vec<_>>().join(", "),
+        _ => {
+            // What is compared with another cell is shown by its lead.
+            let shown = |m: &penstock_papers::Measured| m.value - m.against.unwrap_or(0.0);
+            let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
+            let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
+            let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
+            format!("{word}{} to {}", number(least), number(most))
+        }
+    };
+    let failing: Vec<&str> = all.iter().filter(|m| !m.keeps && !m.at.is_empty()).map(|m| m.at.as_str()).collect();
+    if !failing.is_empty() {
+        let _ = write!(text, "; not at {}", failing.join("; "));
+    }
+    text
+}
+
+/// A table for the terminal: heads, and whether a column holds numbers.
+pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<String>>) -> String {
+    let column = |(name, numbers): &(&str, bool)| Column {
+        name: (*name).to_owned(),
+        unit: String::new(),
+        align: if *numbers { Align::Right } else { Align::Left },
+    };
+    let mut view = TableView::new(caption, columns.iter().map(column).collect());
+    view.rows = rows;
+    text::table(&view)
+}
