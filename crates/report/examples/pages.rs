@@ -45,7 +45,8 @@ fn main() -> std::io::Result<()> {
 }
 
 fn header() -> Vec<(String, String)> {
-    let facts = [("Version", "0.1.0 (4f1c2d9)"), ("Seed", "1"), ("World", "packets"), ("Machine", "4 cores, Linux 6.18")];
+    let facts =
+        [("Version", "0.1.0 (4f1c2d9)"), ("Seed", "1"), ("World", "packets"), ("Machine", "4 cores, Linux 6.18")];
     facts.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
@@ -119,7 +120,10 @@ fn saw(t: f64, period: f64) -> f64 {
     (t / period).fract()
 }
 
-fn series(name: &str, key: &str, entities: &[&str], columns: &[(&str, Kind, &dyn Fn(f64, usize, usize) -> f64)]) -> Table {
+/// A column's name and kind, and its value by time, entity and a number to draw noise with.
+type Made<'a> = (&'a str, Kind, &'a dyn Fn(f64, usize, usize) -> f64);
+
+fn series(name: &str, key: &str, entities: &[&str], columns: &[Made<'_>]) -> Table {
     let times = 600;
     let rows = || (0..times).flat_map(|t| (0..entities.len()).map(move |e| (t, e)));
     let mut table = Table {
@@ -161,15 +165,25 @@ fn run() -> Page {
         &["bottleneck", "bottleneck/back"],
         &[
             ("throughput_bit_per_s", Kind::Average, &|t, e, i| {
-                if e == 0 { 622e6 * ramp(t) * (0.96 + 0.03 * noise(i)) } else { 25e6 * ramp(t) * (1.0 + 0.05 * noise(i)) }
+                if e == 0 {
+                    622e6 * ramp(t) * (0.96 + 0.03 * noise(i))
+                } else {
+                    25e6 * ramp(t) * (1.0 + 0.05 * noise(i))
+                }
             }),
-            ("utilization", Kind::Average, &|t, e, i| if e == 0 { ramp(t) * (0.96 + 0.03 * noise(i)) } else { 0.04 * ramp(t) }),
+            ("utilization", Kind::Average, &|t, e, i| {
+                if e == 0 { ramp(t) * (0.96 + 0.03 * noise(i)) } else { 0.04 * ramp(t) }
+            }),
             ("queue_packets", Kind::Average, &|t, e, i| {
                 if e == 0 { 300.0 + 1100.0 * saw(t, 7.3) + 90.0 * noise(i) } else { 1.2 + noise(i) }
             }),
             ("drops", Kind::Average, &|_, _, _| 0.0),
-            ("marks", Kind::Average, &|t, e, i| if e == 0 { (60.0 * saw(t, 7.3) + 9.0 * noise(i)).max(0.0).round() } else { 0.0 }),
-            ("probability", Kind::Instant, &|t, e, i| if e == 0 { 0.004 * saw(t, 7.3) + 0.0002 * noise(i) } else { f64::NAN }),
+            ("marks", Kind::Average, &|t, e, i| {
+                if e == 0 { (60.0 * saw(t, 7.3) + 9.0 * noise(i)).max(0.0).round() } else { 0.0 }
+            }),
+            ("probability", Kind::Instant, &|t, e, i| {
+                if e == 0 { 0.004 * saw(t, 7.3) + 0.0002 * noise(i) } else { f64::NAN }
+            }),
         ],
     );
     let groups = series(
@@ -190,7 +204,9 @@ fn run() -> Page {
         "flows",
         "flow",
         &names,
-        &[("window_packets", Kind::Instant, &|t, e, i| 20.0 + 60.0 * saw(t + e as f64, 9.0 + e as f64 * 0.2) + noise(i))],
+        &[("window_packets", Kind::Instant, &|t, e, i| {
+            20.0 + 60.0 * saw(t + e as f64, 9.0 + e as f64 * 0.2) + noise(i)
+        })],
     );
     let laws = [("ftp".to_owned(), "newreno".to_owned()), ("fast".to_owned(), "fast".to_owned())];
     of_run(&RunView {
@@ -245,7 +261,13 @@ fn sweep() -> Page {
 fn cases() -> Page {
     let cases = ["NewReno with RED", "FAST", "Lead-lag with price marking"];
     let numbers: Vec<Summary> = (0..3)
-        .map(|i| summary("c", link(0.9 + 0.03 * f64::from(i), 622e6, 400.0 - 150.0 * f64::from(i)), vec![("ftp", group(100, 5e8, 0.97, 0.001))]))
+        .map(|i| {
+            summary(
+                "c",
+                link(0.9 + 0.03 * f64::from(i), 622e6, 400.0 - 150.0 * f64::from(i)),
+                vec![("ftp", group(100, 5e8, 0.97, 0.001))],
+            )
+        })
         .collect();
     let cell = |(case, summary): (&&str, _)| CellView {
         labels: [("case".to_owned(), (*case).to_owned())].into_iter().collect(),
@@ -354,9 +376,10 @@ fn paper() -> Page {
     of_paper(&PaperView {
         title: "A New TCP/AQM for Stable Operation in Fast Networks".to_owned(),
         citation: "F. Paganini, Z. Wang, S. H. Low and J. C. Doyle, IEEE INFOCOM 2003".to_owned(),
-        findings: "The claims about utilization and queues hold at all capacities; the empty queue of Figure 5 does not, \
+        findings:
+            "The claims about utilization and queues hold at all capacities; the empty queue of Figure 5 does not, \
                    because packets are paced by acknowledgements."
-            .to_owned(),
+                .to_owned(),
         header: header(),
         figures: vec![
             PaperFigure {
@@ -366,9 +389,30 @@ fn paper() -> Page {
                 figures: figures.into_iter().take(2).chain([steps]).collect(),
                 tables: Vec::new(),
                 claims: vec![
-                    claim("utilization-high", "achieves a utilization of nearly 100 % at all capacities", "\u{2265} 0.95", "0.981 to 0.987", Verdict::Holds, false),
-                    claim("queue-empty", "the queue is essentially empty in equilibrium", "\u{2264} 10 packets", "50.3 packets", Verdict::Fails, false),
-                    claim("queue-order", "queues of NewReno grow with capacity", "rank correlation \u{2265} 0.9", "0.4", Verdict::Fails, true),
+                    claim(
+                        "utilization-high",
+                        "achieves a utilization of nearly 100 % at all capacities",
+                        "\u{2265} 0.95",
+                        "0.981 to 0.987",
+                        Verdict::Holds,
+                        false,
+                    ),
+                    claim(
+                        "queue-empty",
+                        "the queue is essentially empty in equilibrium",
+                        "\u{2264} 10 packets",
+                        "50.3 packets",
+                        Verdict::Fails,
+                        false,
+                    ),
+                    claim(
+                        "queue-order",
+                        "queues of NewReno grow with capacity",
+                        "rank correlation \u{2265} 0.9",
+                        "0.4",
+                        Verdict::Fails,
+                        true,
+                    ),
                 ],
                 scenario_text: SCENARIO.to_owned(),
                 command: "penstock paper fast-aqm/figure-5".to_owned(),
@@ -377,7 +421,14 @@ fn paper() -> Page {
             PaperFigure {
                 id: "Figure 9".to_owned(),
                 title: "Across the Atlantic".to_owned(),
-                claims: vec![claim("wan", "sustained 95 % over 10 000 km", "\u{2265} 0.9", "", Verdict::NotRunHere, false)],
+                claims: vec![claim(
+                    "wan",
+                    "sustained 95 % over 10 000 km",
+                    "\u{2265} 0.9",
+                    "",
+                    Verdict::NotRunHere,
+                    false,
+                )],
                 not_run: Some("it needs two hosts on a transatlantic line.".to_owned()),
                 ..PaperFigure::default()
             },

@@ -269,9 +269,11 @@ mod tests {
     fn a_figure_survives_json() {
         let mut figure = Figure::new("t", Axis::new("Time", "s"), Axis::new("Queue", "packets").log());
         figure.lines.push(
-            Line::new("a", vec![(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0)])
-                .styled(Style::Dashed)
-                .banded(vec![(0.0, 1.0, f64::INFINITY)]),
+            Line::new("a", vec![(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0)]).styled(Style::Dashed).banded(vec![(
+                0.0,
+                1.0,
+                f64::INFINITY,
+            )]),
         );
         figure.marks.push(Mark::Point { x: -1.0, y: 0.0, label: "critical".into() });
         let text = serde_json::to_string(&figure).unwrap();

@@ -46,7 +46,9 @@ pub fn write(page: &Page) -> String {
     for (section, anchor) in page.sections.iter().zip(&anchors) {
         self::section(&mut out, section, anchor);
     }
-    out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n</body>\n</html>\n");
+    out.push_str(
+        "</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n</body>\n</html>\n",
+    );
     out
 }
 
@@ -66,6 +68,9 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
     for paragraph in section.prose.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
         let _ = writeln!(out, "<p>{}</p>", escape(paragraph));
     }
+    if !section.tables.is_empty() {
+        out.push_str("<div class=\"tables\">\n");
+    }
     for table in &section.tables {
         if table.folded || table.rows.len() > LONG {
             let _ = writeln!(
@@ -79,6 +84,9 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
         } else {
             self::table(out, table, true);
         }
+    }
+    if !section.tables.is_empty() {
+        out.push_str("</div>\n");
     }
     if !section.figures.is_empty() {
         out.push_str("<div class=\"figures\">\n");
@@ -147,7 +155,12 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
         let quotation = escape(&claim.quotation);
         let tag = if claim.ours { "span" } else { "q" };
         let _ = write!(out, "<{tag}>{quotation}</{tag}>");
-        let _ = write!(out, "<span class=\"place\"><span class=\"id\">{}</span>{}</span>", escape(&claim.id), escape(&claim.place));
+        let _ = write!(
+            out,
+            "<span class=\"place\"><span class=\"id\">{}</span>{}</span>",
+            escape(&claim.id),
+            escape(&claim.place)
+        );
         if !claim.note.is_empty() {
             let _ = write!(out, "<span class=\"note\">{}</span>", escape(&claim.note));
         }
@@ -188,7 +201,8 @@ fn badge(verdict: Verdict) -> String {
 fn anchors(sections: &[Section]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let one = |section: &Section| {
-        let letters = section.heading.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+        let letters =
+            section.heading.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
         let name = letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-");
         let name = if name.is_empty() { "section".to_owned() } else { name };
         let mut candidate = name.clone();
@@ -254,8 +268,7 @@ mod tests {
             Mark::Vertical { at: 0.5, label: e() },
             Mark::Point { x: 0.5, y: 1.5, label: e() },
         ];
-        let mut table =
-            TableView::new(e(), vec![Column::words(e()), Column::numbers(e(), e()), Column::verdicts(e())]);
+        let mut table = TableView::new(e(), vec![Column::words(e()), Column::numbers(e(), e()), Column::verdicts(e())]);
         table.rows = vec![vec![e(), e(), e()]];
         let claim = ClaimView {
             id: e(),
@@ -275,10 +288,7 @@ mod tests {
             tables: vec![table],
             figures: vec![figure],
             claims: vec![claim],
-            code: vec![
-                Code { label: e(), text: e(), folded: true },
-                Code { label: e(), text: e(), folded: false },
-            ],
+            code: vec![Code { label: e(), text: e(), folded: true }, Code { label: e(), text: e(), folded: false }],
         };
         Page { title: e(), subtitle: e(), facts: vec![(e(), e())], sections: vec![section; 3] }
     }

@@ -44,12 +44,12 @@ pub fn digits(value: f64, digits: usize) -> String {
 
 /// [`significant`] without trailing zeros: for axes and prose.
 pub fn short(value: f64, digits: usize) -> String {
-    let text = significant(value, digits);
-    if text.contains('.') && !text.contains('\u{d7}') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    trimmed(&significant(value, digits)).to_owned()
+}
+
+/// A printed number without its trailing zeros.
+pub(crate) fn trimmed(text: &str) -> &str {
+    if text.contains('.') && !text.contains('\u{d7}') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// `value` with so many digits after the point, thousands set apart from 10 000 on, a true minus sign, never `-0`.
@@ -205,15 +205,12 @@ pub fn parse(text: &str) -> Option<(f64, &'static str)> {
     ];
     let text = text.trim();
     // The number is the longest start that reads as one; digits, sign, point and exponent only, so `inf` is a name.
-    let end = (1..=text.len())
-        .rev()
-        .filter(|&end| text.is_char_boundary(end))
-        .find(|&end| {
-            let head = text[..end].trim_end();
-            head.bytes().any(|b| b.is_ascii_digit())
-                && head.bytes().all(|b| b.is_ascii_digit() || b"+-.eE_".contains(&b))
-                && head.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite)
-        })?;
+    let end = (1..=text.len()).rev().filter(|&end| text.is_char_boundary(end)).find(|&end| {
+        let head = text[..end].trim_end();
+        head.bytes().any(|b| b.is_ascii_digit())
+            && head.bytes().all(|b| b.is_ascii_digit() || b"+-.eE_".contains(&b))
+            && head.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite)
+    })?;
     let value: f64 = text[..end].trim_end().replace('_', "").parse().ok()?;
     let rest = text[end..].trim();
     UNITS.iter().find(|(unit, _, _)| *unit == rest).map(|(_, factor, base)| (scaled(value, *factor), *base))

@@ -212,9 +212,8 @@ impl TableView {
 
     /// Leaves out columns in which every cell is empty or absent.
     pub fn drop_empty_columns(&mut self) {
-        let empty = |i: usize| {
-            self.rows.iter().all(|r| r.get(i).is_none_or(|c| c.is_empty() || c == crate::number::ABSENT))
-        };
+        let empty =
+            |i: usize| self.rows.iter().all(|r| r.get(i).is_none_or(|c| c.is_empty() || c == crate::number::ABSENT));
         let keep: Vec<bool> = (0..self.columns.len()).map(|i| self.rows.is_empty() || !empty(i)).collect();
         let mut at = keep.iter();
         self.columns.retain(|_| at.next().copied().unwrap_or(true));

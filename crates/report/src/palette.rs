@@ -2,8 +2,7 @@
 
 /// Colours for lines that have none of their own: Okabe and Ito's set without its yellow, which is too light for a line on
 /// white, in an order that keeps neighbours apart.
-pub const PALETTE: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444", "#7b3fa0"];
+pub const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444", "#7b3fa0"];
 
 /// Two colours nearer than this look alike as thin lines.
 const ALIKE: f64 = 90.0;

@@ -88,6 +88,13 @@ impl Ruler {
         Self::new(&axis, std::iter::empty(), Fit::Tight, wanted)
     }
 
+    /// Leaves out ticks and their prefix.
+    pub(crate) fn forget(&mut self, axis: &Axis) {
+        self.ticks.clear();
+        self.minor.clear();
+        self.title = title(axis, &axis.unit);
+    }
+
     fn tick(&mut self, axis: &Axis, wanted: usize) {
         let inside = |v: &f64| {
             let at = self.place(*v);
@@ -184,7 +191,11 @@ fn spread(low: f64, high: f64, log: bool) -> (f64, f64) {
 fn steps(low: f64, high: f64, wanted: usize) -> (Vec<f64>, f64) {
     let raw = (high - low) / wanted.max(2) as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.7).unwrap_or(raw);
+    // 25 and 250 are round, 2.5 is not.
+    let exponent = libm::round(libm::log10(power)) as i64;
+    let multiples: &[f64] =
+        if exponent.rem_euclid(3) == 0 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 2.0, 2.5, 5.0, 10.0] };
+    let step = multiples.iter().map(|m| m * power).find(|s| *s >= raw * 0.7).unwrap_or(raw);
     let first = libm::ceil(low / step - 1e-6);
     let last = libm::floor(high / step + 1e-6);
     let count = (last - first).clamp(0.0, 40.0) as usize;
@@ -197,7 +208,7 @@ fn decades(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<f64>) {
     let last = libm::ceil(libm::log10(high)) as i32;
     let span = libm::log10(high) - libm::log10(low);
     let ten = |e: i32| libm::pow(10.0, e as f64);
-    if span <= 2.2 {
+    if span < 2.9 {
         let each = |ms: &[f64]| (first..=last).flat_map(|e| ms.iter().map(move |m| m * ten(e))).collect::<Vec<_>>();
         (each(&[1.0, 2.0, 5.0]), each(&[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]))
     } else {
@@ -214,15 +225,19 @@ fn decades(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<f64>) {
     }
 }
 
+fn title(axis: &Axis, unit: &str) -> String {
+    match (axis.label.is_empty(), unit.is_empty()) {
+        (_, true) => axis.label.clone(),
+        (true, false) => format!("[{unit}]"),
+        (false, false) => format!("{} [{unit}]", axis.label),
+    }
+}
+
 /// What ticks say, and the axis title with the unit that goes with it. `step` is their distance where they are equally far
 /// apart.
 fn labels(axis: &Axis, values: &[f64], step: Option<f64>) -> (String, Vec<String>) {
     let unit = axis.unit.as_str();
-    let title = |unit: &str| match (axis.label.is_empty(), unit.is_empty()) {
-        (_, true) => axis.label.clone(),
-        (true, false) => format!("[{unit}]"),
-        (false, false) => format!("{} [{unit}]", axis.label),
-    };
+    let title = |unit: &str| title(axis, unit);
     let most = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let least = values.iter().filter(|v| **v != 0.0).fold(f64::INFINITY, |m, v| m.min(v.abs()));
     let prefixed = Prefix::of_unit(unit).len() > 1;
@@ -290,12 +305,12 @@ mod tests {
         let cases: &[(&str, &[f64], &str, &str)] = &[
             ("s", &[0.0, 60.0], "V [s]", "0 10 20 30 40 50 60"),
             ("s", &[0.0, 0.05], "V [ms]", "0 10 20 30 40 50"),
-            ("bit/s", &[0.0, 622e6], "V [Mbit/s]", "0 200 400 600"),
+            ("bit/s", &[0.0, 622e6], "V [Mbit/s]", "0 100 200 300 400 500 600"),
             ("bit/s", &[0.0, 1.05e9], "V [Mbit/s]", "0 200 400 600 800 1000"),
-            ("packets", &[0.0, 7775.0], "V [packets]", "0 2000 4000 6000"),
-            ("packets", &[0.0, 7.7e6], "V [10\u{2076} packets]", "0 2 4 6"),
+            ("packets", &[0.0, 7775.0], "V [packets]", "0 1000 2000 3000 4000 5000 6000 7000"),
+            ("packets", &[0.0, 7.7e6], "V [10\u{2076} packets]", "0 1 2 3 4 5 6 7"),
             ("", &[0.0, 1.0], "V", "0.0 0.2 0.4 0.6 0.8 1.0"),
-            ("", &[0.0, 1.3e-5], "V [10\u{207b}\u{2076}]", "0.0 2.5 5.0 7.5 10.0 12.5"),
+            ("", &[0.0, 1.3e-5], "V [10\u{207b}\u{2076}]", "0 2 4 6 8 10 12"),
             ("", &[-1.5, 1.5], "V", "\u{2212}1.5 \u{2212}1.0 \u{2212}0.5 0.0 0.5 1.0 1.5"),
         ];
         for (unit, values, title, ticks) in cases {
@@ -319,10 +334,15 @@ mod tests {
     #[test]
     fn a_log_axis_finds_its_own_ticks() {
         let cases: &[(&str, &[f64], &str, &str)] = &[
-            ("", &[1e-6, 1.0], "V", "10\u{207b}\u{2076} 10\u{207b}\u{2075} 10\u{207b}\u{2074} 10\u{207b}\u{b3} 10\u{207b}\u{b2} 10\u{207b}\u{b9} 10\u{2070}"),
+            (
+                "",
+                &[1e-6, 1.0],
+                "V",
+                "10\u{207b}\u{2076} 10\u{207b}\u{2075} 10\u{207b}\u{2074} 10\u{207b}\u{b3} 10\u{207b}\u{b2} 10\u{207b}\u{b9} 10\u{2070}",
+            ),
             ("packets", &[1.0, 1000.0], "V [packets]", "1 10 100 1000"),
             ("packets", &[3.0, 80.0], "V [packets]", "5 10 20 50"),
-            ("packets", &[110.0, 150.0], "V [packets]", "110 120 130 140 150"),
+            ("packets", &[110.0, 150.0], "V [packets]", "110 115 120 125 130 135 140 145 150"),
             ("rad/s", &[0.1, 100.0], "V [rad/s]", "0.1 1 10 100"),
         ];
         for (unit, values, title, ticks) in cases {

@@ -3,6 +3,8 @@
 mod canvas;
 mod layout;
 
+use std::fmt::Write;
+
 use crate::figure::{Figure, Line, Mark, Style};
 use crate::palette;
 use crate::scale::{Fit, Place, Ruler};
@@ -57,8 +59,7 @@ impl Plan {
         for (ruler, axis) in [(&mut x, &figure.x), (&mut y, &figure.y)] {
             // Numbers on an axis without data would be made up.
             if figure.is_empty() && axis.range.is_none() && axis.ticks.is_empty() {
-                ruler.ticks.clear();
-                ruler.minor.clear();
+                ruler.forget(axis);
             }
         }
         let title = wrap(&figure.title, WIDTH as f64 - 24.0, TITLE_SIZE as f64 * 1.06);
@@ -74,15 +75,13 @@ impl Plan {
         let height = if figure.equal_aspect { 400.0 } else { 246.0 };
         let area = Area { left, right, top, bottom: top + height };
 
-        let (x, y) = if figure.equal_aspect && !x.is_log() && !y.is_log() {
-            squared(figure, &area, x, y)
-        } else {
-            (x, y)
-        };
+        let (x, y) =
+            if figure.equal_aspect && !x.is_log() && !y.is_log() { squared(figure, &area, x, y) } else { (x, y) };
         let x_labels = fitting(&x.ticks, &area);
         let rows = x_labels.iter().map(|(_, lines)| lines.len()).max().unwrap_or(1).max(1);
         let bottom = area.bottom + 8.0 + rows as f64 * 15.0 + if x.title.is_empty() { 4.0 } else { 26.0 };
-        let colours = figure.lines.iter().map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY))).collect();
+        let colours =
+            figure.lines.iter().map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY))).collect();
         Self { height: bottom as u32, title, legend, area, x, y, x_labels, colours }
     }
 
@@ -215,7 +214,8 @@ impl Plan {
                     let (width, ink) = if thin { (1.0, INK.spine) } else { (1.2, INK.mark) };
                     canvas.line(&[(area.left, y), (area.right, y)], width, ink, !thin);
                     let (start, end) = (area.left + 6.0, area.right - 6.0);
-                    let seats = [(end, y - 9.0, End), (start, y - 9.0, Start), (end, y + 9.0, End), (start, y + 9.0, Start)];
+                    let seats =
+                        [(end, y - 9.0, End), (start, y - 9.0, Start), (end, y + 9.0, End), (start, y + 9.0, Start)];
                     (label, seats)
                 }
                 Mark::Vertical { label, .. } => {
@@ -223,14 +223,16 @@ impl Plan {
                     let (width, ink) = if thin { (1.0, INK.spine) } else { (1.2, INK.mark) };
                     canvas.line(&[(x, area.top), (x, area.bottom)], width, ink, !thin);
                     let (top, bottom) = (area.top + 9.0, area.bottom - 10.0);
-                    let seats = [(x + 6.0, top, Start), (x - 6.0, top, End), (x + 6.0, bottom, Start), (x - 6.0, bottom, End)];
+                    let seats =
+                        [(x + 6.0, top, Start), (x - 6.0, top, End), (x + 6.0, bottom, Start), (x - 6.0, bottom, End)];
                     (label, seats)
                 }
                 Mark::Point { label, .. } => {
                     canvas.marker(Shape::Circle, (x, y), 5.0, INK.white);
                     canvas.marker(Shape::Circle, (x, y), 3.6, INK.black);
                     let (up, down) = (y - 12.0, y + 12.0);
-                    let seats = [(x + 7.0, up, Start), (x - 7.0, up, End), (x - 7.0, down, End), (x + 7.0, down, Start)];
+                    let seats =
+                        [(x + 7.0, up, Start), (x - 7.0, up, End), (x - 7.0, down, End), (x + 7.0, down, Start)];
                     (label, seats)
                 }
             };
@@ -343,10 +345,10 @@ fn describe(figure: &Figure) -> String {
     if !text.is_empty() {
         text.push(' ');
     }
-    text.push_str(&format!("{} over {}.", figure.y.label, figure.x.label));
+    let _ = write!(text, "{} over {}.", figure.y.label, figure.x.label);
     let names: Vec<&str> = figure.lines.iter().map(|l| l.name.as_str()).filter(|n| !n.is_empty()).collect();
     if !names.is_empty() {
-        text.push_str(&format!(" Lines: {}.", names.join(", ")));
+        let _ = write!(text, " Lines: {}.", names.join(", "));
     }
     if figure.is_empty() {
         text.push_str(" There are no data.");

@@ -86,10 +86,7 @@ pub fn page(page: &Page) -> String {
 }
 
 /// A table of claims; the first word of each says where it belongs, if any does.
-pub(crate) fn verdict_table<'a>(
-    caption: &str,
-    claims: impl Iterator<Item = (&'a str, &'a ClaimView)>,
-) -> TableView {
+pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a str, &'a ClaimView)>) -> TableView {
     let columns = vec![
         Column::words("Figure"),
         Column::words("Claim"),

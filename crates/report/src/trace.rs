@@ -127,7 +127,15 @@ fn clip_segment(a: Point, b: Point) -> Option<(Point, Point)> {
             leave = leave.min(room / towards);
         }
     }
-    let at = |t: f64| if t == 0.0 { a } else if t == 1.0 { b } else { (a.0 + t * dx, a.1 + t * dy) };
+    let at = |t: f64| {
+        if t == 0.0 {
+            a
+        } else if t == 1.0 {
+            b
+        } else {
+            (a.0 + t * dx, a.1 + t * dy)
+        }
+    };
     (enter <= leave).then(|| (at(enter), at(leave)))
 }
 

@@ -2,7 +2,7 @@
 
 use penstock_scenario::summary::{FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
 
-use crate::number::{ABSENT, Prefix, digits, fixed};
+use crate::number::{ABSENT, Prefix, digits, fixed, trimmed};
 use crate::page::{Column, TableView};
 
 /// One number of a link's or a group's summary.
@@ -116,7 +116,7 @@ fn entities<'a, T: 'a>(
         view.columns.extend(names.into_iter().map(|n| Column::numbers(n, "")));
         for (i, column) in columns.into_iter().enumerate() {
             let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
-            let cells: Vec<String> = rows.iter().map(|r| r[i].clone()).collect();
+            let cells: Vec<String> = rows.iter().map(|r| trimmed(&r[i]).to_owned()).collect();
             if cells.iter().any(|c| c != ABSENT) {
                 view.rows.push(std::iter::once(format!("{}{unit}", column.name)).chain(cells).collect());
             }

@@ -1,5 +1,7 @@
 //! The page of a sweep: one chart a measure over what was swept, one line a case, seeds as a band.
 
+use std::fmt::Write;
+
 use indexmap::IndexMap;
 use penstock_scenario::summary::Summary;
 
@@ -153,16 +155,17 @@ impl Plan {
     }
 
     fn subtitle(&self, cells: usize) -> String {
-        let swept: Vec<String> = self.keys.iter().filter(|k| *k != "seed" && *k != "case").map(|k| key_words(k)).collect();
+        let swept: Vec<String> =
+            self.keys.iter().filter(|k| *k != "seed" && *k != "case").map(|k| key_words(k)).collect();
         let mut text = format!("A sweep of {cells} {}", if cells == 1 { "run" } else { "runs" });
         if !swept.is_empty() {
-            text.push_str(&format!(" over {}", swept.join(", ").to_lowercase()));
+            let _ = write!(text, " over {}", swept.join(", ").to_lowercase());
         }
         if self.cases.len() > 1 {
-            text.push_str(&format!(", {} cases", self.cases.len()));
+            let _ = write!(text, ", {} cases", self.cases.len());
         }
         if self.seeds > 1 {
-            text.push_str(&format!(", {} seeds each", self.seeds));
+            let _ = write!(text, ", {} seeds each", self.seeds);
         }
         text
     }
@@ -198,12 +201,16 @@ impl Plan {
         let mut y = Axis::new(name, unit);
         // What grows with a swept capacity would hide its beginning.
         let most = values.iter().flatten().fold(0.0_f64, |m, v| m.max(*v));
-        if x.scale == Scale::Log && values.iter().flatten().all(|v| *v > 0.0 && most / *v < 1e6) && values.iter().flatten().any(|v| most / *v > 20.0) {
+        if x.scale == Scale::Log
+            && values.iter().flatten().all(|v| *v > 0.0 && most / *v < 1e6)
+            && values.iter().flatten().any(|v| most / *v > 20.0)
+        {
             y = y.log();
         }
         let mut figure = Figure::new(name, x, y);
         if self.seeds > 1 {
-            figure.caption = format!("Mean over {} seeds; the band reaches from the lowest to the highest.", self.seeds);
+            figure.caption =
+                format!("Mean over {} seeds; the band reaches from the lowest to the highest.", self.seeds);
         }
         for (i, (case, colour)) in self.cases.iter().enumerate() {
             let mut points: Vec<(f64, f64)> = cells
@@ -271,7 +278,7 @@ impl Plan {
         let things: Vec<&T> = found.iter().map(|(_, t)| t).collect();
         let (columns, rows) = measures::cells(measures, &things);
         let labelled = found.iter().map(|(c, _)| *c).zip(rows);
-        let mut view = self.table(format!("{caption}: every number of every run"), &self.keys, columns, labelled);
+        let mut view = table(format!("{caption}: every number of every run"), &self.keys, columns, labelled);
         view.folded = true;
         view
     }
@@ -295,7 +302,8 @@ impl Plan {
         let (mut columns, mut rows) = (Vec::new(), vec![Vec::new(); alike.len()]);
         for measure in measures.iter().filter(|m| m.headline) {
             let mean = |things: &Vec<T>| {
-                let values: Vec<f64> = things.iter().filter_map(|t| (measure.of)(t)).filter(|v| v.is_finite()).collect();
+                let values: Vec<f64> =
+                    things.iter().filter_map(|t| (measure.of)(t)).filter(|v| v.is_finite()).collect();
                 (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
             };
             let values: Vec<Option<f64>> = alike.values().map(|(_, things)| mean(things)).collect();
@@ -303,34 +311,35 @@ impl Plan {
             columns.push(column);
             rows.iter_mut().zip(printed).for_each(|(row, text)| row.push(text));
         }
-        let caption = if self.seeds > 1 { format!("{caption}, mean over {} seeds", self.seeds) } else { caption.to_owned() };
-        self.table(caption, &keys, columns, alike.values().map(|(c, _)| *c).zip(rows))
+        let caption =
+            if self.seeds > 1 { format!("{caption}, mean over {} seeds", self.seeds) } else { caption.to_owned() };
+        table(caption, &keys, columns, alike.values().map(|(c, _)| *c).zip(rows))
     }
+}
 
-    fn table<'a>(
-        &self,
-        caption: String,
-        keys: &[String],
-        columns: Vec<Column>,
-        rows: impl Iterator<Item = (&'a CellView<'a>, Vec<String>)>,
-    ) -> TableView {
-        let rows: Vec<(&CellView<'_>, Vec<String>)> = rows.collect();
-        let key_column = |k: &String| {
-            if rows.iter().all(|(c, _)| c.labels.get(k).is_none_or(|v| parse(v).is_some())) {
-                Column::numbers(key_words(k), "")
-            } else {
-                Column::words(key_words(k))
-            }
-        };
-        let mut view = TableView::new(caption, keys.iter().map(key_column).collect());
-        view.columns.extend(columns);
-        for (cell, row) in rows {
-            let labels = keys.iter().map(|k| cell.labels.get(k).cloned().unwrap_or_default());
-            view.rows.push(labels.chain(row).collect());
+/// A row a cell: what was swept, then its numbers.
+fn table<'a>(
+    caption: String,
+    keys: &[String],
+    columns: Vec<Column>,
+    rows: impl Iterator<Item = (&'a CellView<'a>, Vec<String>)>,
+) -> TableView {
+    let rows: Vec<(&CellView<'_>, Vec<String>)> = rows.collect();
+    let key_column = |k: &String| {
+        if rows.iter().all(|(c, _)| c.labels.get(k).is_none_or(|v| parse(v).is_some())) {
+            Column::numbers(key_words(k), "")
+        } else {
+            Column::words(key_words(k))
         }
-        view.drop_empty_columns();
-        view
+    };
+    let mut view = TableView::new(caption, keys.iter().map(key_column).collect());
+    view.columns.extend(columns);
+    for (cell, row) in rows {
+        let labels = keys.iter().map(|k| cell.labels.get(k).cloned().unwrap_or_default());
+        view.rows.push(labels.chain(row).collect());
     }
+    view.drop_empty_columns();
+    view
 }
 
 /// The values of `key` from small to large, if every cell that has it has a number in one unit, and they differ.
@@ -349,7 +358,8 @@ fn number_axis(cells: &[CellView<'_>], key: &str) -> Option<(String, &'static st
 
 /// `links.bottleneck.rate` as `Bottleneck rate`.
 fn key_words(key: &str) -> String {
-    let parts: Vec<&str> = key.split('.').filter(|p| !matches!(*p, "links" | "flows" | "cc" | "aqm" | "sender")).collect();
+    let parts: Vec<&str> =
+        key.split('.').filter(|p| !matches!(*p, "links" | "flows" | "cc" | "aqm" | "sender")).collect();
     words(&parts.iter().map(|p| unit_of(p).0).collect::<Vec<_>>().join(" "))
 }
 

@@ -3,6 +3,8 @@
 //! The backend knows whole numbers only, no dashes, no title and no role. So it draws ten times as large into a view box
 //! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the rest in afterwards.
 
+use std::fmt::Write;
+
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -218,7 +220,7 @@ fn dashes(body: &str) -> String {
         let end = after.find('"').unwrap_or(0);
         match after[..end].parse::<u32>() {
             Ok(width) if width % 2 == 1 => {
-                out.push_str(&format!("{}\" stroke-dasharray=\"{} {}", width - 1, 60, 40));
+                let _ = write!(out, "{}\" stroke-dasharray=\"{} {}", width - 1, 60, 40);
                 rest = &after[end..];
             }
             _ => rest = after,
@@ -254,9 +256,5 @@ pub(super) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
         line.push_str(word);
     }
     lines.push(line);
-    lines
-        .iter()
-        .map(|l| super::layout::shortened(l.trim(), width, size))
-        .filter(|l| !l.is_empty())
-        .collect()
+    lines.iter().map(|l| super::layout::shortened(l.trim(), width, size)).filter(|l| !l.is_empty()).collect()
 }

@@ -1,0 +1,199 @@
+//! Pages from data: what is drawn across, what is a line, what is a band, what is left out.
+
+use indexmap::IndexMap;
+use penstock_report::assemble::{
+    AnalysisView, CellView, CurveView, NyquistView, PaperFigure, PaperView, RunView, SweepView, of_analysis, of_paper,
+    of_run, of_sweep,
+};
+use penstock_report::page::Tone;
+use penstock_report::page::Verdict::{Fails, Holds, NotRunHere};
+use penstock_report::{ClaimView, Figure, Mark, Page, Scale, Style, html, text};
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::{Cells, Column, Kind, Table};
+
+fn summary(utilization: f64, drops: f64) -> Summary {
+    let text = format!(
+        r#"{{ "title": "t", "world": "packets", "seed": 1, "measured_s": 40.0,
+             "links": {{ "up": {{ "utilization": {utilization}, "throughput_bit_per_s": 1e8, "queue_mean_packets": 50.5,
+                "queue_sd_packets": 1.0, "queue_p99_packets": 60.0, "queue_max_packets": 61.0,
+                "arrivals": 12345, "departures": 12345, "drops": 0, "marks": 0 }},
+               "up/back": {{ "utilization": 0.04, "throughput_bit_per_s": 1e6, "queue_mean_packets": 0.0,
+                "queue_sd_packets": 0.0, "queue_p99_packets": 0.0, "queue_max_packets": 1.0,
+                "arrivals": 12345, "departures": 12345, "drops": 0, "marks": 0 }} }},
+             "groups": {{ "ftp": {{ "count": 10, "goodput_bit_per_s": 9.6e7, "throughput_packets_per_s": 12500.0,
+                "loss_rate": {drops}, "mark_rate": 0.0, "retransmits": 0, "timeouts": 0 }} }},
+             "engine": {{ "events": 1, "packets": 1, "wall_s": 1.0, "cpu_s": 1.0, "packets_per_cpu_s": 1.0 }} }}"#
+    );
+    serde_json::from_str(&text).expect("a summary is read back")
+}
+
+fn labels(pairs: &[(&str, &str)]) -> IndexMap<String, String> {
+    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+}
+
+fn sweep(cells: &[(IndexMap<String, String>, Summary)]) -> Page {
+    let cells: Vec<CellView<'_>> =
+        cells.iter().map(|(labels, summary)| CellView { labels: labels.clone(), law: None, summary }).collect();
+    of_sweep(&SweepView { title: "t", cells: &cells, scenario_text: "", command: "penstock sweep t.toml", header: &[] })
+}
+
+fn figure<'a>(page: &'a Page, section: &str, title: &str) -> &'a Figure {
+    let section = page.sections.iter().find(|s| s.heading == section).expect("the section is there");
+    section.figures.iter().find(|f| f.title == title).expect("the figure is there")
+}
+
+#[test]
+fn a_sweep_has_the_swept_number_across_and_a_line_a_case() {
+    let mut cells = Vec::new();
+    for (case, base) in [("FAST", 0.9), ("NewReno/RED", 0.6)] {
+        for (rate, more) in [("622 Mbit/s", 0.0), ("155 Mbit/s", 0.02), ("10 Gbit/s", 0.04)] {
+            for (seed, wobble) in [("1", -0.01), ("2", 0.01)] {
+                let labels = labels(&[("seed", seed), ("links.up.rate", rate), ("case", case)]);
+                cells.push((labels, summary(base + more + wobble, 0.0)));
+            }
+        }
+    }
+    let page = sweep(&cells);
+    let utilization = figure(&page, "Link up", "Utilization");
+    assert_eq!((utilization.x.label.as_str(), utilization.x.unit.as_str()), ("Up rate", "bit/s"));
+    assert_eq!(utilization.x.scale, Scale::Log);
+    assert_eq!(utilization.x.ticks.iter().map(|t| t.at).collect::<Vec<_>>(), [155e6, 622e6, 10e9]);
+    assert_eq!(utilization.lines.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["FAST", "NewReno/RED"]);
+    assert_eq!(utilization.lines[0].colour, "#0b6e99", "a law has one colour everywhere");
+    let (fast, band) = (&utilization.lines[0].points, utilization.lines[0].band.as_ref().expect("two seeds"));
+    assert!((fast[0].1 - 0.92).abs() < 1e-12 && (band[0].1 - 0.91).abs() < 1e-12 && (band[0].2 - 0.93).abs() < 1e-12);
+    assert!(page.sections.iter().all(|s| s.heading != "Link up/back"), "the way back is not the story");
+    let flows = page.sections.iter().find(|s| s.heading == "Flows ftp").expect("the section is there");
+    assert_eq!(flows.prose, "Zero everywhere, and so not drawn: loss rate, mark rate.");
+    let numbers = page.sections.iter().find(|s| s.heading == "Numbers").expect("the section is there");
+    assert_eq!(numbers.tables[0].rows.len(), 6, "a row a cell without its seed");
+    assert_eq!(numbers.tables.iter().filter(|t| t.folded).map(|t| t.rows.len()).collect::<Vec<_>>(), [12, 12]);
+}
+
+#[test]
+fn a_sweep_of_cases_only_has_a_place_a_case() {
+    let cells: Vec<_> = ["FAST", "CUBIC <new>"].iter().map(|c| (labels(&[("case", c)]), summary(0.9, 0.1))).collect();
+    let page = sweep(&cells);
+    let utilization = figure(&page, "Link up", "Utilization");
+    let names: Vec<_> = utilization.x.ticks.iter().map(|t| t.label.as_deref()).collect();
+    assert_eq!(names, [Some("FAST"), Some("CUBIC <new>")]);
+    assert!(utilization.lines.iter().all(|l| l.style == Style::Points && l.band.is_none()));
+    html::write(&page);
+}
+
+#[test]
+fn a_sweep_of_two_numbers_has_the_longer_one_across() {
+    let mut cells = Vec::new();
+    for rtt in ["50 ms", "100 ms"] {
+        for count in ["10", "20", "30"] {
+            cells.push((labels(&[("flows.ftp.rtt", rtt), ("flows.ftp.count", count)]), summary(0.9, 0.0)));
+        }
+    }
+    let page = sweep(&cells);
+    let utilization = figure(&page, "Link up", "Utilization");
+    assert_eq!(utilization.x.label, "Ftp count");
+    assert_eq!(utilization.lines.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["50 ms", "100 ms"]);
+}
+
+#[test]
+fn an_empty_sweep_is_a_page_too() {
+    assert!(html::write(&sweep(&[])).contains("A sweep of 0 runs"));
+    let one = sweep(&[(labels(&[]), summary(0.5, 0.0))]);
+    assert!(html::write(&one).contains("A sweep of 1 run<"));
+}
+
+#[test]
+fn a_run_draws_whatever_was_recorded() {
+    let number = |name: &str, kind, values: &[f64]| Column {
+        name: name.to_owned(),
+        kind,
+        values: Cells::Number(values.to_vec()),
+    };
+    let table = Table {
+        name: "groups".to_owned(),
+        columns: vec![
+            number("time_s", Kind::Key, &[0.1, 0.1, 0.2, 0.2]),
+            Column {
+                name: "group".to_owned(),
+                kind: Kind::Key,
+                values: Cells::Name { names: vec!["ftp".into(), "web".into()], rows: vec![0, 1, 0, 1] },
+            },
+            number("window_packets", Kind::Average, &[1.0, 2.0, 3.0, 4.0]),
+            number("base_rtt_s", Kind::Instant, &[0.1, f64::NAN, 0.1, f64::NAN]),
+            number("timeouts", Kind::Average, &[0.0; 4]),
+        ],
+    };
+    let summary = summary(0.97, 0.0);
+    let page = of_run(&RunView {
+        summary: &summary,
+        series: &[table],
+        scenario_text: "format = 1",
+        header: &[],
+        laws: &[("web".to_owned(), "fast".to_owned())],
+    });
+    let window = figure(&page, "Groups over time", "Window");
+    assert_eq!(window.lines[1].points, [(0.1, 2.0), (0.2, 4.0)]);
+    assert_eq!(window.lines[1].colour, "#0b6e99");
+    assert_ne!(window.lines[0].colour, window.lines[1].colour);
+    assert_eq!(figure(&page, "Groups over time", "Base RTT").lines.len(), 1);
+    let text = text::page(&page);
+    for needed in [
+        "Utilization                0.97     0.04\n",
+        "Arrivals               12 345   12 345\n",
+        "Goodput [Mbit/s]                   96\n",
+    ] {
+        assert!(text.contains(needed), "{needed}\n{text}");
+    }
+}
+
+#[test]
+fn an_analysis_shows_the_critical_point_however_large_the_gain() {
+    let points = vec![(-3e6, -4e9), (-2.0, -2.0), (-0.4, 0.1), (0.0, 0.0), (f64::NAN, 0.0)];
+    let curve = CurveView { name: "loop".to_owned(), points, ..CurveView::default() };
+    let view = AnalysisView {
+        title: "t".to_owned(),
+        stable: Some(false),
+        nyquist: vec![NyquistView { curves: vec![curve], ..NyquistView::default() }],
+        ..AnalysisView::default()
+    };
+    let page = of_analysis(&view);
+    assert_eq!(page.sections[0].callout.as_ref().map(|c| c.tone), Some(Tone::Bad));
+    let nyquist = &page.sections[1].figures[0];
+    assert!(nyquist.equal_aspect);
+    assert!(nyquist.marks.iter().any(|m| matches!(m, Mark::Point { x, y, .. } if (*x, *y) == (-1.0, 0.0))));
+    let range = nyquist.x.range.expect("the neighbourhood of the critical point");
+    assert!(range.0 < -1.0 && range.0 > -4.0 && range.1 > 0.0, "{range:?}");
+    html::write(&page);
+}
+
+#[test]
+fn a_known_failure_is_no_alarm_and_a_new_one_is() {
+    let claim = |verdict, recorded| ClaimView {
+        id: "c".to_owned(),
+        quotation: String::new(),
+        place: String::new(),
+        bound: String::new(),
+        measured: String::new(),
+        verdict,
+        recorded,
+        ours: false,
+        note: String::new(),
+    };
+    let tone = |claims: Vec<ClaimView>| {
+        let page = of_paper(&PaperView {
+            figures: vec![PaperFigure { claims, ..PaperFigure::default() }],
+            ..PaperView::default()
+        });
+        page.sections[0].callout.as_ref().map(|c| c.tone)
+    };
+    assert_eq!(tone(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]), Some(Tone::Good));
+    assert_eq!(tone(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Holds))]), Some(Tone::Bad));
+    assert_eq!(tone(vec![claim(Holds, None), claim(Fails, None)]), Some(Tone::Bad));
+    assert_eq!(
+        tone(vec![claim(Holds, Some(Fails))]),
+        Some(Tone::Bad),
+        "also a change for the better has to be recorded"
+    );
+    assert_eq!(tone(vec![claim(NotRunHere, Some(Holds))]), Some(Tone::Neutral));
+    assert_eq!(tone(vec![]), None);
+}
