@@ -66,7 +66,7 @@ fn main() {
             from: "l".into(),
             to: "r".into(),
             forward: vec!["b".into()],
-            backward: vec!["b/back".into()],
+            backward: if std::env::var_os("IDEAL").is_some() { vec![] } else { vec!["b/back".into()] },
             rtt: Rtt::Each(Time::from_seconds(2.0 * half)),
             cc: c,
             start: Start::Uniform(Time::ZERO, Time::from_seconds(1.0)),

@@ -13,9 +13,17 @@ use crate::measure::{Measure, Taken};
 use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
 use crate::receiver::{Answer, DELAYED_ACK, Habits, Receiver, Reply};
 use crate::sender::burst::Burst;
-use crate::sender::data::{Data, Heard, since};
+use crate::sender::data::{Data, Heard, Segment, since};
 use crate::sender::timer::Timer;
 use crate::sender::window::{Ack, Allowed, Windows};
+
+/// A link: its port, the chance of loss on its line, and the coins of both.
+pub(crate) struct Link {
+    pub(crate) port: Port,
+    pub(crate) coins: Stream,
+    pub(crate) loss: f64,
+    pub(crate) losses: Stream,
+}
 
 /// One link of a route and the line behind it.
 #[derive(Debug, Clone, Copy)]
@@ -103,10 +111,7 @@ pub(crate) struct Engine {
     pub(crate) agenda: Agenda,
     pub(crate) numbering: Numbering,
     pub(crate) lines: Vec<Line>,
-    pub(crate) ports: Vec<Port>,
-    /// Coins of each port's law, and of its line's losses.
-    pub(crate) coins: Vec<(Stream, Stream)>,
-    pub(crate) losses: Vec<f64>,
+    pub(crate) links: Vec<Link>,
     pub(crate) hops: Vec<Hop>,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
@@ -174,8 +179,7 @@ impl Engine {
 
     #[inline]
     fn schedule(&mut self, entity: u32, time: u64) {
-        let stamp = self.stamp;
-        self.stamp = stamp.wrapping_add(1);
+        let stamp = take(&mut self.stamp);
         self.agenda.schedule(entity, time, stamp);
     }
 
@@ -190,8 +194,8 @@ impl Engine {
             self.agenda.schedule(at, time, stamp);
         }
         if marks && packet.is(ECT) {
-            let coins = &mut self.coins[port].0;
-            if self.ports[port].marks(Time(packet.at - delay), || coins.unit()) {
+            let Link { port, coins, .. } = &mut self.links[port];
+            if port.marks(Time(packet.at - delay), || coins.unit()) {
                 packet.flags |= CE;
             }
         }
@@ -209,32 +213,14 @@ impl Engine {
     }
 
     /// Offers a packet to the next link of its route.
-    // Always inlined: a packet that stays in registers until it is stored in a ring is never copied through memory in
-    // other widths than it was written, which stalls the store buffer and cost a quarter of the whole run.
+    // Always inlined, as `cross` is: a packet that stays in registers until it is stored in a ring is never copied through
+    // memory in other widths than it was written, which stalls the store buffer and cost a quarter of the whole run.
     #[inline(always)]
-    fn forward(&mut self, mut packet: Packet, first: u32) {
+    fn forward(&mut self, packet: Packet, first: u32) {
         let hop = self.hops[first as usize + packet.hop as usize];
-        let port = hop.port as usize;
-        let (coins, losses) = &mut self.coins[port];
-        match self.ports[port].offer(Time(self.now), u32::from(packet.size), packet.is(ECT), || coins.unit()) {
-            Offer::Accepted { departure, marked } => {
-                if marked {
-                    packet.flags |= CE;
-                }
-                if self.losses[port] > 0.0 && losses.lands(self.losses[port]) {
-                    self.ports[port].lose();
-                    self.lost(&packet);
-                    return;
-                }
-                let line = &mut self.lines[hop.line as usize];
-                packet.at = departure.0 + line.delay;
-                packet.stamp = self.stamp;
-                self.stamp = self.stamp.wrapping_add(1);
-                if line.push(packet) {
-                    self.agenda.schedule(hop.line, packet.at, packet.stamp);
-                }
-            }
-            Offer::Refused(_) => self.lost(&packet),
+        let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
+        if !cross(packet, self.now, hop.line, link, line, &mut self.agenda, &mut self.stamp) {
+            self.lost(&packet);
         }
     }
 
@@ -350,76 +336,69 @@ impl Engine {
             }
         }
         if let Some(allowed) = allowed {
-            self.allow(at, allowed);
+            flow.allow(allowed, group.paced, self.now);
         }
         self.send(at);
-    }
-
-    /// The law has spoken.
-    #[inline]
-    fn allow(&mut self, at: usize, allowed: Allowed) {
-        let flow = &mut self.flows[at];
-        if flow.window != allowed.window {
-            flow.integrate_window(self.now);
-            flow.window = allowed.window;
-        }
-        if self.groups[flow.group as usize].paced {
-            flow.burst.gap = allowed.gap;
-        }
     }
 
     /// Sends what may be sent now.
     #[inline]
     fn send(&mut self, at: usize) {
+        let Self { now, flows, groups, agenda, stamp, numbering, .. } = self;
+        let now = *now;
+        let flow = &mut flows[at];
+        let group = &groups[flow.group as usize];
+        let hop = self.hops[flow.route[0].0 as usize];
+        let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
+        let fresh = now < group.stop && now >= flow.start;
         loop {
-            let flow = &mut self.flows[at];
-            let group = &self.groups[flow.group as usize];
-            let fresh = self.now < group.stop && self.now >= flow.start;
             let segment = if group.reliable {
                 let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_window) else { return };
-                Some(segment)
+                segment
             } else if fresh && flow.data.fresh < flow.data.limit {
-                None
+                Segment { seq: flow.data.fresh, again: false }
             } else {
                 return;
             };
-            if let Some(due) = flow.burst.wait(self.now) {
+            if let Some(due) = flow.burst.wait(now) {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
-                    self.schedule(self.numbering.send + at as u32, due);
+                    agenda.schedule(numbering.send + at as u32, due, take(stamp));
                 }
                 return;
             }
-            flow.burst.sent(self.now);
+            flow.burst.sent(now);
             let tx = flow.data.next_tx();
-            let seq = if let Some(segment) = segment {
-                flow.data.sent(segment, self.now);
+            if group.reliable {
+                flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
-                segment.seq
-            } else {
-                flow.data.fresh += 1;
-                flow.data.fresh - 1
-            };
-            flow.sent.packets += 1;
-            let size = match group.last {
-                Some((last, size)) if last == seq => size,
-                _ => self.size,
-            };
-            let flags = flow.flags;
-            flow.flags &= !CWR;
-            let packet = Packet { flow: at as u32, seq: seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
-            if segment.is_some() {
                 if flow.timer.deadline == u64::MAX {
-                    flow.timer.restart(self.now);
+                    flow.timer.restart(now);
                 }
                 if !flow.timer.scheduled {
                     flow.timer.scheduled = true;
-                    let deadline = flow.timer.deadline;
-                    self.schedule(self.numbering.timeout + at as u32, deadline);
+                    agenda.schedule(numbering.timeout + at as u32, flow.timer.deadline, take(stamp));
                 }
+            } else {
+                flow.data.fresh += 1;
             }
-            let first = self.flows[at].route[0].0;
-            self.forward(packet, first);
+            flow.sent.packets += 1;
+            let size = match group.last {
+                Some((last, size)) if last == segment.seq => size,
+                _ => self.size,
+            };
+            let packet = Packet {
+                flow: at as u32,
+                seq: segment.seq as u32,
+                tx: tx as u32,
+                size,
+                flags: flow.flags,
+                ..Packet::default()
+            };
+            flow.flags &= !CWR;
+            if !cross(packet, now, hop.line, link, line, agenda, stamp) {
+                flow.sent.lost += 1;
+            }
         }
     }
 
@@ -435,8 +414,9 @@ impl Engine {
             flow.timer.restart(self.now);
             flow.sent.timeouts += 1;
             flow.data.timeout();
-            let allowed = self.groups[flow.group as usize].windows.on(flow.index as usize, Event::Timeout);
-            self.allow(at, allowed);
+            let group = &mut self.groups[flow.group as usize];
+            let allowed = group.windows.on(flow.index as usize, Event::Timeout);
+            flow.allow(allowed, group.paced, self.now);
         }
         let flow = &mut self.flows[at];
         flow.timer.scheduled = true;
@@ -447,19 +427,19 @@ impl Engine {
 
     fn flow_tick(&mut self, entity: u32) {
         let at = (entity - self.numbering.tick) as usize;
-        let flow = &self.flows[at];
+        let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let next = self.now + group.period;
         if group.windows.known(flow.index as usize) {
             let allowed = group.windows.on(flow.index as usize, Event::Tick);
-            self.allow(at, allowed);
+            flow.allow(allowed, group.paced, self.now);
             self.send(at);
         }
         self.schedule(entity, next);
     }
 
     fn port_tick(&mut self, entity: u32) {
-        let port = &mut self.ports[(entity - self.numbering.ports) as usize];
+        let port = &mut self.links[(entity - self.numbering.ports) as usize].port;
         port.tick(Time(self.now));
         let next = self.now + port.period().0;
         self.schedule(entity, next);
@@ -467,8 +447,8 @@ impl Engine {
 
     /// Conservation: what was sent was delivered, dropped, or is under way.
     fn check(&mut self) -> Result<(), RunError> {
-        for (at, port) in self.ports.iter_mut().enumerate() {
-            let off = port.unaccounted(Time(self.end));
+        for (at, link) in self.links.iter_mut().enumerate() {
+            let off = link.port.unaccounted(Time(self.end));
             if off != 0 {
                 return Err(RunError::Broken(format!("link {at}: {off} packets are unaccounted for")));
             }
@@ -486,7 +466,59 @@ impl Engine {
     }
 }
 
+/// Offers a packet to a link; false if it was refused or lost there.
+#[inline(always)]
+fn cross(
+    mut packet: Packet,
+    now: u64,
+    number: u32,
+    link: &mut Link,
+    line: &mut Line,
+    agenda: &mut Agenda,
+    stamp: &mut u32,
+) -> bool {
+    let Link { port, coins, loss, losses } = link;
+    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.unit()) {
+        Offer::Refused(_) => false,
+        Offer::Accepted { departure, marked } => {
+            if *loss > 0.0 && losses.lands(*loss) {
+                port.lose();
+                return false;
+            }
+            if marked {
+                packet.flags |= CE;
+            }
+            packet.at = departure.0 + line.delay;
+            packet.stamp = take(stamp);
+            if line.push(packet) {
+                agenda.schedule(number, packet.at, packet.stamp);
+            }
+            true
+        }
+    }
+}
+
+/// The next stamp.
+#[inline]
+fn take(stamp: &mut u32) -> u32 {
+    let given = *stamp;
+    *stamp = given.wrapping_add(1);
+    given
+}
+
 impl Flow {
+    /// The law has spoken.
+    #[inline]
+    fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {
+        if self.window != allowed.window {
+            self.integrate_window(now);
+            self.window = allowed.window;
+        }
+        if paced {
+            self.burst.gap = allowed.gap;
+        }
+    }
+
     /// Integrates the window up to `now`.
     #[inline]
     pub(crate) fn integrate_window(&mut self, now: u64) {

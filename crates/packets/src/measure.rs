@@ -180,13 +180,14 @@ impl Measure {
         for flow in &mut engine.flows {
             flow.integrate_window(now.max(flow.start));
         }
-        let ports = engine.ports.iter_mut().map(|port| {
+        let ports = engine.links.iter_mut().map(|link| {
+            let port = &mut link.port;
             let counters = port.read(at);
             let (by_waiting, by_wait) = port.histograms();
             (counters, by_waiting.clone(), by_wait.clone())
         });
         let ports = ports.collect();
-        let most_waiting = engine.ports.iter_mut().map(penstock_link::Port::most_waiting).collect();
+        let most_waiting = engine.links.iter_mut().map(|link| link.port.most_waiting()).collect();
         let flows = engine.flows.iter().zip(&engine.receivers).map(|(f, r)| (f.sent, r.received)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         self.taken.readings.push(Reading { at, ports, flows, most_waiting, least_rtt });
@@ -195,8 +196,9 @@ impl Measure {
     fn sample(&mut self, engine: &mut Engine, now: u64) {
         let seconds = Time(now - self.last_sample).seconds();
         self.last_sample = now;
-        self.before.resize(engine.ports.len(), Counters::default());
-        for (at, port) in engine.ports.iter_mut().enumerate() {
+        self.before.resize(engine.links.len(), Counters::default());
+        for (at, link) in engine.links.iter_mut().enumerate() {
+            let port = &mut link.port;
             let c = port.read(Time(now));
             let b = std::mem::replace(&mut self.before[at], c);
             let bits = (c.departed_bytes - b.departed_bytes) as f64 * 8.0;
@@ -318,7 +320,7 @@ impl Span<'_> {
         let fairness = jain(shares).map(|jain| Fairness { jain });
         Measured {
             measured_s: self.seconds(),
-            links: (0..self.engine.ports.len())
+            links: (0..self.engine.links.len())
                 .map(|at| (self.scenario.links.get_index(at).expect("a port a link").0.clone(), self.link(at)))
                 .collect(),
             groups: self.groups(&flows),
@@ -336,7 +338,7 @@ impl Span<'_> {
         let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
         let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
         let started = b.started - a.started;
-        let port = &self.engine.ports[at];
+        let port = &self.engine.links[at].port;
         LinkSummary {
             utilization: bits / seconds / port.rate().bit_per_s(),
             throughput_bit_per_s: bits / seconds,

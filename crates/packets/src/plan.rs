@@ -7,7 +7,7 @@ use penstock_scenario::model::{self, Arithmetic, Buffer, Pacing, Scenario};
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
-use crate::engine::{Engine, Flow, Group, Hop, Numbering, Sent, marks_at_departure};
+use crate::engine::{Engine, Flow, Group, Hop, Link, Numbering, Sent, marks_at_departure};
 use crate::line::Line;
 use crate::measure::Measure;
 use crate::packet::ECT;
@@ -60,13 +60,13 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
             last,
         });
     }
-    let ports = ports(scenario, &routes)?;
+    let links = links(scenario, &routes)?;
     let lines: Vec<Line> = routes
         .lines
         .iter()
-        .map(|(port, delay)| Line::new(*port, delay.0, marks_at_departure(&ports[*port as usize])))
+        .map(|(port, delay)| Line::new(*port, delay.0, marks_at_departure(&links[*port as usize].port)))
         .collect();
-    let (l, p, n) = (lines.len() as u32, ports.len() as u32, flows.len() as u32);
+    let (l, p, n) = (lines.len() as u32, links.len() as u32, flows.len() as u32);
     let numbering = Numbering { ports: l, send: l + p, timeout: l + p + n, tick: l + p + 2 * n, ack: l + p + 3 * n };
     // A bucket about as wide as two events are apart when every line is busy.
     let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
@@ -78,16 +78,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         agenda,
         numbering,
         lines,
-        coins: scenario
-            .links
-            .keys()
-            .map(|name| {
-                let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
-                (stream("aqm"), stream("loss"))
-            })
-            .collect(),
-        losses: scenario.links.values().map(|link| link.loss).collect(),
-        ports,
+        links,
         hops: routes.hops,
         groups,
         receivers: flows.iter().map(|_| Receiver::default()).collect(),
@@ -110,7 +101,8 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
         agenda.schedule(entity, time, stamp);
         stamp += 1;
     };
-    for (at, port) in engine.ports.iter().enumerate() {
+    for (at, link) in engine.links.iter().enumerate() {
+        let port = &link.port;
         if port.period() != Time::NEVER {
             schedule(&mut engine.agenda, n.ports + at as u32, port.period().0);
         }
@@ -169,9 +161,9 @@ fn transfer(scenario: &Scenario, group: &model::Group) -> Result<(u64, Option<(u
     Ok((segments, Some((segments - 1, size_on_wire(Bytes(last))?))))
 }
 
-/// Ports with their laws.
-fn ports(scenario: &Scenario, routes: &Routes) -> Result<Vec<Port>, RunError> {
-    let port = |(at, (name, link)): (usize, (&String, &model::Link))| {
+/// Links with their laws and coins.
+fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
+    let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
         let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
@@ -182,9 +174,16 @@ fn ports(scenario: &Scenario, routes: &Routes) -> Result<Vec<Port>, RunError> {
         };
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);
         let memory = behind.max().unwrap_or(link.delay);
-        Ok(Port::new(Config { rate: link.rate, most_packets, most_bytes, packet: scenario.packet.wire, law, memory }))
+        let packet = scenario.packet.wire;
+        let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
+        Ok(Link {
+            port: Port::new(Config { rate: link.rate, most_packets, most_bytes, packet, law, memory }),
+            coins: stream("aqm"),
+            loss: link.loss,
+            losses: stream("loss"),
+        })
     };
-    scenario.links.iter().enumerate().map(port).collect()
+    scenario.links.iter().enumerate().map(build).collect()
 }
 
 /// Routes of flows, sharing lines where port and delay are the same.

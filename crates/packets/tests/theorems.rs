@@ -20,8 +20,12 @@ fn half(duration: &str) -> String {
 /// FAST: `x q = alpha`: n flows keep n alpha packets queued, share equally, and fill the line. (FAST TCP, section 4.)
 #[test]
 fn fast_keeps_alpha_packets_queued() {
-    for (rate, rtt, n, alpha) in [("100 Mbit/s", "40 ms", 1, 100), ("155 Mbit/s", "100 ms", 20, 50), ("400 Mbit/s", "20 ms", 5, 30)] {
-        let flows = format!("count = {n}\nstart = {{ uniform = [\"0 s\", \"10 ms\"] }}\ncc = {{ law = \"fast\", alpha = \"{alpha} packets\" }}");
+    for (rate, rtt, n, alpha) in
+        [("100 Mbit/s", "40 ms", 1, 100), ("155 Mbit/s", "100 ms", 20, 50), ("400 Mbit/s", "20 ms", 5, 30)]
+    {
+        let flows = format!(
+            "count = {n}\nstart = {{ uniform = [\"0 s\", \"10 ms\"] }}\ncc = {{ law = \"fast\", alpha = \"{alpha} packets\" }}"
+        );
         let run = run(&dumbbell(rate, rtt, "40 s", "", &flows));
         let (link, group) = (&run.summary.whole.links["b"], &run.summary.whole.groups["f"]);
         // The packet in transmission is one of the alpha; a window's fraction is not in flight.
@@ -96,7 +100,11 @@ fn one_newreno_flow_needs_a_bandwidth_delay_product_of_buffer() {
         let full = run(&dumbbell("10 Mbit/s", "40 ms", "120 s", "buffer = \"1 bdp\"", &flows));
         let link = &full.summary.whole.links["b"];
         assert!(link.utilization > 0.997, "{recovery}: {}", link.utilization);
-        assert!(link.queue_max_packets == 50.0 && (20.0..35.0).contains(&link.queue_mean_packets), "{recovery}: {}", link.queue_mean_packets);
+        assert!(
+            link.queue_max_packets == 50.0 && (20.0..35.0).contains(&link.queue_mean_packets),
+            "{recovery}: {}",
+            link.queue_mean_packets
+        );
         assert_eq!(full.summary.whole.groups["f"].timeouts, 0);
         let tenth = run(&dumbbell("10 Mbit/s", "40 ms", "120 s", "buffer = \"0.1 bdp\"", &flows));
         let short = tenth.summary.whole.links["b"].utilization;
@@ -120,7 +128,13 @@ fn newreno_follows_the_square_root_of_loss() {
 /// A constant source sends its rate and answers nothing; what does not fit is lost.
 #[test]
 fn a_constant_source_answers_nothing() {
-    let text = dumbbell("10 Mbit/s", "20 ms", "20 s", "buffer = \"10 packets\"", "cc = { law = \"cbr\", rate = \"12 Mbit/s\" }");
+    let text = dumbbell(
+        "10 Mbit/s",
+        "20 ms",
+        "20 s",
+        "buffer = \"10 packets\"",
+        "cc = { law = \"cbr\", rate = \"12 Mbit/s\" }",
+    );
     let run = run(&text);
     let (link, group) = (&run.summary.whole.links["b"], &run.summary.whole.groups["f"]);
     assert!((link.throughput_bit_per_s / 10e6 - 1.0).abs() < 1e-3);

@@ -43,8 +43,7 @@ impl<N: Clocked> Typed<N> {
             self.estimates[flow].timeout();
         }
         let says = self.law.on(flow, event, &self.estimates[flow].path);
-        // A gap is meaningless before the first sample; the law's own start is clocked by acknowledgements.
-        Allowed { window: says.window.value(), gap: (says.gap_s.value() * 1e12) as u64 }
+        Allowed { window: says.window.value(), gap: picoseconds(says.gap_s.value()) }
     }
 
     #[inline]
@@ -70,6 +69,11 @@ impl<N: Clocked> Typed<N> {
         names.extend([("rtt", "s"), ("base_rtt", "s"), ("price", "s")]);
         names
     }
+}
+
+/// A gap in picoseconds; by way of a signed integer, which the processor converts to in one step.
+fn picoseconds(gap_s: f64) -> u64 {
+    if gap_s > 0.0 { (gap_s * 1e12) as i64 as u64 } else { 0 }
 }
 
 /// What an acknowledgement tells window control.
@@ -130,7 +134,8 @@ impl Windows {
             Self::Real(t) if !t.law.needs().reliable => t.law.says(flow, &t.estimates[flow].path).gap_s,
             _ => 0.0,
         };
-        Allowed { window, gap: (gap * 1e12) as u64 }
+        // Before the first sample a gap means nothing; a start is clocked by acknowledgements.
+        Allowed { window, gap: picoseconds(gap) }
     }
 
     /// Names and units of a flow's observables: the law's state, then the estimates.
