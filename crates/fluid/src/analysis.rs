@@ -23,7 +23,7 @@ const CLASSES_OF_A_GROUP: usize = 32;
 /// What to analyse.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Only flows active then: started, and not stopped. None takes all groups.
+    /// Only flows active then: started, and not stopped. None takes all.
     pub at: Option<Time>,
     /// How a group's packets are timed, by its name; others as their law's gap and window say.
     pub clocking: BTreeMap<String, Clocking>,
@@ -160,7 +160,7 @@ pub struct Analysis {
     pub limiting_class: Option<String>,
     /// The link that limits the flows.
     pub bottleneck: LinkPoint,
-    /// The classes of flows, by descending share of nothing: in the order of the scenario.
+    /// The classes of flows, in the order of the scenario.
     pub classes: Vec<ClassPoint>,
     /// The loop in each reading, from the least to the most that is counted.
     pub readings: Vec<LoopReading>,
@@ -243,7 +243,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
             .enumerate()
             .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
             .collect(),
-        assumptions: assumptions(name, &classes, &sources),
+        assumptions: assumptions(name, &classes, &sources, &rest),
         warnings: warnings(name, link, &classes, &sources, &rest, &closed),
         readings,
     })
@@ -391,11 +391,11 @@ fn class_point(
     }
 }
 
-fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source]) -> Vec<String> {
-    let mut said = vec![
-        format!("`{name}` is the only link with a queue, since no other carries data; round-trip minima are frozen at \
-                 the propagation delay, and state of a law that is not a number at its start"),
-    ];
+fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source], rest: &Equilibrium) -> Vec<String> {
+    let mut said = vec![format!(
+        "`{name}` is the only link with a queue, since no other carries data; round-trip minima are frozen at \
+                 the propagation delay, and state of a law that is not a number at its start"
+    )];
     let back = classes.iter().any(|c| c.group.backward.iter().any(|l| l == name));
     said.push(if back {
         format!("acknowledgements cross `{name}` too, and their load on it is ignored")
@@ -408,6 +408,17 @@ fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source]) -> Vec<Str
              a round trip"
                 .to_owned(),
         );
+    }
+    for (class, at) in classes.iter().zip(&rest.sources).filter(|(_, at)| at.both_bind) {
+        let (this, other) = match at.clocking {
+            Clocking::Ack => ("by acknowledgements", "paced"),
+            Clocking::Paced => ("by its gap", "ACK-clocked"),
+        };
+        said.push(format!(
+            "gap and window of `{}` allow the same rate; its packets are taken as timed {this}, and the {other} form of \
+             the loop may differ",
+            class.name
+        ));
     }
     let sized: Vec<&str> = classes.iter().filter(|c| c.group.size.is_some()).map(|c| c.name.as_str()).collect();
     if !sized.is_empty() {
@@ -458,10 +469,17 @@ fn warnings(
             ));
         }
         if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {
-            said.push(format!("`{}` makes a price of a classic echo, which repeats marks; an echo per packet was assumed", class.name));
+            said.push(format!(
+                "`{}` makes a price of a classic echo, which repeats marks; an echo per packet was assumed",
+                class.name
+            ));
         }
         if closed.members[i].response.runs_away {
-            said.push(format!("`{}` of `{}` alone runs away at a constant signal: no verdict", source.law(), class.name));
+            said.push(format!(
+                "`{}` of `{}` alone runs away at a constant signal: no verdict",
+                source.law(),
+                class.name
+            ));
         }
     }
     said

@@ -155,7 +155,8 @@ mod tests {
     /// `hold` and `ramp` are integrals over one unit of time; the series and the closed form must join.
     #[test]
     fn hold_and_ramp_are_the_integrals_they_claim_to_be() {
-        for z in [Complex::new(0.0, 0.049), Complex::new(0.0, 0.051), Complex::new(0.01, -0.02), Complex::new(1.0, 3.0)] {
+        for z in [Complex::new(0.0, 0.049), Complex::new(0.0, 0.051), Complex::new(0.01, -0.02), Complex::new(1.0, 3.0)]
+        {
             let n = 20_000;
             let (mut hold, mut ramp) = (Complex::ZERO, Complex::ZERO);
             for i in 0..n {

@@ -32,8 +32,10 @@ struct Total {
 /// Demands beyond this multiple of the capacity count as unbounded.
 const BEYOND: f64 = 1e3;
 
-/// The longest queueing delay that is tried [s].
-const LONGEST_S: f64 = 1e5;
+/// The longest queueing delay that is tried [s], and the longest queue [packets]: beyond, one packet more in a window is
+/// below the last digit of the window.
+const LONGEST_S: f64 = 100.0;
+const LONGEST_PACKETS: f64 = 3e7;
 
 fn total(sources: &mut [Source], signal: Signal, capacity: f64) -> Result<Option<Total>, AnalysisError> {
     let (mut load, mut served, mut rests) = (0.0, 0.0, Vec::with_capacity(sources.len()));
@@ -84,7 +86,9 @@ pub fn find(bottleneck: &mut Bottleneck, sources: &mut [Source]) -> Result<Equil
         Some(probability) => by_probability(bottleneck, sources, probability)?,
         None => by_queue(bottleneck, sources)?,
     };
-    Ok(Equilibrium { bottleneck: trial.link, sources: trial.rests, signal: trial.signal })
+    let load = sources.iter().zip(&trial.rests).map(|(s, r)| f64::from(s.count) * r.rate).sum();
+    let link = BottleneckRest { load, ..trial.link };
+    Ok(Equilibrium { bottleneck: link, sources: trial.rests, signal: trial.signal })
 }
 
 /// The queue's law rests wherever queue and load leave it.
@@ -113,7 +117,7 @@ fn by_queue(bottleneck: &mut Bottleneck, sources: &mut [Source]) -> Result<Trial
     let mut high = 1.0;
     while at(high, capacity)?.excess >= 0.0 {
         high *= 2.0;
-        if high > LONGEST_S * capacity {
+        if high > f64::min(LONGEST_S * capacity, LONGEST_PACKETS) {
             let why = match reason {
                 Some(reason) => format!("its flows ask for more than it carries at any queue, and {aqm}: {reason}"),
                 None => "its flows ask for more than it carries at any queue".to_owned(),
@@ -164,7 +168,7 @@ fn by_probability(bottleneck: &mut Bottleneck, sources: &mut [Source], begin: f6
             let utilization = (trial.excess + trial.link.load) / capacity;
             return Err(AnalysisError::NotFilled { link: name, utilization });
         }
-        if v > 30.0 {
+        if v > 20.0 {
             let excess = trial.excess;
             return Err(no(format!("with every packet marked its flows would still send {excess} packets/s too much")));
         }

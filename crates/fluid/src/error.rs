@@ -46,7 +46,9 @@ pub enum AnalysisError {
         law: &'static str,
     },
     /// A law did not come to rest at a constant signal.
-    #[error("`{law}` of `{class}` does not come to rest at a queueing delay of {queueing_delay_s} s and a mark probability of {probability}")]
+    #[error(
+        "`{law}` of `{class}` does not come to rest at a queueing delay of {queueing_delay_s} s and a mark probability of {probability}"
+    )]
     NoRest {
         /// The class of flows, or the link.
         class: String,
@@ -68,7 +70,7 @@ pub enum AnalysisError {
         why: String,
     },
     /// The sources do not fill the link, whatever it says.
-    #[error("`{link}` is no bottleneck: its flows fill {utilization} of it with an empty queue and no mark")]
+    #[error("`{link}` is no bottleneck: its flows fill {utilization:.4} of it with an empty queue and no mark")]
     NotFilled {
         /// The link.
         link: String,
@@ -76,7 +78,9 @@ pub enum AnalysisError {
         utilization: f64,
     },
     /// The queue at equilibrium does not fit the buffer: packets are lost first.
-    #[error("no equilibrium on `{link}`: it would need a queue of {queue_packets} packets, and the buffer holds {buffer_packets}")]
+    #[error(
+        "no equilibrium on `{link}`: it would need a queue of {queue_packets:.1} packets, and the buffer holds {buffer_packets:.1}"
+    )]
     BufferTooSmall {
         /// The link.
         link: String,

@@ -69,6 +69,9 @@ type Curve = Vec<(f64, Complex)>;
 /// The largest turn, seen from 0 and from -1, between neighbours of a curve [rad].
 const TURN: f64 = 0.35;
 
+/// A gain beyond this on the axis is near a pole.
+const FAR: f64 = 1e3;
+
 /// A curve of more points than that is not followed further.
 const POINTS: usize = 2_000_000;
 
@@ -119,14 +122,14 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
     if from_zero {
         curve.push((0.0, gain(0.0)));
     }
-    let (least, most) = (30.0 / span.fastest_s, 3000.0 / span.fastest_s);
+    let (least, most) = (30.0 / span.fastest_s, 300.0 / span.fastest_s);
     let mut w = start;
     let (mut octave, mut largest) = (w, 0.0);
     while curve.len() < POINTS && w < most {
         let l = gain(w);
         if l.is_finite() {
             if let Some(&last) = curve.last() {
-                refine(gain, last, (w, l), 48, &mut curve);
+                refine(gain, last, (w, l), (from_zero, 48), &mut curve);
             }
             curve.push((w, l));
             largest = f64::max(largest, l.abs());
@@ -143,9 +146,18 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
 }
 
 /// Adds what is needed between two neighbours, the ends left out.
-fn refine(gain: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32, curve: &mut Curve) {
+///
+/// On the axis, where a pole may be, what is far from -1 need not be followed.
+fn refine(
+    gain: &dyn Fn(f64) -> Complex,
+    a: (f64, Complex),
+    b: (f64, Complex),
+    (from_zero, depth): (bool, u32),
+    curve: &mut Curve,
+) {
     let turn = |x: Complex, y: Complex| (y / x).arg().abs();
-    if depth == 0 || (turn(a.1, b.1) < TURN && turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN) {
+    let far = !from_zero && a.1.abs() > FAR && b.1.abs() > FAR;
+    if depth == 0 || far || (turn(a.1, b.1) < TURN && turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN) {
         return;
     }
     let w = f64::midpoint(a.0, b.0);
@@ -153,17 +165,19 @@ fn refine(gain: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), d
     if !l.is_finite() {
         return;
     }
-    refine(gain, a, (w, l), depth - 1, curve);
+    refine(gain, a, (w, l), (from_zero, depth - 1), curve);
     curve.push((w, l));
-    refine(gain, (w, l), b, depth - 1, curve);
+    refine(gain, (w, l), b, (from_zero, depth - 1), curve);
 }
 
 /// The verdict by the number of times the gain, along the line and its mirror image, goes round -1.
 fn count(curve: &Curve) -> (Verdict, u32) {
     let ahead = |l: Complex| l + Complex::ONE;
-    let turned: f64 = curve.windows(2).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
-    let Some(&(_, last)) = curve.last() else { return (Verdict::Undecided, 0) };
-    // Beyond the end the gain is below one and returns to zero without another turn.
+    // Up to where the gain is last seen below one: beyond, it returns to zero without another turn, or, where it never
+    // stays small, as between senders clocked by acknowledgements alone, the count is of the roots up to there.
+    let Some(end) = curve.iter().rposition(|(_, l)| l.abs() < 1.0) else { return (Verdict::Undecided, 0) };
+    let turned: f64 = curve[..=end].windows(2).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
+    let last = curve[end].1;
     let roots = -(turned - ahead(last).arg()) / PI;
     let whole = libm::round(roots);
     if (roots - whole).abs() > 0.05 || whole < 0.0 {
@@ -173,11 +187,7 @@ fn count(curve: &Curve) -> (Verdict, u32) {
 }
 
 /// Where `f` of the gain changes its sign, to the last digits.
-fn crossings(
-    curve: &Curve,
-    gain: &dyn Fn(f64) -> Complex,
-    f: impl Fn(Complex) -> Option<f64>,
-) -> Vec<(f64, Complex)> {
+fn crossings(curve: &Curve, gain: &dyn Fn(f64) -> Complex, f: impl Fn(Complex) -> Option<f64>) -> Vec<(f64, Complex)> {
     let mut found = Vec::new();
     for pair in curve.windows(2) {
         let (Some(a), Some(b)) = (f(pair[0].1), f(pair[1].1)) else { continue };

@@ -35,9 +35,7 @@ pub(crate) fn identity(n: usize) -> Matrix {
 /// The product.
 pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let columns = b.first().map_or(0, Vec::len);
-    a.iter()
-        .map(|row| (0..columns).map(|j| row.iter().zip(b).map(|(x, r)| x * r[j]).sum()).collect())
-        .collect()
+    a.iter().map(|row| (0..columns).map(|j| row.iter().zip(b).map(|(x, r)| x * r[j]).sum()).collect()).collect()
 }
 
 /// A row times a matrix.

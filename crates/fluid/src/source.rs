@@ -21,7 +21,8 @@ use crate::settle::{Outcome, jacobian, settle};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clocking {
-    /// By the gap the law says: `x = 1/gap`, or `x = w/tau` for a law that says none.
+    /// By the gap the law says: `x = 1/gap`, or `x = w/tau` for a law that says none. What a law that says a gap gets,
+    /// unless its window is the tighter limit, or as tight while a queue stands.
     Paced,
     /// By acknowledgements: what is in flight is the window, `x = s w / (1 - exp(-s tau))`. Such a sender leads a paced
     /// one by `w tau / 2`; the static law of fast-aqm (6) is then stable for `alpha < 2` instead of `pi/2`.
@@ -94,6 +95,8 @@ pub struct SourceRest {
     pub rtt_s: f64,
     /// How packets are timed here.
     pub clocking: Clocking,
+    /// Whether the law's gap and its window allow the same rate, so that neither alone times the packets.
+    pub both_bind: bool,
 }
 
 /// A class of flows near its rest, as a frequency response.
@@ -121,6 +124,14 @@ struct Inputs {
     rtt_s: Dual,
     chance: Dual,
     price_s: Dual,
+}
+
+/// What the host makes of what the law says.
+struct Timed {
+    rate: Dual,
+    window: Dual,
+    clocking: Clocking,
+    both_bind: bool,
 }
 
 /// What a class does at a signal.
@@ -190,11 +201,7 @@ impl Source {
 
     fn inputs(&self, signal: Signal) -> Inputs {
         let chance = Dual::of(signal.probability);
-        Inputs {
-            rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s),
-            chance,
-            price_s: self.price(chance),
-        }
+        Inputs { rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s), chance, price_s: self.price(chance) }
     }
 
     fn seen(&self, u: &Inputs) -> Path<Dual> {
@@ -248,30 +255,35 @@ impl Source {
     fn steps(&mut self, state: &[Dual], u: &Inputs) -> (Option<(f64, Vec<Dual>)>, Vec<Dual>) {
         let seen = self.seen(u);
         let tick = self.needs.tick_s.map(|period| (period, self.machine.after(state, Event::Tick, &seen)));
-        let round =
-            if self.needs.reliable { self.machine.after(state, Event::Round, &seen) } else { state.to_vec() };
+        let round = if self.needs.reliable { self.machine.after(state, Event::Round, &seen) } else { state.to_vec() };
         (tick, round)
     }
 
     /// Rate [packets/s], window [packets] and timing at a state.
-    fn rate(&mut self, state: &[Dual], u: &Inputs) -> (Dual, Dual, Clocking) {
+    fn rate(&mut self, state: &[Dual], u: &Inputs) -> Timed {
         let seen = self.seen(u);
         let Allowance { window, gap_s } = self.machine.says(state, &seen);
         let by_window = window / u.rtt_s;
         let has_gap = gap_s.value > 0.0;
         let by_gap = if has_gap { Dual::of(1.0) / gap_s } else { by_window };
-        // Where both bind, as for a law whose gap is rtt / window, the packets leave evenly: paced.
-        let natural = has_gap && by_gap.value <= by_window.value * (1.0 + 1e-9);
-        match self.clocking {
-            Some(Clocking::Paced) => (by_gap, window, Clocking::Paced),
-            None if natural => (by_gap, window, Clocking::Paced),
-            Some(Clocking::Ack) | None => (by_window, window, Clocking::Ack),
-        }
+        // Where both bind, a gap of rtt / window under a queue that stands only spreads the window: what is in flight
+        // cannot pass it, however late the pace follows. With an empty queue the gap alone decides.
+        let queued = u.rtt_s.value > self.base_rtt_s;
+        let slack = if queued { -1e-9 } else { 1e-9 };
+        let natural = has_gap && by_gap.value <= by_window.value * (1.0 + slack);
+        let both_bind = has_gap && (by_gap.value - by_window.value).abs() <= 1e-9 * by_window.value;
+        let clocking = match self.clocking {
+            Some(chosen) => chosen,
+            None if natural => Clocking::Paced,
+            None => Clocking::Ack,
+        };
+        let rate = if clocking == Clocking::Paced { by_gap } else { by_window };
+        Timed { rate, window, clocking, both_bind }
     }
 
     /// The mean drift of the state [1/s].
     fn drift(&mut self, state: &[Dual], u: &Inputs) -> Vec<Dual> {
-        let (rate, ..) = self.rate(state, u);
+        let rate = self.rate(state, u).rate;
         let mut drift: Vec<Dual> = self.packet(state, u).into_iter().map(|c| rate * c).collect();
         let (tick, round) = self.steps(state, u);
         let mut add = |after: &[Dual], period: Dual| {
@@ -295,7 +307,7 @@ impl Source {
         let mut drift = |state: &[Dual]| this.borrow_mut().drift(state, &u);
         let mut escaped = |state: &[f64]| {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
-            this.borrow_mut().rate(&state, &u).0.value > most
+            this.borrow_mut().rate(&state, &u).rate.value > most
         };
         let mut outcome = settle(&start, period, &mut drift, &mut escaped);
         if outcome == Outcome::Lost {
@@ -305,15 +317,16 @@ impl Source {
         match outcome {
             Outcome::Still(state) => {
                 let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
-                let (rate, window, clocking) = self.rate(&duals, &u);
+                let timed = self.rate(&duals, &u);
                 self.last.clone_from(&state);
                 Ok(Demand::Rest(SourceRest {
                     state,
-                    rate: rate.value,
-                    window: window.value,
+                    rate: timed.rate.value,
+                    window: timed.window.value,
                     price_s: u.price_s.value,
                     rtt_s: u.rtt_s.value,
-                    clocking,
+                    clocking: timed.clocking,
+                    both_bind: timed.both_bind,
                 }))
             }
             Outcome::Escaped => Ok(Demand::Unbounded),
@@ -360,8 +373,8 @@ impl Source {
             let (tick, round) = self.steps(state, &u);
             all.extend(tick.map_or_else(|| state.to_vec(), |(_, after)| after));
             all.extend(round);
-            let (rate, window, _) = self.rate(state, &u);
-            all.extend([rate, window]);
+            let timed = self.rate(state, &u);
+            all.extend([timed.rate, timed.window]);
             kink.note(&all);
             all
         };
@@ -370,9 +383,10 @@ impl Source {
             slopes[from..from + m].iter().map(|r| r[columns.clone()].to_vec()).collect()
         };
         let unmoved = |from: usize| {
-            slopes[from..from + m].iter().enumerate().all(|(i, r)| {
-                r.iter().enumerate().all(|(j, x)| *x == if i == j { 1.0 } else { 0.0 })
-            })
+            slopes[from..from + m]
+                .iter()
+                .enumerate()
+                .all(|(i, r)| r.iter().enumerate().all(|(j, x)| *x == if i == j { 1.0 } else { 0.0 }))
         };
         let period = match (self.needs.tick_s.filter(|_| !unmoved(m)), !unmoved(2 * m)) {
             (Some(_), true) => return Err(AnalysisError::TwoClocks { law: self.law }),
@@ -381,10 +395,15 @@ impl Source {
             (None, false) => None,
         };
         let says = &slopes[3 * m + usize::from(rest.clocking == Clocking::Ack)];
+        let mut drive = block(0, m..m + 3);
+        if signal.probability == 0.0 {
+            // A queue that says nothing here will say nothing a little further: no law need be followed in that direction.
+            drive.iter_mut().for_each(|row| row[1] = 0.0);
+        }
         let linear = Linear::new(Jacobians {
             rate: rest.rate,
             change: block(0, 0..m),
-            drive: block(0, m..m + 3),
+            drive,
             step: period.map(|(period_s, from)| (period_s, block(from, 0..m), block(from, m..m + 3))),
             output: says[..m].to_vec(),
             direct: says[m..].to_vec(),

@@ -1,0 +1,182 @@
+//! Laws that only these tests know: the analysis meets them as it will meet the next law of the registry.
+
+use penstock_law::aqm::{self, Chance, Decides, Port, Queue};
+use penstock_law::cc::{self, Allowance, Marks, Path, Sender};
+use penstock_law::estimate::MarkEstimate;
+use penstock_law::law::{Linearises, build};
+use penstock_law::parameter::{Parameter, Unit, Values};
+use penstock_law::{Dual, Entry, Law, Number, numbers};
+
+const COLOUR: &str = "#000000";
+
+/// The static source law (6) of fast-aqm, paced or not: `x = x_max exp(-alpha q / tau)`.
+pub(crate) static STATIC: Entry<Sender> = Entry {
+    name: "static",
+    title: "x = x_max exp(-alpha q / tau)",
+    source: "fast-aqm (6)",
+    colour: COLOUR,
+    parameters: &[
+        Parameter::number("alpha", Unit::One, 1.0, [0.0, 100.0], "gain", "(6)"),
+        Parameter::switch("paced", true, "whether it says a gap", "a test"),
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Static<f64>>,
+    dual: Some(build::<Dual, Static<Dual>>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct Static<N> {
+    alpha: N,
+    paced: bool,
+}
+
+numbers! {
+    /// Nothing.
+    pub(crate) struct Nothing {}
+    frozen {
+        /// Makes the struct generic.
+        arithmetic: core::marker::PhantomData<N>,
+    }
+}
+
+impl<N: Number> Law<N> for Static<N> {
+    type Role = Sender;
+    type State = Nothing<N>;
+
+    fn compile(values: &Values, _: &cc::Site) -> Result<Self, String> {
+        Ok(Self { alpha: N::of(values.number("alpha")), paced: values.switch("paced") })
+    }
+    fn start(&self) -> Nothing<N> {
+        Nothing { arithmetic: core::marker::PhantomData }
+    }
+    fn on(&self, _: &mut Nothing<N>, _: cc::Event, _: &Path<N>) {}
+    fn says(&self, _: &Nothing<N>, seen: &Path<N>) -> Allowance<N> {
+        let window = N::of(1500.0) * (-(self.alpha * seen.price_s / seen.base_rtt_s)).exp();
+        Allowance { window, gap_s: if self.paced { seen.base_rtt_s / window } else { N::of(0.0) } }
+    }
+    fn needs(&self) -> cc::Needs {
+        let marks = Marks::Price(MarkEstimate { packets: 31, phi: 1000.0 });
+        cc::Needs { tick_s: None, marks, average_rtt: None, reliable: true }
+    }
+}
+
+/// The dynamic source law (15), (16) of fast-aqm without a range for its gain, its window said at once.
+pub(crate) static DYNAMIC: Entry<Sender> = Entry {
+    name: "dynamic",
+    title: "tau dxi/dt = beta (K/x - q), x = exp(xi - alpha q / tau)",
+    source: "fast-aqm (15), (16)",
+    colour: COLOUR,
+    parameters: &[
+        Parameter::number("alpha", Unit::One, 0.37, [0.0, 100.0], "gain", "(16)"),
+        Parameter::number("eta", Unit::One, 0.64, [0.0, 100.0], "zero, times the round trip", "(15)"),
+        Parameter::number("K", Unit::Packets, 50.0, [0.0, 1e6], "weight", "(15)"),
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Dynamic<f64>>,
+    dual: Some(build::<Dual, Dynamic<Dual>>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct Dynamic<N> {
+    alpha: N,
+    weight: N,
+    step: N,
+}
+
+numbers! {
+    /// The slow state.
+    pub(crate) struct Slow {
+        /// xi.
+        xi: "1",
+    }
+}
+
+const PERIOD_S: f64 = 1e-4;
+
+impl<N: Number> Dynamic<N> {
+    fn window(&self, s: &Slow<N>, seen: &Path<N>) -> N {
+        (s.xi - self.alpha * seen.price_s / seen.base_rtt_s).exp()
+    }
+}
+
+impl<N: Number> Law<N> for Dynamic<N> {
+    type Role = Sender;
+    type State = Slow<N>;
+
+    fn compile(values: &Values, _: &cc::Site) -> Result<Self, String> {
+        let alpha = values.number("alpha");
+        let step = N::of(alpha * values.number("eta") * PERIOD_S);
+        Ok(Self { alpha: N::of(alpha), weight: N::of(values.number("K")), step })
+    }
+    fn start(&self) -> Slow<N> {
+        Slow { xi: N::of(0.0) }
+    }
+    fn on(&self, s: &mut Slow<N>, event: cc::Event, seen: &Path<N>) {
+        if event == cc::Event::Tick {
+            let load = seen.price_s / seen.base_rtt_s;
+            s.xi = s.xi + self.step * (self.weight / self.window(s, seen) - load);
+        }
+    }
+    fn says(&self, s: &Slow<N>, seen: &Path<N>) -> Allowance<N> {
+        let window = self.window(s, seen);
+        Allowance { window, gap_s: seen.base_rtt_s / window }
+    }
+    fn needs(&self) -> cc::Needs {
+        let marks = Marks::Price(MarkEstimate { packets: 31, phi: 1000.0 });
+        cc::Needs { tick_s: Some(PERIOD_S), marks, average_rtt: None, reliable: true }
+    }
+}
+
+/// The PI queue law of the baselines of fast-aqm, section 7.
+pub(crate) static PI: Entry<Queue> = Entry {
+    name: "pi",
+    title: "p += a (q - q_ref) - b (q_old - q_ref)",
+    source: "fast-aqm, section V",
+    colour: COLOUR,
+    parameters: &[],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Pi>,
+    dual: Some(build::<Dual, Pi>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct Pi;
+
+numbers! {
+    /// What PI remembers.
+    pub(crate) struct Memory {
+        /// Marking probability.
+        probability: "1",
+        /// The queue a period ago.
+        old: "packets",
+    }
+}
+
+impl<N: Number> Law<N> for Pi {
+    type Role = Queue;
+    type State = Memory<N>;
+
+    fn compile(_: &Values, _: &aqm::Site) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn start(&self) -> Memory<N> {
+        Memory { probability: N::of(0.0), old: N::of(0.0) }
+    }
+    fn on(&self, s: &mut Memory<N>, event: aqm::Event, seen: &Port<N>) {
+        if event == aqm::Event::Tick {
+            let want = N::of(50.0);
+            let change = N::of(1.822e-5) * (seen.queue - want) - N::of(1.816e-5) * (s.old - want);
+            s.probability = (s.probability + change).clamp(N::of(0.0), N::of(1.0));
+            s.old = seen.queue;
+        }
+    }
+    fn says(&self, s: &Memory<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: s.probability, price_s: N::of(0.0) }
+    }
+    fn needs(&self) -> aqm::Needs {
+        aqm::Needs { tick_s: Some(1.0 / 170.0), decides: Decides::OnArrival, marks: true, bytes: true }
+    }
+}
