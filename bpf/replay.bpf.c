@@ -21,30 +21,30 @@ struct {
 
 /* The context of every program: read, and written back. */
 struct replay_job {
-	__u64 count;		/* slots to replay, from the first */
-	__u64 elapsed_ns;	/* what the loop over them took */
+	__u64 count;      /* slots to replay, from the first */
+	__u64 elapsed_ns; /* what the loop over them took */
 };
 
-#define REPLAY(law)								\
-static long each_##law(__u32 at, void *context)					\
-{										\
-	struct replay_slot *slot = bpf_map_lookup_elem(&slots, &at);		\
-										\
-	if (!slot)								\
-		return 1;							\
-	replay_##law(slot);							\
-	return 0;								\
-}										\
-										\
-SEC("syscall")									\
-int run_##law(struct replay_job *job)						\
-{										\
-	__u64 start = bpf_ktime_get_ns();					\
-	long done = bpf_loop((__u32)job->count, each_##law, NULL, 0);		\
-										\
-	job->elapsed_ns = bpf_ktime_get_ns() - start;				\
-	return done == (long)job->count ? 0 : 1;				\
-}
+#define REPLAY(law)                                                           \
+	static long each_##law(__u32 at, void *context)                       \
+	{                                                                     \
+		struct replay_slot *slot = bpf_map_lookup_elem(&slots, &at);  \
+                                                                              \
+		if (!slot)                                                    \
+			return 1;                                             \
+		replay_##law(slot);                                           \
+		return 0;                                                     \
+	}                                                                     \
+                                                                              \
+	SEC("syscall")                                                        \
+	int run_##law(struct replay_job *job)                                 \
+	{                                                                     \
+		__u64 start = bpf_ktime_get_ns();                             \
+		long done = bpf_loop((__u32)job->count, each_##law, NULL, 0); \
+                                                                              \
+		job->elapsed_ns = bpf_ktime_get_ns() - start;                 \
+		return done == (long)job->count ? 0 : 1;                      \
+	}
 
 /* What the loop and the look-up cost by themselves. */
 static inline void replay_nothing(struct replay_slot *slot)

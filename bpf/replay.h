@@ -33,8 +33,7 @@ static inline void replay_fast(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		fast_round(&slot->params.fast, &slot->state.fast,
-			   slot->seen[0], slot->seen[1]);
+		fast_round(&slot->params.fast, &slot->state.fast, slot->seen[0], slot->seen[1]);
 		break;
 	case 1:
 		fast_cut(&slot->state.fast);
@@ -49,12 +48,11 @@ static inline void replay_leadlag(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag,
-			     slot->seen[0], slot->seen[1]);
+		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag, slot->seen[0],
+			     slot->seen[1]);
 		break;
 	case 1:
-		leadlag_ack(&slot->params.leadlag, &slot->state.leadlag,
-			    (__u32)slot->seen[2]);
+		leadlag_ack(&slot->params.leadlag, &slot->state.leadlag, (__u32)slot->seen[2]);
 		break;
 	case 2:
 	case 3:
@@ -67,8 +65,7 @@ static inline void replay_price(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		price_tick(&slot->params.price, &slot->state.price,
-			   slot->seen[0], slot->seen[1]);
+		price_tick(&slot->params.price, &slot->state.price, slot->seen[0], slot->seen[1]);
 		break;
 	}
 }

@@ -171,12 +171,10 @@ FX_GLOBAL __s64 fx_div(__s64 a, __s64 b)
 
 /* 2^(j/16) in 1.63 bits, rounded to nearest. */
 static const __u64 fx_powers[16] = {
-	0x8000000000000000, 0x85aac367cc487b15, 0x8b95c1e3ea8bd6e7,
-	0x91c3d373ab11c336, 0x9837f0518db8a96f, 0x9ef5326091a111ae,
-	0xa5fed6a9b15138ea, 0xad583eea42a14ac6, 0xb504f333f9de6484,
-	0xbd08a39f580c36bf, 0xc5672a115506dadd, 0xce248c151f8480e4,
-	0xd744fccad69d6af4, 0xe0ccdeec2a94e111, 0xeac0c6e7dd24392f,
-	0xf5257d152486cc2c,
+	0x8000000000000000, 0x85aac367cc487b15, 0x8b95c1e3ea8bd6e7, 0x91c3d373ab11c336,
+	0x9837f0518db8a96f, 0x9ef5326091a111ae, 0xa5fed6a9b15138ea, 0xad583eea42a14ac6,
+	0xb504f333f9de6484, 0xbd08a39f580c36bf, 0xc5672a115506dadd, 0xce248c151f8480e4,
+	0xd744fccad69d6af4, 0xe0ccdeec2a94e111, 0xeac0c6e7dd24392f, 0xf5257d152486cc2c,
 };
 
 /* n steps, modulo 1, as a fraction of 2^64. */

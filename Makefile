@@ -1,0 +1,88 @@
+# Penstock. `make` alone lists what there is to do. Nothing here needs more than a Debian machine with Rust.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+# Where cargo builds.
+BUILT    := $(or $(CARGO_TARGET_DIR),target)
+PENSTOCK := $(BUILT)/release/penstock
+# Where records go.
+OUT      ?= out
+C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
+
+.ONESHELL:
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test verdicts build fmt lint doc bless clean
+
+help: ## this list
+	@echo 'make TARGET, where TARGET is one of'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-11s %s\n' "$$name" "$$what"; done
+
+demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
+	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
+
+test: setup ## every test; those in the kernel need root, and say so where they do not run
+	cargo test --workspace --locked
+
+verdicts: build ## short runs of the papers' figures, against the verdicts on record
+	@$(PENSTOCK) paper --short --out $(OUT)/short
+
+build: setup ## the command, optimised: target/release/penstock
+	cargo build --release --locked -p penstock-cli
+
+fmt: ## put Rust and C in shape
+	cargo fmt --all
+	clang-format -i --style=file $(C_FILES)
+
+lint: WANTS += clang-format
+lint: setup ## shape of Rust and C, and clippy
+	cargo fmt --all --check
+	clang-format --style=file --dry-run --Werror $(C_FILES)
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+doc: setup ## the library's pages: target/doc
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+
+bless: setup ## accept golden pages, docs/laws.md and vectors as they are now; look at the difference first
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of_laws
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
+
+clean: ## what was built; records in out/ stay
+	cargo clean
+
+# What is missing is installed where this is root on Debian, and named otherwise. Without what is optional everything
+# but the tests inside the kernel runs; they then say what they lack.
+setup: ## see to compilers and headers
+	@needs='' wants='' $(if $(WANTS),extra='$(WANTS)',extra='')
+	has_header() { printf "$$1" | cc -E -x c - >/dev/null 2>&1; }
+	command -v cc >/dev/null || needs+=' build-essential'
+	command -v pkg-config >/dev/null || needs+=' pkg-config'
+	has_header '#include <libelf.h>\n' || needs+=' libelf-dev'
+	has_header '#include <zlib.h>\n' || needs+=' zlib1g-dev'
+	command -v clang >/dev/null || wants+=' clang'
+	has_header '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n' || wants+=' libbpf-dev linux-libc-dev'
+	for tool in $$extra; do command -v $$tool >/dev/null || needs+=" $$tool"; done
+	install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$$@" </dev/null; }
+	if [ -n "$$needs$$wants" ]; then
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+			echo "setup: installing$$needs$$wants"
+			install $$needs $$wants || { apt-get update -q && install $$needs $$wants; } || {
+				[ -z "$$needs" ] || { echo "setup: cannot install$$needs" >&2; exit 3; }
+				echo "setup: without$$wants; the tests inside the kernel will not run" >&2
+			}
+		else
+			how() { if command -v apt-get >/dev/null; then echo "sudo apt-get install -y$$1"; else echo "what Debian calls$$1"; fi; }
+			[ -z "$$wants" ] || echo "setup: the tests inside the kernel will not run without: $$(how "$$wants")" >&2
+			[ -z "$$needs" ] || { echo "setup: missing; install it and try again: $$(how "$$needs")" >&2; exit 3; }
+		fi
+	fi
+	if ! command -v cargo >/dev/null; then
+		echo 'setup: Rust is missing: install rustup as https://rustup.rs says, and try again' >&2; exit 3
+	fi
+	wanted=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+	have=$$(rustc --version | cut -d' ' -f2)
+	if [ "$$(printf '%s\n' "$$wanted" "$$have" | sort -V | head -n 1)" != "$$wanted" ]; then
+		echo "setup: Rust $$have is older than $$wanted: type \`rustup update stable\`, or install rustup as https://rustup.rs says" >&2; exit 3
+	fi
