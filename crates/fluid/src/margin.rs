@@ -175,12 +175,15 @@ fn count(curve: &Curve) -> (Verdict, u32) {
     let ahead = |l: Complex| l + Complex::ONE;
     // Up to where the gain is last seen below one: beyond, it returns to zero without another turn, or, where it never
     // stays small, as between senders clocked by acknowledgements alone, the count is of the roots up to there.
-    let Some(end) = curve.iter().rposition(|(_, l)| l.abs() < 1.0) else { return (Verdict::Undecided, 0) };
+    let Some(top) = curve.last().map(|(w, _)| *w) else { return (Verdict::Undecided, 0) };
+    let below = curve.iter().rposition(|(w, l)| l.abs() < 1.0 && *w > 0.5 * top);
+    let end = below.unwrap_or(curve.len() - 1);
     let turned: f64 = curve[..=end].windows(2).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
     let last = curve[end].1;
     let roots = -(turned - ahead(last).arg()) / PI;
     let whole = libm::round(roots);
-    if (roots - whole).abs() > 0.05 || whole < 0.0 {
+    let lost = (roots - whole).abs() > 0.05 || whole < 0.0;
+    if lost || (below.is_none() && whole == 0.0) {
         return (Verdict::Undecided, 0);
     }
     (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)

@@ -80,13 +80,14 @@ pub(crate) fn solve<T: Field>(mut a: Vec<Vec<T>>, mut b: Vec<Vec<T>>) -> Option<
         }
         order.swap(k, at);
         let pivot = order[k];
+        let (above, right) = (a[pivot].clone(), b[pivot].clone());
         for &i in &order[k + 1..] {
-            let f = a[i][k] / a[pivot][k];
-            for j in k..n {
-                a[i][j] = a[i][j] - f * a[pivot][j];
+            let f = a[i][k] / above[k];
+            for (x, y) in a[i].iter_mut().zip(&above).skip(k) {
+                *x = *x - f * *y;
             }
-            for j in 0..b[i].len() {
-                b[i][j] = b[i][j] - f * b[pivot][j];
+            for (x, y) in b[i].iter_mut().zip(&right) {
+                *x = *x - f * *y;
             }
         }
     }

@@ -398,7 +398,9 @@ impl Source {
         let mut drive = block(0, m..m + 3);
         if signal.probability == 0.0 {
             // A queue that says nothing here will say nothing a little further: no law need be followed in that direction.
-            drive.iter_mut().for_each(|row| row[1] = 0.0);
+            for row in &mut drive {
+                row[1] = 0.0;
+            }
         }
         let linear = Linear::new(Jacobians {
             rate: rest.rate,
