@@ -73,7 +73,7 @@ pub struct Counters {
     pub waiting: u128,
     /// Their square, integrated over time [packets^2 ps].
     pub waiting_squared: u128,
-    /// Waiting times, summed over packets that started [ps].
+    /// Waiting times, summed over packets that were accepted [ps].
     pub waits: u128,
     /// Packets that started transmission.
     pub started: u64,
@@ -89,9 +89,9 @@ struct Waiting {
 
 /// A queue in front of a line.
 pub struct Port {
-    // Rate as picoseconds a byte with 16 binary digits, so that no drift builds up over 10^9 packets.
-    ps_per_byte_q16: u64,
-    remainder_q16: u64,
+    // Rate as picoseconds a byte with 20 binary digits, so that no drift builds up over 10^9 packets.
+    ps_per_byte_q20: u64,
+    remainder_q20: u64,
     rate: Rate,
     capacity: f64,
     most_packets: u64,
@@ -134,8 +134,8 @@ impl Port {
         let needs = law.needs();
         let start = law.says(0, &SEEN_NOTHING);
         Self {
-            ps_per_byte_q16: ((u128::from(8 * Time::PER_SECOND) << 16) / u128::from(rate.0)) as u64,
-            remainder_q16: 0,
+            ps_per_byte_q20: ((u128::from(8 * Time::PER_SECOND) << 20) / u128::from(rate.0)) as u64,
+            remainder_q20: 0,
             rate,
             capacity: rate.packets_per_s(packet),
             most_packets,
@@ -188,7 +188,7 @@ impl Port {
             }
         }
         let start = if self.free <= now {
-            self.remainder_q16 = 0;
+            self.remainder_q20 = 0;
             self.in_service = bytes;
             self.counters.started += 1;
             self.by_wait.add(0, 1);
@@ -208,9 +208,9 @@ impl Port {
             self.by_wait.add(wait.0 / 1000, 1);
             self.free
         };
-        let service = u128::from(self.ps_per_byte_q16) * u128::from(bytes) + u128::from(self.remainder_q16);
-        self.remainder_q16 = (service & 0xffff) as u64;
-        self.free = start + Time((service >> 16) as u64);
+        let service = u128::from(self.ps_per_byte_q20) * u128::from(bytes) + u128::from(self.remainder_q20);
+        self.remainder_q20 = (service & 0xf_ffff) as u64;
+        self.free = start + Time((service >> 20) as u64);
         self.accepted_bytes += u64::from(bytes);
         self.counters.marks += u64::from(marked);
         Offer::Accepted { departure: self.free, marked }
@@ -359,3 +359,105 @@ impl Port {
 }
 
 const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::{Values, aqm, law};
+
+    const MS: u64 = 1_000_000_000;
+
+    fn port(name: &str, settings: &[(&str, f64)], rate: u64, most_packets: u64, most_bytes: u64) -> Port {
+        let entry = law::find(aqm::AQMS, name).unwrap();
+        let mut values = Values::defaults(entry.parameters);
+        for (key, value) in settings {
+            values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
+        }
+        let packet = Bytes(1000);
+        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
+        let law = (entry.real)(&values, &site).unwrap();
+        Port::new(Config { rate: Rate(rate), most_packets, most_bytes, packet, law, memory: Time(100 * MS) })
+    }
+    fn departure(offer: Offer) -> Time {
+        if let Offer::Accepted { departure, .. } = offer { departure } else { panic!("{offer:?}") }
+    }
+
+    /// A million packets at a rate that no whole number of picoseconds a packet gives leave at the rate, not a
+    /// millionth off.
+    #[test]
+    fn departures_keep_the_rate_without_drift() {
+        let mut port = port("droptail", &[], 155_000_000, u64::MAX, u64::MAX);
+        let mut last = Time::ZERO;
+        for _ in 0..1_000_000 {
+            last = departure(port.offer(Time::ZERO, 1000, false, || 0.0));
+        }
+        assert!((last.seconds() * 155e6 / 8e9 - 1.0).abs() < 1e-10, "{}", last.seconds());
+    }
+
+    /// The packet in transmission has left the queue: a buffer of two holds two besides it.
+    #[test]
+    fn a_full_buffer_refuses() {
+        let mut in_packets = port("droptail", &[], 8_000_000, 2, u64::MAX);
+        let mut in_bytes = port("droptail", &[], 8_000_000, u64::MAX, 2000);
+        for port in [&mut in_packets, &mut in_bytes] {
+            let offers: Vec<bool> =
+                (0..5).map(|_| matches!(port.offer(Time(0), 1000, false, || 0.0), Offer::Accepted { .. })).collect();
+            assert_eq!(offers, [true, true, true, false, false]);
+            assert_eq!(departure(port.offer(Time(MS), 1000, false, || 0.0)), Time(4 * MS), "one started at 1 ms");
+            assert_eq!(port.offer(Time(MS), 1000, false, || 0.0), Offer::Refused(Reason::Full));
+            let c = port.read(Time(3 * MS));
+            assert_eq!((c.arrivals, c.departures, c.drops), (7, 3, 3));
+            assert_eq!(
+                (c.waiting, c.waits),
+                (u128::from(5 * MS), u128::from(5 * MS)),
+                "2, 2 and 1 waited; 1, 2 and 2 ms"
+            );
+            assert_eq!(port.unaccounted(Time(3 * MS)), 0);
+        }
+        assert_eq!(
+            in_packets.offer(Time(10 * MS), 1000, false, || 0.0),
+            Offer::Accepted { departure: Time(11 * MS), marked: false }
+        );
+    }
+
+    /// A mark drawn at the far end uses the probability of the moment of departure, however long the line.
+    #[test]
+    fn marks_use_the_probability_at_departure() {
+        let mut port = port("price", &[("target", 0.5)], 8_000_000, u64::MAX, u64::MAX);
+        let chance = |port: &mut Port, at: u64| {
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..40 {
+                let middle = (low + high) / 2.0;
+                if port.marks(Time(at), || middle) { low = middle } else { high = middle }
+            }
+            low
+        };
+        // Twice the virtual capacity for 5 ms raises the price by 5 ms; then nothing arrives and it falls again.
+        for _ in 0..5 {
+            port.offer(Time(0), 1000, true, || 0.0);
+        }
+        for tick in 1..=18 {
+            port.tick(Time(tick * 5 * MS));
+        }
+        let raised = 1.0 - libm::pow(1000.0, -0.005);
+        for (at, expected) in [(4, 0.0), (5, raised), (9, raised), (10, 0.0), (89, 0.0)] {
+            assert!((chance(&mut port, at * MS) - expected).abs() < 1e-9, "{at} ms");
+        }
+        for tick in 19..=100 {
+            port.tick(Time(tick * 5 * MS));
+        }
+        assert!(port.said.len() < 25, "what is beyond the memory is forgotten");
+    }
+
+    /// What cannot be marked is dropped instead, and only then.
+    #[test]
+    fn a_law_that_marks_drops_what_cannot_be_marked() {
+        let settings = [("ecn", 1.0), ("min_threshold", 1.0), ("max_threshold", 2.0), ("weight", 1.0), ("wait", 0.0)];
+        let mut port = port("red", &settings, 8_000_000, u64::MAX, u64::MAX);
+        for _ in 0..10 {
+            port.offer(Time(0), 1000, true, || 1.0);
+        }
+        assert!(matches!(port.offer(Time(0), 1000, true, || 0.0), Offer::Accepted { marked: true, .. }));
+        assert_eq!(port.offer(Time(0), 1000, false, || 0.0), Offer::Refused(Reason::Early));
+    }
+}
