@@ -139,7 +139,7 @@ fn a_run_draws_whatever_was_recorded() {
     let text = text::page(&page);
     for needed in [
         "Utilization                0.97     0.04\n",
-        "Arrivals               12 345   12 345\n",
+        "Arrivals                 12 345   12 345\n",
         "Goodput [Mbit/s]                   96\n",
     ] {
         assert!(text.contains(needed), "{needed}\n{text}");
