@@ -23,7 +23,7 @@ demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
 test: setup ## every test; those in the kernel need root, and say so where they do not run
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
