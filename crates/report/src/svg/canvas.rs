@@ -190,7 +190,7 @@ impl Canvas {
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (w, h) = self.size;
         let (fw, fh) = (w * FINE as u32, h * FINE as u32);
-        let body = dashes(&self.body);
+        let body = dashes(&self.body).replace(" opacity=\"1\"", "");
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {fw} {fh}\" role=\"img\" \
              stroke-linejoin=\"round\">\n<title>{}</title>\n<desc>{}</desc>\n\
@@ -202,7 +202,11 @@ impl Canvas {
 }
 
 fn font(size: u32, style: FontStyle) -> FontDesc<'static> {
-    FontDesc::new(FontFamily::SansSerif, size as f64 * FINE * FONT_FACTOR, style)
+    let wanted = size as f64 * FINE;
+    let near = wanted * FONT_FACTOR;
+    // The neighbour that divides without a remainder, so that no `120.00000000000001` is written.
+    let exact = [near, near.next_down(), near.next_up()].into_iter().find(|f| f / FONT_FACTOR == wanted);
+    FontDesc::new(FontFamily::SansSerif, exact.unwrap_or(near), style)
 }
 
 fn fine((x, y): (f64, f64)) -> (i32, i32) {
