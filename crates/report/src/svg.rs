@@ -13,7 +13,7 @@ use canvas::Anchor::{End, Start};
 use canvas::{Anchor, Canvas, INK, Ink, Shape, text_width, wrap};
 use layout::{Area, Legend};
 
-/// Width of every figure [px]; the height follows from what it shows.
+/// Width of every figure in pixels; the height follows from what it shows.
 pub const WIDTH: u32 = 640;
 
 const TITLE_SIZE: u32 = 15;

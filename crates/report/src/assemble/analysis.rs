@@ -57,11 +57,11 @@ pub struct MarginRow {
     pub stable: bool,
     /// The factor by which the gain may grow.
     pub gain_margin: Option<f64>,
-    /// The phase that is left where the gain is one [degrees].
+    /// The phase that is left where the gain is one, in degrees.
     pub phase_margin_deg: Option<f64>,
-    /// The delay that is left there [s].
+    /// The delay that is left there, in seconds.
     pub delay_margin_s: Option<f64>,
-    /// Where the gain is one [rad/s].
+    /// Where the gain is one, in rad/s.
     pub crossover_rad_per_s: Option<f64>,
 }
 

@@ -3,8 +3,6 @@
 //! The backend knows whole numbers only, no dashes, no title and no role. So it draws ten times as large into a view box
 //! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the rest in afterwards.
 
-use std::fmt::Write;
-
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -190,7 +188,7 @@ impl Canvas {
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (w, h) = self.size;
         let (fw, fh) = (w * FINE as u32, h * FINE as u32);
-        let body = dashes(&self.body).replace(" opacity=\"1\"", "");
+        let body = polished(&self.body);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {fw} {fh}\" role=\"img\" \
              stroke-linejoin=\"round\">\n<title>{}</title>\n<desc>{}</desc>\n\
@@ -202,39 +200,40 @@ impl Canvas {
 }
 
 fn font(size: u32, style: FontStyle) -> FontDesc<'static> {
-    let wanted = size as f64 * FINE;
-    let near = wanted * FONT_FACTOR;
-    // The neighbour that divides without a remainder, so that no `120.00000000000001` is written.
-    let exact = [near, near.next_down(), near.next_up()].into_iter().find(|f| f / FONT_FACTOR == wanted);
-    FontDesc::new(FontFamily::SansSerif, exact.unwrap_or(near), style)
+    FontDesc::new(FontFamily::SansSerif, size as f64 * FINE * FONT_FACTOR, style)
 }
 
 fn fine((x, y): (f64, f64)) -> (i32, i32) {
     ((x * FINE).round() as i32, (y * FINE).round() as i32)
 }
 
-/// Makes strokes of odd width dashed, one narrower. Words cannot be mistaken for a width: their quotes are escaped.
-fn dashes(body: &str) -> String {
-    const WIDTH: &str = " stroke-width=\"";
+/// Makes strokes of odd width dashed, one narrower, rounds font sizes, and leaves out what goes without saying.
+fn polished(body: &str) -> String {
+    let dash = |width: &str| match width.parse::<u32>() {
+        Ok(width) if width % 2 == 1 => format!("{}\" stroke-dasharray=\"60 40", width - 1),
+        _ => width.to_owned(),
+    };
+    let round = |size: &str| size.parse::<f64>().map_or_else(|_| size.to_owned(), |s| s.round().to_string());
+    let body = attribute(body, " stroke-width=\"", dash);
+    attribute(&body, " font-size=\"", round).replace(" opacity=\"1\"", "")
+}
+
+/// Rewrites every value of an attribute. Words cannot be mistaken for one: their quotes are escaped.
+fn attribute(body: &str, name: &str, rewrite: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;
-    while let Some(at) = rest.find(WIDTH) {
-        let (before, after) = rest.split_at(at + WIDTH.len());
+    while let Some(at) = rest.find(name) {
+        let (before, after) = rest.split_at(at + name.len());
+        let (value, tail) = after.split_at(after.find('"').unwrap_or(after.len()));
         out.push_str(before);
-        let end = after.find('"').unwrap_or(0);
-        match after[..end].parse::<u32>() {
-            Ok(width) if width % 2 == 1 => {
-                let _ = write!(out, "{}\" stroke-dasharray=\"{} {}", width - 1, 60, 40);
-                rest = &after[end..];
-            }
-            _ => rest = after,
-        }
+        out.push_str(&rewrite(value));
+        rest = tail;
     }
     out.push_str(rest);
     out
 }
 
-/// About how wide `text` is in a wide common sans-serif of that size [px]: the same everywhere, whatever fonts there are.
+/// About how wide `text` is in a wide common sans-serif of that size, in pixels: the same everywhere, whatever fonts there are.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' | '\u{202f}' => 0.28,

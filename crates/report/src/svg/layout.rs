@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, text_width};
 
-/// The part of a figure inside the axes [px].
+/// The part of a figure inside the axes, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
     pub(super) left: f64,
