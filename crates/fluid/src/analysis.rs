@@ -317,6 +317,9 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
         // The count of encirclements supposes that each law alone is stable or at the border.
         margins.verdict = Verdict::Undecided;
     }
+    if closed.members.iter().any(|m| m.response.is_ack_clocked()) {
+        margins.delay_margin_s = None;
+    }
     let critical = margins.phase_crossover_rad_per_s.unwrap_or(margins.least_distance_rad_per_s);
     let s = Complex::axis(critical);
     let parts = closed.parts(s, reading);

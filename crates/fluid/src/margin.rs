@@ -36,10 +36,12 @@ pub struct Margins {
     /// What the gain of a stable loop must not be multiplied by, below one, where lowering it destabilises.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_gain: Option<f64>,
-    /// The phase at the gain crossover nearest to -1, above -180 degrees [degrees].
+    /// The phase above -180 degrees at the gain crossover nearest to -1, or, of an unstable loop, at the one furthest
+    /// behind it [degrees].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_margin_deg: Option<f64>,
-    /// What the delay of a stable loop may grow by before it is unstable [s].
+    /// What the delay of a stable loop may grow by before it is unstable [s]. Absent with ACK-clocked senders, whose own
+    /// response changes with the delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_margin_s: Option<f64>,
     /// Where the gain crosses the negative real axis at the gain margin [rad/s].
@@ -95,7 +97,9 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
     let unit: Vec<(f64, Complex)> = unit.into_iter().filter(|(_, l)| (l.abs() - 1.0).abs() < 1e-6).collect();
     // The angle by which the gain is ahead of -1, within half a turn.
     let lead = |l: Complex| (-l).arg();
-    let phase = unit.iter().copied().min_by(|a, b| lead(a.1).abs().total_cmp(&lead(b.1).abs()));
+    // Of a stable loop the crossover nearest to -1; of an unstable one that which lies behind it furthest.
+    let near = |l: Complex| if verdict == Verdict::Unstable { lead(l) } else { lead(l).abs() };
+    let phase = unit.iter().copied().min_by(|a, b| near(a.1).total_cmp(&near(b.1)));
     let delay = unit
         .iter()
         .map(|&(w, l)| if lead(l) >= 0.0 { lead(l) / w } else { (lead(l) + 2.0 * PI) / w })

@@ -3,6 +3,12 @@
 //! `L(s) = Rf(s) K(s) Rb(s)^T C(s)` of fast-aqm (12), for one bottleneck a number: the sum over classes of what one
 //! packet a second more at the link comes back as, one round trip later. No delay is approximated. Positive gain with
 //! negative feedback: the critical point is -1.
+//!
+//! Figures through a law's own update differ a little from those of its paper's formulas. For Fig. 8 of fast-aqm, laws
+//! alone: the difference equations (20), (21) have `1 + (z + z kappa/nu) T/2` times the high-frequency gain of (13), 0.3
+//! to 0.6 % at a period of 10 ms (gain margin 5.29 for 5.31 in the last stage). With estimators: a register of N marks
+//! is an average, which attenuates besides its delay of N/2 packets (19) (3.93 for 3.89). Sampled: a window follows its
+//! target with the next acknowledgement, half a packet's time later on average (3.68; 3.71 without).
 
 use serde::Serialize;
 

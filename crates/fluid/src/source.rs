@@ -436,6 +436,11 @@ impl Source {
 }
 
 impl SourceResponse {
+    /// Whether acknowledgements time its packets, so that its response changes with the round trip.
+    pub fn is_ack_clocked(&self) -> bool {
+        self.clocking == Clocking::Ack
+    }
+
     /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
     /// [packets/s], both as they arrive at the sender.
     pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
