@@ -339,13 +339,15 @@ impl Span<'_> {
         let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
         let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
         let port = &self.engine.links[at].port;
+        let most = self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64;
         LinkSummary {
             utilization: bits / seconds / port.rate().bit_per_s(),
             throughput_bit_per_s: bits / seconds,
             queue_mean_packets: mean,
             queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
-            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0),
-            queue_max_packets: self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64,
+            // A bucket's middle may lie above the largest value in it.
+            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
+            queue_max_packets: most,
             queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
             queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
             arrivals: b.arrivals - a.arrivals,
