@@ -24,10 +24,9 @@ pub(crate) fn facts() -> Vec<(String, String)> {
     std::iter::once(version).chain(machine()).collect()
 }
 
-/// What is known of this machine.
+/// What is known of this machine, by name: a record that is read back has that order.
 fn machine() -> IndexMap<String, String> {
     let mut known = IndexMap::new();
-    known.insert("system".to_owned(), format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
     if let Ok(release) = fs::read_to_string("/proc/sys/kernel/osrelease") {
         known.insert("kernel".to_owned(), release.trim().to_owned());
     }
@@ -39,5 +38,6 @@ fn machine() -> IndexMap<String, String> {
     if let Ok(processors) = std::thread::available_parallelism() {
         known.insert("processors".to_owned(), processors.to_string());
     }
+    known.insert("system".to_owned(), format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
     known
 }

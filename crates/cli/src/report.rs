@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use penstock_report::html;
 use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::record::{read_header, read_summary, read_table};
@@ -24,6 +25,7 @@ struct Sweep {
 #[derive(Debug, Deserialize)]
 struct Row {
     id: String,
+    labels: IndexMap<String, String>,
 }
 
 /// Runs the command.
@@ -71,10 +73,15 @@ fn of_sweep(directory: &Path) -> Result<penstock_report::Page, Failure> {
             found.push((cell, kept));
         }
     }
-    // The order of the sweep, not that of the disk.
+    // The order of the sweep and of its keys, not that of the disk.
     let place = |id: &str| sweep.cells.iter().position(|row| row.id == id);
     found.retain(|(cell, _)| place(&cell.id).is_some());
     found.sort_by_key(|(cell, _)| place(&cell.id));
+    for (cell, _) in &mut found {
+        if let Some(row) = place(&cell.id).and_then(|at| sweep.cells.get(at)) {
+            cell.labels = row.labels.clone().into_iter().collect();
+        }
+    }
     let (cells, kept): (Vec<Cell>, Vec<Kept>) = found.into_iter().unzip();
     let Some(first) = cells.first() else {
         return Err(Failure::Input(format!("{} has no record of a cell", directory.display())));
@@ -95,7 +102,6 @@ fn load(directory: &Path) -> Result<(Cell, Kept, Facts), Failure> {
     let Some(mut cell) = cells.pop() else {
         return Err(wrong(&path, &"its scenario has no cell"));
     };
-    cell.labels = header.provenance.labels.clone().into_iter().collect();
     cell.id.clone_from(&header.id);
     let path = directory.join("summary.json");
     let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;

@@ -1,0 +1,108 @@
+//! The command as a user has it.
+#![allow(dead_code, unreachable_pub, missing_docs)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub const SMALL: &str = r#"
+format = 1
+title = "Two flows"
+duration = "3 s"
+warmup = "1 s"
+packet = "1000 B"
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "50 packets"
+[flows.ftp]
+count = 2
+from = "left"
+to = "right"
+rtt = "40 ms"
+cc = { law = "newreno" }
+"#;
+
+pub const SWEEP: &str = r#"
+[sweep]
+"links.bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"]
+seed = { count = 2 }
+"#;
+
+/// A directory of its own, and the command in it.
+pub struct Bench {
+    home: TempDir,
+}
+
+pub struct Ended {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> &Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_penstock"));
+        command.args(arguments).current_dir(self.home.path()).env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        Ended::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// Runs what must end with status 0.
+    pub fn well(&self, arguments: &[&str]) -> String {
+        let ended = self.run(arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}\n{}", ended.err);
+        ended.out
+    }
+
+    /// The same, and its output as JSON.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let out = self.well(arguments);
+        serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
+    }
+
+    pub fn names(&self, directory: &str) -> Vec<String> {
+        names(&self.path(directory))
+    }
+}
+
+impl Ended {
+    fn of(output: &Output) -> Self {
+        Self {
+            status: output.status.code().expect("ended by itself"),
+            out: String::from_utf8(output.stdout.clone()).unwrap(),
+            err: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+}
+
+/// Names in a directory, hidden ones included, sorted; nothing where there is none.
+pub fn names(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,152 @@
+//! `paper`: verdicts, the record of verdicts, and what differs from it.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Bench, SMALL};
+
+const PAPER: &str = r#"
+format = 1
+title = "On Two Flows"
+authors = ["A. Author"]
+published = "2003"
+[[item]]
+id = "fig1"
+title = "Utilization against capacity"
+place = "figure 1"
+world = "packets"
+scenario = "fig1.toml"
+x = { key = "links.bottleneck.rate", label = "capacity", scale = "log" }
+y = { path = "links.bottleneck.utilization", label = "utilization" }
+columns = [{ path = "groups.ftp.jain", label = "Jain's index" }]
+short = { "links.bottleneck.rate" = ["5 Mbit/s"] }
+[[item]]
+id = "fig2"
+title = "A photograph"
+place = "figure 2"
+not_run = "nothing to run"
+[[claim]]
+id = "T.fig1.used/high"
+item = "fig1"
+place = "section 1"
+quote = "the link is well used"
+ours = true
+measure = "links.bottleneck.utilization"
+test = { at_least = 0.5 }
+source = "half of it is well used"
+[[claim]]
+id = "T.fig1.used/sweep"
+item = "fig1"
+place = "section 1"
+quote = "the link is well used"
+short = false
+measure = "links.bottleneck.utilization"
+reduce = "min"
+test = { at_least = 2.0 }
+source = "impossible"
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let sweep = "\n[sweep]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"10 Mbit/s\"]\n";
+    bench.write("papers/two/paper.toml", PAPER).write("papers/two/fig1.toml", &format!("{SMALL}{sweep}"));
+    bench
+}
+
+#[test]
+fn what_is_not_on_record_differs_until_it_is_put_there() {
+    let bench = bench();
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 1, "{}", ended.err);
+    assert!(ended.err.contains("T.fig1.used/high: holds, and nothing is on record"), "{}", ended.err);
+    assert!(
+        ended.out.contains("holds") && ended.out.contains("fails") && ended.out.contains("report"),
+        "{}",
+        ended.out
+    );
+    assert!(!bench.path("papers/two/verdicts.toml").exists(), "only --record writes it");
+
+    bench.well(&["paper", "two", "--record"]);
+    let text = fs::read_to_string(bench.path("papers/two/verdicts.toml")).unwrap();
+    assert!(text.contains("[full.\"T.fig1.used/sweep\"]\nverdict  = \"fails\""), "{text}");
+    bench.well(&["paper", "two"]);
+    assert_eq!(bench.run(&["paper", "two", "--short"]).status, 1, "short runs are on record apart");
+    bench.well(&["paper", "two", "--short", "--record"]);
+    bench.well(&["paper", "two", "--short"]);
+    bench.well(&["paper", "two"]);
+
+    let other = fs::read_to_string(bench.path("papers/two/verdicts.toml")).unwrap().replacen("holds", "fails", 1);
+    bench.write("papers/two/verdicts.toml", &other);
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.err.contains("T.fig1.used/high: holds, but `fails` is on record"), "{}", ended.err);
+}
+
+#[test]
+fn json_has_figures_rows_and_claims() {
+    let bench = bench();
+    bench.well(&["paper", "two", "--record"]);
+    let paper = bench.json(&["paper", "two/fig1", "--json"]);
+    assert_eq!(paper["extent"], "full");
+    assert_eq!(paper["items"][0]["figure"]["lines"][0]["points"].as_array().unwrap().len(), 2);
+    assert_eq!(paper["items"][0]["figure"]["x_unit"], "bit/s");
+    assert_eq!(paper["items"][0]["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(paper["claims"][0]["verdict"], "holds");
+    assert_eq!(paper["claims"][0]["recorded"], "holds");
+    assert_eq!(paper["differing"], 0);
+    assert!(bench.path("out/two-2/report.html").is_file(), "{:?}", bench.names("out"));
+    assert!(bench.path("out/two-2/fig1/sweep.json").is_file());
+    assert!(bench.path("out/two-2/verdicts.json").is_file());
+}
+
+#[test]
+fn what_does_not_run_is_listed_with_its_reason_and_leaves_nothing() {
+    let bench = bench();
+    let list = bench.well(&["paper", "--list"]);
+    assert!(list.contains("two/fig1") && list.contains("two/fig2") && list.contains("nothing to run"), "{list}");
+    assert_eq!(bench.json(&["paper", "--list", "--json"]).as_array().unwrap().len(), 2);
+    assert!(bench.well(&["paper", "two/fig2"]).contains("nothing to run"));
+    assert!(bench.names("out").is_empty());
+}
+
+#[test]
+fn unknown_papers_and_figures_are_refused_with_those_there_are() {
+    let bench = bench();
+    for (what, says) in [("three", "has two"), ("two/fig9", "it has fig1, fig2")] {
+        let ended = bench.run(&["paper", what]);
+        assert_eq!(ended.status, 2);
+        assert!(ended.err.contains(says), "{}", ended.err);
+    }
+    let ended = Bench::new().run(&["paper"]);
+    assert_eq!((ended.status, ended.err.contains("--papers DIR")), (2, true), "{}", ended.err);
+}
+
+#[test]
+fn a_mistake_in_a_paper_is_bad_input_with_its_line() {
+    let bench = bench();
+    bench.write("papers/two/paper.toml", &PAPER.replace("world = ", "wold = "));
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("papers/two/paper.toml:10: unknown key `wold`; did you mean `world`?"), "{}", ended.err);
+    bench.write(
+        "papers/two/paper.toml",
+        &PAPER
+            .replace("groups.ftp.jain", "groups.ftp.jane")
+            .replace("measure = \"links.bottleneck.utilization\"", "measure = \"links.bottleneck.utilisation\""),
+    );
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("has no `utilisation`; it has utilization"), "{}", ended.err);
+}
+
+/// The repository's papers give what is on record: the cheap part of each, which is what a test can afford.
+#[test]
+fn short_runs_of_the_papers_give_the_verdicts_on_record() {
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    let papers = papers.to_str().unwrap();
+    let bench = Bench::new();
+    let ended = bench.run(&["paper", "--short", "--papers", papers]);
+    assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
+}
