@@ -165,7 +165,7 @@ fn scenarios() -> Vec<String> {
     let mut scenarios = files();
     scenarios.retain(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or_default();
-        name.ends_with(".toml")
+        name.rsplit_once('.').is_some_and(|(_, ending)| ending == "toml")
             && (folder == "scenarios" || folder.starts_with("papers/") && !of_a_paper.contains(&name))
     });
     assert!(scenarios.len() > 1);
@@ -200,7 +200,7 @@ fn code(markdown: &str) -> Vec<String> {
 
 fn pages() -> BTreeMap<String, Vec<String>> {
     let mut pages = files();
-    pages.retain(|path| path.ends_with(".md"));
+    pages.retain(|path| path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md"));
     pages.into_iter().map(|path| (path.clone(), code(&read(&path)))).collect()
 }
 
