@@ -187,7 +187,10 @@ fn measured(finding: &penstock_papers::Finding) -> String {
             let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
             let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
             let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
-            format!("{word}{} to {}", number(least), number(most))
+            match (number(least), number(most)) {
+                (least, most) if least == most => format!("{word}{least} throughout"),
+                (least, most) => format!("{word}{least} to {most}"),
+            }
         }
     };
     let failing: Vec<&str> = all.iter().filter(|m| !m.keeps && !m.at.is_empty()).map(|m| m.at.as_str()).collect();
