@@ -377,7 +377,7 @@ impl Engine {
                 }
                 if !flow.timer.scheduled {
                     flow.timer.scheduled = true;
-                    agenda.schedule(numbering.timeout + at as u32, flow.timer.deadline, take(stamp));
+                    agenda.schedule(numbering.timeout + at as u32, flow.timer.look(now), take(stamp));
                 }
             } else {
                 flow.data.fresh += 1;
@@ -409,7 +409,8 @@ impl Engine {
         if flow.timer.deadline == u64::MAX {
             return;
         }
-        if flow.timer.deadline <= self.now {
+        let expired = flow.timer.deadline <= self.now;
+        if expired {
             flow.timer.back_off();
             flow.timer.restart(self.now);
             flow.sent.timeouts += 1;
@@ -420,9 +421,11 @@ impl Engine {
         }
         let flow = &mut self.flows[at];
         flow.timer.scheduled = true;
-        let deadline = flow.timer.deadline;
-        self.schedule(self.numbering.timeout + at as u32, deadline);
-        self.send(at);
+        let look = flow.timer.look(self.now);
+        self.schedule(self.numbering.timeout + at as u32, look);
+        if expired {
+            self.send(at);
+        }
     }
 
     fn flow_tick(&mut self, entity: u32) {

@@ -199,3 +199,18 @@ to = "c"
     let rate = |group: &str| whole.groups[group].goodput_bit_per_s;
     assert!((rate("first") / rate("both") / 2.0 - 1.0).abs() < 0.08, "{}", rate("first") / rate("both"));
 }
+
+/// A timeout that backed off comes back with the first sample: later losses cost the least timeout again, not the long
+/// one. (RFC 6298, sections 2.3 and 5.)
+#[test]
+fn a_timeout_that_backed_off_comes_back() {
+    // Four of ten packets are lost, so that nearly every recovery is by timeout, often several in a row.
+    let flows = "cc = { law = \"newreno\" }\nsize = \"96 kB\"\nstart = \"200 s\"";
+    let text = dumbbell("10 Mbit/s", "20 ms", "400 s", "loss = 0.4", &format!("count = 40\n{flows}"));
+    let run = run(&text);
+    let transfers = run.summary.whole.groups["f"].transfers.clone().unwrap();
+    assert_eq!(transfers.completed, 40);
+    // 100 segments of which 40 are lost, then 16 of those, ...: some 60 timeouts, half of them doubled, at 0.2 s each.
+    let mean = transfers.completion_mean_s.unwrap();
+    assert!((5.0..18.0).contains(&mean), "{mean}");
+}

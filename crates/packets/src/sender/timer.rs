@@ -7,7 +7,12 @@ const MOST: u64 = 60 * Time::PER_SECOND;
 /// Before the first sample (RFC 6298, section 2.1).
 const FIRST: u64 = Time::PER_SECOND;
 
-/// The retransmission timer of a flow. It stays where it was scheduled and is looked at again when it goes off.
+/// It is looked at again after this long at the latest, however short a timeout is allowed.
+const LEAST_LOOK: u64 = 1_000_000_000;
+
+/// The retransmission timer of a flow. An acknowledgement moves the deadline and leaves the event on the agenda alone,
+/// which looks at the deadline when it comes. A deadline may move closer too, when a sample ends backing off; so the
+/// event is never further away than the least timeout, and comes in time for any deadline set after it.
 #[derive(Debug)]
 pub(crate) struct Timer {
     smoothed: u64,
@@ -54,6 +59,11 @@ impl Timer {
         self.deadline = now.saturating_add((self.rto << self.doublings).min(MOST));
     }
 
+    /// When to look at the deadline next.
+    pub(crate) fn look(&self, now: u64) -> u64 {
+        self.deadline.min(now.saturating_add(self.least.max(LEAST_LOOK)))
+    }
+
     /// Nothing is in flight (5.2).
     pub(crate) fn stop(&mut self) {
         self.deadline = u64::MAX;
@@ -93,6 +103,7 @@ mod tests {
         }
         timer.restart(0);
         assert_eq!(timer.deadline, MOST);
+        assert_eq!(timer.look(0), 200 * MS, "a sample may bring the deadline back to 200 ms");
         timer.sample(100 * MS);
         timer.restart(0);
         assert_eq!(timer.deadline, 200 * MS);
