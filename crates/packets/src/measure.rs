@@ -314,6 +314,12 @@ impl Span<'_> {
         (b.at - a.at).seconds()
     }
 
+    /// How much of the span came after a flow's start [s].
+    fn active(&self, flow: usize) -> f64 {
+        let (a, b) = self.ends();
+        b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
+    }
+
     fn measured(&self) -> Measured {
         let flows = self.flows();
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
@@ -381,7 +387,8 @@ impl Span<'_> {
                 rtt_s: rtts[at].seconds(),
                 goodput_bit_per_s: (bytes(got_b.in_order) - bytes(got_a.in_order)) as f64 * 8.0 / seconds,
                 throughput_packets_per_s: got as f64 / seconds,
-                window_mean_packets: reliable.then(|| (sent_b.window - sent_a.window) / seconds),
+                window_mean_packets: (reliable && self.active(at) > 0.0)
+                    .then(|| (sent_b.window - sent_a.window) / self.active(at)),
                 rtt_mean_s: (rtts_taken > 0).then(|| (sent_b.rtt - sent_a.rtt) as f64 * 1e-12 / rtts_taken as f64),
                 rtt_min_s: (least < u64::MAX).then(|| Time(least).seconds()),
                 loss_rate: share(sent_b.lost - sent_a.lost, sent),
@@ -403,7 +410,6 @@ impl Span<'_> {
             let range = first..first + group.count as usize;
             first = range.end;
             let rows = &flows[range.clone()];
-            let n = rows.len() as f64;
             let total = |f: &dyn Fn(&(Sent, Received)) -> u64| {
                 range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>()
             };
@@ -412,20 +418,23 @@ impl Span<'_> {
             let rtt: u128 = range.clone().map(|at| b.flows[at].0.rtt - a.flows[at].0.rtt).sum();
             let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
             let sd = |at: usize| {
-                let mean = (b.flows[at].0.window - a.flows[at].0.window) / seconds;
-                let square = (b.flows[at].0.window_squared - a.flows[at].0.window_squared) / seconds;
+                let mean = (b.flows[at].0.window - a.flows[at].0.window) / self.active(at);
+                let square = (b.flows[at].0.window_squared - a.flows[at].0.window_squared) / self.active(at);
                 (square - mean * mean).max(0.0).sqrt()
             };
+            // Flows that have a window and had begun by the end of the span.
             let windows: Vec<f64> = rows.iter().filter_map(|f| f.window_mean_packets).collect();
-            let reliable = !windows.is_empty();
+            let begun = || range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
+            let n = windows.len() as f64;
+            let any = !windows.is_empty();
             let summary = GroupSummary {
                 count: group.count,
                 goodput_bit_per_s: rows.iter().map(|f| f.goodput_bit_per_s).sum(),
                 throughput_packets_per_s: got as f64 / seconds,
                 rtt_mean_s: (rtts > 0).then(|| rtt as f64 * 1e-12 / rtts as f64),
                 jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
-                window_mean_packets: reliable.then(|| windows.iter().sum::<f64>() / n),
-                window_sd_packets: reliable.then(|| range.clone().map(sd).sum::<f64>() / n),
+                window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
+                window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
                 loss_rate: share(total(&|f| f.0.lost), sent),
                 mark_rate: share(total(&|f| f.1.marked), got),
                 retransmits: total(&|f| f.0.again),

@@ -90,7 +90,7 @@ pub struct GroupSummary {
     /// Jain's index of the flows' goodput; absent where nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
-    /// Congestion window, averaged over time and flows.
+    /// Congestion window, averaged over flows and, for each, over time since its start; absent where none has started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_mean_packets: Option<f64>,
     /// Standard deviation of a flow's window over time, averaged over flows.
@@ -138,7 +138,7 @@ pub struct FlowSummary {
     pub goodput_bit_per_s: f64,
     /// Data packets delivered, per second.
     pub throughput_packets_per_s: f64,
-    /// Congestion window, averaged over time.
+    /// Congestion window, averaged over time since the flow's start; absent where it has not started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_mean_packets: Option<f64>,
     /// Average round-trip sample.
