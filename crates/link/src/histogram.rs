@@ -59,7 +59,7 @@ fn bucket(value: u64) -> usize {
         return value as usize;
     }
     // The leading eight bits: one set, seven that count.
-    let shift = 63 - value.leading_zeros() - 7;
+    let shift = value.ilog2() - 7;
     (LINEAR + u64::from(shift - 1) * STEPS + ((value >> shift) - STEPS)) as usize
 }
 

@@ -427,7 +427,7 @@ mod tests {
         let chance = |port: &mut Port, at: u64| {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..40 {
-                let middle = (low + high) / 2.0;
+                let middle = f64::midpoint(low, high);
                 if port.marks(Time(at), || middle) { low = middle } else { high = middle }
             }
             low

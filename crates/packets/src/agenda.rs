@@ -40,7 +40,7 @@ impl Agenda {
             heads: Box::new([NONE; BUCKETS]),
             bits: [0; WORDS],
             words: 0,
-            shift: 63 - width_ps.clamp(1, 1 << 50).leading_zeros(),
+            shift: width_ps.clamp(1, 1 << 50).ilog2(),
             cursor: 0,
             far: BinaryHeap::new(),
             far_bucket: u64::MAX,

@@ -120,7 +120,6 @@ impl Measure {
         edges.sort_unstable();
         edges.dedup();
         edges.reverse();
-        use Kind::{Average, Instant};
         Self {
             edges,
             sample: scenario.sample.0,
@@ -133,25 +132,25 @@ impl Measure {
             taken: Taken {
                 readings: Vec::new(),
                 links: Rows::new(&[
-                    ("utilization", Average),
-                    ("throughput_bit_per_s", Average),
-                    ("queue_packets", Instant),
-                    ("queue_mean_packets", Average),
-                    ("drops_per_s", Average),
-                    ("marks_per_s", Average),
+                    ("utilization", Kind::Average),
+                    ("throughput_bit_per_s", Kind::Average),
+                    ("queue_packets", Kind::Instant),
+                    ("queue_mean_packets", Kind::Average),
+                    ("drops_per_s", Kind::Average),
+                    ("marks_per_s", Kind::Average),
                 ]),
                 groups: Rows::new(&[
-                    ("goodput_bit_per_s", Average),
-                    ("throughput_packets_per_s", Average),
-                    ("window_packets", Instant),
-                    ("rtt_s", Average),
-                    ("losses_per_s", Average),
+                    ("goodput_bit_per_s", Kind::Average),
+                    ("throughput_packets_per_s", Kind::Average),
+                    ("window_packets", Kind::Instant),
+                    ("rtt_s", Kind::Average),
+                    ("losses_per_s", Kind::Average),
                 ]),
                 flows: Rows::new(&[
-                    ("goodput_bit_per_s", Average),
-                    ("throughput_packets_per_s", Average),
-                    ("in_flight_packets", Instant),
-                    ("rtt_s", Average),
+                    ("goodput_bit_per_s", Kind::Average),
+                    ("throughput_packets_per_s", Kind::Average),
+                    ("in_flight_packets", Kind::Instant),
+                    ("rtt_s", Kind::Average),
                 ]),
             },
         }

@@ -71,7 +71,7 @@ pub(crate) struct Reply {
 impl Receiver {
     /// A data packet arrived.
     #[inline]
-    pub(crate) fn take(&mut self, packet: &Packet, habits: &Habits) -> Answer {
+    pub(crate) fn take(&mut self, packet: &Packet, habits: Habits) -> Answer {
         let seq = expand(self.next, packet.seq);
         let marked = packet.is(CE);
         self.received.packets += 1;
@@ -188,7 +188,7 @@ mod tests {
         let mut r = Receiver::default();
         let mut acked = Vec::new();
         for seq in [0, 2, 4, 3, 6, 1, 5] {
-            acked.push(now(r.take(&data(seq, 0), &HABITS)).seq);
+            acked.push(now(r.take(&data(seq, 0), HABITS)).seq);
         }
         assert_eq!(acked, [1, 1, 1, 1, 1, 5, 7]);
         assert_eq!(r.received.in_order, 7);
@@ -199,7 +199,7 @@ mod tests {
     fn the_block_is_the_run_of_the_packet_that_caused_it() {
         let mut r = Receiver::default();
         for (seq, from) in [(5, 5), (6, 5), (9, 9), (8, 8), (7, 5), (9, 5)] {
-            let reply = now(r.take(&data(seq, 0), &HABITS));
+            let reply = now(r.take(&data(seq, 0), HABITS));
             assert_eq!((reply.from, reply.flags & SACK), (from, SACK), "{seq}");
         }
     }
@@ -211,7 +211,7 @@ mod tests {
         let echoes: Vec<bool> = [0, CE, 0, 0, CWR, 0, CE | CWR, 0]
             .iter()
             .enumerate()
-            .map(|(i, f)| now(r.take(&data(i as u32, *f), &habits)).flags & ECE != 0)
+            .map(|(i, f)| now(r.take(&data(i as u32, *f), habits)).flags & ECE != 0)
             .collect();
         assert_eq!(echoes, [false, true, true, true, false, false, true, true]);
     }
@@ -220,13 +220,13 @@ mod tests {
     fn a_delayed_acknowledgement_tells_marked_from_unmarked() {
         let habits = Habits { delayed_ack: 2, ..HABITS };
         let mut r = Receiver::default();
-        assert_eq!(r.take(&data(0, 0), &habits), Answer::Wait);
-        assert_eq!(now(r.take(&data(1, 0), &habits)).seq, 2);
-        assert_eq!(r.take(&data(2, 0), &habits), Answer::Wait);
-        let Answer::Both(before, None) = r.take(&data(3, CE), &habits) else { panic!() };
+        assert_eq!(r.take(&data(0, 0), habits), Answer::Wait);
+        assert_eq!(now(r.take(&data(1, 0), habits)).seq, 2);
+        assert_eq!(r.take(&data(2, 0), habits), Answer::Wait);
+        let Answer::Both(before, None) = r.take(&data(3, CE), habits) else { panic!() };
         assert_eq!((before.seq, before.flags), (3, 0));
         assert_eq!(r.overdue().map(|r| (r.seq, r.flags)), Some((4, ECE)));
         assert_eq!(r.overdue(), None);
-        assert_eq!(now(r.take(&data(5, 0), &habits)).seq, 4, "a hole is told at once");
+        assert_eq!(now(r.take(&data(5, 0), habits)).seq, 4, "a hole is told at once");
     }
 }

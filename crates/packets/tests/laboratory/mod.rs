@@ -6,13 +6,13 @@ use penstock_scenario::read::Document;
 use penstock_scenario::world::{Run, World};
 
 /// The one scenario of a text.
-pub fn scenario(text: &str) -> Scenario {
+pub(crate) fn scenario(text: &str) -> Scenario {
     let cells = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(cells.len(), 1);
     cells.into_iter().next().unwrap().scenario
 }
 
 /// Its run.
-pub fn run(text: &str) -> Run {
+pub(crate) fn run(text: &str) -> Run {
     Packets.run(&scenario(text), &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
 }
