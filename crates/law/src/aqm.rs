@@ -35,7 +35,7 @@ pub enum Event {
         /// Mean packets that the line could have carried while it stood idle before, whole ones only [packets].
         idle: u32,
     },
-    /// The coin fell on the packet that arrived last: it was marked, or dropped in place of a mark.
+    /// The packet that arrived last was marked, or dropped: by the coin in place of a mark, or by a full buffer.
     Hit,
     /// The law's period went by.
     Tick,

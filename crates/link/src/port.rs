@@ -107,6 +107,8 @@ pub struct Port {
     /// Size of the packet that started last.
     in_service: u32,
     last_change: Time,
+    /// Kept only where the law decides on arrival.
+    last_arrival: Time,
     accepted_bytes: u64,
     counters: Counters,
     by_waiting: Histogram,
@@ -149,6 +151,7 @@ impl Port {
             waiting_bytes: 0,
             in_service: 0,
             last_change: Time::ZERO,
+            last_arrival: Time::ZERO,
             accepted_bytes: 0,
             counters: Counters::default(),
             by_waiting: Histogram::default(),
@@ -176,7 +179,8 @@ impl Port {
         let mut marked = false;
         if self.needs.decides == Decides::OnArrival {
             let seen = self.seen();
-            let idle = if self.free + self.mean_service <= now { self.idle(now) } else { 0 };
+            let idle = self.idle(now);
+            self.last_arrival = now;
             let says = self.law.on(0, Event::Arrival { bytes, idle }, &seen);
             if says.probability > 0.0 && coin() < says.probability {
                 self.law.on(0, Event::Hit, &seen);
@@ -197,6 +201,9 @@ impl Port {
             if self.waiting.len() as u64 >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes
             {
                 self.counters.drops += 1;
+                if self.needs.decides == Decides::OnArrival {
+                    self.law.on(0, Event::Hit, &self.seen());
+                }
                 return Offer::Refused(Reason::Full);
             }
             self.account(now);
@@ -326,7 +333,12 @@ impl Port {
 
     /// Mean packets that would have fitted into the idle time up to `now`.
     fn idle(&self, now: Time) -> u32 {
-        u32::try_from((now - self.free).0 / self.mean_service.0.max(1)).unwrap_or(u32::MAX)
+        // An arrival that was refused has been told of the idle time before it; it is not told again.
+        let since = self.free.max(self.last_arrival);
+        if since + self.mean_service > now {
+            return 0;
+        }
+        u32::try_from((now - since).0 / self.mean_service.0.max(1)).unwrap_or(u32::MAX)
     }
 
     /// Lets go of what started by `now`.

@@ -129,8 +129,13 @@ impl Engine {
     pub(crate) fn run(&mut self, progress: &mut dyn FnMut(f64) -> bool) -> Result<Taken, RunError> {
         let mut measure = self.measure.take().expect("an engine runs once");
         let mut next_reading = measure.next();
+        if next_reading == 0 {
+            // What happens at time zero belongs to a span that starts there.
+            measure.read(self, 0);
+            next_reading = measure.next();
+        }
         while let Some((time, entity)) = self.agenda.next() {
-            while next_reading < time {
+            while next_reading < time && next_reading <= self.end {
                 measure.read(self, next_reading);
                 next_reading = measure.next();
                 if !progress(time.min(self.end) as f64 / self.end as f64) {
@@ -237,11 +242,11 @@ impl Engine {
     fn delivered(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
         let group = &self.groups[self.flows[at].group as usize];
-        let answer = self.receivers[at].take(packet, group.habits);
         if !group.reliable {
+            self.receivers[at].count(packet);
             return;
         }
-        match answer {
+        match self.receivers[at].take(packet, group.habits) {
             Answer::Now(reply) => self.reply(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => {
@@ -293,6 +298,7 @@ impl Engine {
             tx: packet::expand(flow.data.next_tx(), packet.tx),
             from: packet.is(SACK).then(|| packet::expand(flow.data.una, packet.from)),
         };
+        let was_recovering = flow.data.recovering();
         let outcome = flow.data.hear(&heard);
         let rtt = outcome.sent.map(|sent| since(self.now, sent));
         if let Some(rtt) = rtt {
@@ -306,23 +312,28 @@ impl Engine {
         let mut cut = outcome.lost;
         if echo && group.marks == Marks::Cut && heard.tx >= flow.data.event {
             flow.data.cut();
-            flow.flags |= CWR;
             cut = true;
+        }
+        if cut {
+            flow.reduced();
         }
         let index = flow.index as usize;
         let mut allowed = cut.then(|| group.windows.on(index, Event::Cut));
-        let packets = outcome.covered.max(u32::from(rtt.is_some()));
+        // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
+        let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
+        // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
+        let used = flow.window < group.receive_window;
         let ack = Ack {
             rtt,
             packets,
             marked: if echo { packets } else { 0 },
-            grows: outcome.covered > 0 && !flow.data.recovering(),
+            grows: outcome.covered > 0 && !flow.data.recovering() && used,
             window: flow.window,
         };
         allowed = group.windows.ack(index, &ack).or(allowed);
         if heard.tx >= flow.round {
             flow.round = flow.data.next_tx();
-            if !flow.data.recovering() {
+            if !flow.data.recovering() && used {
                 allowed = Some(group.windows.on(index, Event::Round));
             }
         }
@@ -388,15 +399,11 @@ impl Engine {
                 Some((last, size)) if last == segment.seq => size,
                 _ => self.size,
             };
-            let packet = Packet {
-                flow: at as u32,
-                seq: segment.seq as u32,
-                tx: tx as u32,
-                size,
-                flags: flow.flags,
-                ..Packet::default()
-            };
-            flow.flags &= !CWR;
+            // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
+            let flags = if segment.again { 0 } else { flow.flags };
+            flow.flags &= if segment.again { u8::MAX } else { !CWR };
+            let packet =
+                Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
             if !cross(packet, now, hop.line, link, line, agenda, stamp) {
                 flow.sent.lost += 1;
             }
@@ -416,6 +423,7 @@ impl Engine {
             flow.timer.restart(self.now);
             flow.sent.timeouts += 1;
             flow.data.timeout();
+            flow.reduced();
             let group = &mut self.groups[flow.group as usize];
             let allowed = group.windows.on(flow.index as usize, Event::Timeout);
             flow.allow(allowed, group.paced, self.now);
@@ -493,7 +501,7 @@ fn cross(
             if marked {
                 packet.flags |= CE;
             }
-            packet.at = departure.0 + line.delay;
+            packet.at = departure.0.saturating_add(line.delay);
             packet.stamp = take(stamp);
             if line.push(packet) {
                 agenda.schedule(number, packet.at, packet.stamp);
@@ -521,6 +529,13 @@ impl Flow {
         }
         if paced {
             self.burst.gap = allowed.gap;
+        }
+    }
+
+    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2).
+    fn reduced(&mut self) {
+        if self.flags & ECT != 0 {
+            self.flags |= CWR;
         }
     }
 

@@ -426,6 +426,7 @@ impl Span<'_> {
             let begun = || range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
             let n = windows.len() as f64;
             let any = !windows.is_empty();
+            let acknowledged = rows.is_empty() || self.engine.groups[groups.len()].reliable;
             let summary = GroupSummary {
                 count: group.count,
                 goodput_bit_per_s: rows.iter().map(|f| f.goodput_bit_per_s).sum(),
@@ -438,7 +439,7 @@ impl Span<'_> {
                 mark_rate: share(total(&|f| f.1.marked), got),
                 retransmits: total(&|f| f.0.again),
                 timeouts: total(&|f| f.0.timeouts),
-                transfers: group.size.map(|_| transfers(rows)),
+                transfers: group.size.filter(|_| acknowledged).map(|_| transfers(rows)),
             };
             groups.insert(name.clone(), summary);
         }

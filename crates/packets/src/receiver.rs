@@ -27,7 +27,7 @@ pub(crate) struct Received {
     pub(crate) packets: u64,
     /// Those among them that were marked.
     pub(crate) marked: u64,
-    /// Segments in order.
+    /// Segments in order; all that arrived, where nobody acknowledges.
     pub(crate) in_order: u64,
 }
 
@@ -69,6 +69,14 @@ pub(crate) struct Reply {
 }
 
 impl Receiver {
+    /// A data packet arrived of a source that nobody acknowledges: what is lost is not waited for.
+    #[inline]
+    pub(crate) fn count(&mut self, packet: &Packet) {
+        self.received.packets += 1;
+        self.received.marked += u64::from(packet.is(CE));
+        self.received.in_order += 1;
+    }
+
     /// A data packet arrived.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet, habits: Habits) -> Answer {

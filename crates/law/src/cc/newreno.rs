@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 5681, section 3.1, equations (2) to (4); RFC 6582 for what counts as one congestion event (the host's
 //! data control tells); RFC 3168, section 6.1.2, for echoes.
-//! Differs: the window counts packets and keeps fractions; the floor after a congestion event is two packets, as in
-//! equation (4); `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
+//! Differs: the window counts packets and keeps fractions; equation (4) halves the window where the RFC halves what is in
+//! flight, and hosts let no window grow that is not used; the floor after a congestion event is two packets; `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
 
 use alloc::string::String;
 
@@ -11,7 +11,7 @@ use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
 use crate::law::{Entry, Law, Linearises, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
-use crate::parameter::{Parameter, Values};
+use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Sender> = Entry {
     name: "newreno",
@@ -31,6 +31,14 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "acknowledgements that carry an echo still grow the window",
             "RFC 3168, section 6.1.2, forbids it, and ns-2 does not; some simulators do",
         ),
+        Parameter::number(
+            "per_ack",
+            Unit::Packets,
+            1.0,
+            [1.0, 65_535.0],
+            "packets that one acknowledgement grows the window for at the most",
+            "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
+        ),
     ],
     linearises: Linearises::ByItself,
     real: build::<f64, NewReno<f64>>,
@@ -42,6 +50,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
 struct NewReno<N> {
     ecn: bool,
     grow_on_echo: bool,
+    per_ack: u32,
     initial_window: N,
     initial_ssthresh: N,
     one: N,
@@ -67,6 +76,7 @@ impl<N: Number> Law<N> for NewReno<N> {
         Ok(Self {
             ecn: values.switch("ecn"),
             grow_on_echo: values.switch("grow_on_echo"),
+            per_ack: values.number("per_ack") as u32,
             initial_window: N::of(site.initial_window),
             initial_ssthresh: N::of(site.initial_ssthresh),
             one: N::of(1.0),
@@ -83,7 +93,7 @@ impl<N: Number> Law<N> for NewReno<N> {
     fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
         match event {
             Event::Ack { packets, marked } => {
-                let counted = if self.grow_on_echo { packets } else { packets - marked };
+                let counted = if self.grow_on_echo { packets } else { packets - marked }.min(self.per_ack);
                 if counted == 0 {
                 } else if s.window < s.ssthresh {
                     s.window = s.window + N::count(counted); // (2): one packet an acknowledged packet

@@ -118,10 +118,12 @@ impl Data {
     pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_window: f64) -> Option<Segment> {
         let again = match &mut self.rule {
             Rule::Sack(sack) => {
-                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window {
+                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && !sack.urgent {
                     return None;
                 }
-                sack.again(self.una)
+                let again = sack.again(self.una);
+                sack.urgent &= again.is_some();
+                again
             }
             Rule::NewReno(newreno) => match newreno.pick(self.una, self.fresh, window) {
                 newreno::Pick::Again(seq) => Some(seq),

@@ -14,6 +14,8 @@ use crate::quantity::print_time;
 
 const KNOWN: &[&str] = &["count", "from", "to", "via", "rtt", "cc", "start", "stop", "size", "series", "sender"];
 const LATER: &[&str] = &["arrivals", "idle", "class", "access", "jitter", "ack_jitter", "on_off"];
+/// The most packets a flow may start with: they are sent, and held in memory, at once.
+const MOST_AT_ONCE: f64 = 1e6;
 const SENDER: &[&str] = &[
     "initial_window",
     "ssthresh",
@@ -311,7 +313,16 @@ fn sender(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
     };
     let Some(item) = fields.find("sender") else { return Ok(options) };
     let fields = item.fields(SENDER, SENDER_LATER, "write a table, as in `{ initial_window = 2 }`")?;
-    options.initial_window = fields.or("initial_window", 2.0, |item| item.window(1.0, false))?;
+    options.initial_window = fields.or("initial_window", 2.0, |item| {
+        let window = item.window(1.0, false)?;
+        if window > MOST_AT_ONCE {
+            return Err(item.wrong(
+                format!("{window} packets at once are too many"),
+                format!("write a window of at most {MOST_AT_ONCE} packets"),
+            ));
+        }
+        Ok(window)
+    })?;
     options.initial_ssthresh = fields.or("ssthresh", f64::INFINITY, |item| item.window(1.0, true))?;
     options.receive_window = fields.or("receive_window", f64::INFINITY, |item| item.window(1.0, true))?;
     if let Some(item) = fields.find("min_rto") {

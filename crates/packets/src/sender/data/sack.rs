@@ -23,6 +23,8 @@ pub(crate) struct Sack {
     examined: u64,
     /// Segments to send again.
     lost: VecDeque<u64>,
+    /// The first of them goes out whatever the window says (RFC 6675, section 5, step 4.3).
+    pub(super) urgent: bool,
 }
 
 impl Sack {
@@ -84,6 +86,7 @@ impl Sack {
             }
         }
         self.examined = self.delivered - THRESHOLD;
+        self.urgent |= news;
         news
     }
 
@@ -104,6 +107,7 @@ impl Sack {
         self.in_flight += 1;
         if segment.again {
             self.lost.pop_front();
+            self.urgent = false;
         }
     }
 
@@ -120,6 +124,7 @@ impl Sack {
         lost.sort_unstable();
         lost.dedup();
         self.lost = lost.into();
+        self.urgent = false;
         self.in_flight = 0;
         self.examined = records.next;
         records.settle(una, || {});
