@@ -1,11 +1,11 @@
 //! `paper`: verdicts, the record of verdicts, and what differs from it.
 
-mod common;
+mod bench;
 
 use std::fs;
 use std::path::Path;
 
-use common::{Bench, SMALL};
+use bench::{Bench, SMALL};
 
 const PAPER: &str = r#"
 format = 1

@@ -1,6 +1,6 @@
 //! `run`, `sweep`, `check`, `analyze`, `report`: what goes in, what comes out, and with which status.
 
-mod common;
+mod bench;
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Bench, SMALL, SWEEP, names};
+use bench::{Bench, SMALL, SWEEP, names};
 use serde_json::Value;
 
 fn small() -> Bench {
