@@ -174,3 +174,14 @@ impl Data {
 pub(crate) fn since(now: u64, sent: u64) -> Time {
     Time(now - sent)
 }
+
+/// Sends what the window allows; returns the segments.
+#[cfg(test)]
+fn send(data: &mut Data, window: f64) -> Vec<u64> {
+    let mut sent = Vec::new();
+    while let Some(segment) = data.pick(window, true, f64::INFINITY) {
+        data.sent(segment, 0);
+        sent.push(segment.seq);
+    }
+    sent
+}

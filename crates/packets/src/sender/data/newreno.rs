@@ -94,17 +94,9 @@ impl NewReno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Data, Heard, Outcome};
+    use super::super::{Data, Heard, Outcome, send};
     use penstock_scenario::model::Recovery;
 
-    fn send(data: &mut Data, window: f64) -> Vec<u64> {
-        let mut sent = Vec::new();
-        while let Some(segment) = data.pick(window, true, f64::INFINITY) {
-            data.sent(segment, 0);
-            sent.push(segment.seq);
-        }
-        sent
-    }
     fn hear(data: &mut Data, cumulative: u64) -> Outcome {
         data.hear(&Heard { cumulative, tx: data.next_tx(), from: None })
     }

@@ -133,18 +133,9 @@ impl Sack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Data, Heard, Outcome, Segment};
+    use super::super::{Data, Heard, Outcome, Segment, send};
     use penstock_scenario::model::Recovery;
 
-    /// Sends what the window allows; returns the segments.
-    fn send(data: &mut Data, window: f64) -> Vec<u64> {
-        let mut sent = Vec::new();
-        while let Some(segment) = data.pick(window, true, f64::INFINITY) {
-            data.sent(segment, 0);
-            sent.push(segment.seq);
-        }
-        sent
-    }
     fn hear(data: &mut Data, cumulative: u64, tx: u64, from: Option<u64>) -> Outcome {
         data.hear(&Heard { cumulative, tx, from })
     }
