@@ -114,7 +114,7 @@ impl Bottleneck {
 
     fn seen(&self, queue: Dual, load: Dual) -> Port<Dual> {
         let arrived = load * Dual::of(self.needs.tick_s.unwrap_or(0.0));
-        Port { queue, arrived, capacity: Dual::of(self.capacity) }
+        Port { queue, arrived, capacity: Dual::of(self.capacity), ..Port::nothing() }
     }
 
     fn probability(&mut self, state: &[Dual], seen: &Port<Dual>) -> Dual {
@@ -243,7 +243,7 @@ impl Bottleneck {
         point.extend([rest.queue, rest.load * tick_s.unwrap_or(0.0)]);
         let mut everything = |v: &[Dual]| {
             let capacity = Dual::of(self.capacity);
-            let seen = Port { queue: v[m], arrived: v[m + 1], capacity };
+            let seen = Port { queue: v[m], arrived: v[m + 1], capacity, ..Port::nothing() };
             let state = &v[..m];
             let mut all = self.packet(state, &seen);
             all.extend(if tick_s.is_some() { self.machine.after(state, Event::Tick, &seen) } else { state.to_vec() });

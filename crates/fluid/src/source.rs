@@ -205,7 +205,7 @@ impl Source {
     }
 
     fn seen(&self, u: &Inputs) -> Path<Dual> {
-        Path { rtt_s: u.rtt_s, base_rtt_s: Dual::of(self.base_rtt_s), price_s: u.price_s }
+        Path { rtt_s: u.rtt_s, base_rtt_s: Dual::of(self.base_rtt_s), price_s: u.price_s, ..Path::unknown() }
     }
 
     /// The mean change of the state with each packet sent: the sum over outcomes of chance times (after - before).

@@ -35,7 +35,13 @@ pub enum Event {
         /// Mean packets that the line could have carried while it stood idle before, whole ones only [packets].
         idle: u32,
     },
-    /// The packet that arrived last was marked, or dropped: by the coin in place of a mark, or by a full buffer.
+    /// A packet has reached the head of its queue and the line is free for it. Only where [`Decides::AtHead`].
+    Departure {
+        /// Whether it asked for the low-latency queue, ECT(1) or CE (RFC 9331).
+        low_latency: bool,
+    },
+    /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by
+    /// a full buffer.
     Hit,
     /// The law's period went by.
     Tick,
@@ -50,6 +56,19 @@ numbers! {
         arrived: "packets",
         /// What the line can carry now.
         capacity: "packets/s",
+        /// At [`Event::Departure`]: how long the packet has waited. At [`Event::Tick`]: how long the oldest one waiting
+        /// has, zero where none waits.
+        sojourn_s: "s",
+        /// Time since the start of the run.
+        now_s: "s",
+    }
+}
+
+impl<N: Number> Port<N> {
+    /// What is measured before anything is: zero everywhere.
+    pub fn nothing() -> Self {
+        let zero = N::of(0.0);
+        Self { queue: zero, arrived: zero, capacity: zero, sojourn_s: zero, now_s: zero }
     }
 }
 
@@ -92,6 +111,35 @@ pub struct Needs {
     pub marks: bool,
     /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
+    /// Which of the packets waiting goes next.
+    pub serve: Serve,
+}
+
+impl Needs {
+    /// What a law asks for that never decides anything.
+    pub const LEAST: Self =
+        Self { tick_s: None, decides: Decides::Never, marks: false, bytes: false, serve: Serve::Scheduler };
+}
+
+/// Which of the packets waiting goes next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Serve {
+    /// What the scenario's scheduler says.
+    Scheduler,
+    /// Deficit round robin over queues that flows are hashed to, a queue that was empty first, each with an instance of
+    /// the law (RFC 8290).
+    PerFlow {
+        /// How many queues.
+        queues: u32,
+        /// What a queue may send a turn.
+        quantum: Bytes,
+    },
+    /// Two queues under one instance of the law, one for packets that ask for low latency (RFC 9332). Weighted round
+    /// robin, so that the classic queue gets at least its share where both have packets.
+    Coupled {
+        /// Share of the line, in (0, 1).
+        classic: f64,
+    },
 }
 
 /// When an AQM's coin is tossed for a packet.
@@ -99,6 +147,9 @@ pub struct Needs {
 pub enum Decides {
     /// Never.
     Never,
+    /// When it reaches the head of its queue, by [`Chance::probability`] after [`Event::Departure`]; a packet dropped
+    /// there makes room for the next.
+    AtHead,
     /// When it arrives, by [`Chance::probability`] after [`Event::Arrival`].
     OnArrival,
     /// When it leaves, by the probability in force then. The law's state changes at ticks only.

@@ -56,6 +56,16 @@ numbers! {
         base_rtt_s: "s",
         /// The sum of prices along the path, as [`Marks::Price`] asks; otherwise zero.
         price_s: "s",
+        /// Time since the start of the run, where [`Needs::now`] asks; otherwise zero.
+        now_s: "s",
+    }
+}
+
+impl<N: Number> Path<N> {
+    /// What is measured before anything is: zero everywhere.
+    pub fn unknown() -> Self {
+        let zero = N::of(0.0);
+        Self { rtt_s: zero, base_rtt_s: zero, price_s: zero, now_s: zero }
     }
 }
 
@@ -91,6 +101,16 @@ pub struct Needs {
     pub average_rtt: Option<RttAverage>,
     /// Whether data are acknowledged and sent again when lost; if not, nothing comes back (UDP).
     pub reliable: bool,
+    /// Whether it wants [`Path::now_s`].
+    pub now: bool,
+    /// Whether its packets say that they want the low-latency queue: ECT(1) (RFC 9331).
+    pub low_latency: bool,
+}
+
+impl Needs {
+    /// What a reliable sender asks for that reads nothing but acknowledgements and losses.
+    pub const LEAST: Self =
+        Self { tick_s: None, marks: Marks::Ignored, average_rtt: None, reliable: true, now: false, low_latency: false };
 }
 
 /// What a congestion echo means to a controller.
@@ -100,6 +120,8 @@ pub enum Marks {
     Cut,
     /// A sample of the path's price, by this estimator; needs an echo per packet.
     Price(MarkEstimate),
+    /// Counts in [`Event::Ack`], and nothing else (DCTCP); needs an echo per packet.
+    Counted,
     /// Nothing.
     Ignored,
 }

@@ -328,7 +328,7 @@ impl Port {
     fn seen(&self) -> Seen<f64> {
         let queue =
             if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
-        Seen { queue, arrived: 0.0, capacity: self.capacity }
+        Seen { queue, arrived: 0.0, capacity: self.capacity, sojourn_s: 0.0, now_s: 0.0 }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
@@ -370,7 +370,7 @@ impl Port {
     }
 }
 
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0 };
+const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, sojourn_s: 0.0, now_s: 0.0 };
 
 #[cfg(test)]
 mod tests {

@@ -121,7 +121,7 @@ fn fast(call: &Call) -> [i64; MOST.state] {
     (law.alpha, law.gamma, law.keep) = (alpha, gamma, keep);
     let mut state = fast::State { window: Fix(call.state[0]) };
     let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
-    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, price_s: Fix(0) });
+    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
     [state.window.0, 0, 0]
 }
 
@@ -135,7 +135,7 @@ fn leadlag(call: &Call) -> [i64; MOST.state] {
     let mut state = leadlag::State { window, target, xi };
     let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
     let event = [cc::Event::Tick, ack, cc::Event::Cut, cc::Event::Timeout][call.event];
-    law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s });
+    law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
     [state.window.0, state.target.0, state.xi.0]
 }
 
@@ -146,6 +146,6 @@ fn price(call: &Call) -> [i64; MOST.state] {
     (law.target, law.period, law.ln_phi) = (target, period, ln_phi);
     let mut state = price::State { price: Fix(call.state[0]), probability: Fix(call.state[1]) };
     let event = [aqm::Event::Tick][call.event];
-    law.on(&mut state, event, &Port { queue: Fix(0), arrived, capacity });
+    law.on(&mut state, event, &Port { arrived, capacity, ..Port::nothing() });
     [state.price.0, state.probability.0, 0]
 }

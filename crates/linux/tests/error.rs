@@ -61,9 +61,9 @@ fn a_round_of_fast() {
         let (window, base_rtt_s) = (draw.log(2.0, 1e5), draw.log(1e-3, 1.0));
         let rtt_s = base_rtt_s * draw.log(1.0, 4.0);
         let mut got = fast::State { window };
-        fixed.on(&mut got, cc::Event::Round, &Path { rtt_s, base_rtt_s, price_s: Q::of(0.0) });
+        fixed.on(&mut got, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
         let mut truth = fast::State { window: window.value() };
-        let seen = Path { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), price_s: 0.0 };
+        let seen = Path { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), ..Path::unknown() };
         real.on(&mut truth, cc::Event::Round, &seen);
         worst.see("window", got.window, truth.window, 0.5 * window.value() + 1.5);
     }
@@ -86,10 +86,14 @@ fn a_tick_of_leadlag() {
             leadlag::State { window: Q::of(1.0), target: draw.log(1.0, 1e5), xi: Q::of(draw.between(0.0, 12.0)) };
         let (price_s, base_rtt_s) = (draw.log(1e-3, 0.6), draw.log(0.01, 1.0));
         let mut got = before;
-        fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s });
+        fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
         let mut truth = leadlag::State { window: 1.0, target: before.target.value(), xi: before.xi.value() };
         let base_rtt = base_rtt_s.value();
-        real.on(&mut truth, cc::Event::Tick, &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value() });
+        real.on(
+            &mut truth,
+            cc::Event::Tick,
+            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), now_s: 0.0 },
+        );
         xi.see("xi", got.xi, truth.xi, 1.0);
         target.see("target", got.target, truth.target, 2.0 * truth.target + 1.0);
     }
@@ -109,9 +113,9 @@ fn an_acknowledgement_of_leadlag() {
         let before = leadlag::State { window: draw.log(1.0, 1e5), target: draw.log(1.0, 1e5), xi: Q::of(0.0) };
         let event = cc::Event::Ack { packets: 1 + i % 64, marked: 0 };
         let mut got = before;
-        fixed.on(&mut got, event, &Path { rtt_s: Q::of(0.1), base_rtt_s: Q::of(0.1), price_s: Q::of(0.0) });
+        fixed.on(&mut got, event, &Path { rtt_s: Q::of(0.1), base_rtt_s: Q::of(0.1), ..Path::unknown() });
         let mut truth = leadlag::State { window: before.window.value(), target: before.target.value(), xi: 0.0 };
-        real.on(&mut truth, event, &Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0 });
+        real.on(&mut truth, event, &Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() });
         assert_eq!(got.window.value(), truth.window);
     }
 }
@@ -132,9 +136,9 @@ fn a_tick_of_price() {
         let capacity = draw.log(1e7 / 12_000.0, 1e11 / 12_000.0);
         let arrived = capacity * fixed.period * draw.log(0.01, 2.0);
         let mut got = before;
-        fixed.on(&mut got, aqm::Event::Tick, &Port { queue: Q::of(0.0), arrived, capacity });
+        fixed.on(&mut got, aqm::Event::Tick, &Port { arrived, capacity, ..Port::nothing() });
         let mut truth = price::State { price: before.price.value(), probability: 0.0 };
-        let seen = Port { queue: 0.0, arrived: arrived.value(), capacity: capacity.value() };
+        let seen = Port { arrived: arrived.value(), capacity: capacity.value(), ..Port::nothing() };
         real.on(&mut truth, aqm::Event::Tick, &seen);
         price.see("price", got.price, truth.price, 1.0);
         probability.see("probability", got.probability, truth.probability, real.ln_phi + 1.0);

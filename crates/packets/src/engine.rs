@@ -5,7 +5,7 @@ use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port};
 use penstock_scenario::seed::Stream;
-use penstock_scenario::world::RunError;
+use penstock_scenario::world::{RunError, Watcher};
 
 use crate::agenda::Agenda;
 use crate::line::Line;
@@ -126,7 +126,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// Runs to the end.
-    pub(crate) fn run(&mut self, progress: &mut dyn FnMut(f64) -> bool) -> Result<Taken, RunError> {
+    pub(crate) fn run(&mut self, watcher: &mut dyn Watcher) -> Result<Taken, RunError> {
         let mut measure = self.measure.take().expect("an engine runs once");
         let mut next_reading = measure.next();
         if next_reading == 0 {
@@ -138,7 +138,7 @@ impl Engine {
             while next_reading < time && next_reading <= self.end {
                 measure.read(self, next_reading);
                 next_reading = measure.next();
-                if !progress(time.min(self.end) as f64 / self.end as f64) {
+                if !watcher.progress(time.min(self.end) as f64 / self.end as f64) {
                     return Err(RunError::Stopped);
                 }
             }

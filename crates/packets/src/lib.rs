@@ -14,7 +14,7 @@ mod receiver;
 mod sender;
 
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError, World};
+use penstock_scenario::world::{Run, RunError, Watcher, World};
 
 /// The packets world.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,9 +25,9 @@ impl World for Packets {
         "packets"
     }
 
-    fn run(&self, scenario: &Scenario, progress: &mut dyn FnMut(f64) -> bool) -> Result<Run, RunError> {
+    fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         let mut engine = plan::build(scenario)?;
-        let taken = engine.run(progress)?;
+        let taken = engine.run(watcher)?;
         Ok(measure::report(scenario, &engine, taken))
     }
 }

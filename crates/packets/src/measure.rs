@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_link::{Counters, Histogram};
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{Scenario, Size};
 use penstock_scenario::summary::{
     Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary, Transfers, jain,
 };
@@ -373,7 +373,11 @@ impl Span<'_> {
             let (name, group) = self.scenario.groups.get_index(flow.group as usize).expect("a group a group");
             let ((sent_a, got_a), (sent_b, got_b)) = (&a.flows[at], &b.flows[at]);
             let payload = self.scenario.packet.payload.0;
-            let bytes = |segments: u64| (segments * payload).min(group.size.map_or(u64::MAX, |size| size.0));
+            let bytes = |segments: u64| {
+                (segments * payload).min(
+                    group.size.map_or(u64::MAX, |size| if let Size::Each(size) = size { size.0 } else { u64::MAX }),
+                )
+            };
             let (sent, got) = (sent_b.packets - sent_a.packets, got_b.packets - got_a.packets);
             let rtts_taken = sent_b.rtts - sent_a.rtts;
             let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };

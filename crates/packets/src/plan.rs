@@ -154,7 +154,7 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group) -> Result<Wind
 
 /// Segments of a transfer; the last one and its size on the wire.
 fn transfer(scenario: &Scenario, group: &model::Group) -> Result<(u64, Option<(u64, u16)>), RunError> {
-    let Some(size) = group.size else { return Ok((u64::MAX, None)) };
+    let Some(model::Size::Each(size)) = group.size else { return Ok((u64::MAX, None)) };
     let (payload, wire) = (scenario.packet.payload.0, scenario.packet.wire.0);
     let segments = size.0.div_ceil(payload);
     let last = size.0 - (segments - 1) * payload + (wire - payload);

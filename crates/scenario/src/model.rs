@@ -1,5 +1,7 @@
 //! A resolved scenario: every default filled in, every unit converted, every name looked up.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use penstock_law::aqm::Queue;
 use penstock_law::cc::Sender;
@@ -29,6 +31,37 @@ pub struct Scenario {
     pub groups: IndexMap<String, Group>,
     /// Named spans for which the summary is repeated: start and end.
     pub windows: IndexMap<String, (Time, Time)>,
+    /// Classes of traffic by name, in the order of the file.
+    pub classes: IndexMap<String, Class>,
+    /// Customers by name, in the order of the file.
+    pub customers: IndexMap<String, Customer>,
+    /// What ends the run early.
+    pub stop: Option<StopRule>,
+}
+
+/// A class of traffic: what laws and schedulers that treat classes apart go by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// What it shall have at least.
+    pub floor: Rate,
+    /// What it may have at most; none is no bound.
+    pub ceiling: Option<Rate>,
+    /// Its share of the whole, the reference for ratio and fairness index.
+    pub share: Option<f64>,
+}
+
+/// An aggregate of flows with a contract, measured where it enters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Customer {
+    /// Names of its groups of flows; no group belongs to two customers.
+    pub flows: Vec<String>,
+}
+
+/// What ends a run before its duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopRule {
+    /// Every flow that has a size, and no arrivals or idle times, has been acknowledged to the last segment.
+    TransfersComplete,
 }
 
 /// Sizes of packets on the wire.
@@ -49,16 +82,65 @@ pub struct Link {
     pub from: String,
     /// The node it reaches.
     pub to: String,
-    /// Its rate.
+    /// Its rate at the start; the mean of a trace.
     pub rate: Rate,
+    /// How the rate goes on from there.
+    pub service: Service,
     /// Propagation delay, one way.
     pub delay: Time,
     /// How much may wait.
     pub buffer: Buffer,
     /// The law of its queue.
     pub aqm: Chosen<Queue>,
+    /// Which of the packets waiting goes next.
+    pub scheduler: Scheduler,
     /// Probability that a packet is lost on the line, independent of all others.
     pub loss: f64,
+}
+
+/// How a line's rate goes on after its start.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Service {
+    /// As it began.
+    Constant,
+    /// At each time, which grow, the rate becomes another; a rate of zero is an outage.
+    Schedule(Vec<(Time, Rate)>),
+    /// Opportunities to send 1500 bytes, as mahimahi records them; repeated for ever.
+    Trace(Trace),
+}
+
+/// A trace of opportunities to send.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The file's name as it stands in the scenario.
+    pub file: String,
+    /// When each opportunity comes, from the start of a period; they do not decrease.
+    pub opportunities: Arc<[Time]>,
+    /// How long until it begins again, above zero.
+    pub period: Time,
+}
+
+/// Which of the packets waiting goes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The one that came first.
+    Fifo,
+    /// Deficit round robin (Shreedhar and Varghese, 1995), each queue with an instance of the AQM of its own.
+    Drr {
+        /// What has a queue of its own.
+        by: By,
+        /// What a queue may send a turn.
+        quantum: Bytes,
+    },
+}
+
+/// What a scheduler treats apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Each flow.
+    Flow,
+    /// Each class; flows without one are one class more.
+    Class,
 }
 
 /// How much may wait for a line. The packet in transmission has left the buffer.
@@ -107,14 +189,101 @@ pub struct Group {
     pub cc: Chosen<Sender>,
     /// When its flows start.
     pub start: Start,
+    /// Of a law that answers nothing: other parameters from a time on, in the order of time.
+    pub steps: Vec<(Time, Values)>,
+    /// Of a law that paces by itself and answers nothing: each gap is drawn within this share of it, up or down.
+    pub spacing_jitter: f64,
     /// When its flows stop sending new data; none is the end of the run.
     pub stop: Option<Time>,
-    /// How much each flow sends; none is without end.
-    pub size: Option<Bytes>,
+    /// How much each transfer sends; none is without end.
+    pub size: Option<Size>,
+    /// When transfers after the first begin; none where each flow is one transfer.
+    pub repeats: Option<Repeats>,
+    /// Times of sending and of silence, one after the other, beginning with sending.
+    pub on_off: Option<(Span, Span)>,
+    /// Its class.
+    pub class: Option<String>,
+    /// Each flow's own interface; none is without a limit.
+    pub access: Option<Access>,
+    /// Time that each data packet spends in the sender before its first link, between these; order is kept.
+    pub jitter: Option<(Time, Time)>,
+    /// Acknowledgements that come late.
+    pub ack_jitter: Option<AckJitter>,
     /// Whether each flow has series of its own.
     pub series: bool,
     /// How senders and receivers behave besides the law.
     pub sender: SenderOptions,
+}
+
+/// How much a transfer sends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Size {
+    /// Always so much.
+    Each(Bytes),
+    /// Drawn for each transfer: Pareto, with this mean, shape above 1.
+    Pareto {
+        /// [B]
+        mean: Bytes,
+        /// The exponent of the tail.
+        shape: f64,
+    },
+}
+
+/// When a group's transfers after the first begin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Repeats {
+    /// Open loop: transfers arrive at the group as a Poisson process of so many a second, each is taken by a flow that
+    /// is free, and waits where none is.
+    Poisson(f64),
+    /// Closed loop: each flow is silent for such a time after a transfer, and begins the next.
+    Idle(Span),
+}
+
+/// A time, perhaps drawn anew each time it is needed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Span {
+    /// Always this.
+    Fixed(Time),
+    /// Between these.
+    Uniform(Time, Time),
+    /// Exponential, with this mean.
+    Exponential(Time),
+    /// Pareto, with this mean, shape above 1.
+    Pareto {
+        /// [ps]
+        mean: Time,
+        /// The exponent of the tail.
+        shape: f64,
+    },
+}
+
+/// A flow's own interface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Access {
+    /// Its rate.
+    pub rate: Rate,
+    /// How much may wait for it.
+    pub queue: Buffer,
+}
+
+/// Acknowledgements that come late: with this probability, by a time between these; those behind wait for them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AckJitter {
+    /// Of each acknowledgement.
+    pub probability: f64,
+    /// The least and the largest delay.
+    pub between: (Time, Time),
+}
+
+/// What a flow knows of its path when a transfer after the first begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remember {
+    /// Nothing: a new connection.
+    Nothing,
+    /// The smallest round-trip time: a new connection on a host that caches it.
+    BaseRtt,
+    /// Everything: the connection stays.
+    Everything,
 }
 
 /// Two-way propagation delays of a group.
@@ -148,6 +317,8 @@ pub enum Recovery {
     Sack,
     /// RFC 6582.
     NewReno,
+    /// RFC 2581: fast recovery ends with the first acknowledgement of new data.
+    Reno,
 }
 
 /// How the receiver tells of congestion marks.
@@ -196,8 +367,33 @@ pub struct SenderOptions {
     pub ecn_echo: EcnEcho,
     /// When packets leave within the window.
     pub pacing: Pacing,
+    /// Packets that leave together, as segmentation offload sends them.
+    pub burst: u32,
+    /// Whether the first two duplicate acknowledgements each send a new segment (RFC 3042).
+    pub limited_transmit: bool,
+    /// What a transfer after the first begins with.
+    pub remember: Remember,
     /// The numbers the law computes with.
     pub arithmetic: Arithmetic,
+}
+
+impl Default for SenderOptions {
+    fn default() -> Self {
+        Self {
+            initial_window: 2.0,
+            initial_ssthresh: f64::INFINITY,
+            receive_window: f64::INFINITY,
+            min_rto: Time(Time::PER_SECOND / 5),
+            recovery: Recovery::Sack,
+            delayed_ack: 1,
+            ecn_echo: EcnEcho::PerPacket,
+            pacing: Pacing::Law,
+            burst: 1,
+            limited_transmit: false,
+            remember: Remember::Nothing,
+            arithmetic: Arithmetic::Real,
+        }
+    }
 }
 
 impl Group {

@@ -1,5 +1,7 @@
 //! What every world has in common: a scenario goes in, a run comes out.
 
+use penstock_law::quantity::Time;
+
 use crate::model::Scenario;
 use crate::summary::{FlowSummary, Summary};
 
@@ -7,12 +9,96 @@ use crate::summary::{FlowSummary, Summary};
 pub trait World {
     /// Its name on the command line and in records.
     fn name(&self) -> &'static str;
-    /// Runs `scenario` to its end. `progress` is told the share done, 0 to 1, now and then; answering `false` stops the
-    /// run.
+    /// Runs `scenario` to its end.
     ///
     /// # Errors
     /// Says what stood in the way; see [`RunError`].
-    fn run(&self, scenario: &Scenario, progress: &mut dyn FnMut(f64) -> bool) -> Result<Run, RunError>;
+    fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError>;
+}
+
+/// Whoever watches a run: a function of the share done, or more.
+pub trait Watcher {
+    /// The share done, 0 to 1, now and then and at least every few tenths of a second; answering `false` stops the run.
+    fn progress(&mut self, done: f64) -> bool;
+    /// Whether [`Watcher::packet`] shall be told, which costs time.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+    /// A packet was seen at an end of its flow, in the order of time.
+    fn packet(&mut self, _: &Sighting) {}
+}
+
+impl<F: FnMut(f64) -> bool> Watcher for F {
+    fn progress(&mut self, done: f64) -> bool {
+        self(done)
+    }
+}
+
+/// A packet at an end of its flow, where one would run tcpdump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sighting {
+    /// When.
+    pub at: Time,
+    /// At the sending or at the receiving end.
+    pub end: End,
+    /// The flow, counted over all groups in the order of the file.
+    pub flow: u32,
+    /// Which connection of the flow: transfers after the first may have a new one each.
+    pub connection: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// The field of the IP header.
+    pub ecn: Ecn,
+    /// What it is.
+    pub content: Content,
+}
+
+/// An end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Where its data come from.
+    Sender,
+    /// Where they go.
+    Receiver,
+}
+
+/// The two bits of the IP header (RFC 3168, RFC 9331).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecn {
+    /// Cannot be marked.
+    NotEct,
+    /// Can be marked.
+    Ect0,
+    /// Can be marked, and asks for low latency.
+    Ect1,
+    /// Was marked.
+    Ce,
+}
+
+/// What a packet is. Segments are counted from zero in each connection; all but a transfer's last are full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A segment, of a source that is acknowledged.
+    Data {
+        /// Which.
+        segment: u64,
+        /// Whether the sender says that it has reduced its window.
+        cwr: bool,
+    },
+    /// An acknowledgement.
+    Ack {
+        /// The first segment that the receiver lacks.
+        next: u64,
+        /// A run of segments beyond that one: the first, and one past the last.
+        block: Option<(u64, u64)>,
+        /// Whether it echoes a mark.
+        echo: bool,
+    },
+    /// A datagram of a source that nobody acknowledges.
+    Datagram {
+        /// Which.
+        number: u64,
+    },
 }
 
 /// Why a run has no result.

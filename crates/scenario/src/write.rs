@@ -8,7 +8,7 @@ use penstock_law::parameter::Unit;
 use penstock_law::quantity::Time;
 
 use crate::model::{
-    Arithmetic, Buffer, Chosen, EcnEcho, Group, Link, Pacing, Recovery, Rtt, Scenario, SenderOptions, Start,
+    Arithmetic, Buffer, Chosen, EcnEcho, Group, Link, Pacing, Recovery, Rtt, Scenario, SenderOptions, Size, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_rate, print_real, print_time};
 use crate::read::{AUTOMATIC, bare, quoted};
@@ -82,7 +82,13 @@ fn group(group: &Group) -> String {
         ("start", start),
     ];
     entries.extend(group.stop.map(|stop| ("stop", time(stop))));
-    entries.push(("size", quoted(&group.size.map_or("unlimited".into(), print_bytes))));
+    entries.push((
+        "size",
+        quoted(&group.size.map_or("unlimited".into(), |size| match size {
+            Size::Each(bytes) => print_bytes(bytes),
+            Size::Pareto { .. } => String::new(),
+        })),
+    ));
     entries.push(("series", group.series.to_string()));
     entries.push(("sender", sender(&group.sender)));
     lines(&entries)
@@ -93,6 +99,7 @@ fn sender(sender: &SenderOptions) -> String {
     let recovery = match sender.recovery {
         Recovery::Sack => "sack",
         Recovery::NewReno => "newreno",
+        Recovery::Reno => "reno",
     };
     let echo = match sender.ecn_echo {
         EcnEcho::PerPacket => "per-packet",

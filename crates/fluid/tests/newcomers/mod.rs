@@ -57,7 +57,7 @@ impl<N: Number> Law<N> for Static<N> {
     }
     fn needs(&self) -> cc::Needs {
         let marks = Marks::Price(MarkEstimate { packets: 31, phi: 1000.0 });
-        cc::Needs { tick_s: None, marks, average_rtt: None, reliable: true }
+        cc::Needs { marks, ..cc::Needs::LEAST }
     }
 }
 
@@ -125,7 +125,7 @@ impl<N: Number> Law<N> for Dynamic<N> {
     }
     fn needs(&self) -> cc::Needs {
         let marks = Marks::Price(MarkEstimate { packets: 31, phi: 1000.0 });
-        cc::Needs { tick_s: Some(PERIOD_S), marks, average_rtt: None, reliable: true }
+        cc::Needs { tick_s: Some(PERIOD_S), marks, ..cc::Needs::LEAST }
     }
 }
 
@@ -177,6 +177,12 @@ impl<N: Number> Law<N> for Pi {
         Chance { probability: s.probability, price_s: N::of(0.0) }
     }
     fn needs(&self) -> aqm::Needs {
-        aqm::Needs { tick_s: Some(1.0 / 170.0), decides: Decides::OnArrival, marks: true, bytes: true }
+        aqm::Needs {
+            tick_s: Some(1.0 / 170.0),
+            decides: Decides::OnArrival,
+            marks: true,
+            bytes: true,
+            ..aqm::Needs::LEAST
+        }
     }
 }

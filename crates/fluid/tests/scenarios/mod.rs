@@ -8,7 +8,7 @@ use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Values};
 use penstock_scenario::model::{
-    Arithmetic, Buffer, Chosen, EcnEcho, Group, Link, Pacing, Packet, Recovery, Rtt, Scenario, SenderOptions, Start,
+    Buffer, Chosen, Group, Link, Packet, Rtt, Scenario, Scheduler, SenderOptions, Service, Start,
 };
 use penstock_scenario::seed::Seed;
 
@@ -55,17 +55,15 @@ pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Sender>) -> Group {
         stop: None,
         size: None,
         series: false,
-        sender: SenderOptions {
-            initial_window: 2.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: f64::INFINITY,
-            min_rto: Time::from_seconds(0.2),
-            recovery: Recovery::Sack,
-            delayed_ack: 1,
-            ecn_echo: EcnEcho::PerPacket,
-            pacing: Pacing::Law,
-            arithmetic: Arithmetic::Real,
-        },
+        steps: Vec::new(),
+        spacing_jitter: 0.0,
+        repeats: None,
+        on_off: None,
+        class: None,
+        access: None,
+        jitter: None,
+        ack_jitter: None,
+        sender: SenderOptions::default(),
     }
 }
 
@@ -75,6 +73,8 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Queue>, groups: Vec<
         from: from.into(),
         to: to.into(),
         rate: Rate(rate as u64),
+        service: Service::Constant,
+        scheduler: Scheduler::Fifo,
         delay: Time::from_seconds(0.01),
         buffer: Buffer::Unlimited,
         aqm: aqm.clone(),
@@ -92,6 +92,9 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Queue>, groups: Vec<
         links: links.into_iter().map(|(n, l)| (n.to_owned(), l)).collect(),
         groups: groups.collect(),
         windows: IndexMap::new(),
+        classes: IndexMap::new(),
+        customers: IndexMap::new(),
+        stop: None,
     }
 }
 

@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
+use super::{Chance, Event, Needs, Port, Queue, Site};
 use crate::law::{Entry, Fields, Law, Linearises, build};
 use crate::number::{Dual, Number};
 use crate::parameter::Values;
@@ -50,6 +50,6 @@ impl<N: Number> Law<N> for DropTail {
         Chance { probability: N::of(0.0), price_s: N::of(0.0) }
     }
     fn needs(&self) -> Needs {
-        Needs { tick_s: None, decides: Decides::Never, marks: false, bytes: false }
+        Needs::LEAST
     }
 }

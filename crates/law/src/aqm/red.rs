@@ -222,7 +222,7 @@ impl<N: Number> Law<N> for Red<N> {
                 }
             }
             Event::Hit => (s.count, s.count_bytes) = (0, 0),
-            Event::Tick => {}
+            Event::Tick | Event::Departure { .. } => {}
         }
     }
 
@@ -238,7 +238,7 @@ impl<N: Number> Law<N> for Red<N> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { tick_s: None, decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes }
+        Needs { decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes, ..Needs::LEAST }
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
             // An average at which p_b = 0.01, held there by a queue equal to it.
             let queue = 312.5 + 62.5;
             let mut s = State { average: queue, above: true, ..red.start() };
-            let seen = Port { queue, arrived: 0.0, capacity: 125_000.0 };
+            let seen = Port { queue, capacity: 125_000.0, ..Port::nothing() };
             assert!((red.initial_probability(queue) - 0.01).abs() < 1e-12);
             // A plain multiplicative generator is coin enough for a mean.
             let mut x = 1u64;
@@ -316,7 +316,7 @@ mod tests {
     fn an_empty_queue_is_spared_unless_told_otherwise() {
         let red = red(1_000_000_000, 0.01);
         let mut s = State { average: 900.0, above: true, count_bytes: 1_000_000, ..red.start() };
-        let seen = Port { queue: 0.0, arrived: 0.0, capacity: 125_000.0 };
+        let seen = Port { capacity: 125_000.0, ..Port::nothing() };
         red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
         assert_eq!(red.says(&s, &seen).probability, 0.0);
         red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: 1.0, ..seen });
@@ -331,7 +331,7 @@ mod tests {
     fn idle_time_ages_the_average() {
         let red = red(100_000_000, 0.01);
         let mut s = State { average: 50.0, ..red.start() };
-        let seen = Port { queue: 0.0, arrived: 0.0, capacity: 12_500.0 };
+        let seen = Port { capacity: 12_500.0, ..Port::nothing() };
         red.on(&mut s, Event::Arrival { bytes: 1000, idle: 12_500 }, &seen);
         assert!((s.average - 50.0 * libm::exp(-1.0)).abs() < 0.01, "{}", s.average);
     }

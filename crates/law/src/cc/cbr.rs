@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use super::{Allowance, Event, Needs, Path, Sender, Site};
 use crate::law::{Entry, Fields, Law, Linearises, build};
 use crate::number::{Dual, Number};
 use crate::parameter::{Parameter, Unit, Values};
@@ -58,7 +58,7 @@ impl<N: Number> Law<N> for Cbr<N> {
         Allowance { window: self.window, gap_s: self.gap_s }
     }
     fn needs(&self) -> Needs {
-        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: None, reliable: false }
+        Needs { reliable: false, ..Needs::LEAST }
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
         values.set(&ENTRY.parameters[0], 8e6).unwrap();
         let site = Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
         let law = Cbr::<f64>::compile(&values, &site).unwrap();
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0 };
+        let seen = Path::unknown();
         assert_eq!(law.says(&State, &seen).gap_s, 1e-3);
     }
 }

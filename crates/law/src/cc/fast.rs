@@ -9,7 +9,7 @@
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Marks, Needs, Path, RttAverage, Sender, Site};
+use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
 use crate::law::{Entry, Law, Linearises, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
@@ -117,7 +117,7 @@ impl<N: Number> Law<N> for Fast<N> {
 
     fn needs(&self) -> Needs {
         let average = RttAverage { over_window: 3.0, most: self.rtt_most };
-        Needs { tick_s: None, marks: Marks::Ignored, average_rtt: Some(average), reliable: true }
+        Needs { average_rtt: Some(average), ..Needs::LEAST }
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     fn without_a_queue_it_doubles_then_adds_gamma_alpha() {
         let law = law(100.0);
         let mut s = law.start();
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0 };
+        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
         let mut windows = Vec::from([s.window]);
         for _ in 0..8 {
             law.on(&mut s, Event::Round, &seen);
@@ -157,7 +157,7 @@ mod tests {
         let mut reached = Vec::new();
         for update in 1..2000 {
             let rtt_s = base.max(s.window / rate);
-            law.on(&mut s, Event::Round, &Path { rtt_s, base_rtt_s: base, price_s: 0.0 });
+            law.on(&mut s, Event::Round, &Path { rtt_s, base_rtt_s: base, ..Path::unknown() });
             if reached.len() < 4 && s.window >= [0.10, 0.50, 0.90, 0.99][reached.len()] * 15_000.0 {
                 reached.push(update);
             }

@@ -119,12 +119,7 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            tick_s: None,
-            marks: if self.ecn { Marks::Cut } else { Marks::Ignored },
-            average_rtt: None,
-            reliable: true,
-        }
+        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
     }
 }
 
@@ -141,7 +136,7 @@ mod tests {
         )
         .unwrap()
     }
-    const SEEN: Path<f64> = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0 };
+    const SEEN: Path<f64> = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 };
 
     /// A window's worth of acknowledgements doubles the window below the threshold and adds one packet above it.
     #[test]

@@ -69,7 +69,7 @@ impl Data {
     pub(crate) fn new(recovery: Recovery, limit: u64) -> Self {
         let rule = match recovery {
             Recovery::Sack => Rule::Sack(Sack::default()),
-            Recovery::NewReno => Rule::NewReno(NewReno::default()),
+            Recovery::NewReno | Recovery::Reno => Rule::NewReno(NewReno::default()),
         };
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, records: Records::new(), rule }
     }

@@ -32,13 +32,12 @@ pub(crate) struct Estimates<N> {
 
 impl<N: Clocked> Estimates<N> {
     pub(crate) fn new() -> Self {
-        let zero = N::of(0.0);
         Self {
             base: BaseRtt::UNKNOWN,
             average: AverageRtt::UNKNOWN,
             marks: MarkRegister::default(),
             known: false,
-            path: Path { rtt_s: zero, base_rtt_s: zero, price_s: zero },
+            path: Path::unknown(),
         }
     }
 

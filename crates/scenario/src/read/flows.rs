@@ -9,7 +9,7 @@ use super::links::Line;
 use super::route::shortest;
 use super::table::{Fields, Item};
 use super::tree::Value;
-use crate::model::{Arithmetic, EcnEcho, Group, Pacing, Packet, Recovery, Rtt, SenderOptions, Start};
+use crate::model::{Arithmetic, EcnEcho, Group, Pacing, Packet, Recovery, Rtt, SenderOptions, Size, Start};
 use crate::quantity::print_time;
 
 const KNOWN: &[&str] = &["count", "from", "to", "via", "rtt", "cc", "start", "stop", "size", "series", "sender"];
@@ -97,8 +97,16 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadEr
         rtt,
         cc,
         start,
+        steps: Vec::new(),
+        spacing_jitter: 0.0,
         stop,
         size,
+        repeats: None,
+        on_off: None,
+        class: None,
+        access: None,
+        jitter: None,
+        ack_jitter: None,
         series,
         sender: options,
     })
@@ -284,7 +292,7 @@ fn stop(fields: &Fields<'_>, start: &Start, count: u32) -> Result<Option<Time>, 
     Ok(Some(stop))
 }
 
-fn size(fields: &Fields<'_>) -> Result<Option<penstock_law::quantity::Bytes>, ReadError> {
+fn size(fields: &Fields<'_>) -> Result<Option<Size>, ReadError> {
     let Some(item) = fields.find("size") else { return Ok(None) };
     if item.as_text() == Some("unlimited") {
         return Ok(None);
@@ -296,21 +304,11 @@ fn size(fields: &Fields<'_>) -> Result<Option<penstock_law::quantity::Bytes>, Re
     if size.0 == 0 {
         return Err(item.wrong("a transfer of nothing", "write at least `1 B`, or `unlimited`"));
     }
-    Ok(Some(size))
+    Ok(Some(Size::Each(size)))
 }
 
 fn sender(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
-    let mut options = SenderOptions {
-        initial_window: 2.0,
-        initial_ssthresh: f64::INFINITY,
-        receive_window: f64::INFINITY,
-        min_rto: Time(200_000_000_000),
-        recovery: Recovery::Sack,
-        delayed_ack: 1,
-        ecn_echo: EcnEcho::PerPacket,
-        pacing: Pacing::Law,
-        arithmetic: Arithmetic::Real,
-    };
+    let mut options = SenderOptions::default();
     let Some(item) = fields.find("sender") else { return Ok(options) };
     let fields = item.fields(SENDER, SENDER_LATER, "write a table, as in `{ initial_window = 2 }`")?;
     options.initial_window = fields.or("initial_window", 2.0, |item| {

@@ -8,7 +8,7 @@ use super::error::ReadError;
 use super::law;
 use super::table::{Fields, Item};
 use super::tree::Value;
-use crate::model::{Buffer, Chosen, Link, Packet};
+use crate::model::{Buffer, Chosen, Link, Packet, Scheduler, Service};
 use crate::quantity;
 
 const KNOWN: &[&str] = &["from", "to", "rate", "delay", "buffer", "aqm", "loss", "duplex"];
@@ -66,7 +66,8 @@ fn line<'a>(name: &str, item: Item<'a>, packet: Packet, lines: &mut Vec<Line<'a>
     let aqm = aqm(&fields, None, rate, delay, packet)?;
     let loss = fields.or("loss", 0.0, |item| loss(&item))?;
     let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let link = Link { from, to, rate, delay, buffer, aqm, loss };
+    let (service, scheduler) = (Service::Constant, Scheduler::Fifo);
+    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss };
     let bdp = bdp.map(|n| (written, n));
     lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false });
     Ok(duplex)

@@ -95,6 +95,9 @@ pub(super) fn scenario(root: &Item<'_>) -> Result<Scenario, ReadError> {
         links: lines.into_iter().map(|line| (line.name, line.link)).collect(),
         groups: groups.into_iter().map(|(name, _, group)| (name, group)).collect(),
         windows,
+        classes: IndexMap::new(),
+        customers: IndexMap::new(),
+        stop: None,
     })
 }
 

@@ -9,7 +9,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role};
 
 use super::*;
-use crate::model::{Buffer, EcnEcho, Recovery, Rtt, Start};
+use crate::model::{Buffer, EcnEcho, Recovery, Rtt, Size, Start};
 
 /// 20 lines; the tests of refusals count them.
 const LAB: &str = r#"format = 1
@@ -156,7 +156,7 @@ fn routes_ways_back_and_defaults() {
     assert_eq!(long.cc.values.number("alpha"), 50.0);
     assert_eq!((long.sender.initial_window, long.sender.min_rto), (4.0, Time(Time::PER_SECOND)));
     assert_eq!((long.sender.initial_ssthresh, long.sender.recovery), (64.0, Recovery::NewReno));
-    assert_eq!(s.groups["short"].size, Some(Bytes(1_000_000)));
+    assert_eq!(s.groups["short"].size, Some(Size::Each(Bytes(1_000_000))));
     assert_eq!(s.windows["late, rest"], (Time(2 * Time::PER_SECOND), Time(10 * Time::PER_SECOND)));
     assert_eq!(s.title, "lab");
 }
