@@ -4,25 +4,34 @@ use penstock_law::aqm::Decides;
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port};
-use penstock_scenario::seed::Stream;
-use penstock_scenario::world::{RunError, Watcher};
+use penstock_scenario::seed::Coins;
+use penstock_scenario::world::{End, RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
+use crate::entry::Entry;
+use crate::flow::{Flow, Group, NONE};
 use crate::line::Line;
 use crate::measure::{Measure, Taken};
 use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
-use crate::receiver::{Answer, DELAYED_ACK, Habits, Receiver, Reply};
-use crate::sender::burst::Burst;
-use crate::sender::data::{Data, Heard, Segment, since};
-use crate::sender::timer::Timer;
-use crate::sender::window::{Ack, Allowed, Windows};
+use crate::receiver::{Answer, DELAYED_ACK, Receiver, Reply};
+use crate::sender::data::{Heard, Segment, since};
+use crate::sender::window::Ack;
+use crate::sight::{data_seen, delivery_seen};
+use crate::traffic::{Now, Source, Supply, Transfer};
 
 /// A link: its port, the chance of loss on its line, and the coins of both.
 pub(crate) struct Link {
     pub(crate) port: Port,
-    pub(crate) coins: Stream,
+    pub(crate) coins: Coins,
     pub(crate) loss: f64,
-    pub(crate) losses: Stream,
+    pub(crate) losses: Coins,
+}
+
+/// Bytes on the wire that a class or a customer has sent and that were delivered, since the start of the run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Account {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
 }
 
 /// One link of a route and the line behind it.
@@ -32,76 +41,18 @@ pub(crate) struct Hop {
     pub(crate) line: u32,
 }
 
-/// What the flows of a group share.
-pub(crate) struct Group {
-    pub(crate) windows: Windows,
-    pub(crate) habits: Habits,
-    pub(crate) marks: Marks,
-    pub(crate) reliable: bool,
-    pub(crate) paced: bool,
-    pub(crate) receive_window: f64,
-    /// When flows stop sending new data [ps].
-    pub(crate) stop: u64,
-    /// The law's period [ps]; zero without one.
-    pub(crate) period: u64,
-    /// The last segment of a transfer and its size on the wire [B].
-    pub(crate) last: Option<(u64, u16)>,
-}
-
-/// What a flow has counted since the start of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Sent {
-    /// Data packets sent.
-    pub(crate) packets: u64,
-    /// Those refused or lost on the way.
-    pub(crate) lost: u64,
-    /// Those sent again.
-    pub(crate) again: u64,
-    pub(crate) timeouts: u64,
-    /// Round trips, summed [ps], and how many.
-    pub(crate) rtt: u128,
-    pub(crate) rtts: u64,
-    /// The smallest since it was last read [ps].
-    pub(crate) least_rtt: u64,
-    /// The window and its square, integrated over time [packets s].
-    pub(crate) window: f64,
-    pub(crate) window_squared: f64,
-    /// When the last segment of a transfer was acknowledged [ps].
-    pub(crate) completed: u64,
-}
-
-/// The sending end of a flow.
-#[derive(Debug)]
-pub(crate) struct Flow {
-    pub(crate) group: u32,
-    /// Its place in the group.
-    pub(crate) index: u32,
-    /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
-    pub(crate) route: [(u32, u8); 2],
-    pub(crate) flags: u8,
-    pub(crate) data: Data,
-    pub(crate) burst: Burst,
-    pub(crate) timer: Timer,
-    /// Packets in flight at most.
-    pub(crate) window: f64,
-    /// Since when the window is what it is [ps].
-    pub(crate) window_since: u64,
-    /// A round trip ends when a transmission from this one on is acknowledged.
-    pub(crate) round: u64,
-    pub(crate) start: u64,
-    pub(crate) ack_timer: bool,
-    pub(crate) sent: Sent,
-}
-
 /// What entity numbers on the agenda mean, in this order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbering {
     pub(crate) ports: u32,
     pub(crate) send: u32,
     pub(crate) timeout: u32,
-    pub(crate) tick: u32,
-    pub(crate) ack: u32,
+    pub(crate) entries: u32,
+    pub(crate) rare: u32,
 }
+
+/// The watcher is asked after so many events, which take a millisecond or two.
+const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
 /// A run.
 pub(crate) struct Engine {
@@ -116,8 +67,22 @@ pub(crate) struct Engine {
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) receivers: Vec<Receiver>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) sources: Vec<Source>,
+    /// By group.
+    pub(crate) supplies: Vec<Option<Supply>>,
+    pub(crate) rare: Vec<Now>,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) transfers: Vec<Transfer>,
+    /// Flows that have a size, do not repeat, and are not done.
+    pub(crate) unfinished: u64,
+    pub(crate) stop_when_complete: bool,
+    /// A full data packet on the wire, its payload, and an acknowledgement [B].
     pub(crate) size: u16,
+    pub(crate) payload: u64,
     pub(crate) ack_size: u16,
+    /// What was seen at ends of flows since the watcher was last told.
+    pub(crate) seen: Option<Vec<Sighting>>,
     pub(crate) events: u64,
     /// Data packets that reached the far end of a line.
     pub(crate) crossed: u64,
@@ -128,6 +93,7 @@ impl Engine {
     /// Runs to the end.
     pub(crate) fn run(&mut self, watcher: &mut dyn Watcher) -> Result<Taken, RunError> {
         let mut measure = self.measure.take().expect("an engine runs once");
+        self.seen = watcher.wants_packets().then(Vec::new);
         let mut next_reading = measure.next();
         if next_reading == 0 {
             // What happens at time zero belongs to a span that starts there.
@@ -138,9 +104,6 @@ impl Engine {
             while next_reading < time && next_reading <= self.end {
                 measure.read(self, next_reading);
                 next_reading = measure.next();
-                if !watcher.progress(time.min(self.end) as f64 / self.end as f64) {
-                    return Err(RunError::Stopped);
-                }
             }
             if time > self.end {
                 break;
@@ -148,11 +111,18 @@ impl Engine {
             self.now = time;
             self.events += 1;
             self.happen(entity);
+            if self.events & BETWEEN_LOOKS == 0 && !watcher.progress(time as f64 / self.end as f64) {
+                return Err(RunError::Stopped);
+            }
+            if let Some(seen) = &mut self.seen {
+                seen.drain(..).for_each(|sighting| watcher.packet(&sighting));
+            }
         }
         while next_reading <= self.end {
             measure.read(self, next_reading);
             next_reading = measure.next();
         }
+        measure.close(self);
         self.now = self.end;
         self.check()?;
         Ok(measure.taken)
@@ -169,21 +139,25 @@ impl Engine {
             let flow = (entity - n.send) as usize;
             self.flows[flow].burst.scheduled = false;
             self.send(flow);
-        } else if entity < n.tick {
+        } else if entity < n.entries {
             self.timeout((entity - n.timeout) as usize);
-        } else if entity < n.ack {
-            self.flow_tick(entity);
+        } else if entity < n.rare {
+            self.enter((entity - n.entries) as usize);
         } else {
-            let flow = (entity - n.ack) as usize;
-            self.flows[flow].ack_timer = false;
-            if let Some(reply) = self.receivers[flow].overdue() {
-                self.reply(flow, reply);
-            }
+            self.happen_now(entity);
+        }
+    }
+
+    /// A delayed acknowledgement is due.
+    pub(crate) fn overdue(&mut self, flow: usize) {
+        self.flows[flow].ack_timer = false;
+        if let Some(reply) = self.receivers[flow].overdue() {
+            self.reply(flow, reply);
         }
     }
 
     #[inline]
-    fn schedule(&mut self, entity: u32, time: u64) {
+    pub(crate) fn schedule(&mut self, entity: u32, time: u64) {
         let stamp = take(&mut self.stamp);
         self.agenda.schedule(entity, time, stamp);
     }
@@ -200,7 +174,7 @@ impl Engine {
         }
         if marks && packet.is(ECT) {
             let Link { port, coins, .. } = &mut self.links[port];
-            if port.marks(Time(packet.at - delay), || coins.unit()) {
+            if port.marks(Time(packet.at - delay), || coins.of(packet.identity())) {
                 packet.flags |= CE;
             }
         }
@@ -214,6 +188,21 @@ impl Engine {
             self.acknowledged(&packet);
         } else {
             self.delivered(&packet);
+        }
+    }
+
+    /// A packet comes out of its end system.
+    #[cold]
+    fn enter(&mut self, at: usize) {
+        let entry = &mut self.entries[at];
+        let packet = entry.line.pop();
+        if let Some(head) = entry.line.head() {
+            self.agenda.schedule(self.numbering.entries + at as u32, head.at, head.stamp);
+        }
+        if packet.is(ACK) {
+            self.back(packet);
+        } else {
+            self.forward(packet, self.flows[packet.flow as usize].route[0].0);
         }
     }
 
@@ -242,6 +231,14 @@ impl Engine {
     fn delivered(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
         let group = &self.groups[self.flows[at].group as usize];
+        if group.accounts[0] & group.accounts[1] != NONE {
+            for account in group.accounts.into_iter().filter(|account| *account != NONE) {
+                self.accounts[account as usize].delivered += u64::from(packet.size);
+            }
+        }
+        if let Some(seen) = &mut self.seen {
+            seen.extend(delivery_seen(packet, Time(self.now), &self.flows[at], group.reliable));
+        }
         if !group.reliable {
             self.receivers[at].count(packet);
             return;
@@ -263,7 +260,7 @@ impl Engine {
     fn hold(&mut self, at: usize) {
         if !self.flows[at].ack_timer {
             self.flows[at].ack_timer = true;
-            self.schedule(self.numbering.ack + at as u32, self.now + DELAYED_ACK.0);
+            self.schedule(self.flows[at].ack, self.now + DELAYED_ACK.0);
         }
     }
 
@@ -279,7 +276,31 @@ impl Engine {
             flags: reply.flags | ACK,
             ..Packet::default()
         };
-        let (first, hops) = self.flows[at].route[1];
+        if self.seen.is_some() {
+            self.see_ack(&packet, End::Receiver);
+        }
+        if self.flows[at].ack_entry != NONE {
+            return self.late(packet);
+        }
+        self.back(packet);
+    }
+
+    /// An acknowledgement may come late.
+    #[cold]
+    fn late(&mut self, mut packet: Packet) {
+        let Self { now, flows, entries, agenda, stamp, numbering, .. } = self;
+        let at = flows[packet.flow as usize].ack_entry;
+        let entry = &mut entries[at as usize];
+        if let Some(out) = entry.pass(*now, u32::from(packet.size)) {
+            packet.at = out;
+            push(packet, numbering.entries + at, &mut entry.line, agenda, stamp);
+        }
+    }
+
+    /// An acknowledgement sets out.
+    #[inline]
+    fn back(&mut self, packet: Packet) {
+        let (first, hops) = self.flows[packet.flow as usize].route[1];
         if hops == 0 {
             self.acknowledged(&packet);
         } else {
@@ -291,6 +312,9 @@ impl Engine {
     #[inline]
     fn acknowledged(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
+        if self.seen.is_some() {
+            self.see_ack(packet, End::Sender);
+        }
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let heard = Heard {
@@ -318,7 +342,8 @@ impl Engine {
             flow.reduced();
         }
         let index = flow.index as usize;
-        let mut allowed = cut.then(|| group.windows.on(index, Event::Cut));
+        let now = Time(self.now);
+        let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
@@ -330,17 +355,16 @@ impl Engine {
             grows: outcome.covered > 0 && !flow.data.recovering() && used,
             window: flow.window,
         };
-        allowed = group.windows.ack(index, &ack).or(allowed);
+        allowed = group.windows.ack(index, now, &ack).or(allowed);
         if heard.tx >= flow.round {
             flow.round = flow.data.next_tx();
             if !flow.data.recovering() && used {
-                allowed = Some(group.windows.on(index, Event::Round));
+                allowed = Some(group.windows.on(index, now, Event::Round));
             }
         }
+        let mut complete = false;
         if outcome.covered > 0 {
-            if flow.data.una >= flow.data.limit && flow.sent.completed == 0 {
-                flow.sent.completed = self.now;
-            }
+            complete = flow.data.una >= flow.data.limit;
             if flow.data.idle() {
                 flow.timer.stop();
             } else {
@@ -350,33 +374,39 @@ impl Engine {
         if let Some(allowed) = allowed {
             flow.allow(allowed, group.paced, self.now);
         }
+        if complete {
+            return self.completed(at);
+        }
         self.send(at);
     }
 
     /// Sends what may be sent now.
     #[inline]
-    fn send(&mut self, at: usize) {
+    pub(crate) fn send(&mut self, at: usize) {
         let Self { now, flows, groups, agenda, stamp, numbering, .. } = self;
         let now = *now;
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
         let hop = self.hops[flow.route[0].0 as usize];
         let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
-        let fresh = now < group.stop && now >= flow.start;
+        let fresh = now < flow.until;
         loop {
             let segment = if group.reliable {
-                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_window) else { return };
+                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_window) else { break };
                 segment
             } else if fresh && flow.data.fresh < flow.data.limit {
                 Segment { seq: flow.data.fresh, again: false }
             } else {
-                return;
+                break;
             };
             if let Some(due) = flow.burst.wait(now) {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
-                    agenda.schedule(numbering.send + at as u32, due, take(stamp));
+                    agenda.schedule(numbering.send + at as u32, due.min(group.next_step), take(stamp));
                 }
+                return;
+            }
+            if group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(flow.window, group.burst)) {
                 return;
             }
             flow.burst.sent(now);
@@ -393,21 +423,39 @@ impl Engine {
                 }
             } else {
                 flow.data.fresh += 1;
+                if let Some(source) = self.sources.get_mut(flow.source as usize) {
+                    flow.burst.stray(source.spacing_jitter, || source.spacings.unit());
+                }
             }
             flow.sent.packets += 1;
-            let size = match group.last {
-                Some((last, size)) if last == segment.seq => size,
-                _ => self.size,
-            };
+            let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { self.size };
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
             let flags = if segment.again { 0 } else { flow.flags };
             flow.flags &= if segment.again { u8::MAX } else { !CWR };
             let packet =
                 Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
-            if !cross(packet, now, hop.line, link, line, agenda, stamp) {
+            if group.accounts[0] & group.accounts[1] != NONE {
+                for account in group.accounts.into_iter().filter(|account| *account != NONE) {
+                    self.accounts[account as usize].sent += u64::from(size);
+                }
+            }
+            if let Some(seen) = &mut self.seen {
+                seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
+            }
+            let sent = if flow.entry == NONE {
+                cross(packet, now, hop.line, link, line, agenda, stamp)
+            } else {
+                let entry = &mut self.entries[flow.entry as usize];
+                entry.pass(now, u32::from(size)).is_some_and(|at| {
+                    push(Packet { at, ..packet }, numbering.entries + flow.entry, &mut entry.line, agenda, stamp);
+                    true
+                })
+            };
+            if !sent {
                 flow.sent.lost += 1;
             }
         }
+        flow.burst.left = 0;
     }
 
     /// A retransmission timer goes off, perhaps before its deadline, which moves with every acknowledgement.
@@ -425,7 +473,7 @@ impl Engine {
             flow.data.timeout();
             flow.reduced();
             let group = &mut self.groups[flow.group as usize];
-            let allowed = group.windows.on(flow.index as usize, Event::Timeout);
+            let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Timeout);
             flow.allow(allowed, group.paced, self.now);
         }
         let flow = &mut self.flows[at];
@@ -437,13 +485,12 @@ impl Engine {
         }
     }
 
-    fn flow_tick(&mut self, entity: u32) {
-        let at = (entity - self.numbering.tick) as usize;
+    pub(crate) fn flow_tick(&mut self, at: usize, entity: u32) {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let next = self.now + group.period;
         if group.windows.known(flow.index as usize) {
-            let allowed = group.windows.on(flow.index as usize, Event::Tick);
+            let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Tick);
             flow.allow(allowed, group.paced, self.now);
             self.send(at);
         }
@@ -468,7 +515,8 @@ impl Engine {
         let sent: u64 = self.flows.iter().map(|f| f.sent.packets).sum();
         let lost: u64 = self.flows.iter().map(|f| f.sent.lost).sum();
         let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
-        let under_way: u64 = self.lines.iter().map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum();
+        let lines = self.lines.iter().chain(self.entries.iter().map(|entry| &entry.line));
+        let under_way: u64 = lines.map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum();
         if sent != lost + delivered + under_way {
             return Err(RunError::Broken(format!(
                 "{sent} data packets were sent, but {delivered} delivered, {lost} lost and {under_way} are under way"
@@ -491,10 +539,10 @@ fn cross(
     stamp: &mut u32,
 ) -> bool {
     let Link { port, coins, loss, losses } = link;
-    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.unit()) {
+    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if *loss > 0.0 && losses.lands(*loss) {
+            if *loss > 0.0 && losses.of(packet.identity()) < *loss {
                 port.lose();
                 return false;
             }
@@ -502,12 +550,19 @@ fn cross(
                 packet.flags |= CE;
             }
             packet.at = departure.0.saturating_add(line.delay);
-            packet.stamp = take(stamp);
-            if line.push(packet) {
-                agenda.schedule(number, packet.at, packet.stamp);
-            }
+            push(packet, number, line, agenda, stamp);
             true
         }
+    }
+}
+
+/// Puts a packet on a line; schedules it if it is the head.
+#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+#[inline(always)]
+fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda, stamp: &mut u32) {
+    packet.stamp = take(stamp);
+    if line.push(packet) {
+        agenda.schedule(number, packet.at, packet.stamp);
     }
 }
 
@@ -517,36 +572,6 @@ fn take(stamp: &mut u32) -> u32 {
     let given = *stamp;
     *stamp = given.wrapping_add(1);
     given
-}
-
-impl Flow {
-    /// The law has spoken.
-    #[inline]
-    fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {
-        if self.window != allowed.window {
-            self.integrate_window(now);
-            self.window = allowed.window;
-        }
-        if paced {
-            self.burst.gap = allowed.gap;
-        }
-    }
-
-    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2).
-    fn reduced(&mut self) {
-        if self.flags & ECT != 0 {
-            self.flags |= CWR;
-        }
-    }
-
-    /// Integrates the window up to `now`.
-    #[inline]
-    pub(crate) fn integrate_window(&mut self, now: u64) {
-        let span = (now - self.window_since) as f64 * 1e-12;
-        self.window_since = now;
-        self.sent.window += self.window * span;
-        self.sent.window_squared += self.window * self.window * span;
-    }
 }
 
 /// Whether a law's marks are drawn at the far end of the line.

@@ -6,12 +6,17 @@
 
 mod agenda;
 mod engine;
+mod entry;
+mod flow;
 mod line;
 mod measure;
 mod packet;
 mod plan;
 mod receiver;
+mod report;
 mod sender;
+mod sight;
+mod traffic;
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World};
@@ -28,6 +33,6 @@ impl World for Packets {
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         let mut engine = plan::build(scenario)?;
         let taken = engine.run(watcher)?;
-        Ok(measure::report(scenario, &engine, taken))
+        report::report(scenario, &engine, taken)
     }
 }

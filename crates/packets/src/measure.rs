@@ -1,41 +1,45 @@
-//! Measuring: counters are read at every edge of a span, series at every sample, and both become a [`Run`].
+//! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
 
-use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_link::{Counters, Histogram};
-use penstock_scenario::model::{Scenario, Size};
-use penstock_scenario::summary::{
-    Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary, Transfers, jain,
-};
-use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::world::{Cells, Column, Kind, Table};
 
-use crate::engine::{Engine, Sent};
+use crate::engine::{Account, Engine};
+use crate::flow::Sent;
 use crate::receiver::Received;
 
-/// More flows than this and the summary leaves them to their table.
-const FLOWS_IN_SUMMARY: usize = 100;
-
 /// What was read at one edge of a span.
-struct Reading {
-    at: Time,
-    ports: Vec<(Counters, Histogram, Histogram)>,
-    flows: Vec<(Sent, Received)>,
+pub(crate) struct Reading {
+    pub(crate) at: Time,
+    pub(crate) ports: Vec<(Counters, Histogram, Histogram)>,
+    pub(crate) flows: Vec<Told>,
+    pub(crate) accounts: Vec<Account>,
     /// Since the reading before: most packets that waited in each port, smallest round trip of each flow [ps].
-    most_waiting: Vec<u64>,
-    least_rtt: Vec<u64>,
+    pub(crate) most_waiting: Vec<u64>,
+    pub(crate) least_rtt: Vec<u64>,
+}
+
+/// What both ends of a flow have counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Told {
+    pub(crate) sent: Sent,
+    pub(crate) got: Received,
+    /// User data in order [B].
+    pub(crate) delivered: u64,
 }
 
 /// What a run has taken down.
 pub(crate) struct Taken {
-    readings: Vec<Reading>,
-    links: Rows,
-    groups: Rows,
-    flows: Rows,
+    pub(crate) readings: Vec<Reading>,
+    pub(crate) links: Rows,
+    pub(crate) groups: Rows,
+    pub(crate) flows: Rows,
 }
 
 /// Rows of a table while they are written.
-struct Rows {
-    time_s: Vec<f64>,
+pub(crate) struct Rows {
+    pub(crate) time_s: Vec<f64>,
     who: Vec<u32>,
     columns: Vec<(String, Kind, Vec<f64>)>,
 }
@@ -61,7 +65,7 @@ impl Rows {
         self.columns.len() - 1
     }
 
-    fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
+    pub(crate) fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
         let rows = self.time_s.len();
         let mut columns = vec![
             Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(self.time_s) },
@@ -105,9 +109,8 @@ pub(crate) struct Measure {
     sample: u64,
     next_sample: u64,
     before: Vec<Counters>,
-    flows_before: Vec<(Sent, Received)>,
+    flows_before: Vec<Told>,
     last_sample: u64,
-    payload_bits: f64,
     /// Which groups have series of their own for each flow.
     own_series: Vec<bool>,
     pub(crate) taken: Taken,
@@ -127,7 +130,6 @@ impl Measure {
             before: Vec::new(),
             flows_before: Vec::new(),
             last_sample: 0,
-            payload_bits: scenario.packet.payload.bits(),
             own_series: scenario.groups.values().map(|g| g.series).collect(),
             taken: Taken {
                 readings: Vec::new(),
@@ -174,6 +176,13 @@ impl Measure {
         }
     }
 
+    /// Reads a last time where the run ended before its time.
+    pub(crate) fn close(&mut self, engine: &mut Engine) {
+        if self.taken.readings.last().is_none_or(|reading| reading.at < Time(engine.end)) {
+            self.edge(engine, engine.end);
+        }
+    }
+
     fn edge(&mut self, engine: &mut Engine, now: u64) {
         let at = Time(now);
         for flow in &mut engine.flows {
@@ -187,9 +196,10 @@ impl Measure {
         });
         let ports = ports.collect();
         let most_waiting = engine.links.iter_mut().map(|link| link.port.most_waiting()).collect();
-        let flows = engine.flows.iter().zip(&engine.receivers).map(|(f, r)| (f.sent, r.received)).collect();
+        let flows = (0..engine.flows.len()).map(|at| told(engine, at)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
-        self.taken.readings.push(Reading { at, ports, flows, most_waiting, least_rtt });
+        let accounts = engine.accounts.clone();
+        self.taken.readings.push(Reading { at, ports, flows, accounts, most_waiting, least_rtt });
     }
 
     fn sample(&mut self, engine: &mut Engine, now: u64) {
@@ -215,13 +225,14 @@ impl Measure {
                 row = row.named(&column_name(name, unit), value);
             }
         }
-        self.flows_before.resize(engine.flows.len(), (Sent::default(), Received::default()));
+        self.flows_before.resize(engine.flows.len(), Told::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {
-            let (sent, got) = (flow.sent, engine.receivers[at].received);
-            let (sent_before, got_before) = std::mem::replace(&mut self.flows_before[at], (sent, got));
+            let Told { sent, got, delivered } = told(engine, at);
+            let before = std::mem::replace(&mut self.flows_before[at], Told { sent, got, delivered });
+            let (sent_before, got_before) = (before.sent, before.got);
             let group = flow.group as usize;
-            let goodput = (got.in_order - got_before.in_order) as f64 * self.payload_bits / seconds;
+            let goodput = (delivered - before.delivered) as f64 * 8.0 / seconds;
             let throughput = (got.packets - got_before.packets) as f64 / seconds;
             let (rtt, rtts) = ((sent.rtt - sent_before.rtt) as f64 * 1e-12, (sent.rtts - sent_before.rtts) as f64);
             let sum = &mut sums[group];
@@ -268,201 +279,12 @@ fn column_name(name: &str, unit: &str) -> String {
     }
 }
 
-/// Turns what was taken down into the run's result.
-pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Run {
-    let find = |t: Time| taken.readings.iter().position(|r| r.at == t).expect("every edge was read");
-    let span = |a: Time, b: Time| Span { scenario, engine, readings: &taken.readings[find(a)..=find(b)] };
-    let whole = span(scenario.warmup, scenario.duration);
-    let flows = whole.flows();
-    let windows: IndexMap<String, Measured> =
-        scenario.windows.iter().map(|(name, (a, b))| (name.clone(), span(*a, *b).measured())).collect();
-    let summary = Summary {
-        title: scenario.title.clone(),
-        world: "packets".to_owned(),
-        seed: scenario.seed.0,
-        whole: whole.measured(),
-        windows,
-        engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
-    };
-    let groups: Vec<String> = scenario.groups.keys().cloned().collect();
-    let flow_names = engine.flows.iter().map(|f| format!("{}/{}", groups[f.group as usize], f.index)).collect();
-    let mut series = vec![
-        taken.links.table("links", "link", scenario.links.keys().cloned().collect()),
-        taken.groups.table("groups", "group", groups),
-    ];
-    if !taken.flows.time_s.is_empty() {
-        series.push(taken.flows.table("flows", "flow", flow_names));
-    }
-    Run { summary, flows, series }
-}
-
-/// A span between two readings, with those between.
-struct Span<'a> {
-    scenario: &'a Scenario,
-    engine: &'a Engine,
-    readings: &'a [Reading],
-}
-
-impl Span<'_> {
-    fn ends(&self) -> (&Reading, &Reading) {
-        (&self.readings[0], &self.readings[self.readings.len() - 1])
-    }
-
-    fn seconds(&self) -> f64 {
-        let (a, b) = self.ends();
-        (b.at - a.at).seconds()
-    }
-
-    /// How much of the span came after a flow's start [s].
-    fn active(&self, flow: usize) -> f64 {
-        let (a, b) = self.ends();
-        b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
-    }
-
-    fn measured(&self) -> Measured {
-        let flows = self.flows();
-        let shares = flows.iter().map(|f| f.goodput_bit_per_s);
-        let fairness = jain(shares).map(|jain| Fairness { jain });
-        Measured {
-            measured_s: self.seconds(),
-            links: (0..self.engine.links.len())
-                .map(|at| (self.scenario.links.get_index(at).expect("a port a link").0.clone(), self.link(at)))
-                .collect(),
-            groups: self.groups(&flows),
-            flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
-            fairness,
-        }
-    }
-
-    fn link(&self, at: usize) -> LinkSummary {
-        let (a, b) = self.ends();
-        let ((a, a_waiting, a_wait), (b, b_waiting, b_wait)) = (&a.ports[at], &b.ports[at]);
-        let seconds = self.seconds();
-        let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
-        let mean = (b.waiting - a.waiting) as f64 * 1e-12 / seconds;
-        let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
-        let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
-        let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
-        let port = &self.engine.links[at].port;
-        let most = self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64;
-        LinkSummary {
-            utilization: bits / seconds / port.rate().bit_per_s(),
-            throughput_bit_per_s: bits / seconds,
-            queue_mean_packets: mean,
-            queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
-            // A bucket's middle may lie above the largest value in it.
-            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
-            queue_max_packets: most,
-            queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
-            queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
-            arrivals: b.arrivals - a.arrivals,
-            departures: b.departures - a.departures,
-            drops: b.drops + b.lost - a.drops - a.lost,
-            marks: b.marks - a.marks,
-            price_mean: port.has_price().then(|| (b.price - a.price) / seconds),
-        }
-    }
-
-    fn flows(&self) -> Vec<FlowSummary> {
-        let (a, b) = self.ends();
-        let seconds = self.seconds();
-        let rtts: Vec<Time> =
-            self.scenario.groups.iter().flat_map(|(name, g)| g.rtts(name, self.scenario.seed)).collect();
-        let flow = |at: usize| {
-            let flow = &self.engine.flows[at];
-            let (name, group) = self.scenario.groups.get_index(flow.group as usize).expect("a group a group");
-            let ((sent_a, got_a), (sent_b, got_b)) = (&a.flows[at], &b.flows[at]);
-            let payload = self.scenario.packet.payload.0;
-            let bytes = |segments: u64| {
-                (segments * payload).min(
-                    group.size.map_or(u64::MAX, |size| if let Size::Each(size) = size { size.0 } else { u64::MAX }),
-                )
-            };
-            let (sent, got) = (sent_b.packets - sent_a.packets, got_b.packets - got_a.packets);
-            let rtts_taken = sent_b.rtts - sent_a.rtts;
-            let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
-            let least = self.readings[1..].iter().map(|r| r.least_rtt[at]).min().unwrap_or(u64::MAX);
-            let completed = (self.readings[0].at.0..=b.at.0).contains(&sent_b.completed) && sent_b.completed > 0;
-            let reliable = self.engine.groups[flow.group as usize].reliable;
-            FlowSummary {
-                group: name.clone(),
-                index: flow.index,
-                rtt_s: rtts[at].seconds(),
-                goodput_bit_per_s: (bytes(got_b.in_order) - bytes(got_a.in_order)) as f64 * 8.0 / seconds,
-                throughput_packets_per_s: got as f64 / seconds,
-                window_mean_packets: (reliable && self.active(at) > 0.0)
-                    .then(|| (sent_b.window - sent_a.window) / self.active(at)),
-                rtt_mean_s: (rtts_taken > 0).then(|| (sent_b.rtt - sent_a.rtt) as f64 * 1e-12 / rtts_taken as f64),
-                rtt_min_s: (least < u64::MAX).then(|| Time(least).seconds()),
-                loss_rate: share(sent_b.lost - sent_a.lost, sent),
-                mark_rate: share(got_b.marked - got_a.marked, got),
-                retransmits: sent_b.again - sent_a.again,
-                timeouts: sent_b.timeouts - sent_a.timeouts,
-                completion_s: completed.then(|| Time(sent_b.completed - flow.start).seconds()),
-            }
-        };
-        (0..self.engine.flows.len()).map(flow).collect()
-    }
-
-    fn groups(&self, flows: &[FlowSummary]) -> IndexMap<String, GroupSummary> {
-        let (a, b) = self.ends();
-        let seconds = self.seconds();
-        let mut first = 0;
-        let mut groups = IndexMap::new();
-        for (name, group) in &self.scenario.groups {
-            let range = first..first + group.count as usize;
-            first = range.end;
-            let rows = &flows[range.clone()];
-            let total = |f: &dyn Fn(&(Sent, Received)) -> u64| {
-                range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>()
-            };
-            let (sent, got) = (total(&|f| f.0.packets), total(&|f| f.1.packets));
-            let rtts = total(&|f| f.0.rtts);
-            let rtt: u128 = range.clone().map(|at| b.flows[at].0.rtt - a.flows[at].0.rtt).sum();
-            let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
-            let sd = |at: usize| {
-                let mean = (b.flows[at].0.window - a.flows[at].0.window) / self.active(at);
-                let square = (b.flows[at].0.window_squared - a.flows[at].0.window_squared) / self.active(at);
-                (square - mean * mean).max(0.0).sqrt()
-            };
-            // Flows that have a window and had begun by the end of the span.
-            let windows: Vec<f64> = rows.iter().filter_map(|f| f.window_mean_packets).collect();
-            let begun = || range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
-            let n = windows.len() as f64;
-            let any = !windows.is_empty();
-            let acknowledged = rows.is_empty() || self.engine.groups[groups.len()].reliable;
-            let summary = GroupSummary {
-                count: group.count,
-                goodput_bit_per_s: rows.iter().map(|f| f.goodput_bit_per_s).sum(),
-                throughput_packets_per_s: got as f64 / seconds,
-                rtt_mean_s: (rtts > 0).then(|| rtt as f64 * 1e-12 / rtts as f64),
-                jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
-                window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
-                window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
-                loss_rate: share(total(&|f| f.0.lost), sent),
-                mark_rate: share(total(&|f| f.1.marked), got),
-                retransmits: total(&|f| f.0.again),
-                timeouts: total(&|f| f.0.timeouts),
-                transfers: group.size.filter(|_| acknowledged).map(|_| transfers(rows)),
-            };
-            groups.insert(name.clone(), summary);
-        }
-        groups
-    }
-}
-
-fn transfers(flows: &[FlowSummary]) -> Transfers {
-    let mut times: Vec<f64> = flows.iter().filter_map(|f| f.completion_s).collect();
-    times.sort_by(f64::total_cmp);
-    // The smallest time that the share of transfers does not exceed.
-    let quantile = |share: f64| {
-        let rank = (share * times.len() as f64).ceil() as usize;
-        times.get(rank.max(1) - 1).copied()
-    };
-    Transfers {
-        completed: times.len() as u64,
-        completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        completion_p50_s: quantile(0.50),
-        completion_p99_s: quantile(0.99),
-    }
+/// What both ends of a flow have counted until now.
+fn told(engine: &Engine, at: usize) -> Told {
+    let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
+    let full = u64::from(engine.size - flow.last_size);
+    // The last segment of the transfer under way is there, but its acknowledgement is not yet.
+    let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
+    let delivered = (got.in_order * engine.payload).saturating_sub(flow.sent.short + short);
+    Told { sent: flow.sent, got, delivered }
 }

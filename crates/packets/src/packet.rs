@@ -37,10 +37,19 @@ pub(crate) const ECE: u8 = 8;
 pub(crate) const CWR: u8 = 16;
 /// It reports a block of segments beyond the first one lacking.
 pub(crate) const SACK: u8 = 32;
+/// It asks for the low-latency queue: ECT(1) (RFC 9331).
+pub(crate) const LOW: u8 = 64;
 
 impl Packet {
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// What no other packet on the same link has: whose it is, which transmission (4 10^9 later they repeat), and
+    /// whether it is the data or the acknowledgement.
+    #[inline]
+    pub(crate) fn identity(&self) -> u64 {
+        (u64::from(self.flow) << 32 | u64::from(self.tx)) ^ (u64::from(self.flags & ACK) << 63)
     }
 }
 

@@ -1,64 +1,35 @@
 //! From a scenario to an engine at time zero.
 
+use std::collections::VecDeque;
+
 use penstock_law::quantity::{Bytes, Time};
-use penstock_law::{aqm, cc};
+use penstock_law::{Values, aqm, cc};
 use penstock_link::{Config, Port};
-use penstock_scenario::model::{self, Arithmetic, Buffer, Pacing, Scenario};
+use penstock_scenario::model::{self, Arithmetic, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
-use crate::engine::{Engine, Flow, Group, Hop, Link, Numbering, Sent, marks_at_departure};
+use crate::engine::{Account, Engine, Hop, Link, Numbering, marks_at_departure};
+use crate::entry::{Entry, limits};
+use crate::flow::{Flow, Group, NONE, Sent};
 use crate::line::Line;
 use crate::measure::Measure;
-use crate::packet::ECT;
+use crate::packet::{ECT, LOW};
 use crate::receiver::{Habits, Receiver};
 use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
+use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
 pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut routes = Routes::default();
-    let mut groups = Vec::new();
-    let mut flows = Vec::new();
-    let size = size_on_wire(scenario.packet.wire)?;
-    let ack_size = size_on_wire(scenario.packet.ack)?;
-    for (at, (name, group)) in scenario.groups.iter().enumerate() {
-        let windows = windows(scenario, name, group)?;
-        let needs = windows.needs();
-        let starts = group.starts(name, scenario.seed);
-        let (limit, last) = transfer(scenario, group)?;
-        for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
-            let route = routes.of(scenario, name, group, rtt)?;
-            let allowed = windows.start(index);
-            flows.push(Flow {
-                group: at as u32,
-                index: index as u32,
-                route,
-                flags: if needs.marks == cc::Marks::Ignored { 0 } else { ECT },
-                data: Data::new(group.sender.recovery, limit),
-                burst: Burst::new(allowed.gap),
-                timer: Timer::new(group.sender.min_rto),
-                window: allowed.window,
-                window_since: start.0,
-                round: 0,
-                start: start.0,
-                ack_timer: false,
-                sent: Sent { least_rtt: u64::MAX, ..Sent::default() },
-            });
-        }
-        groups.push(Group {
-            windows,
-            habits: Habits { echo: group.sender.ecn_echo, delayed_ack: group.sender.delayed_ack },
-            marks: needs.marks,
-            reliable: needs.reliable,
-            paced: group.sender.pacing == Pacing::Law,
-            receive_window: group.sender.receive_window,
-            stop: group.stop.map_or(u64::MAX, |t| t.0),
-            period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
-            last,
-        });
+    let mut parts = Parts::default();
+    let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
+    for (name, group) in &scenario.groups {
+        parts.group(scenario, &mut routes, name, group, size)?;
     }
     let links = links(scenario, &routes)?;
     let lines: Vec<Line> = routes
@@ -66,11 +37,19 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         .iter()
         .map(|(port, delay)| Line::new(*port, delay.0, marks_at_departure(&links[*port as usize].port)))
         .collect();
-    let (l, p, n) = (lines.len() as u32, links.len() as u32, flows.len() as u32);
-    let numbering = Numbering { ports: l, send: l + p, timeout: l + p + n, tick: l + p + 2 * n, ack: l + p + 3 * n };
+    let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
+    let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
+    let numbering =
+        Numbering { ports: l, send: l + p, timeout: l + p + n, entries: l + p + 2 * n, rare: l + p + 2 * n + e };
+    for at in flows.iter_mut().map(|f| &mut f.ack).chain(sources.iter_mut().flat_map(|s| [&mut s.begin, &mut s.turn])) {
+        *at = at.saturating_add(numbering.rare);
+    }
+    for supply in supplies.iter_mut().flatten() {
+        supply.entity += numbering.rare;
+    }
     // A bucket about as wide as two events are apart when every line is busy.
     let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
-    let agenda = Agenda::new((l + p + 4 * n) as usize, (1e12 / busiest).clamp(1.0, 1e12) as u64);
+    let agenda = Agenda::new(numbering.rare as usize + rare.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
@@ -83,14 +62,195 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         groups,
         receivers: flows.iter().map(|_| Receiver::default()).collect(),
         flows,
+        entries,
+        sources,
+        supplies,
+        rare,
+        accounts: vec![Account::default(); scenario.classes.len() + scenario.customers.len()],
+        transfers: Vec::new(),
+        unfinished,
+        stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
         size,
+        payload: scenario.packet.payload.0,
         ack_size,
+        seen: None,
         events: 0,
         crossed: 0,
         measure: Some(Box::new(Measure::new(scenario))),
     };
     schedule_first(scenario, &mut engine);
     Ok(engine)
+}
+
+/// What is built group by group. Places on the agenda count from the first rare one.
+#[derive(Default)]
+struct Parts {
+    groups: Vec<Group>,
+    flows: Vec<Flow>,
+    entries: Vec<Entry>,
+    sources: Vec<Source>,
+    supplies: Vec<Option<Supply>>,
+    rare: Vec<Now>,
+    unfinished: u64,
+}
+
+impl Parts {
+    fn group(
+        &mut self,
+        scenario: &Scenario,
+        routes: &mut Routes,
+        name: &str,
+        group: &model::Group,
+        size: u16,
+    ) -> Result<(), RunError> {
+        let windows = windows(scenario, name, group, &group.cc.values)?;
+        let needs = windows.needs();
+        let starts = group.starts(name, scenario.seed);
+        let at = self.groups.len() as u32;
+        let first = self.flows.len() as u32;
+        let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}"));
+        let stop = group.stop.map_or(u64::MAX, |t| t.0);
+        let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+        let mut single = stream("size");
+        let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
+        flags |= if needs.low_latency { LOW } else { 0 };
+        for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
+            let number = self.flows.len() as u32;
+            let route = routes.of(scenario, name, group, rtt)?;
+            let allowed = windows.start(index);
+            let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
+            let entry = self.entry(
+                (group.access.is_some() || group.jitter.is_some())
+                    .then(|| Entry::of_data(group.access, group.jitter, own("jitter"))),
+            );
+            let ack_entry =
+                self.entry(group.ack_jitter.as_ref().map(|jitter| Entry::of_acks(jitter, own("ack_jitter"))));
+            let mut source = self.source(group, number, start.0, &own);
+            let bytes = match (&group.size, &mut source) {
+                (None, _) => None,
+                (Some(_), _) if open => Some(0),
+                (Some(size), Some(source)) if group.repeats.is_some() => {
+                    source.number = 1;
+                    Some(traffic::bytes(size, &mut source.sizes))
+                }
+                (Some(size), _) => Some(traffic::bytes(size, &mut single)),
+            };
+            let (limit, last_size) = transfer(scenario, bytes, size);
+            self.unfinished += u64::from(needs.reliable && group.size.is_some() && group.repeats.is_none());
+            let source = source.map_or(NONE, |source| {
+                self.sources.push(source);
+                self.sources.len() as u32 - 1
+            });
+            let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
+            self.flows.push(Flow {
+                group: at,
+                index: index as u32,
+                route,
+                flags,
+                ack_timer: false,
+                last_size,
+                connection: 0,
+                first: 0,
+                entry,
+                ack_entry,
+                source,
+                ack,
+                data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
+                burst: Burst::new(allowed.gap),
+                timer: Timer::new(group.sender.min_rto),
+                window: allowed.window,
+                window_since: start.0,
+                round: 0,
+                start: start.0,
+                until: stop,
+                sent: Sent { least_rtt: u64::MAX, ..Sent::default() },
+            });
+            if needs.tick_s.is_some() {
+                self.rare(Now::Tick(number));
+            }
+        }
+        let mut steps = Vec::new();
+        for (time, values) in group.steps.iter().rev() {
+            steps.push((time.0, self::windows(scenario, name, group, values)?));
+        }
+        let next_step = steps.last().map_or(u64::MAX, |(time, _)| *time);
+        if next_step != u64::MAX {
+            self.rare(Now::Step(at));
+        }
+        let flows = (first, self.flows.len() as u32);
+        let supply = match (group.repeats, group.size) {
+            (Some(Repeats::Poisson(per_s)), Some(size)) => Some(Supply {
+                entity: self.rare(Now::Arrival(at)),
+                gap: Span::Exponential(Time::from_seconds(1.0 / per_s)),
+                gaps: stream("arrivals"),
+                size,
+                sizes: stream("size"),
+                waiting: VecDeque::new(),
+                free: (flows.0..flows.1).collect(),
+            }),
+            _ => None,
+        };
+        self.supplies.push(supply);
+        let class = group.class.as_ref().and_then(|class| scenario.classes.get_index_of(class));
+        let customer = scenario.customers.values().position(|customer| customer.flows.iter().any(|f| f == name));
+        self.groups.push(Group {
+            flows,
+            windows,
+            habits: Habits { echo: group.sender.ecn_echo, delayed_ack: group.sender.delayed_ack },
+            marks: needs.marks,
+            reliable: needs.reliable,
+            paced: group.sender.pacing == Pacing::Law,
+            receive_window: group.sender.receive_window,
+            burst: group.sender.burst,
+            stop,
+            period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
+            remember: group.sender.remember,
+            accounts: [
+                class.map_or(NONE, |at| at as u32),
+                customer.map_or(NONE, |at| (scenario.classes.len() + at) as u32),
+            ],
+            steps,
+            next_step,
+        });
+        Ok(())
+    }
+
+    fn rare(&mut self, what: Now) -> u32 {
+        self.rare.push(what);
+        self.rare.len() as u32 - 1
+    }
+
+    fn entry(&mut self, entry: Option<Entry>) -> u32 {
+        entry.map_or(NONE, |entry| {
+            self.entries.push(entry);
+            self.entries.len() as u32 - 1
+        })
+    }
+
+    /// What a flow's transfers and pauses come from, if it has such.
+    fn source(&mut self, group: &model::Group, flow: u32, start: u64, own: &dyn Fn(&str) -> Stream) -> Option<Source> {
+        let idle = if let Some(Repeats::Idle(span)) = group.repeats { Some(span) } else { None };
+        if group.repeats.is_none() && group.on_off.is_none() && group.spacing_jitter == 0.0 {
+            return None;
+        }
+        Some(Source {
+            begin: if idle.is_some() { self.rare(Now::Begin(flow)) } else { NONE },
+            turn: if group.on_off.is_some() { self.rare(Now::Turn(flow)) } else { NONE },
+            on_off: group.on_off,
+            silent: false,
+            turns: own("on_off"),
+            size: group.size,
+            sizes: own("size"),
+            idle,
+            idles: own("idle"),
+            spacing_jitter: group.spacing_jitter,
+            spacings: own("spacing"),
+            number: 0,
+            arrived: start,
+            began: start,
+            first: 0,
+        })
+    }
 }
 
 /// Puts the first event of every port, flow and timer on the agenda.
@@ -111,17 +271,31 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
         flow.burst.scheduled = true;
         schedule(&mut engine.agenda, n.send + at as u32, flow.start);
     }
-    let mut first = 0;
-    for (group, (name, model)) in engine.groups.iter().zip(&scenario.groups) {
-        let mut phase = scenario.seed.stream(&format!("flows.{name}/phase"));
-        for at in first..first + model.count {
-            if group.period > 0 {
-                let start = engine.flows[at as usize].start;
-                let time = start + (phase.unit() * group.period as f64) as u64;
-                schedule(&mut engine.agenda, n.tick + at, time);
+    let mut phases: Vec<Stream> =
+        scenario.groups.keys().map(|name| scenario.seed.stream(&format!("flows.{name}/phase"))).collect();
+    for (at, what) in engine.rare.iter().enumerate() {
+        let time = match *what {
+            Now::Tick(flow) => {
+                let flow = &engine.flows[flow as usize];
+                let period = engine.groups[flow.group as usize].period;
+                flow.start + (phases[flow.group as usize].unit() * period as f64) as u64
             }
-        }
-        first += model.count;
+            Now::Turn(flow) => {
+                let flow = &engine.flows[flow as usize];
+                let source = &mut engine.sources[flow.source as usize];
+                let (on, _) = source.on_off.expect("only such flows take turns");
+                flow.start.saturating_add(traffic::time(&on, &mut source.turns).max(1))
+            }
+            Now::Arrival(group) => {
+                let (first, last) = engine.groups[group as usize].flows;
+                let starts = engine.flows[first as usize..last as usize].iter().map(|flow| flow.start);
+                let supply = engine.supplies[group as usize].as_mut().expect("only such groups have arrivals");
+                starts.min().unwrap_or(0).saturating_add(traffic::time(&supply.gap, &mut supply.gaps))
+            }
+            Now::Step(group) => engine.groups[group as usize].next_step,
+            Now::Ack(_) | Now::Begin(_) => continue,
+        };
+        schedule(&mut engine.agenda, n.rare + at as u32, time);
     }
     engine.stamp = stamp;
 }
@@ -135,13 +309,13 @@ fn size_on_wire(size: Bytes) -> Result<u16, RunError> {
 }
 
 /// The law of a group in the arithmetic it asks for.
-fn windows(scenario: &Scenario, name: &str, group: &model::Group) -> Result<Windows, RunError> {
+fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Values) -> Result<Windows, RunError> {
     let site = cc::Site {
         packet: scenario.packet.wire,
         initial_window: group.sender.initial_window,
         initial_ssthresh: group.sender.initial_ssthresh,
     };
-    let (law, values, n) = (group.cc.law, &group.cc.values, group.count as usize);
+    let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
     Ok(match group.sender.arithmetic {
         Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n)),
@@ -152,13 +326,12 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group) -> Result<Wind
     })
 }
 
-/// Segments of a transfer; the last one and its size on the wire.
-fn transfer(scenario: &Scenario, group: &model::Group) -> Result<(u64, Option<(u64, u16)>), RunError> {
-    let Some(model::Size::Each(size)) = group.size else { return Ok((u64::MAX, None)) };
-    let (payload, wire) = (scenario.packet.payload.0, scenario.packet.wire.0);
-    let segments = size.0.div_ceil(payload);
-    let last = size.0 - (segments - 1) * payload + (wire - payload);
-    Ok((segments, Some((segments - 1, size_on_wire(Bytes(last))?))))
+/// Segments of a transfer of so many bytes, and the last one's size on the wire; without end if none are given.
+fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
+    let payload = scenario.packet.payload.0;
+    let Some(bytes) = bytes else { return (u64::MAX, size) };
+    let segments = bytes.div_ceil(payload);
+    (segments, size - (segments * payload - bytes) as u16)
 }
 
 /// Links with their laws and coins.
@@ -167,20 +340,16 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
-        let (most_packets, most_bytes) = match link.buffer {
-            Buffer::Unlimited => (u64::MAX, u64::MAX),
-            Buffer::Packets(n) => (n, u64::MAX),
-            Buffer::Bytes(b) => (u64::MAX, b.0),
-        };
+        let (most_packets, most_bytes) = limits(link.buffer);
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);
         let memory = behind.max().unwrap_or(link.delay);
         let packet = scenario.packet.wire;
-        let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
+        let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         Ok(Link {
             port: Port::new(Config { rate: link.rate, most_packets, most_bytes, packet, law, memory }),
-            coins: stream("aqm"),
+            coins: coins("aqm"),
             loss: link.loss,
-            losses: stream("loss"),
+            losses: coins("loss"),
         })
     };
     scenario.links.iter().enumerate().map(build).collect()

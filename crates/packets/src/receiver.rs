@@ -69,6 +69,11 @@ pub(crate) struct Reply {
 }
 
 impl Receiver {
+    /// Another connection begins.
+    pub(crate) fn restart(&mut self) {
+        (self.latched, self.waiting) = (false, 0);
+    }
+
     /// A data packet arrived of a source that nobody acknowledges: what is lost is not waited for.
     #[inline]
     pub(crate) fn count(&mut self, packet: &Packet) {

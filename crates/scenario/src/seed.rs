@@ -7,6 +7,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
+/// Draws that belong to things, not to an order: each thing, a number, has its own, whatever else is drawn. A packet's
+/// fate at a link is such a draw: another packet more on the link changes no other one's.
+#[derive(Debug, Clone, Copy)]
+pub struct Coins(u64);
+
 /// A stream of uniform draws.
 #[derive(Debug, Clone)]
 pub struct Stream(Xoshiro256PlusPlus);
@@ -26,13 +31,40 @@ impl Seed {
         let mut mixed = [0; 32];
         let mut z = self.0.wrapping_mul(0xd134_2543_de82_ef95) ^ hash;
         for word in mixed.chunks_exact_mut(8) {
-            z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut x = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            word.copy_from_slice(&(x ^ (x >> 31)).to_le_bytes());
+            z = z.wrapping_add(STEP);
+            word.copy_from_slice(&mix(z).to_le_bytes());
         }
         Stream(Xoshiro256PlusPlus::from_seed(mixed))
     }
+
+    /// The coins that belong to `name`.
+    pub fn coins(self, name: &str) -> Coins {
+        Coins(self.stream(name).bits())
+    }
+}
+
+impl Coins {
+    /// The draw of `thing`, uniform in [0, 1).
+    #[inline]
+    pub fn of(self, thing: u64) -> f64 {
+        unit(mix(self.0.wrapping_add(thing.wrapping_mul(STEP))))
+    }
+}
+
+/// SplitMix64's step and its finaliser: the numbers of a counter come out as good as random (Steele, Lea, Flood 2014).
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline]
+fn mix(z: u64) -> u64 {
+    let x = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Uniform in [0, 1), a multiple of 2^-53.
+#[inline]
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 impl Stream {
@@ -45,7 +77,7 @@ impl Stream {
     /// Uniform in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        unit(self.bits())
     }
 
     /// True with probability `p`.
@@ -74,6 +106,18 @@ mod tests {
         assert_eq!([stream.bits(), stream.bits()], PINNED);
     }
     const PINNED: [u64; 2] = [7_596_159_932_407_937_857, 3_067_990_312_170_583_324];
+
+    /// Draws of neighbouring things are independent: mean, and pairs above a half.
+    #[test]
+    fn each_thing_has_a_draw_of_its_own() {
+        let coins = Seed(3).coins("links.b/loss");
+        let draws: Vec<f64> = (0..1_000_000).map(|thing| coins.of(thing)).collect();
+        let mean = draws.iter().sum::<f64>() / 1e6;
+        let pairs = draws.windows(2).filter(|w| w[0] > 0.5 && w[1] > 0.5).count() as f64 / 1e6;
+        assert!((mean - 0.5).abs() < 0.002 && (pairs - 0.25).abs() < 0.002, "{mean} {pairs}");
+        assert_eq!(coins.of(7), Seed(3).coins("links.b/loss").of(7));
+        assert_ne!(coins.of(7), Seed(4).coins("links.b/loss").of(7));
+    }
 
     #[test]
     fn a_coin_lands_as_often_as_it_should() {

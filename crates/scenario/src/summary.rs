@@ -39,6 +39,34 @@ pub struct Measured {
     /// Fairness over all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Fairness>,
+    /// Each class of traffic.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub classes: IndexMap<String, ClassSummary>,
+    /// Each customer.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub customers: IndexMap<String, CustomerSummary>,
+}
+
+/// One class of traffic over one span; bytes on the wire, acknowledgements left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassSummary {
+    /// What its senders sent.
+    pub offered_bit_per_s: f64,
+    /// What its receivers got.
+    pub served_bit_per_s: f64,
+    /// What it was served over what the other classes were; absent where they got nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// What that should be by its share, `share / (1 - share)`, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
+}
+
+/// One customer over one span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CustomerSummary {
+    /// What receivers got of it, bits on the wire, acknowledgements left out.
+    pub throughput_bit_per_s: f64,
 }
 
 /// One link over one span.

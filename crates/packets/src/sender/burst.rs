@@ -1,32 +1,67 @@
 //! Burstiness control: when a packet that may be sent is sent.
 
-/// Spaces packets by the gap the law says.
+/// Spaces packets by the gap the law says, and gathers them into bursts where the scenario asks for that.
 #[derive(Debug)]
 pub(crate) struct Burst {
     /// Least time between two packets; zero where acknowledgements clock [ps].
     pub(crate) gap: u64,
     /// When the next packet is due [ps].
     due: u64,
+    /// Packets of the burst under way that may leave at once.
+    pub(crate) left: u32,
     /// Whether an event for it is on the agenda.
     pub(crate) scheduled: bool,
 }
 
 impl Burst {
     pub(crate) fn new(gap: u64) -> Self {
-        Self { gap, due: 0, scheduled: false }
+        Self { gap, due: 0, left: 0, scheduled: false }
     }
 
     /// When the next packet may leave, if not now.
     #[inline]
     pub(crate) fn wait(&self, now: u64) -> Option<u64> {
-        (self.gap > 0 && self.due > now).then_some(self.due)
+        (self.gap > 0 && self.due > now && self.left == 0).then_some(self.due)
     }
 
     /// A packet left. What was missed is caught up by one slot at the most, so that waiting for the window neither
     /// shifts the grid for good nor lets loose a burst.
     #[inline]
     pub(crate) fn sent(&mut self, now: u64) {
+        self.left = self.left.saturating_sub(1);
         self.due = self.due.max(now.saturating_sub(self.gap)).saturating_add(self.gap);
+    }
+
+    /// Whether a burst of `size` may go on or begin, where the window has room for `room` more: segments wait until so
+    /// many may leave together, or a third of the window, as segmentation offload does in Linux; with nothing in flight
+    /// (`room` is none) there is nothing to wait for.
+    pub(crate) fn gathered(&mut self, size: u32, room: Option<(u64, f64)>) -> bool {
+        let Some((room, window)) = room else {
+            self.left = if self.left == 0 { size } else { self.left };
+            return true;
+        };
+        if self.left == 0 {
+            let wanted = size.min(((window / 3.0) as u32).max(1));
+            if room < u64::from(wanted) {
+                return false;
+            }
+            self.left = wanted;
+        }
+        true
+    }
+
+    /// The gap before the next packet comes out longer or shorter, by up to `share` of it; `draw` is uniform in [0, 1).
+    pub(crate) fn stray(&mut self, share: f64, draw: impl FnOnce() -> f64) {
+        if share > 0.0 {
+            let by = (self.gap as f64 * share * (2.0 * draw() - 1.0)) as i64;
+            self.due = self.due.saturating_add_signed(by);
+        }
+    }
+
+    /// Another gap from now on, also before the packet that is due next.
+    pub(crate) fn change(&mut self, gap: u64) {
+        self.due = self.due.saturating_sub(self.gap).saturating_add(gap);
+        self.gap = gap;
     }
 }
 

@@ -66,10 +66,11 @@ enum Rule {
 }
 
 impl Data {
-    pub(crate) fn new(recovery: Recovery, limit: u64) -> Self {
+    pub(crate) fn new(recovery: Recovery, limited_transmit: bool, limit: u64) -> Self {
         let rule = match recovery {
             Recovery::Sack => Rule::Sack(Sack::default()),
-            Recovery::NewReno | Recovery::Reno => Rule::NewReno(NewReno::default()),
+            Recovery::NewReno => Rule::NewReno(NewReno::new(false, limited_transmit)),
+            Recovery::Reno => Rule::NewReno(NewReno::new(true, limited_transmit)),
         };
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, records: Records::new(), rule }
     }
@@ -104,6 +105,10 @@ impl Data {
         if lost {
             self.cut();
             self.recover = self.fresh;
+        } else if let Rule::NewReno(newreno) = &self.rule
+            && newreno.gave_up()
+        {
+            self.recover = self.recover.min(self.una);
         }
         Outcome { covered: covered as u32, sent, lost }
     }
@@ -149,6 +154,33 @@ impl Data {
         if !segment.again {
             self.fresh += 1;
         }
+    }
+
+    /// Everything was acknowledged, and another connection begins: what is still under way belongs to none.
+    pub(crate) fn restart(&mut self) {
+        match &mut self.rule {
+            Rule::Sack(sack) => *sack = Sack::default(),
+            Rule::NewReno(newreno) => newreno.restart(),
+        }
+        self.records.base = self.records.next;
+        self.recover = self.una;
+        self.cut();
+    }
+
+    /// Packets that the window has room for, and the window; none where nothing is gained by waiting for more room:
+    /// nothing is in flight, something is to be sent again, or fewer than `burst` segments are left.
+    pub(crate) fn room(&self, window: f64, burst: u32) -> Option<(u64, f64)> {
+        let (in_flight, again) = match &self.rule {
+            Rule::Sack(sack) => (u64::from(sack.in_flight), sack.mends()),
+            Rule::NewReno(newreno) => (newreno.in_flight(self.una, self.fresh), newreno.mends()),
+        };
+        let waits = in_flight > 0 && !again && self.limit - self.fresh >= u64::from(burst);
+        waits.then(|| ((window - in_flight as f64).max(0.0) as u64, window))
+    }
+
+    /// The segment that a transmission carried, if it is still kept.
+    pub(crate) fn segment_of(&self, tx: u64) -> Option<u64> {
+        self.records.segment(tx).map(|low| crate::packet::expand(self.una, low))
     }
 
     /// The retransmission timer expired: everything in flight counts as lost.

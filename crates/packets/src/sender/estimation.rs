@@ -17,6 +17,12 @@ impl<N: Clocked> Wanted<N> {
         let price = if let Marks::Price(by) = needs.marks { Some((by.packets, PriceTable::new(by))) } else { None };
         Self { needs, price }
     }
+
+    /// Whether it wants to know the time.
+    #[inline]
+    pub(crate) fn now(&self) -> bool {
+        self.needs.now
+    }
 }
 
 /// One flow's estimates.
@@ -58,6 +64,16 @@ impl<N: Clocked> Estimates<N> {
     pub(crate) fn echo(&mut self, wanted: &Wanted<N>, packets: u32, marked: u32) {
         if let Some((length, table)) = &wanted.price {
             self.path.price_s = table.price_s(self.marks.take(*length, packets, marked));
+        }
+    }
+
+    /// A new connection begins; it may know the smallest round trip of those before.
+    pub(crate) fn restart(&mut self, keep_base: bool) {
+        let (base, base_rtt_s) = (self.base.clone(), self.path.base_rtt_s);
+        *self = Self::new();
+        if keep_base {
+            self.base = base;
+            self.path.base_rtt_s = base_rtt_s;
         }
     }
 

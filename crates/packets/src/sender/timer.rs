@@ -69,6 +69,11 @@ impl Timer {
         self.deadline = u64::MAX;
     }
 
+    /// Another connection begins: nothing is known of its path.
+    pub(crate) fn restart_connection(&mut self) {
+        *self = Self { scheduled: self.scheduled, ..Self::new(Time(self.least)) };
+    }
+
     /// It expired: wait twice as long next time (5.5).
     pub(crate) fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(12);

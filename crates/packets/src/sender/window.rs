@@ -38,22 +38,31 @@ impl<N: Clocked> Typed<N> {
     }
 
     #[inline]
-    fn on(&mut self, flow: usize, event: Event) -> Allowed {
+    fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
+        let estimates = &mut self.estimates[flow];
         if event == Event::Timeout {
-            self.estimates[flow].timeout();
+            estimates.timeout();
         }
-        let says = self.law.on(flow, event, &self.estimates[flow].path);
+        if self.wanted.now() {
+            estimates.path.now_s = N::span(now);
+        }
+        let says = self.law.on(flow, event, &estimates.path);
         Allowed { window: says.window.value(), gap: picoseconds(says.gap_s.value()) }
     }
 
     #[inline]
-    fn ack(&mut self, flow: usize, ack: &Ack) -> Option<Allowed> {
+    fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         let estimates = &mut self.estimates[flow];
         if let Some(rtt) = ack.rtt {
             estimates.sample(&self.wanted, rtt, ack.window);
         }
         estimates.echo(&self.wanted, ack.packets, ack.marked);
-        ack.grows.then(|| self.on(flow, Event::Ack { packets: ack.packets, marked: ack.marked }))
+        ack.grows.then(|| self.on(flow, now, Event::Ack { packets: ack.packets, marked: ack.marked }))
+    }
+
+    fn restart(&mut self, flow: usize, keep_base: bool) {
+        self.law.restart(flow);
+        self.estimates[flow].restart(keep_base);
     }
 
     fn observables(&mut self, flow: usize) -> Vec<f64> {
@@ -100,19 +109,28 @@ impl Windows {
     }
 
     /// An event other than an acknowledgement.
-    pub(crate) fn on(&mut self, flow: usize, event: Event) -> Allowed {
+    pub(crate) fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
         match self {
-            Self::Real(t) => t.on(flow, event),
-            Self::Fixed(t) => t.on(flow, event),
+            Self::Real(t) => t.on(flow, now, event),
+            Self::Fixed(t) => t.on(flow, now, event),
         }
+    }
+
+    /// A new connection begins, knowing its smallest round trip or nothing; what it may do then.
+    pub(crate) fn restart(&mut self, flow: usize, keep_base: bool) -> Allowed {
+        match self {
+            Self::Real(t) => t.restart(flow, keep_base),
+            Self::Fixed(t) => t.restart(flow, keep_base),
+        }
+        self.start(flow)
     }
 
     /// An acknowledgement; what the law says then, if it was told.
     #[inline]
-    pub(crate) fn ack(&mut self, flow: usize, ack: &Ack) -> Option<Allowed> {
+    pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         match self {
-            Self::Real(t) => t.ack(flow, ack),
-            Self::Fixed(t) => t.ack(flow, ack),
+            Self::Real(t) => t.ack(flow, now, ack),
+            Self::Fixed(t) => t.ack(flow, now, ack),
         }
     }
 

@@ -1,8 +1,9 @@
-//! NewReno recovery: cumulative acknowledgements and duplicates only.
+//! NewReno and Reno recovery: cumulative acknowledgements and duplicates only.
 //!
 //! Source: RFC 6582 (without the heuristics of section 4: a new recovery starts only when the cumulative number has
 //! passed what was sent before the last one, or before a timeout), RFC 5681, section 3.2, for the inflation of the
-//! window; after a timeout it goes back to the first segment not acknowledged and sends on from there, as ns-2 does.
+//! window, and with RFC 2581 for Reno, whose fast recovery ends with the first acknowledgement of new data, so that every
+//! hole of a window is an event of its own; RFC 3042 for the segments that the first two duplicates may send; after a timeout it goes back to the first segment not acknowledged and sends on from there, as ns-2 does.
 
 use super::records::Records;
 use super::{Heard, Segment};
@@ -19,6 +20,10 @@ pub(crate) struct NewReno {
     /// After a timeout: the next segment to send again, below `back_to`.
     back: u64,
     back_to: u64,
+    /// Fast recovery ends with the first acknowledgement of new data.
+    reno: bool,
+    /// The first two duplicates each send a new segment.
+    limited_transmit: bool,
 }
 
 /// What may be sent.
@@ -29,13 +34,32 @@ pub(super) enum Pick {
 }
 
 impl NewReno {
+    pub(super) fn new(reno: bool, limited_transmit: bool) -> Self {
+        Self { reno, limited_transmit, ..Self::default() }
+    }
+
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.reno, self.limited_transmit);
+    }
+
+    /// Reno that is not in fast recovery: it does not know of what else was lost.
+    #[inline]
+    pub(super) fn gave_up(&self) -> bool {
+        self.reno && !self.fast
+    }
+
+    /// Whether something is to be sent again.
+    pub(super) fn mends(&self) -> bool {
+        self.urgent.is_some() || self.back < self.back_to
+    }
+
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
         records.settle(heard.cumulative, || {});
         if heard.cumulative > una {
             self.back = self.back.max(heard.cumulative);
             self.duplicates = 0;
             if self.fast {
-                if heard.cumulative >= recover {
+                if self.reno || heard.cumulative >= recover {
                     (self.fast, self.inflation, self.urgent) = (false, 0, None);
                 } else {
                     // A partial acknowledgement: the next hole is lost too (RFC 6582, section 3.2, step 3).
@@ -51,7 +75,7 @@ impl NewReno {
         self.duplicates += 1;
         if self.fast {
             self.inflation += 1;
-        } else if self.duplicates == 3 && una >= recover && una >= self.back_to {
+        } else if self.duplicates == 3 && (self.reno || una >= recover) && una >= self.back_to {
             (self.fast, self.inflation, self.urgent) = (true, 3, Some(una));
             return true;
         }
@@ -63,7 +87,8 @@ impl NewReno {
             return Pick::Again(seq);
         }
         let flight = self.in_flight(una, fresh);
-        if flight > 0 && flight as f64 + 1.0 > window + self.inflation as f64 {
+        let limited = if self.limited_transmit && !self.fast && self.duplicates < 3 { self.duplicates } else { 0 };
+        if flight > 0 && flight as f64 + 1.0 > window + self.inflation as f64 + f64::from(limited) {
             Pick::Nothing
         } else if self.back.max(una) < self.back_to {
             Pick::Again(self.back.max(una))
@@ -81,7 +106,7 @@ impl NewReno {
     }
 
     pub(super) fn timeout(&mut self, records: &mut Records, una: u64, fresh: u64) {
-        *self = Self { back: una, back_to: fresh, ..Self::default() };
+        *self = Self { back: una, back_to: fresh, ..Self::new(self.reno, self.limited_transmit) };
         // Transmissions before the timeout say nothing any more.
         records.base = records.next;
     }
@@ -104,7 +129,7 @@ mod tests {
     /// RFC 6582: two losses in one window are mended in two round trips with one congestion event.
     #[test]
     fn a_partial_acknowledgement_names_the_next_hole() {
-        let mut data = Data::new(Recovery::NewReno, u64::MAX);
+        let mut data = Data::new(Recovery::NewReno, false, u64::MAX);
         assert_eq!(send(&mut data, 10.0).len(), 10);
         // 0 and 5 are lost: eight duplicates.
         let lost: Vec<bool> = (0..8).map(|_| hear(&mut data, 0).lost).collect();
@@ -117,9 +142,40 @@ mod tests {
         assert!(!data.recovering());
     }
 
+    /// RFC 2581: the second of two losses is an event of its own, told by three more duplicates.
+    #[test]
+    fn reno_ends_with_the_first_hole() {
+        let mut data = Data::new(Recovery::Reno, false, u64::MAX);
+        assert_eq!(send(&mut data, 10.0).len(), 10);
+        // 0 and 5 are lost.
+        let lost: Vec<bool> = (0..8).map(|_| hear(&mut data, 0).lost).collect();
+        assert_eq!(lost.iter().filter(|l| **l).count(), 1);
+        send(&mut data, 5.0);
+        assert_eq!(hear(&mut data, 5).covered, 5);
+        assert!(!data.recovering(), "5 is not known to be lost");
+        assert!(!send(&mut data, 5.0).contains(&5));
+        let lost: Vec<bool> = (0..3).map(|_| hear(&mut data, 5).lost).collect();
+        assert_eq!(lost, [false, false, true], "a second congestion event for the same window");
+        assert_eq!(send(&mut data, 2.0)[0], 5);
+    }
+
+    /// RFC 3042: a window of three loses its first segment; two duplicates can only make three with two more segments.
+    #[test]
+    fn limited_transmit_makes_the_third_duplicate() {
+        for (limited, sent) in [(false, vec![]), (true, vec![3])] {
+            let mut data = Data::new(Recovery::NewReno, limited, u64::MAX);
+            assert_eq!(send(&mut data, 3.0), [0, 1, 2]);
+            hear(&mut data, 0);
+            assert_eq!(send(&mut data, 3.0), sent);
+            hear(&mut data, 0);
+            assert_eq!(send(&mut data, 3.0).len(), sent.len());
+            assert_eq!(hear(&mut data, 0).lost, true);
+        }
+    }
+
     #[test]
     fn after_a_timeout_it_goes_back() {
-        let mut data = Data::new(Recovery::NewReno, u64::MAX);
+        let mut data = Data::new(Recovery::NewReno, false, u64::MAX);
         send(&mut data, 6.0);
         hear(&mut data, 2);
         data.timeout();

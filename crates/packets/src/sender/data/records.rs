@@ -52,6 +52,11 @@ impl Records {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].sent)
     }
 
+    /// The low half of a transmission's segment, if it is still kept.
+    pub(super) fn segment(&self, tx: u64) -> Option<u32> {
+        self.keeps(tx).then(|| self.ring[self.slot(tx)].seq)
+    }
+
     #[inline]
     pub(super) fn keeps(&self, tx: u64) -> bool {
         tx >= self.base && tx < self.next

@@ -90,6 +90,11 @@ impl Sack {
         news
     }
 
+    /// Whether something may have to be sent again.
+    pub(super) fn mends(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// The first segment to send again.
     #[inline]
     pub(super) fn again(&mut self, una: u64) -> Option<u64> {
@@ -142,7 +147,7 @@ mod tests {
 
     #[test]
     fn three_later_deliveries_prove_a_loss_once_a_round() {
-        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
         assert_eq!(send(&mut data, 10.0).len(), 10);
         // 0 and 4 are lost.
         assert!(!hear(&mut data, 0, 1, Some(1)).lost);
@@ -164,7 +169,7 @@ mod tests {
     /// A retransmission that is lost too is found by deliveries after it, as a new congestion event.
     #[test]
     fn a_lost_retransmission_is_found_without_a_timeout() {
-        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
         send(&mut data, 5.0);
         for tx in 1..5 {
             hear(&mut data, 0, tx, Some(1));
@@ -181,7 +186,7 @@ mod tests {
     /// Acknowledgements that were lost are made up for by the block of the next one.
     #[test]
     fn the_block_makes_up_for_lost_acknowledgements() {
-        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
         send(&mut data, 10.0);
         hear(&mut data, 0, 9, Some(1));
         assert_eq!(data.in_flight(), 0);
@@ -190,7 +195,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_everything_is_sent_again_in_order() {
-        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
         send(&mut data, 6.0);
         hear(&mut data, 1, 0, None);
         hear(&mut data, 1, 3, Some(3));
@@ -202,7 +207,7 @@ mod tests {
     /// Thousands of losses in one window: all are sent again, none twice, without a timeout.
     #[test]
     fn thousands_of_losses_in_one_window() {
-        let mut data = Data::new(Recovery::Sack, u64::MAX);
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
         send(&mut data, 10_000.0);
         let mut again = Vec::new();
         let mut delivered = vec![false; 10_000];

@@ -1,0 +1,133 @@
+//! A flow's sending end, and what the flows of a group share.
+
+use penstock_law::cc::Marks;
+use penstock_scenario::model::Remember;
+
+use crate::packet::{CWR, ECT};
+use crate::receiver::Habits;
+use crate::sender::burst::Burst;
+use crate::sender::data::Data;
+use crate::sender::timer::Timer;
+use crate::sender::window::{Allowed, Windows};
+
+/// No such thing, among numbers of things.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What the flows of a group share.
+pub(crate) struct Group {
+    /// The group's first flow, and one past its last.
+    pub(crate) flows: (u32, u32),
+    pub(crate) windows: Windows,
+    pub(crate) habits: Habits,
+    pub(crate) marks: Marks,
+    pub(crate) reliable: bool,
+    pub(crate) paced: bool,
+    pub(crate) receive_window: f64,
+    /// Packets that leave together.
+    pub(crate) burst: u32,
+    /// When flows stop sending new data [ps].
+    pub(crate) stop: u64,
+    /// The law's period [ps]; zero without one.
+    pub(crate) period: u64,
+    /// What a transfer after the first begins with.
+    pub(crate) remember: Remember,
+    /// What counts its bytes: its class and its customer, where it has one.
+    pub(crate) accounts: [u32; 2],
+    /// Laws that take over later, the latest first.
+    pub(crate) steps: Vec<(u64, Windows)>,
+    /// When the next of them does [ps].
+    pub(crate) next_step: u64,
+}
+
+/// What a flow has counted since the start of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sent {
+    /// Data packets sent.
+    pub(crate) packets: u64,
+    /// Those refused or lost on the way.
+    pub(crate) lost: u64,
+    /// Those sent again.
+    pub(crate) again: u64,
+    pub(crate) timeouts: u64,
+    /// Round trips, summed [ps], and how many.
+    pub(crate) rtt: u128,
+    pub(crate) rtts: u64,
+    /// The smallest since it was last read [ps].
+    pub(crate) least_rtt: u64,
+    /// The window and its square, integrated over time [packets s].
+    pub(crate) window: f64,
+    pub(crate) window_squared: f64,
+    /// When the last segment of the first transfer was acknowledged [ps].
+    pub(crate) completed: u64,
+    /// By how much the last segments of transfers were short of full ones [B].
+    pub(crate) short: u64,
+}
+
+/// The sending end of a flow.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) group: u32,
+    /// Its place in the group.
+    pub(crate) index: u32,
+    /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
+    pub(crate) route: [(u32, u8); 2],
+    pub(crate) flags: u8,
+    /// Whether an event for a delayed acknowledgement is on the agenda.
+    pub(crate) ack_timer: bool,
+    /// Bytes on the wire of the last segment there is to send.
+    pub(crate) last_size: u16,
+    /// Which connection this is: transfers after the first may have a new one each.
+    pub(crate) connection: u32,
+    /// The first segment of this connection.
+    pub(crate) first: u64,
+    /// Its way into the network, and of its acknowledgements, where that takes time; its transfers and pauses.
+    pub(crate) entry: u32,
+    pub(crate) ack_entry: u32,
+    pub(crate) source: u32,
+    /// The place of its delayed acknowledgements on the agenda, where it has such.
+    pub(crate) ack: u32,
+    pub(crate) data: Data,
+    pub(crate) burst: Burst,
+    pub(crate) timer: Timer,
+    /// Packets in flight at most.
+    pub(crate) window: f64,
+    /// Since when the window is what it is [ps].
+    pub(crate) window_since: u64,
+    /// A round trip ends when a transmission from this one on is acknowledged.
+    pub(crate) round: u64,
+    pub(crate) start: u64,
+    /// New data is sent until then [ps]; zero while it is silent.
+    pub(crate) until: u64,
+    pub(crate) sent: Sent,
+}
+
+impl Flow {
+    /// The law has spoken.
+    #[inline]
+    pub(crate) fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {
+        if self.window != allowed.window {
+            self.integrate_window(now);
+            self.window = allowed.window;
+        }
+        if paced {
+            self.burst.gap = allowed.gap;
+        }
+    }
+
+    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2).
+    pub(crate) fn reduced(&mut self) {
+        if self.flags & ECT != 0 {
+            self.flags |= CWR;
+        }
+    }
+
+    /// Integrates the window up to `now`.
+    #[inline]
+    pub(crate) fn integrate_window(&mut self, now: u64) {
+        let span = (now - self.window_since) as f64 * 1e-12;
+        self.window_since = now;
+        let area = self.window * span;
+        self.sent.window += area;
+        self.sent.window_squared += self.window * area;
+    }
+}

@@ -1,0 +1,289 @@
+//! From what was taken down to the run's result.
+
+use std::ops::Range;
+
+use indexmap::IndexMap;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::{Class, Scenario};
+use penstock_scenario::summary::{
+    ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
+    Transfers, jain,
+};
+use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
+
+use crate::engine::Engine;
+use crate::measure::{Reading, Taken, Told};
+use crate::traffic::Transfer;
+
+/// More flows than this and the summary leaves them to their table.
+const FLOWS_IN_SUMMARY: usize = 100;
+
+/// Turns what was taken down into the run's result.
+pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Result<Run, RunError> {
+    let end = Time(engine.end);
+    if scenario.warmup >= end {
+        let what = format!(
+            "every transfer was complete after {} s, before the warm-up ended; a shorter warm-up would do",
+            end.seconds()
+        );
+        return Err(RunError::Refused { world: "packets", what });
+    }
+    let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
+    let span = |a: Time, b: Time| Span { scenario, engine, readings: &taken.readings[find(a)..=find(b)] };
+    let whole = span(scenario.warmup, scenario.duration);
+    let flows = whole.flows();
+    let windows: IndexMap<String, Measured> = scenario
+        .windows
+        .iter()
+        .filter(|(_, (a, _))| *a < end)
+        .map(|(name, (a, b))| (name.clone(), span(*a, *b).measured()))
+        .collect();
+    let summary = Summary {
+        title: scenario.title.clone(),
+        world: "packets".to_owned(),
+        seed: scenario.seed.0,
+        whole: whole.measured(),
+        windows,
+        engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
+    };
+    let groups: Vec<String> = scenario.groups.keys().cloned().collect();
+    let flow_names: Vec<String> =
+        engine.flows.iter().map(|f| format!("{}/{}", groups[f.group as usize], f.index)).collect();
+    let mut series = vec![
+        taken.links.table("links", "link", scenario.links.keys().cloned().collect()),
+        taken.groups.table("groups", "group", groups),
+    ];
+    if scenario.groups.values().any(|group| group.size.is_some()) {
+        series.push(transfers_table(engine, &flow_names));
+    }
+    if !taken.flows.time_s.is_empty() {
+        series.push(taken.flows.table("flows", "flow", flow_names));
+    }
+    Ok(Run { summary, flows, series })
+}
+
+/// A span between two readings, with those between.
+struct Span<'a> {
+    scenario: &'a Scenario,
+    engine: &'a Engine,
+    readings: &'a [Reading],
+}
+
+impl Span<'_> {
+    fn ends(&self) -> (&Reading, &Reading) {
+        (&self.readings[0], &self.readings[self.readings.len() - 1])
+    }
+
+    fn seconds(&self) -> f64 {
+        let (a, b) = self.ends();
+        (b.at - a.at).seconds()
+    }
+
+    /// How much of the span came after a flow's start [s].
+    fn active(&self, flow: usize) -> f64 {
+        let (a, b) = self.ends();
+        b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
+    }
+
+    fn measured(&self) -> Measured {
+        let flows = self.flows();
+        let shares = flows.iter().map(|f| f.goodput_bit_per_s);
+        let fairness = jain(shares).map(|jain| Fairness { jain });
+        Measured {
+            measured_s: self.seconds(),
+            links: (0..self.engine.links.len())
+                .map(|at| (self.scenario.links.get_index(at).expect("a port a link").0.clone(), self.link(at)))
+                .collect(),
+            groups: self.groups(&flows),
+            flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
+            fairness,
+            classes: self.classes(),
+            customers: self.customers(),
+        }
+    }
+
+    fn link(&self, at: usize) -> LinkSummary {
+        let (a, b) = self.ends();
+        let ((a, a_waiting, a_wait), (b, b_waiting, b_wait)) = (&a.ports[at], &b.ports[at]);
+        let seconds = self.seconds();
+        let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
+        let mean = (b.waiting - a.waiting) as f64 * 1e-12 / seconds;
+        let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
+        let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
+        let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
+        let port = &self.engine.links[at].port;
+        let most = self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64;
+        LinkSummary {
+            utilization: bits / seconds / port.rate().bit_per_s(),
+            throughput_bit_per_s: bits / seconds,
+            queue_mean_packets: mean,
+            queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
+            // A bucket's middle may lie above the largest value in it.
+            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
+            queue_max_packets: most,
+            queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
+            queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
+            arrivals: b.arrivals - a.arrivals,
+            departures: b.departures - a.departures,
+            drops: b.drops + b.lost - a.drops - a.lost,
+            marks: b.marks - a.marks,
+            price_mean: port.has_price().then(|| (b.price - a.price) / seconds),
+        }
+    }
+
+    fn flows(&self) -> Vec<FlowSummary> {
+        let (a, b) = self.ends();
+        let seconds = self.seconds();
+        let rtts: Vec<Time> =
+            self.scenario.groups.iter().flat_map(|(name, g)| g.rtts(name, self.scenario.seed)).collect();
+        let flow = |at: usize| {
+            let flow = &self.engine.flows[at];
+            let (name, _) = self.scenario.groups.get_index(flow.group as usize).expect("a group a group");
+            let (from, to) = (&a.flows[at], &b.flows[at]);
+            let (sent_a, got_a, sent_b, got_b) = (&from.sent, &from.got, &to.sent, &to.got);
+            let (sent, got) = (sent_b.packets - sent_a.packets, got_b.packets - got_a.packets);
+            let rtts_taken = sent_b.rtts - sent_a.rtts;
+            let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+            let least = self.readings[1..].iter().map(|r| r.least_rtt[at]).min().unwrap_or(u64::MAX);
+            let completed = (self.readings[0].at.0..=b.at.0).contains(&sent_b.completed) && sent_b.completed > 0;
+            let reliable = self.engine.groups[flow.group as usize].reliable;
+            FlowSummary {
+                group: name.clone(),
+                index: flow.index,
+                rtt_s: rtts[at].seconds(),
+                goodput_bit_per_s: (to.delivered - from.delivered) as f64 * 8.0 / seconds,
+                throughput_packets_per_s: got as f64 / seconds,
+                window_mean_packets: (reliable && self.active(at) > 0.0)
+                    .then(|| (sent_b.window - sent_a.window) / self.active(at)),
+                rtt_mean_s: (rtts_taken > 0).then(|| (sent_b.rtt - sent_a.rtt) as f64 * 1e-12 / rtts_taken as f64),
+                rtt_min_s: (least < u64::MAX).then(|| Time(least).seconds()),
+                loss_rate: share(sent_b.lost - sent_a.lost, sent),
+                mark_rate: share(got_b.marked - got_a.marked, got),
+                retransmits: sent_b.again - sent_a.again,
+                timeouts: sent_b.timeouts - sent_a.timeouts,
+                completion_s: completed.then(|| Time(sent_b.completed - flow.start).seconds()),
+            }
+        };
+        (0..self.engine.flows.len()).map(flow).collect()
+    }
+
+    fn groups(&self, flows: &[FlowSummary]) -> IndexMap<String, GroupSummary> {
+        let (a, b) = self.ends();
+        let seconds = self.seconds();
+        let mut first = 0;
+        let mut groups = IndexMap::new();
+        for (name, group) in &self.scenario.groups {
+            let range = first..first + group.count as usize;
+            first = range.end;
+            let rows = &flows[range.clone()];
+            let total =
+                |f: &dyn Fn(&Told) -> u64| range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>();
+            let (sent, got) = (total(&|f| f.sent.packets), total(&|f| f.got.packets));
+            let rtts = total(&|f| f.sent.rtts);
+            let rtt: u128 = range.clone().map(|at| b.flows[at].sent.rtt - a.flows[at].sent.rtt).sum();
+            let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+            let sd = |at: usize| {
+                let mean = (b.flows[at].sent.window - a.flows[at].sent.window) / self.active(at);
+                let square = (b.flows[at].sent.window_squared - a.flows[at].sent.window_squared) / self.active(at);
+                (square - mean * mean).max(0.0).sqrt()
+            };
+            // Flows that have a window and had begun by the end of the span.
+            let windows: Vec<f64> = rows.iter().filter_map(|f| f.window_mean_packets).collect();
+            let begun = || range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
+            let n = windows.len() as f64;
+            let any = !windows.is_empty();
+            let acknowledged = rows.is_empty() || self.engine.groups[groups.len()].reliable;
+            let summary = GroupSummary {
+                count: group.count,
+                goodput_bit_per_s: rows.iter().map(|f| f.goodput_bit_per_s).sum(),
+                throughput_packets_per_s: got as f64 / seconds,
+                rtt_mean_s: (rtts > 0).then(|| rtt as f64 * 1e-12 / rtts as f64),
+                jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
+                window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
+                window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
+                loss_rate: share(total(&|f| f.sent.lost), sent),
+                mark_rate: share(total(&|f| f.got.marked), got),
+                retransmits: total(&|f| f.sent.again),
+                timeouts: total(&|f| f.sent.timeouts),
+                transfers: group
+                    .size
+                    .filter(|_| acknowledged)
+                    .map(|_| self.transfers(range.start as u32..range.end as u32)),
+            };
+            groups.insert(name.clone(), summary);
+        }
+        groups
+    }
+
+    /// Transfers of a range of flows that ended in the span.
+    fn transfers(&self, flows: Range<u32>) -> Transfers {
+        let (a, b) = self.ends();
+        let ended = |t: &&Transfer| flows.contains(&t.flow) && (a.at.0..=b.at.0).contains(&t.ended);
+        let mut times: Vec<f64> =
+            self.engine.transfers.iter().filter(ended).map(|t| Time(t.ended - t.arrived).seconds()).collect();
+        times.sort_by(f64::total_cmp);
+        // The smallest time that the share of transfers does not exceed.
+        let quantile = |share: f64| {
+            let rank = (share * times.len() as f64).ceil() as usize;
+            times.get(rank.max(1) - 1).copied()
+        };
+        Transfers {
+            completed: times.len() as u64,
+            completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+            completion_p50_s: quantile(0.50),
+            completion_p99_s: quantile(0.99),
+        }
+    }
+
+    /// Bit rates that an account was sent and had delivered.
+    fn rates(&self, account: usize) -> (f64, f64) {
+        let (a, b) = self.ends();
+        let (from, to) = (a.accounts[account], b.accounts[account]);
+        let rate = |bytes: u64| bytes as f64 * 8.0 / self.seconds();
+        (rate(to.sent - from.sent), rate(to.delivered - from.delivered))
+    }
+
+    fn classes(&self) -> IndexMap<String, ClassSummary> {
+        let total: f64 = (0..self.scenario.classes.len()).map(|at| self.rates(at).1).sum();
+        let class = |(at, (name, class)): (usize, (&String, &Class))| {
+            let (offered, served) = self.rates(at);
+            let summary = ClassSummary {
+                offered_bit_per_s: offered,
+                served_bit_per_s: served,
+                ratio: (total > served).then(|| served / (total - served)),
+                reference: class.share.filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
+            };
+            (name.clone(), summary)
+        };
+        self.scenario.classes.iter().enumerate().map(class).collect()
+    }
+
+    fn customers(&self) -> IndexMap<String, CustomerSummary> {
+        let first = self.scenario.classes.len();
+        let customer = |(at, name): (usize, &String)| {
+            (name.clone(), CustomerSummary { throughput_bit_per_s: self.rates(first + at).1 })
+        };
+        self.scenario.customers.keys().enumerate().map(customer).collect()
+    }
+}
+
+/// One row a transfer, in the order in which they ended.
+fn transfers_table(engine: &Engine, flows: &[String]) -> Table {
+    let rows = &engine.transfers;
+    let seconds = |f: fn(&Transfer) -> u64| Cells::Number(rows.iter().map(|t| Time(f(t)).seconds()).collect());
+    let count = |f: fn(&Transfer) -> u64| Cells::Count(rows.iter().map(f).collect());
+    let who = Cells::Name { names: flows.to_vec(), rows: rows.iter().map(|t| t.flow).collect() };
+    let column = |name: &str, kind, values| Column { name: name.to_owned(), kind, values };
+    Table {
+        name: "transfers".to_owned(),
+        columns: vec![
+            column("flow", Kind::Key, who),
+            column("number", Kind::Key, count(|t| u64::from(t.number))),
+            column("arrived_s", Kind::Instant, seconds(|t| t.arrived)),
+            column("began_s", Kind::Instant, seconds(|t| t.began)),
+            column("ended_s", Kind::Instant, seconds(|t| t.ended)),
+            column("completion_s", Kind::Instant, seconds(|t| t.ended - t.arrived)),
+            column("bytes", Kind::Instant, count(|t| t.bytes)),
+        ],
+    }
+}

@@ -1,0 +1,276 @@
+//! Traffic: transfers one after the other, pauses, and sources that change as the scenario says.
+
+use std::collections::VecDeque;
+
+use penstock_scenario::model::{Remember, Size, Span};
+use penstock_scenario::seed::Stream;
+
+use crate::engine::Engine;
+
+/// What happens to a flow or a group now and then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Now {
+    /// The period of a flow's law went by.
+    Tick(u32),
+    /// A delayed acknowledgement of a flow is due.
+    Ack(u32),
+    /// A flow has been idle long enough.
+    Begin(u32),
+    /// A flow falls silent, or speaks again.
+    Turn(u32),
+    /// A transfer arrives at a group.
+    Arrival(u32),
+    /// A group's sources change.
+    Step(u32),
+}
+
+/// When a flow's transfers and pauses come, and how irregular it is.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Its place on the agenda for transfers, and for pauses.
+    pub(crate) begin: u32,
+    pub(crate) turn: u32,
+    /// Sending and silence, and which of them it is.
+    pub(crate) on_off: Option<(Span, Span)>,
+    pub(crate) silent: bool,
+    pub(crate) turns: Stream,
+    /// How much each transfer sends, and how long the flow is idle after it.
+    pub(crate) size: Option<Size>,
+    pub(crate) sizes: Stream,
+    pub(crate) idle: Option<Span>,
+    pub(crate) idles: Stream,
+    /// Gaps are drawn within this share of what the law says.
+    pub(crate) spacing_jitter: f64,
+    pub(crate) spacings: Stream,
+    /// Transfers begun before this one, and when this one arrived and began [ps].
+    pub(crate) number: u32,
+    pub(crate) arrived: u64,
+    pub(crate) began: u64,
+    /// The first segment of this one.
+    pub(crate) first: u64,
+}
+
+/// Transfers that arrive at a group, whatever became of those before: an open loop.
+#[derive(Debug)]
+pub(crate) struct Supply {
+    /// The group's place on the agenda.
+    pub(crate) entity: u32,
+    /// Mean time between arrivals.
+    pub(crate) gap: Span,
+    pub(crate) gaps: Stream,
+    pub(crate) size: Size,
+    pub(crate) sizes: Stream,
+    /// Arrivals that found no flow free: when, and how many bytes.
+    pub(crate) waiting: VecDeque<(u64, u64)>,
+    /// Flows without a transfer, the longest free first.
+    pub(crate) free: VecDeque<u32>,
+}
+
+/// A transfer that was acknowledged to its last segment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transfer {
+    pub(crate) flow: u32,
+    /// Transfers of the flow before it.
+    pub(crate) number: u32,
+    /// [ps]
+    pub(crate) arrived: u64,
+    pub(crate) began: u64,
+    pub(crate) ended: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A time.
+pub(crate) fn time(span: &Span, stream: &mut Stream) -> u64 {
+    match *span {
+        Span::Fixed(t) => t.0,
+        Span::Uniform(a, b) => a.0 + (stream.unit() * (b.0 - a.0) as f64) as u64,
+        // 1 - u is above zero, so both are finite.
+        Span::Exponential(mean) => (-libm::log(1.0 - stream.unit()) * mean.0 as f64) as u64,
+        Span::Pareto { mean, shape } => pareto(mean.0 as f64, shape, stream) as u64,
+    }
+}
+
+/// A transfer's bytes.
+pub(crate) fn bytes(size: &Size, stream: &mut Stream) -> u64 {
+    match *size {
+        Size::Each(bytes) => bytes.0,
+        Size::Pareto { mean, shape } => (pareto(mean.0 as f64, shape, stream) as u64).max(1),
+    }
+}
+
+/// Pareto with mean `m` and shape `a`: `m (a - 1)/a u^(-1/a)`.
+fn pareto(mean: f64, shape: f64, stream: &mut Stream) -> f64 {
+    mean * (shape - 1.0) / shape * libm::pow(1.0 - stream.unit(), -1.0 / shape)
+}
+
+impl Engine {
+    /// Something of [`Now`] happens.
+    #[cold]
+    pub(crate) fn happen_now(&mut self, entity: u32) {
+        match self.rare[(entity - self.numbering.rare) as usize] {
+            Now::Tick(flow) => self.flow_tick(flow as usize, entity),
+            Now::Ack(flow) => self.overdue(flow as usize),
+            Now::Begin(flow) => {
+                let source = &mut self.sources[self.flows[flow as usize].source as usize];
+                let size = source.size.expect("a flow that repeats has a size");
+                let bytes = bytes(&size, &mut source.sizes);
+                self.begin(flow as usize, self.now, bytes);
+            }
+            Now::Turn(flow) => self.turn(flow as usize, entity),
+            Now::Arrival(group) => self.arrival(group as usize),
+            Now::Step(group) => self.step(group as usize, entity),
+        }
+    }
+
+    /// A flow begins a transfer that arrived at `arrived`.
+    fn begin(&mut self, at: usize, arrived: u64, bytes: u64) {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let source = &mut self.sources[flow.source as usize];
+        (source.arrived, source.began) = (arrived, self.now);
+        let segments = bytes.div_ceil(self.payload);
+        flow.data.limit = flow.data.fresh + segments;
+        flow.last_size = self.size - (segments * self.payload - bytes) as u16;
+        if source.number > 0 && group.remember != Remember::Everything {
+            let index = flow.index as usize;
+            let allowed = group.windows.restart(index, group.remember == Remember::BaseRtt);
+            flow.connection += 1;
+            flow.first = flow.data.fresh;
+            flow.data.restart();
+            flow.timer.restart_connection();
+            flow.burst.gap = allowed.gap;
+            flow.round = flow.data.next_tx();
+            flow.allow(allowed, group.paced, self.now);
+            self.receivers[at].restart();
+        }
+        self.sources[self.flows[at].source as usize].number += 1;
+        self.send(at);
+    }
+
+    /// The last segment of a flow's transfer was acknowledged.
+    #[cold]
+    pub(crate) fn completed(&mut self, at: usize) {
+        let now = self.now;
+        let flow = &mut self.flows[at];
+        let short = u64::from(self.size - flow.last_size);
+        flow.sent.short += short;
+        if flow.sent.completed == 0 {
+            flow.sent.completed = now;
+        }
+        let mut transfer = Transfer {
+            flow: at as u32,
+            number: 0,
+            arrived: flow.start,
+            began: flow.start,
+            ended: now,
+            bytes: (flow.data.limit - flow.first) * self.payload - short,
+        };
+        let Some(source) = self.sources.get_mut(flow.source as usize) else {
+            self.transfers.push(transfer);
+            self.finished();
+            return;
+        };
+        if source.number > 0 {
+            (transfer.number, transfer.arrived, transfer.began) = (source.number - 1, source.arrived, source.began);
+        }
+        transfer.bytes = (flow.data.limit - source.first) * self.payload - short;
+        source.first = flow.data.limit;
+        self.transfers.push(transfer);
+        if let Some(idle) = source.idle {
+            let entity = source.begin;
+            let due = now.saturating_add(time(&idle, &mut source.idles));
+            self.schedule(entity, due);
+        } else if let Some(supply) = &mut self.supplies[flow.group as usize] {
+            match supply.waiting.pop_front() {
+                Some((arrived, bytes)) => self.begin(at, arrived, bytes),
+                None => supply.free.push_back(at as u32),
+            }
+        } else {
+            self.finished();
+        }
+    }
+
+    /// A flow that does not repeat is done.
+    fn finished(&mut self) {
+        self.unfinished -= 1;
+        if self.unfinished == 0 && self.stop_when_complete {
+            self.end = self.now;
+        }
+    }
+
+    /// A transfer arrives at a group.
+    fn arrival(&mut self, group: usize) {
+        let now = self.now;
+        let supply = self.supplies[group].as_mut().expect("only such groups have arrivals");
+        let bytes = bytes(&supply.size, &mut supply.sizes);
+        let next = now.saturating_add(time(&supply.gap, &mut supply.gaps));
+        let entity = supply.entity;
+        match supply.free.pop_front() {
+            Some(flow) => self.begin(flow as usize, now, bytes),
+            None => supply.waiting.push_back((now, bytes)),
+        }
+        if next < self.groups[group].stop {
+            self.schedule(entity, next);
+        }
+    }
+
+    /// A flow falls silent, or speaks again.
+    fn turn(&mut self, at: usize, entity: u32) {
+        let flow = &mut self.flows[at];
+        let source = &mut self.sources[flow.source as usize];
+        let (on, off) = source.on_off.expect("only such flows take turns");
+        source.silent = !source.silent;
+        let next = time(if source.silent { &off } else { &on }, &mut source.turns);
+        flow.until = if source.silent { 0 } else { self.groups[flow.group as usize].stop };
+        // A span of nothing still takes a moment, or two of them would never end.
+        self.schedule(entity, self.now.saturating_add(next.max(1)));
+        self.send(at);
+    }
+
+    /// A group's sources change to what the scenario says from now on.
+    fn step(&mut self, at: usize, entity: u32) {
+        let group = &mut self.groups[at];
+        let Some((_, windows)) = group.steps.pop() else { return };
+        group.windows = windows;
+        group.next_step = group.steps.last().map_or(u64::MAX, |(time, _)| *time);
+        let (next, flows) = (group.next_step, group.flows);
+        if next != u64::MAX {
+            self.schedule(entity, next);
+        }
+        for at in flows.0..flows.1 {
+            let flow = &mut self.flows[at as usize];
+            let group = &self.groups[flow.group as usize];
+            flow.burst.change(group.windows.start(flow.index as usize).gap);
+            if flow.start <= self.now {
+                self.send(at as usize);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::quantity::{Bytes, Time};
+    use penstock_scenario::seed::Seed;
+
+    /// Means and tails of what is drawn: a Pareto of shape 3 exceeds twice its mean with chance (2/3 / 2)^3.
+    #[test]
+    fn draws_have_the_means_and_tails_they_should() {
+        let mut stream = Seed(5).stream("x");
+        let mean = Time(1_000_000);
+        let mut draws = |span: Span| -> Vec<u64> { (0..1_000_000).map(|_| time(&span, &mut stream)).collect() };
+        for span in
+            [Span::Exponential(mean), Span::Pareto { mean, shape: 3.0 }, Span::Uniform(Time(0), Time(2_000_000))]
+        {
+            let draws = draws(span);
+            let average = draws.iter().sum::<u64>() as f64 / 1e12;
+            assert!((average - 1.0).abs() < 0.01, "{span:?}: {average}");
+        }
+        let over = draws(Span::Pareto { mean, shape: 3.0 }).iter().filter(|x| **x > 2_000_000).count() as f64 / 1e6;
+        assert!((over - 1.0 / 27.0).abs() < 1e-3, "{over}");
+        let over = draws(Span::Exponential(mean)).iter().filter(|x| **x > 2_000_000).count() as f64 / 1e6;
+        assert!((over - libm::exp(-2.0)).abs() < 2e-3, "{over}");
+        assert_eq!(bytes(&Size::Each(Bytes(7)), &mut stream), 7);
+    }
+}
