@@ -177,7 +177,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
         Ok(Link {
-            port: Port::new(Config { rate: link.rate, most_packets, most_bytes, packet, law, memory }),
+            port: Port::new(Config { service: link.rate.into(), most_packets, most_bytes, packet, law, memory }),
             coins: stream("aqm"),
             loss: link.loss,
             losses: stream("loss"),
