@@ -8,6 +8,8 @@
 
 mod account;
 mod histogram;
+#[cfg(test)]
+mod listener;
 mod port;
 mod served;
 mod service;

@@ -187,7 +187,7 @@ impl Port {
             }
             self.account.integrate(now, self.waiting.len() as u64);
             let wait = self.free - now;
-            self.waiting.push_back(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as f32 });
+            self.waiting.push_back(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
             self.waiting_bytes += u64::from(bytes);
             self.account.grown_to(self.waiting.len() as u64);
             if self.free != Time::NEVER {
@@ -361,6 +361,7 @@ const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listener::listener;
     use penstock_law::{Values, aqm, law};
 
     const MS: u64 = 1_000_000_000;
@@ -452,6 +453,66 @@ mod tests {
             port.tick(Time(tick * 5 * MS));
         }
         assert!(port.said.len() < 25, "what is beyond the memory is forgotten");
+    }
+
+    fn hosting(service: Service, needs: Needs) -> Port {
+        let law = listener(needs, |_, _| 0.0);
+        let packet = Bytes(1000);
+        Port::new(Config { service, most_packets: 100, most_bytes: u64::MAX, packet, law, memory: Time::ZERO })
+    }
+    fn observable(port: &mut Port, name: &str) -> f64 {
+        port.observables().into_iter().find(|(n, ..)| *n == name).unwrap().2
+    }
+
+    /// A packet half sent when an outage begins is sent to its end after it, and those behind it wait.
+    #[test]
+    fn an_outage_stops_the_packet_in_transmission() {
+        let fast = Rate(8_000_000);
+        let outage = Service::Schedule(vec![(Time(0), fast), (Time(2 * MS), Rate(0)), (Time(5 * MS), fast)]);
+        let mut port = hosting(outage, Needs::LEAST);
+        let half = MS / 2;
+        assert_eq!(departure(port.offer(Time(3 * half), 1000, false, || 0.0)), Time(5 * MS + half));
+        assert_eq!(departure(port.offer(Time(3 * MS), 1000, false, || 0.0)), Time(6 * MS + half));
+        let c = port.read(Time(5 * MS));
+        assert_eq!((c.departures, c.started, port.waiting(Time(5 * MS))), (0, 1, 1));
+        assert_eq!(port.capacity_bits(Time(MS), Time(6 * MS)), 16_000.0, "two of five milliseconds");
+        assert_eq!((port.rate(), port.rate_at(Time(3 * MS)), port.rate_at(Time(5 * MS))), (fast, Rate(0), fast));
+    }
+
+    /// What follows an outage without end never departs; it waits, and is no part of the mean wait.
+    #[test]
+    fn a_line_that_stays_out_keeps_its_packets() {
+        let mut port =
+            hosting(Service::Schedule(vec![(Time(0), Rate(8_000_000)), (Time(MS / 2), Rate(0))]), Needs::LEAST);
+        for _ in 0..3 {
+            assert_eq!(departure(port.offer(Time(0), 1000, false, || 0.0)), Time::NEVER);
+        }
+        let c = port.read(Time(100 * MS));
+        assert_eq!((c.started, c.departures, c.waits), (1, 0, 0));
+        assert_eq!((port.waiting(Time(100 * MS)), port.unaccounted(Time(100 * MS))), (2, 0));
+    }
+
+    /// At a tick a law hears how long the oldest packet waiting has waited, the rate of the moment, and the time.
+    #[test]
+    fn a_law_hears_the_wait_of_the_oldest_and_the_rate_of_the_moment() {
+        let rates = vec![(Time(0), Rate(8_000_000)), (Time(10 * MS), Rate(4_000_000)), (Time(20 * MS), Rate(0))];
+        let needs = Needs { tick_s: Some(1e-3), decides: Decides::OnArrival, ..Needs::LEAST };
+        let mut port = hosting(Service::Schedule(rates), needs);
+        for sent in 0..4 {
+            port.offer(Time(sent * MS / 4), 1000, false, || 0.0);
+        }
+        // They start at 0, 1, 2 and 3 ms; the one that waits at 2.5 ms arrived at 0.75 ms.
+        for (now, sojourn_s, capacity, queue) in
+            [(MS / 2 * 5, 1.75e-3, 1000.0, 1.0), (12 * MS, 0.0, 500.0, 0.0), (25 * MS, 0.0, 500.0, 0.0)]
+        {
+            port.tick(Time(now));
+            assert!((observable(&mut port, "sojourn_s") - sojourn_s).abs() < 1e-9);
+            assert_eq!(observable(&mut port, "capacity"), capacity, "in an outage, that of before");
+            assert_eq!((observable(&mut port, "queue"), observable(&mut port, "now_s")), (queue, now as f64 * 1e-12));
+        }
+        assert!(port.said.len() <= 1, "a history is kept only where marks are decided at departure");
+        port.offer(Time(30 * MS), 1000, false, || 0.0);
+        assert_eq!(observable(&mut port, "now_s"), 0.03, "also on arrival");
     }
 
     /// What cannot be marked is dropped instead, and only then.

@@ -308,3 +308,162 @@ impl Trace {
         self.moment(self.next - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    struct Draw(u64);
+    impl Draw {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % n
+        }
+    }
+
+    /// What a schedule carries up to `time`, step by step [1e-12 bit].
+    fn carried(rates: &[(Time, Rate)], time: u64) -> u128 {
+        let ends = rates.iter().skip(1).map(|(at, _)| at.0).chain([u64::MAX]);
+        rates
+            .iter()
+            .zip(ends)
+            .map(|((at, rate), end)| u128::from(rate.0) * u128::from(time.min(end).saturating_sub(at.0)))
+            .sum()
+    }
+
+    /// The end of a packet is where the cumulative curve reaches all that was sent since the line was idle, rounded
+    /// down: for any rates, outages and sizes, and without drift however long the line is busy.
+    #[test]
+    fn a_schedule_ends_packets_where_the_curve_reaches_their_sum() {
+        for seed in 0..20 {
+            let mut draw = Draw(seed);
+            let mut rates = vec![(Time(0), Rate(draw.below(1_000_000_000) + 1))];
+            for _ in 0..20 {
+                let at = rates.last().unwrap().0 + Time(1 + draw.below(20 * MS));
+                rates.push((at, Rate([0, 7, 1_000_003, 155_000_000, 9_999_999_999][draw.below(5) as usize])));
+            }
+            let end = rates.last().unwrap().0 + Time(1);
+            rates.push((end, Rate(333_333_333)));
+            let mut curve = Curve::new(Service::Schedule(rates.clone()));
+            let (mut free, mut begun, mut sent) = (Time::ZERO, 0, 0u128);
+            for _ in 0..2000 {
+                if draw.below(10) == 0 {
+                    // The line was idle for a while.
+                    free = free + Time(draw.below(MS));
+                    curve.restart(free);
+                    (begun, sent) = (carried(&rates, free.0), 0);
+                }
+                let bytes = 40 + draw.below(1461) as u32;
+                free = curve.finish(free, bytes);
+                sent += u128::from(bytes) * 8 * u128::from(Time::PER_SECOND);
+                let target = begun + sent;
+                // At the end, or less than a picosecond later, the curve is there.
+                assert!(carried(&rates, free.0) <= target, "too late, seed {seed}");
+                assert!(
+                    carried(&rates, free.0 + 1) > target || carried(&rates, free.0) == target,
+                    "early, seed {seed}"
+                );
+                // And it was not there any earlier.
+                assert!(free.0 == 0 || carried(&rates, free.0 - 1) < target, "late by an outage, seed {seed}");
+            }
+            assert!(free > end, "the whole schedule was used");
+        }
+    }
+
+    /// A schedule that never changes the rate is the constant, bit for bit.
+    #[test]
+    fn a_schedule_of_one_rate_is_the_constant() {
+        let mut constant = Curve::new(Rate(155_000_000).into());
+        let mut same = Curve::new(Service::Schedule(vec![(Time(0), Rate(155_000_000)), (Time(MS), Rate(155_000_000))]));
+        let (mut a, mut b) = (Time::ZERO, Time::ZERO);
+        for bytes in 40..1500 {
+            (a, b) = (constant.finish(a, bytes), same.finish(b, bytes));
+            assert_eq!(a, b);
+        }
+    }
+
+    fn trace(times: &[u64], period: u64) -> Service {
+        Service::Trace { opportunities: times.iter().map(|t| Time(t * MS)).collect(), period: Time(period * MS) }
+    }
+
+    /// What each opportunity carries, byte by byte as mahimahi does it: opportunities in the order of time, each taking
+    /// bytes from packets that had arrived before it, the rest of it lost where there are none.
+    fn by_bytes(moments: impl Iterator<Item = u64>, packets: &[(u64, u32)]) -> Vec<u64> {
+        let mut departures = Vec::new();
+        let mut sent = 0;
+        for moment in moments {
+            let mut bytes = 1500;
+            while let Some((arrival, size)) = packets.get(departures.len())
+                && bytes > 0
+                && *arrival < moment
+            {
+                let taken = bytes.min(size - sent);
+                (bytes, sent) = (bytes - taken, sent + taken);
+                if sent == *size {
+                    departures.push(moment);
+                    sent = 0;
+                }
+            }
+            if departures.len() == packets.len() {
+                return departures;
+            }
+        }
+        unreachable!("a trace goes on for ever")
+    }
+
+    /// Random packets over a random trace depart when a plain simulation of bytes and opportunities says.
+    #[test]
+    fn a_trace_carries_what_bytes_and_opportunities_say() {
+        for seed in 0..50 {
+            let mut draw = Draw(seed);
+            // Several at one instant, one at the very start or the very end, gaps.
+            let mut times: Vec<u64> = (0..=draw.below(30)).map(|_| draw.below(51)).collect();
+            times.sort_unstable();
+            let moments = (0..).flat_map(|lap| times.iter().map(move |t| (lap * 50 + t) * MS));
+            let mut packets = Vec::new();
+            let mut now = 0;
+            for _ in 0..1000 {
+                // Some arrive at the very instant of an opportunity, some in a burst, some after a long silence.
+                now += match draw.below(20) {
+                    0 => draw.below(200 * MS),
+                    1..8 => draw.below(3) * MS,
+                    8..14 => 0,
+                    _ => draw.below(2 * MS),
+                };
+                packets.push((now, [40, 500, 1500, 1501, 9000][draw.below(5) as usize]));
+            }
+            let expected = by_bytes(moments, &packets);
+            let mut curve = Curve::new(trace(&times, 50));
+            let mut free = Time::ZERO;
+            for ((arrival, bytes), expected) in packets.iter().zip(expected) {
+                if free.0 <= *arrival {
+                    curve.restart(Time(*arrival));
+                    free = Time(*arrival);
+                }
+                free = curve.finish(free, *bytes);
+                assert_eq!(free, Time(expected), "seed {seed}");
+            }
+        }
+    }
+
+    /// Opportunities at 1, 1 and 4 ms of every 5: 7.2 Mbit/s in the mean.
+    #[test]
+    fn a_trace_has_a_mean_and_a_recent_rate() {
+        let curve = Curve::new(trace(&[1, 1, 4], 5));
+        assert_eq!(curve.rate(), Rate(7_200_000));
+        let second = Time(Time::PER_SECOND);
+        assert_eq!(curve.capacity_bits(Time(0), second), 7_200_000.0);
+        assert_eq!(curve.capacity_bits(Time(MS), Time(4 * MS)), 12_000.0, "after 1 ms and up to 4 ms: one");
+        for at in [Time::ZERO, Time(3 * MS), second] {
+            assert_eq!(curve.rate_at(at), Rate(7_200_000), "every 5 ms are alike");
+        }
+        // Nothing in the first of two seconds: nothing, but to a law the least that can be told from nothing.
+        let gaps = Curve::new(trace(&(1000..2000).collect::<Vec<_>>(), 2000));
+        assert_eq!(gaps.rate_at(Time(500 * MS)), Rate(0));
+        assert_eq!(gaps.rate_for_laws(Time(500 * MS)), Rate(120_000));
+        assert_eq!(gaps.rate_at(Time(1500 * MS)), Rate(12_000_000));
+        assert_eq!(gaps.rate_at(Time(2500 * MS)), Rate(0), "and so on in every period");
+    }
+}

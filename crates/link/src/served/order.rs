@@ -117,7 +117,7 @@ impl Order {
 
     pub(super) fn weighted(classic: f64) -> Self {
         assert!(classic > 0.0 && classic < 1.0, "a share between 0 and 1");
-        Self::Weighted(Weighted { classic: ((classic * 65536.0) as i64).clamp(1, 65535), claim: 0 })
+        Self::Weighted(Weighted { classic: ((classic * 65536.0).ceil() as i64).clamp(1, 65535), claim: 0 })
     }
 
     /// A packet has been added to a queue.

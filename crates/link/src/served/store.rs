@@ -110,6 +110,7 @@ impl<P: Copy> Store<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     fn held(packet: u32) -> Held<u32> {
         Held {
@@ -127,12 +128,12 @@ mod tests {
     fn lists_share_a_store_and_keep_their_order() {
         let mut store = Store::new();
         let mut lists = [List::EMPTY; 3];
-        let mut models: [std::collections::VecDeque<u32>; 3] = Default::default();
+        let mut models: [VecDeque<u32>; 3] = Default::default();
         let mut x = 1u32;
         for n in 0..10_000 {
             x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let which = (x >> 16) as usize % 3;
-            if (x >> 24) % 2 == 0 && models.iter().map(|m| m.len()).sum::<usize>() < 50 {
+            if (x >> 24).is_multiple_of(2) && models.iter().map(VecDeque::len).sum::<usize>() < 50 {
                 store.push(&mut lists[which], held(n));
                 models[which].push_back(n);
             } else {
