@@ -1,10 +1,22 @@
 //! Hosts of queue laws: departure times, drops, marks, idle time. Time and coins are arguments.
 //!
-//! A [`Port`] is a queue in front of a line. The packets world and the emulated path of the Linux world drive the same
-//! one, so that the simulated and the emulated queue are one implementation.
+//! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
+//! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the
+//! packets and chooses one whenever the line is free. What the line can carry is a [`Service`]. The packets world and
+//! the emulated path of the Linux world drive the same ones, so that the simulated and the emulated queue are one
+//! implementation.
 
+mod account;
 mod histogram;
+#[cfg(test)]
+mod listener;
 mod port;
+mod served;
+mod service;
+mod verdict;
 
+pub use account::Counters;
 pub use histogram::Histogram;
-pub use port::{Config, Counters, Offer, Port, Reason};
+pub use port::{Config, Offer, Port, Reason};
+pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
+pub use service::Service;

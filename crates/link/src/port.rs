@@ -7,16 +7,20 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue};
+use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue, Serve};
 use penstock_law::law::Instances;
+use penstock_law::number::Number;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
+use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
+use crate::service::{Curve, Service};
+use crate::verdict::{Verdict, toss};
 
 /// What a port is made of.
 pub struct Config {
-    /// The line's rate, above zero.
-    pub rate: Rate,
+    /// What the line carries.
+    pub service: Service,
     /// Packets that may wait.
     pub most_packets: u64,
     /// Bytes that may wait.
@@ -52,51 +56,24 @@ pub enum Reason {
     Early,
 }
 
-/// What passed a port from the start of the run to a moment. Differences of two are what passed between.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counters {
-    /// The moment.
-    pub at: Time,
-    /// Packets that arrived.
-    pub arrivals: u64,
-    /// Packets that left the line's near end.
-    pub departures: u64,
-    /// Bytes of those.
-    pub departed_bytes: u64,
-    /// Packets refused.
-    pub drops: u64,
-    /// Packets lost on the line after they left.
-    pub lost: u64,
-    /// Packets marked.
-    pub marks: u64,
-    /// Packets waiting, integrated over time [packets ps].
-    pub waiting: u128,
-    /// Their square, integrated over time [packets^2 ps].
-    pub waiting_squared: u128,
-    /// Waiting times, summed over packets that were accepted [ps].
-    pub waits: u128,
-    /// Packets that started transmission.
-    pub started: u64,
-    /// The price, integrated over time [s s].
-    pub price: f64,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     start: Time,
     bytes: u32,
+    /// From its arrival to its start. Single precision fills what would be padding, and is right within 1e-7 of it.
+    wait_ns: f32,
 }
 
 /// A queue in front of a line.
 pub struct Port {
-    // Rate as picoseconds a byte with 20 binary digits, so that no drift builds up over 10^9 packets.
-    ps_per_byte_q20: u64,
-    remainder_q20: u64,
-    rate: Rate,
+    curve: Curve,
+    /// Where the rate is always the same, in mean packets [1/s].
     capacity: f64,
     most_packets: u64,
     most_bytes: u64,
     per_byte: f64,
+    packet: Bytes,
+    /// Where the rate is always the same.
     mean_service: Time,
     law: Box<dyn Instances<f64, Queue>>,
     needs: Needs,
@@ -106,16 +83,12 @@ pub struct Port {
     waiting_bytes: u64,
     /// Size of the packet that started last.
     in_service: u32,
-    last_change: Time,
     /// Kept only where the law decides on arrival.
     last_arrival: Time,
     accepted_bytes: u64,
-    counters: Counters,
-    by_waiting: Histogram,
-    by_wait: Histogram,
-    most_waiting: u64,
+    account: Account,
     arrived_since_tick: u64,
-    /// What the law said at each tick, newest last, and the number of the oldest tick kept.
+    /// Where the law decides at departure: what it said at each tick, newest last, and the number of the oldest kept.
     said: VecDeque<Chance<f64>>,
     first_tick: u64,
     period: Time,
@@ -124,25 +97,33 @@ pub struct Port {
 
 impl fmt::Debug for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Port").field("rate", &self.rate).field("waiting", &self.waiting.len()).finish_non_exhaustive()
+        f.debug_struct("Port").field("rate", &self.rate()).field("waiting", &self.waiting.len()).finish_non_exhaustive()
     }
 }
 
 impl Port {
+    /// Whether a port can host a law: one that decides nothing at the head of the queue and leaves the order of service
+    /// alone. Others need a [`Served`](crate::Served).
+    pub fn suits(needs: &Needs) -> bool {
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler
+    }
+
     /// An empty port at time zero.
     pub fn new(config: Config) -> Self {
-        let Config { rate, most_packets, most_bytes, packet, mut law, memory } = config;
+        let Config { service, most_packets, most_bytes, packet, mut law, memory } = config;
         law.add();
         let needs = law.needs();
+        assert!(Self::suits(&needs), "this law needs its packets held");
         let start = law.says(0, &SEEN_NOTHING);
+        let curve = Curve::new(service);
+        let rate = curve.rate();
         Self {
-            ps_per_byte_q20: ((u128::from(8 * Time::PER_SECOND) << 20) / u128::from(rate.0)) as u64,
-            remainder_q20: 0,
-            rate,
+            curve,
             capacity: rate.packets_per_s(packet),
             most_packets,
             most_bytes,
             per_byte: 1.0 / packet.0 as f64,
+            packet,
             mean_service: rate.time_for(packet),
             needs,
             law,
@@ -150,13 +131,9 @@ impl Port {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             in_service: 0,
-            last_change: Time::ZERO,
             last_arrival: Time::ZERO,
             accepted_bytes: 0,
-            counters: Counters::default(),
-            by_waiting: Histogram::default(),
-            by_wait: Histogram::default(),
-            most_waiting: 0,
+            account: Account::default(),
             arrived_since_tick: 0,
             said: VecDeque::from([start]),
             first_tick: 0,
@@ -174,52 +151,53 @@ impl Port {
     #[inline(never)]
     pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
         self.settle(now);
-        self.counters.arrivals += 1;
+        self.account.counters.arrivals += 1;
         self.arrived_since_tick += u64::from(bytes);
         let mut marked = false;
         if self.needs.decides == Decides::OnArrival {
-            let seen = self.seen();
+            let seen = self.seen(now);
             let idle = self.idle(now);
             self.last_arrival = now;
             let says = self.law.on(0, Event::Arrival { bytes, idle }, &seen);
-            if says.probability > 0.0 && coin() < says.probability {
+            let verdict = toss(&says, markable && self.needs.marks, coin);
+            if verdict != Verdict::Pass {
                 self.law.on(0, Event::Hit, &seen);
-                if !(markable && self.needs.marks) {
-                    self.counters.drops += 1;
+                if verdict == Verdict::Drop {
+                    self.account.counters.drops += 1;
                     return Offer::Refused(Reason::Early);
                 }
                 marked = true;
             }
         }
         let start = if self.free <= now {
-            self.remainder_q20 = 0;
+            self.curve.restart(now);
             self.in_service = bytes;
-            self.counters.started += 1;
-            self.by_wait.add(0, 1);
+            self.account.counters.started += 1;
+            self.account.did_not_wait();
             now
         } else {
             if self.waiting.len() as u64 >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes
             {
-                self.counters.drops += 1;
+                self.account.counters.drops += 1;
                 if self.needs.decides == Decides::OnArrival {
-                    self.law.on(0, Event::Hit, &self.seen());
+                    let seen = self.seen(now);
+                    self.law.on(0, Event::Hit, &seen);
                 }
                 return Offer::Refused(Reason::Full);
             }
-            self.account(now);
-            self.waiting.push_back(Waiting { start: self.free, bytes });
-            self.waiting_bytes += u64::from(bytes);
-            self.most_waiting = self.most_waiting.max(self.waiting.len() as u64);
+            self.account.integrate(now, self.waiting.len() as u64);
             let wait = self.free - now;
-            self.counters.waits += u128::from(wait.0);
-            self.by_wait.add(wait.0 / 1000, 1);
+            self.waiting.push_back(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
+            self.waiting_bytes += u64::from(bytes);
+            self.account.grown_to(self.waiting.len() as u64);
+            if self.free != Time::NEVER {
+                self.account.waited(wait);
+            }
             self.free
         };
-        let service = u128::from(self.ps_per_byte_q20) * u128::from(bytes) + u128::from(self.remainder_q20);
-        self.remainder_q20 = (service & 0xf_ffff) as u64;
-        self.free = start + Time((service >> 20) as u64);
+        self.free = self.curve.finish(start, bytes);
         self.accepted_bytes += u64::from(bytes);
-        self.counters.marks += u64::from(marked);
+        self.account.counters.marks += u64::from(marked);
         Offer::Accepted { departure: self.free, marked }
     }
 
@@ -230,14 +208,24 @@ impl Port {
         let tick = departure.0 / self.period.0;
         let at = (tick.max(self.first_tick) - self.first_tick) as usize;
         let chance = self.said[at.min(self.said.len() - 1)];
-        let marked = chance.probability > 0.0 && coin() < chance.probability;
-        self.counters.marks += u64::from(marked);
+        let marked = toss(&chance, true, coin) == Verdict::Mark;
+        self.account.counters.marks += u64::from(marked);
         marked
     }
 
-    /// The line's rate.
+    /// The line's rate at the start; the mean of a trace.
     pub fn rate(&self) -> Rate {
-        self.rate
+        self.curve.rate()
+    }
+
+    /// The line's rate at a moment; of a trace, over the 100 ms before.
+    pub fn rate_at(&self, time: Time) -> Rate {
+        self.curve.rate_at(time)
+    }
+
+    /// What the line could have carried after `from` and up to `to` [bit].
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        self.curve.capacity_bits(from, to)
     }
 
     /// Whether the law has a price.
@@ -252,16 +240,24 @@ impl Port {
 
     /// A packet that was accepted is lost on the line.
     pub fn lose(&mut self) {
-        self.counters.lost += 1;
+        self.account.counters.lost += 1;
     }
 
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
         self.settle(now);
-        let seen = Seen { arrived: self.arrived_since_tick as f64 * self.per_byte, ..self.seen() };
+        let sojourn_s = self.waiting.front().map_or(0.0, |oldest| {
+            // It arrived a wait before its start, which is yet to come.
+            Number::max(f64::from(oldest.wait_ns) * 1e-9 - (oldest.start - now).seconds(), 0.0)
+        });
+        let arrived = self.arrived_since_tick as f64 * self.per_byte;
+        let seen = Seen { arrived, sojourn_s, ..self.seen(now) };
         self.arrived_since_tick = 0;
-        self.counters.price += self.says().price_s * self.period.seconds();
+        self.account.counters.price += self.says().price_s * self.period.seconds();
         let says = self.law.on(0, Event::Tick, &seen);
+        if self.needs.decides != Decides::OnDeparture {
+            return;
+        }
         self.said.push_back(says);
         while (self.first_tick + 1) * self.period.0 + self.memory.0 < now.0 {
             self.said.pop_front();
@@ -271,10 +267,10 @@ impl Port {
 
     /// What the law said last.
     pub fn says(&self) -> Chance<f64> {
-        if self.needs.decides == Decides::OnArrival {
-            self.law.says(0, &SEEN_NOTHING)
-        } else {
+        if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
+        } else {
+            self.law.says(0, &SEEN_NOTHING)
         }
     }
 
@@ -294,9 +290,9 @@ impl Port {
     /// Counters up to `now`.
     pub fn read(&mut self, now: Time) -> Counters {
         self.settle(now);
-        self.account(now);
+        self.account.integrate(now, self.waiting.len() as u64);
         let in_service = self.free > now;
-        let mut c = self.counters;
+        let mut c = self.account.counters;
         c.at = now;
         c.departures = c.started - u64::from(in_service);
         c.departed_bytes =
@@ -310,12 +306,12 @@ impl Port {
 
     /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
     pub fn histograms(&self) -> (&Histogram, &Histogram) {
-        (&self.by_waiting, &self.by_wait)
+        (&self.account.by_waiting, &self.account.by_wait)
     }
 
     /// Most packets that waited since this was last asked.
     pub fn most_waiting(&mut self) -> u64 {
-        std::mem::replace(&mut self.most_waiting, self.waiting.len() as u64)
+        self.account.most_waiting(self.waiting.len() as u64)
     }
 
     /// Arrivals not accounted for by departures, drops, the queue and the line: zero, or the port is broken.
@@ -325,20 +321,22 @@ impl Port {
         c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
     }
 
-    fn seen(&self) -> Seen<f64> {
+    fn seen(&self, now: Time) -> Seen<f64> {
         let queue =
             if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
-        Seen { queue, arrived: 0.0, capacity: self.capacity, sojourn_s: 0.0, now_s: 0.0 }
+        let capacity = if self.curve.constant() {
+            self.capacity
+        } else {
+            self.curve.rate_for_laws(now).packets_per_s(self.packet)
+        };
+        Seen { queue, arrived: 0.0, capacity, sojourn_s: 0.0, now_s: now.seconds() }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
     fn idle(&self, now: Time) -> u32 {
         // An arrival that was refused has been told of the idle time before it; it is not told again.
         let since = self.free.max(self.last_arrival);
-        if since + self.mean_service > now {
-            return 0;
-        }
-        u32::try_from((now - since).0 / self.mean_service.0.max(1)).unwrap_or(u32::MAX)
+        self.curve.fits(since, now, self.mean_service, self.packet)
     }
 
     /// Lets go of what started by `now`.
@@ -348,25 +346,13 @@ impl Port {
             if first.start > now {
                 break;
             }
-            let Waiting { start, bytes } = *first;
-            self.account(start);
+            let Waiting { start, bytes, .. } = *first;
+            self.account.integrate(start, self.waiting.len() as u64);
             self.waiting.pop_front();
             self.waiting_bytes -= u64::from(bytes);
             self.in_service = bytes;
-            self.counters.started += 1;
+            self.account.counters.started += 1;
         }
-    }
-
-    /// Integrates the queue up to `now`.
-    #[inline]
-    fn account(&mut self, now: Time) {
-        let (span, n) = ((now - self.last_change).0, self.waiting.len() as u64);
-        self.last_change = now;
-        let c = &mut self.counters;
-        let area = u128::from(n) * u128::from(span);
-        c.waiting += area;
-        c.waiting_squared += area * u128::from(n);
-        self.by_waiting.add(n, span);
     }
 }
 
@@ -375,6 +361,7 @@ const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listener::listener;
     use penstock_law::{Values, aqm, law};
 
     const MS: u64 = 1_000_000_000;
@@ -388,7 +375,14 @@ mod tests {
         let packet = Bytes(1000);
         let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
         let law = (entry.real)(&values, &site).unwrap();
-        Port::new(Config { rate: Rate(rate), most_packets, most_bytes, packet, law, memory: Time(100 * MS) })
+        Port::new(Config {
+            service: Service::Constant(Rate(rate)),
+            most_packets,
+            most_bytes,
+            packet,
+            law,
+            memory: Time(100 * MS),
+        })
     }
     fn departure(offer: Offer) -> Time {
         if let Offer::Accepted { departure, .. } = offer { departure } else { panic!("{offer:?}") }
@@ -459,6 +453,66 @@ mod tests {
             port.tick(Time(tick * 5 * MS));
         }
         assert!(port.said.len() < 25, "what is beyond the memory is forgotten");
+    }
+
+    fn hosting(service: Service, needs: Needs) -> Port {
+        let law = listener(needs, |_, _| 0.0);
+        let packet = Bytes(1000);
+        Port::new(Config { service, most_packets: 100, most_bytes: u64::MAX, packet, law, memory: Time::ZERO })
+    }
+    fn observable(port: &mut Port, name: &str) -> f64 {
+        port.observables().into_iter().find(|(n, ..)| *n == name).unwrap().2
+    }
+
+    /// A packet half sent when an outage begins is sent to its end after it, and those behind it wait.
+    #[test]
+    fn an_outage_stops_the_packet_in_transmission() {
+        let fast = Rate(8_000_000);
+        let outage = Service::Schedule(vec![(Time(0), fast), (Time(2 * MS), Rate(0)), (Time(5 * MS), fast)]);
+        let mut port = hosting(outage, Needs::LEAST);
+        let half = MS / 2;
+        assert_eq!(departure(port.offer(Time(3 * half), 1000, false, || 0.0)), Time(5 * MS + half));
+        assert_eq!(departure(port.offer(Time(3 * MS), 1000, false, || 0.0)), Time(6 * MS + half));
+        let c = port.read(Time(5 * MS));
+        assert_eq!((c.departures, c.started, port.waiting(Time(5 * MS))), (0, 1, 1));
+        assert_eq!(port.capacity_bits(Time(MS), Time(6 * MS)), 16_000.0, "two of five milliseconds");
+        assert_eq!((port.rate(), port.rate_at(Time(3 * MS)), port.rate_at(Time(5 * MS))), (fast, Rate(0), fast));
+    }
+
+    /// What follows an outage without end never departs; it waits, and is no part of the mean wait.
+    #[test]
+    fn a_line_that_stays_out_keeps_its_packets() {
+        let mut port =
+            hosting(Service::Schedule(vec![(Time(0), Rate(8_000_000)), (Time(MS / 2), Rate(0))]), Needs::LEAST);
+        for _ in 0..3 {
+            assert_eq!(departure(port.offer(Time(0), 1000, false, || 0.0)), Time::NEVER);
+        }
+        let c = port.read(Time(100 * MS));
+        assert_eq!((c.started, c.departures, c.waits), (1, 0, 0));
+        assert_eq!((port.waiting(Time(100 * MS)), port.unaccounted(Time(100 * MS))), (2, 0));
+    }
+
+    /// At a tick a law hears how long the oldest packet waiting has waited, the rate of the moment, and the time.
+    #[test]
+    fn a_law_hears_the_wait_of_the_oldest_and_the_rate_of_the_moment() {
+        let rates = vec![(Time(0), Rate(8_000_000)), (Time(10 * MS), Rate(4_000_000)), (Time(20 * MS), Rate(0))];
+        let needs = Needs { tick_s: Some(1e-3), decides: Decides::OnArrival, ..Needs::LEAST };
+        let mut port = hosting(Service::Schedule(rates), needs);
+        for sent in 0..4 {
+            port.offer(Time(sent * MS / 4), 1000, false, || 0.0);
+        }
+        // They start at 0, 1, 2 and 3 ms; the one that waits at 2.5 ms arrived at 0.75 ms.
+        for (now, sojourn_s, capacity, queue) in
+            [(MS / 2 * 5, 1.75e-3, 1000.0, 1.0), (12 * MS, 0.0, 500.0, 0.0), (25 * MS, 0.0, 500.0, 0.0)]
+        {
+            port.tick(Time(now));
+            assert!((observable(&mut port, "sojourn_s") - sojourn_s).abs() < 1e-9);
+            assert_eq!(observable(&mut port, "capacity"), capacity, "in an outage, that of before");
+            assert_eq!((observable(&mut port, "queue"), observable(&mut port, "now_s")), (queue, now as f64 * 1e-12));
+        }
+        assert!(port.said.len() <= 1, "a history is kept only where marks are decided at departure");
+        port.offer(Time(30 * MS), 1000, false, || 0.0);
+        assert_eq!(observable(&mut port, "now_s"), 0.03, "also on arrival");
     }
 
     /// What cannot be marked is dropped instead, and only then.

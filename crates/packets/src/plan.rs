@@ -346,7 +346,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         Ok(Link {
-            port: Port::new(Config { rate: link.rate, most_packets, most_bytes, packet, law, memory }),
+            port: Port::new(Config { service: link.rate.into(), most_packets, most_bytes, packet, law, memory }),
             coins: coins("aqm"),
             loss: link.loss,
             losses: coins("loss"),

@@ -1,0 +1,87 @@
+//! What passed a queue: counts, the queue integrated over time, waiting times.
+//!
+//! The integral and the waits are measured separately, so that Little's law is a check and not a tautology.
+
+use penstock_law::quantity::Time;
+
+use crate::histogram::Histogram;
+
+/// What passed a port from the start of the run to a moment. Differences of two are what passed between.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counters {
+    /// The moment.
+    pub at: Time,
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Packets that left the line's near end.
+    pub departures: u64,
+    /// Bytes of those.
+    pub departed_bytes: u64,
+    /// Packets refused, and packets dropped after they had waited.
+    pub drops: u64,
+    /// Packets lost on the line after they left.
+    pub lost: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets waiting, integrated over time [packets ps].
+    pub waiting: u128,
+    /// Their square, integrated over time [packets^2 ps].
+    pub waiting_squared: u128,
+    /// Waiting times [ps], summed over packets that were accepted ([`Port`](crate::Port)) or that started transmission
+    /// ([`Served`](crate::Served)).
+    pub waits: u128,
+    /// Waiting times, summed over packets that were dropped after they had waited [ps].
+    pub waits_in_vain: u128,
+    /// Packets that started transmission.
+    pub started: u64,
+    /// The price, integrated over time [s s].
+    pub price: f64,
+}
+
+/// The books of one port.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) counters: Counters,
+    pub(crate) by_waiting: Histogram,
+    pub(crate) by_wait: Histogram,
+    last_change: Time,
+    most_waiting: u64,
+}
+
+impl Account {
+    /// Integrates the queue up to `now`, through which `n` packets waited.
+    #[inline]
+    pub(crate) fn integrate(&mut self, now: Time, n: u64) {
+        let span = (now - self.last_change).0;
+        self.last_change = now;
+        let c = &mut self.counters;
+        let area = u128::from(n) * u128::from(span);
+        c.waiting += area;
+        c.waiting_squared += area * u128::from(n);
+        self.by_waiting.add(n, span);
+    }
+
+    /// A packet has waited, or is known to.
+    #[inline]
+    pub(crate) fn waited(&mut self, wait: Time) {
+        self.counters.waits += u128::from(wait.0);
+        self.by_wait.add(wait.0 / 1000, 1);
+    }
+
+    /// A packet found the line free.
+    #[inline]
+    pub(crate) fn did_not_wait(&mut self) {
+        self.by_wait.add(0, 1);
+    }
+
+    /// Now `n` packets wait, one more than before.
+    #[inline]
+    pub(crate) fn grown_to(&mut self, n: u64) {
+        self.most_waiting = self.most_waiting.max(n);
+    }
+
+    /// Most packets that waited since this was last asked, when `n` wait now.
+    pub(crate) fn most_waiting(&mut self, n: u64) -> u64 {
+        std::mem::replace(&mut self.most_waiting, n)
+    }
+}

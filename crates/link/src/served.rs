@@ -1,0 +1,530 @@
+//! A queue, or several, in front of a line, that holds its packets and chooses one whenever the line is free.
+//!
+//! For laws that decide at the head of a queue, for schedulers, and for whatever else leaves it open at arrival when a
+//! packet will depart. The host offers arrivals, and calls [`Served::next`] whenever the line is free and something
+//! waits; [`Served::free_at`] says when that is. The packet in transmission has left the queue, as at a
+//! [`Port`](crate::Port), and one queue with drop-tail gives the same departures to the picosecond. Where an arrival
+//! and the end of a transmission coincide, the buffer is what the host's order of the two calls makes of it.
+
+mod order;
+mod store;
+
+use std::fmt;
+
+use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue as Role, Serve};
+use penstock_law::law::Instances;
+use penstock_law::quantity::{Bytes, Rate, Time};
+
+use crate::account::{Account, Counters};
+use crate::histogram::Histogram;
+use crate::port::Reason;
+use crate::service::{Curve, Service};
+use crate::verdict::{Verdict, toss};
+use order::{CLASSIC, LOW_LATENCY, Order, Queue};
+use store::{Held, Store};
+
+/// What a [`Served`] is made of.
+pub struct ServedConfig {
+    /// What the line carries.
+    pub service: Service,
+    /// Packets that may wait, in all queues together.
+    pub most_packets: u64,
+    /// Bytes that may wait, in all queues together.
+    pub most_bytes: u64,
+    /// The mean packet of the law.
+    pub packet: Bytes,
+    /// The law, with no instance added yet.
+    pub law: Box<dyn Instances<f64, Role>>,
+    /// Which queue goes next, where the law leaves it to a scheduler.
+    pub scheduler: Scheduler,
+    /// Decides which flows share a queue where the law asks for queues that flows are hashed to.
+    pub hash_seed: u64,
+}
+
+/// Which queue goes next, where the law leaves it to a scheduler ([`Serve::Scheduler`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduler {
+    /// There is one queue: first come, first served.
+    Fifo,
+    /// Deficit round robin (Shreedhar and Varghese, 1995) over queues that [`Arrival::queue_key`] numbers, each with an
+    /// instance of the law. A full buffer drops the head of the longest queue.
+    Drr {
+        /// What a queue may send a turn, above zero. The work a packet is constant where no packet is larger.
+        quantum: Bytes,
+    },
+}
+
+/// A packet that arrives.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<P> {
+    /// The packet, given back when it departs or is dropped.
+    pub packet: P,
+    /// Its size on the wire [B].
+    pub bytes: u32,
+    /// Whether it may be marked.
+    pub markable: bool,
+    /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
+    pub low_latency: bool,
+    /// What is treated apart: the number of its flow or of its class. Numbers of queues are dense: each is a place in
+    /// memory.
+    pub queue_key: u32,
+}
+
+/// What became of a packet that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered {
+    /// It was refused.
+    Refused(Reason),
+    /// It waits. Where the line is free, the host calls [`Served::next`] at once.
+    Queued,
+}
+
+/// A packet that starts transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departing<P> {
+    /// The packet.
+    pub packet: P,
+    /// When its last bit leaves.
+    pub departure: Time,
+    /// Whether it was marked here, on arrival or now.
+    pub marked: bool,
+}
+
+/// What an instance of the law is told besides the queue itself.
+#[derive(Debug, Clone, Copy)]
+struct Ear {
+    /// Bytes that arrived since the last tick.
+    arrived: u64,
+    /// When its last transmission ends.
+    free: Time,
+    last_arrival: Time,
+}
+
+/// Queues in front of a line.
+pub struct Served<P> {
+    curve: Curve,
+    most_packets: u64,
+    most_bytes: u64,
+    packet: Bytes,
+    per_byte: f64,
+    mean_service: Time,
+    law: Box<dyn Instances<f64, Role>>,
+    needs: Needs,
+    period: Time,
+    store: Store<P>,
+    queues: Vec<Queue>,
+    order: Order,
+    /// One for each instance of the law: each queue's, or one for all.
+    ears: Vec<Ear>,
+    shared: bool,
+    /// How many queues flows are hashed to, and with what.
+    hashed: Option<(u32, u64)>,
+    waiting: u64,
+    waiting_bytes: u64,
+    /// When the line has sent what it has begun.
+    free: Time,
+    /// What waits found the line free.
+    fresh: bool,
+    in_service: u32,
+    started_bytes: u64,
+    account: Account,
+}
+
+impl<P> fmt::Debug for Served<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served")
+            .field("rate", &self.curve.rate())
+            .field("order", &self.order)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Copy> Served<P> {
+    /// Empty queues at time zero.
+    pub fn new(config: ServedConfig) -> Self {
+        let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed } = config;
+        let needs = law.needs();
+        let (order, queues, shared, hashed) = match (needs.serve, scheduler) {
+            (Serve::PerFlow { queues, quantum }, _) => {
+                assert!(queues > 0, "flows are hashed to one queue or more");
+                (Order::drr_plus(quantum), queues, false, Some((queues, hash_seed)))
+            }
+            (Serve::Coupled { classic }, _) => (Order::weighted(classic), 2, true, None),
+            (Serve::Scheduler, Scheduler::Drr { quantum }) => (Order::drr(quantum), 0, false, None),
+            (Serve::Scheduler, Scheduler::Fifo) => (Order::Fifo, 1, true, None),
+        };
+        let curve = Curve::new(service);
+        let mean_service = curve.rate().time_for(packet);
+        let mut served = Self {
+            curve,
+            most_packets,
+            most_bytes,
+            packet,
+            per_byte: 1.0 / packet.0 as f64,
+            mean_service,
+            law,
+            needs,
+            period: needs.tick_s.map_or(Time::NEVER, Time::from_seconds),
+            store: Store::new(),
+            queues: Vec::new(),
+            order,
+            ears: Vec::new(),
+            shared,
+            hashed,
+            waiting: 0,
+            waiting_bytes: 0,
+            free: Time::ZERO,
+            fresh: false,
+            in_service: 0,
+            started_bytes: 0,
+            account: Account::default(),
+        };
+        served.grow(queues.max(1));
+        served
+    }
+
+    /// What the law asks of its host. The host calls [`Served::tick`] at every multiple of the period from one period
+    /// on.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// A packet arrives. `coin` draws uniformly from [0, 1); `dropped` is given packets that make room for it.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        arrival: Arrival<P>,
+        coin: impl FnOnce() -> f64,
+        mut dropped: impl FnMut(P),
+    ) -> Offered {
+        let Arrival { packet, bytes, markable, low_latency, queue_key } = arrival;
+        let at = self.queue_of(queue_key, low_latency);
+        let instance = self.instance(at);
+        self.account.counters.arrivals += 1;
+        self.ears[instance].arrived += u64::from(bytes);
+        let mut marked = false;
+        let on_arrival = self.needs.decides == Decides::OnArrival;
+        if on_arrival {
+            let seen = self.seen(now, at);
+            let idle = self.idle(now, at);
+            self.ears[instance].last_arrival = now;
+            let says = self.law.on(instance, Event::Arrival { bytes, idle }, &seen);
+            let verdict = toss(&says, markable && self.needs.marks, coin);
+            if verdict != Verdict::Pass {
+                self.law.on(instance, Event::Hit, &seen);
+                if verdict == Verdict::Drop {
+                    self.account.counters.drops += 1;
+                    return Offered::Refused(Reason::Early);
+                }
+                marked = true;
+            }
+        }
+        if self.free <= now && self.waiting == 0 {
+            self.fresh = true;
+        } else {
+            while self.waiting >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes {
+                let Some(longest) = self.longest(at, bytes) else {
+                    self.account.counters.drops += 1;
+                    if on_arrival {
+                        let seen = self.seen(now, at);
+                        self.law.on(instance, Event::Hit, &seen);
+                    }
+                    return Offered::Refused(Reason::Full);
+                };
+                let displaced = self.take(longest, now);
+                self.drop_late(&displaced, now);
+                dropped(displaced.packet);
+            }
+            self.account.grown_to(self.waiting + 1);
+        }
+        self.account.integrate(now, self.waiting);
+        self.account.counters.marks += u64::from(marked);
+        self.waiting += 1;
+        self.waiting_bytes += u64::from(bytes);
+        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency };
+        self.store.push(&mut self.queues[at as usize].list, held);
+        self.order.added(&mut self.queues, at);
+        Offered::Queued
+    }
+
+    /// When the line is free for the next packet; in the past where it is idle.
+    pub fn free_at(&self) -> Time {
+        self.free
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// The line is free: starts the transmission of the next packet. Packets that the law drops on the way there are
+    /// given to `dropped`; `coin` draws uniformly from [0, 1).
+    pub fn next(
+        &mut self,
+        now: Time,
+        mut coin: impl FnMut() -> f64,
+        mut dropped: impl FnMut(P),
+    ) -> Option<Departing<P>> {
+        debug_assert!(self.free <= now, "the line is in use");
+        loop {
+            let store = &self.store;
+            let at = self.order.next(&mut self.queues, |list| store.head(list).map_or(0, |held| held.bytes))?;
+            let held = self.take(at, now);
+            let verdict = self.at_head(now, at, &held, &mut coin);
+            if verdict == Verdict::Drop {
+                self.order.taken(&mut self.queues, at, 0);
+                self.drop_late(&held, now);
+                dropped(held.packet);
+                continue;
+            }
+            self.order.taken(&mut self.queues, at, held.bytes);
+            self.account.counters.marks += u64::from(verdict == Verdict::Mark && !held.marked);
+            self.account.counters.started += 1;
+            self.account.waited(now - held.arrival);
+            self.started_bytes += u64::from(held.bytes);
+            self.in_service = held.bytes;
+            if self.fresh || self.free < now {
+                self.curve.restart(now);
+                self.fresh = false;
+            }
+            self.free = self.curve.finish(now, held.bytes);
+            let instance = self.instance(at);
+            self.ears[instance].free = self.free;
+            let marked = held.marked || verdict == Verdict::Mark;
+            return Some(Departing { packet: held.packet, departure: self.free, marked });
+        }
+    }
+
+    /// The line's rate at the start; the mean of a trace.
+    pub fn rate(&self) -> Rate {
+        self.curve.rate()
+    }
+
+    /// The line's rate at a moment; of a trace, over the 100 ms before.
+    pub fn rate_at(&self, time: Time) -> Rate {
+        self.curve.rate_at(time)
+    }
+
+    /// What the line could have carried after `from` and up to `to` [bit].
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        self.curve.capacity_bits(from, to)
+    }
+
+    /// Whether the law has a price, one for all queues.
+    pub fn has_price(&self) -> bool {
+        self.shared && self.law.names().iter().any(|(name, _)| *name == "price")
+    }
+
+    /// The law's period; never where it has none.
+    pub fn period(&self) -> Time {
+        self.period
+    }
+
+    /// A packet that departed is lost on the line.
+    pub fn lose(&mut self) {
+        self.account.counters.lost += 1;
+    }
+
+    /// The law's period went by.
+    pub fn tick(&mut self, now: Time) {
+        self.account.counters.price += self.says().price_s * self.period.seconds();
+        for instance in 0..self.ears.len() {
+            let arrived = std::mem::take(&mut self.ears[instance].arrived) as f64 * self.per_byte;
+            let (own, waiting, waiting_bytes) = if self.shared {
+                (0..self.queues.len(), self.waiting, self.waiting_bytes)
+            } else {
+                let list = &self.queues[instance].list;
+                (instance..instance + 1, u64::from(list.packets), list.bytes)
+            };
+            let oldest = self.queues[own].iter().filter_map(|queue| self.store.head(&queue.list)).map(|h| h.arrival);
+            let sojourn_s = oldest.min().map_or(0.0, |arrival| (now - arrival).seconds());
+            let seen = Seen { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
+            self.law.on(instance, Event::Tick, &seen);
+        }
+    }
+
+    /// What the law says now; where each queue has an instance, the first one's.
+    pub fn says(&self) -> Chance<f64> {
+        self.law.says(0, &Seen::nothing())
+    }
+
+    /// Names and units of the law's observables, and their values now. Where each queue has an instance: the mean over
+    /// the queues in which packets wait; the first one's where none waits.
+    pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
+        let names = self.law.names();
+        let mut sums = vec![0.0; names.len()];
+        let mut count = 0.0;
+        for instance in 0..self.ears.len() {
+            let speaks =
+                if self.waiting == 0 || self.shared { instance == 0 } else { !self.queues[instance].list.is_empty() };
+            if speaks {
+                let mut sum = sums.iter_mut();
+                self.law.each(instance, &mut |x| *sum.next().expect("a sum a name") += *x);
+                count += 1.0;
+            }
+        }
+        names.iter().zip(sums).map(|((name, unit), sum)| (*name, *unit, sum / count)).collect()
+    }
+
+    /// Packets waiting.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Counters up to `now`.
+    pub fn read(&mut self, now: Time) -> Counters {
+        self.account.integrate(now, self.waiting);
+        let in_service = self.free > now;
+        let mut c = self.account.counters;
+        c.at = now;
+        c.departures = c.started - u64::from(in_service);
+        c.departed_bytes = self.started_bytes - if in_service { u64::from(self.in_service) } else { 0 };
+        if self.needs.tick_s.is_some() {
+            // The price in force since the last tick has not been added yet.
+            c.price += self.says().price_s * Time(now.0 % self.period.0).seconds();
+        }
+        c
+    }
+
+    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
+    pub fn histograms(&self) -> (&Histogram, &Histogram) {
+        (&self.account.by_waiting, &self.account.by_wait)
+    }
+
+    /// Most packets that waited since this was last asked.
+    pub fn most_waiting(&mut self) -> u64 {
+        self.account.most_waiting(self.waiting)
+    }
+
+    /// Arrivals not accounted for by departures, drops, the queues and the line: zero, or this is broken.
+    pub fn unaccounted(&mut self, now: Time) -> i64 {
+        let c = self.read(now);
+        let in_service = i64::from(self.free > now);
+        let held: i64 = self.queues.iter().map(|queue| i64::from(queue.list.packets)).sum();
+        c.arrivals as i64 - c.departures as i64 - c.drops as i64 - held - in_service
+    }
+
+    /// Packets that wait, in no order of service.
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.queues.iter().flat_map(|queue| self.store.iter(&queue.list))
+    }
+
+    /// Adds queues up to a number, each with an instance of the law where it has one of its own.
+    fn grow(&mut self, queues: u32) {
+        self.queues.resize_with(queues as usize, || Queue::EMPTY);
+        while self.ears.len() < if self.shared { 1 } else { queues as usize } {
+            self.law.add();
+            self.ears.push(Ear { arrived: 0, free: Time::ZERO, last_arrival: Time::ZERO });
+        }
+    }
+
+    fn queue_of(&mut self, key: u32, low_latency: bool) -> u32 {
+        if let Some((queues, seed)) = self.hashed {
+            return hash(key, seed, queues);
+        }
+        match self.order {
+            Order::Fifo => 0,
+            Order::Weighted(_) => {
+                if low_latency {
+                    LOW_LATENCY
+                } else {
+                    CLASSIC
+                }
+            }
+            Order::Drr(_) | Order::DrrPlus(_) => {
+                if key as usize >= self.queues.len() {
+                    self.grow(key + 1);
+                }
+                key
+            }
+        }
+    }
+
+    fn instance(&self, queue: u32) -> usize {
+        if self.shared { 0 } else { queue as usize }
+    }
+
+    /// The queue whose head makes room for a packet of `bytes` in queue `at`; none where the packet itself pays. It
+    /// counts as part of its queue, since RFC 8290, section 4.1, adds it first and then drops.
+    fn longest(&self, at: u32, bytes: u32) -> Option<u32> {
+        let longest = self.order.longest(&self.queues)?;
+        let own = &self.queues[at as usize].list;
+        let payer = if self.queues[longest as usize].list.bytes > own.bytes + u64::from(bytes) { longest } else { at };
+        (!self.queues[payer as usize].list.is_empty()).then_some(payer)
+    }
+
+    /// Takes the head of a queue, which is not empty.
+    fn take(&mut self, at: u32, now: Time) -> Held<P> {
+        self.account.integrate(now, self.waiting);
+        let held = self.store.pop(&mut self.queues[at as usize].list).expect("a packet waits there");
+        self.waiting -= 1;
+        self.waiting_bytes -= u64::from(held.bytes);
+        held
+    }
+
+    /// A packet is dropped after it has waited.
+    fn drop_late(&mut self, held: &Held<P>, now: Time) {
+        let c = &mut self.account.counters;
+        c.drops += 1;
+        c.waits_in_vain += u128::from((now - held.arrival).0);
+    }
+
+    /// What the law says of a packet that has left its queue for the line.
+    fn at_head(&mut self, now: Time, at: u32, held: &Held<P>, coin: &mut impl FnMut() -> f64) -> Verdict {
+        let instance = self.instance(at);
+        match self.needs.decides {
+            Decides::AtHead => {
+                let seen = Seen { sojourn_s: (now - held.arrival).seconds(), ..self.seen(now, at) };
+                let says = self.law.on(instance, Event::Departure { low_latency: held.low_latency }, &seen);
+                let verdict = toss(&says, held.markable && self.needs.marks, coin);
+                if verdict != Verdict::Pass {
+                    self.law.on(instance, Event::Hit, &seen);
+                }
+                verdict
+            }
+            // Such a law marks, and spares what cannot be marked.
+            Decides::OnDeparture if held.markable => toss(&self.law.says(instance, &Seen::nothing()), true, coin),
+            Decides::Never | Decides::OnArrival | Decides::OnDeparture => Verdict::Pass,
+        }
+    }
+
+    /// What a law is told about one queue.
+    fn seen(&self, now: Time, at: u32) -> Seen<f64> {
+        let list = &self.queues[at as usize].list;
+        self.seen_with(now, u64::from(list.packets), list.bytes)
+    }
+
+    fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> Seen<f64> {
+        Seen {
+            queue: if self.needs.bytes { bytes as f64 * self.per_byte } else { packets as f64 },
+            arrived: 0.0,
+            capacity: self.curve.rate_for_laws(now).packets_per_s(self.packet),
+            sojourn_s: 0.0,
+            now_s: now.seconds(),
+        }
+    }
+
+    /// Mean packets that would have fitted into the time for which the law's queue has had none. A queue of its own is
+    /// idle whatever the others send.
+    fn idle(&self, now: Time, at: u32) -> u32 {
+        if !self.queues[at as usize].list.is_empty() {
+            return 0;
+        }
+        let ear = &self.ears[self.instance(at)];
+        self.curve.fits(ear.free.max(ear.last_arrival), now, self.mean_service, self.packet)
+    }
+}
+
+/// Which of so many queues a flow belongs to.
+fn hash(key: u32, seed: u64, queues: u32) -> u32 {
+    // SplitMix64's finaliser: each bit of the key moves each bit of the result.
+    let mut x = (u64::from(key) ^ seed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^= x >> 31;
+    (((x >> 32) * u64::from(queues)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests;
