@@ -1,6 +1,12 @@
 //! AQMs: the laws of queues.
 
+mod avq;
+mod codel;
 mod droptail;
+mod dualpi2;
+mod fq_codel;
+mod pi;
+mod pie;
 pub mod price;
 pub mod red;
 
@@ -10,7 +16,17 @@ use crate::numbers;
 use crate::quantity::{Bytes, Rate, Time};
 
 /// Every AQM, in the order the docs show them.
-pub const AQMS: &[Entry<Queue>] = &[droptail::ENTRY, red::ENTRY, price::ENTRY];
+pub const AQMS: &[Entry<Queue>] = &[
+    droptail::ENTRY,
+    red::ENTRY,
+    pi::ENTRY,
+    avq::ENTRY,
+    price::ENTRY,
+    codel::ENTRY,
+    fq_codel::ENTRY,
+    pie::ENTRY,
+    dualpi2::ENTRY,
+];
 
 /// The role of a queue's law: it decides pass, mark or drop.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +57,8 @@ pub enum Event {
         low_latency: bool,
     },
     /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by
-    /// a full buffer.
+    /// a full buffer. Where [`Needs::overrules_marks`], the law then says with which probability a packet that would be
+    /// marked is dropped instead.
     Hit,
     /// The law's period went by.
     Tick,
@@ -50,7 +67,8 @@ pub enum Event {
 numbers! {
     /// What a queue's host has measured.
     pub struct Port {
-        /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes.
+        /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes. At
+        /// [`Event::Departure`]: those behind the packet at the head, in its queue.
         queue: "packets",
         /// Arrivals since the last [`Event::Tick`], in units of the mean packet.
         arrived: "packets",
@@ -109,6 +127,9 @@ pub struct Needs {
     pub decides: Decides,
     /// Whether packets that can be marked are marked; if not, they are dropped.
     pub marks: bool,
+    /// Whether what the coin chose for a mark may have to be dropped all the same: with the probability that the law says
+    /// after [`Event::Hit`], by a second coin. Where not, what a law says after a hit has no meaning for the packet.
+    pub overrules_marks: bool,
     /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
     /// Which of the packets waiting goes next.
@@ -117,8 +138,14 @@ pub struct Needs {
 
 impl Needs {
     /// What a law asks for that never decides anything.
-    pub const LEAST: Self =
-        Self { tick_s: None, decides: Decides::Never, marks: false, bytes: false, serve: Serve::Scheduler };
+    pub const LEAST: Self = Self {
+        tick_s: None,
+        decides: Decides::Never,
+        marks: false,
+        overrules_marks: false,
+        bytes: false,
+        serve: Serve::Scheduler,
+    };
 }
 
 /// Which of the packets waiting goes next.

@@ -1,17 +1,19 @@
-//! Random early detection, gentle, with the automatic settings of ns-2.
+//! Random early detection, gentle, with the automatic settings of ns-2; adaptive, if told so.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
-//! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings;
-//! where those are silent, what ns-2 does.
+//! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
+//! and for `adaptive`; where those are silent, what ns-2 does.
 //! Two rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
 //! `spare_empty_queue` (mark only if a packet is waiting) here, and `grow_on_echo` of the controller.
-//! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1).
+//! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1); with `adaptive`,
+//! max_p moves at multiples of the interval (in ns-2, with the first arrival after an interval).
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Fields, Instances, Law, Linearises, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -50,7 +52,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             Unit::One,
             0.1,
             [1e-9, 1.0],
-            "marking probability at max_threshold",
+            "marking probability at max_threshold; with `adaptive`, at the start",
             "ns-2's linterm 10",
         ),
         Parameter::automatic(
@@ -66,15 +68,50 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         Parameter::switch(
             "spare_empty_queue",
             true,
-            "mark only while a packet is waiting, whatever the average says",
+            "mark only while a packet is waiting (two, where packets are counted), whatever the average says",
             "ns-2; not in the papers. Off, NewReno at 155 Mbit/s and 100 ms loses 21 points of utilization",
         ),
+        Parameter::switch(
+            "adaptive",
+            false,
+            "move max_p until the average is in the middle of the thresholds",
+            "Adaptive RED, section 4",
+        ),
+        Parameter::number(
+            "interval",
+            Unit::Seconds,
+            0.5,
+            [1e-3, 1e3],
+            "how often max_p moves, with `adaptive`",
+            "Adaptive RED, section 4",
+        ),
     ],
-    linearises: Linearises::Declared("its mean mark spacing: 1.5/p with `wait`, (1 + 1/p)/2 without"),
-    real: build::<f64, Red<f64>>,
+    linearises: Linearises::Declared(
+        "its mean mark spacing: 1.5/p with `wait`, (1 + 1/p)/2 without; with `adaptive`, max_p as it is given",
+    ),
+    real,
     dual: Some(build::<Dual, Red<Dual>>),
     fixed: None,
 };
+
+fn real(values: &Values, site: &Site) -> Result<Box<dyn Instances<f64, Queue>>, String> {
+    if values.switch("adaptive") { build::<f64, Adaptive>(values, site) } else { build::<f64, Red<f64>>(values, site) }
+}
+
+/// The probability over the average queue, between the thresholds and above.
+#[derive(Debug, Clone, Copy)]
+struct Curve<N> {
+    max_p: N,
+    /// Slope of the probability between the thresholds, and beyond the upper one [1/packet].
+    slope: N,
+    gentle_slope: N,
+}
+
+impl<N: Number> Curve<N> {
+    fn new(max_p: f64, min: f64, max: f64) -> Self {
+        Self { max_p: N::of(max_p), slope: N::of(max_p / (max - min)), gentle_slope: N::of((1.0 - max_p) / max) }
+    }
+}
 
 #[derive(Debug)]
 struct Red<N> {
@@ -82,14 +119,13 @@ struct Red<N> {
     wait: bool,
     bytes: bool,
     spare_empty_queue: bool,
+    /// A queue of which packets are spared: ns-2 compares its length with one, be it of bytes or of packets.
+    empty: N,
     mean_packet: u32,
     min_threshold: N,
     max_threshold: N,
     full_threshold: N,
-    max_p: N,
-    /// Slope of the probability between the thresholds, and beyond the upper one [1/packet].
-    slope: N,
-    gentle_slope: N,
+    curve: Curve<N>,
     weight: N,
     ln_keep: N,
     zero: N,
@@ -119,13 +155,42 @@ numbers! {
 
 impl<N: Number> Red<N> {
     /// p_b as a function of the average queue.
-    fn initial_probability(&self, average: N) -> N {
+    fn initial_probability(&self, curve: &Curve<N>, average: N) -> N {
         if average >= self.full_threshold {
             self.one
         } else if average >= self.max_threshold {
-            self.max_p + (average - self.max_threshold) * self.gentle_slope
+            curve.max_p + (average - self.max_threshold) * curve.gentle_slope
         } else {
-            (average - self.min_threshold) * self.slope
+            (average - self.min_threshold) * curve.slope
+        }
+    }
+
+    /// A packet arrives at a queue.
+    #[inline]
+    fn arrival(&self, curve: &Curve<N>, s: &mut State<N>, bytes: u32, idle: u32, queue: N) {
+        if idle > 0 && s.average > self.zero {
+            // As if as many packets as would have fitted had found the queue empty.
+            s.average = s.average * (self.ln_keep * N::count(idle)).exp();
+        }
+        s.average = s.average + self.weight * (queue - s.average);
+        s.count = s.count.saturating_add(1);
+        s.count_bytes += u64::from(bytes);
+        if s.average < self.min_threshold || (self.spare_empty_queue && queue <= self.empty) {
+            (s.initial_probability, s.probability, s.above) = (self.zero, self.zero, false);
+        } else if !s.above {
+            (s.count, s.count_bytes, s.above) = (1, u64::from(bytes), true);
+            (s.initial_probability, s.probability) = (self.initial_probability(curve, s.average), self.zero);
+        } else {
+            s.initial_probability = self.initial_probability(curve, s.average);
+            s.probability = if self.bytes {
+                let count = N::of((s.count_bytes / u64::from(self.mean_packet)) as f64);
+                let p = self.spaced(s.initial_probability, count);
+                let share = N::count(bytes) / N::count(self.mean_packet);
+                let scaled = if p < self.one { p * share } else { p };
+                if scaled > self.one { self.one } else { scaled }
+            } else {
+                self.spaced(s.initial_probability, N::count(s.count))
+            };
         }
     }
 
@@ -167,13 +232,12 @@ impl<N: Number> Law<N> for Red<N> {
             wait: values.switch("wait"),
             bytes: values.switch("bytes"),
             spare_empty_queue: values.switch("spare_empty_queue"),
+            empty: N::of(if values.switch("bytes") { 0.0 } else { 1.0 }),
             mean_packet: site.packet.0 as u32,
             min_threshold: N::of(min),
             max_threshold: N::of(max),
             full_threshold: N::of(if gentle { 2.0 * max } else { max }),
-            max_p: N::of(max_p),
-            slope: N::of(max_p / (max - min)),
-            gentle_slope: N::of((1.0 - max_p) / max),
+            curve: Curve::new(max_p, min, max),
             weight: N::of(weight),
             ln_keep: N::of(libm::log1p(-weight)),
             zero: N::of(0.0),
@@ -196,31 +260,7 @@ impl<N: Number> Law<N> for Red<N> {
     #[inline]
     fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
         match event {
-            Event::Arrival { bytes, idle } => {
-                if idle > 0 && s.average > self.zero {
-                    // As if as many packets as would have fitted had found the queue empty.
-                    s.average = s.average * (self.ln_keep * N::count(idle)).exp();
-                }
-                s.average = s.average + self.weight * (seen.queue - s.average);
-                s.count = s.count.saturating_add(1);
-                s.count_bytes += u64::from(bytes);
-                if s.average < self.min_threshold || (self.spare_empty_queue && seen.queue <= self.zero) {
-                    (s.initial_probability, s.probability, s.above) = (self.zero, self.zero, false);
-                } else if !s.above {
-                    (s.count, s.count_bytes, s.above) = (1, u64::from(bytes), true);
-                    (s.initial_probability, s.probability) = (self.initial_probability(s.average), self.zero);
-                } else {
-                    s.initial_probability = self.initial_probability(s.average);
-                    s.probability = if self.bytes {
-                        let count = N::of((s.count_bytes / u64::from(self.mean_packet)) as f64);
-                        let p = self.spaced(s.initial_probability, count);
-                        let share = N::count(bytes) / N::count(self.mean_packet);
-                        if p < self.one { p * share } else { p }
-                    } else {
-                        self.spaced(s.initial_probability, N::count(s.count))
-                    };
-                }
-            }
+            Event::Arrival { bytes, idle } => self.arrival(&self.curve, s, bytes, idle, seen.queue),
             Event::Hit => (s.count, s.count_bytes) = (0, 0),
             Event::Tick | Event::Departure { .. } => {}
         }
@@ -232,13 +272,95 @@ impl<N: Number> Law<N> for Red<N> {
     }
 
     fn says_on_average(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        let p = self.initial_probability(s.average).max(self.zero);
+        let p = self.initial_probability(&self.curve, s.average).max(self.zero);
         let probability = if self.wait { p * N::of(2.0 / 3.0) } else { self.two * p / (self.one + p) };
         Chance { probability, price_s: self.zero }
     }
 
     fn needs(&self) -> Needs {
         Needs { decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes, ..Needs::LEAST }
+    }
+}
+
+/// RED whose max_p follows the average queue.
+#[derive(Debug)]
+struct Adaptive {
+    red: Red<f64>,
+    interval_s: f64,
+    /// The middle fifth of what lies between the thresholds.
+    target: [f64; 2],
+}
+
+/// What adaptive RED remembers: what RED does, and its curve.
+#[derive(Debug, Clone)]
+struct AdaptiveState {
+    red: State<f64>,
+    max_p: f64,
+    curve: Curve<f64>,
+}
+
+impl Fields<f64> for AdaptiveState {
+    const NAMES: &'static [(&'static str, &'static str)] = {
+        let [average, initial, probability] = *State::<f64>::NAMES.first_chunk::<3>().expect("RED has three numbers");
+        &[average, initial, probability, ("max_p", "1")]
+    };
+    fn each(&mut self, f: &mut dyn FnMut(&mut f64)) {
+        self.red.each(f);
+        f(&mut self.max_p);
+    }
+}
+
+impl Adaptive {
+    const LEAST: f64 = 0.01;
+    const MOST: f64 = 0.5;
+
+    /// Additive increase, multiplicative decrease (Adaptive RED, section 4, Figure 1, and 4.2 for alpha and beta).
+    fn adapted(&self, max_p: f64, average: f64) -> f64 {
+        if average > self.target[1] && max_p < Self::MOST {
+            Number::min(max_p + Number::min(0.01, max_p / 4.0), Self::MOST)
+        } else if average < self.target[0] && max_p > Self::LEAST {
+            Number::max(max_p * 0.9, Self::LEAST)
+        } else {
+            max_p
+        }
+    }
+}
+
+impl Law<f64> for Adaptive {
+    type Role = Queue;
+    type State = AdaptiveState;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let red = Red::compile(values, site)?;
+        let range = red.max_threshold - red.min_threshold;
+        let target = [0.4, 0.6].map(|share| red.min_threshold + share * range);
+        Ok(Self { red, interval_s: values.number("interval"), target })
+    }
+
+    fn start(&self) -> AdaptiveState {
+        AdaptiveState { red: self.red.start(), max_p: self.red.curve.max_p, curve: self.red.curve }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut AdaptiveState, event: Event, seen: &Port<f64>) {
+        match event {
+            Event::Arrival { bytes, idle } => self.red.arrival(&s.curve, &mut s.red, bytes, idle, seen.queue),
+            // Without an arrival the average is that of another time.
+            Event::Tick if seen.arrived > 0.0 => {
+                s.max_p = self.adapted(s.max_p, s.red.average);
+                s.curve = Curve::new(s.max_p, self.red.min_threshold, self.red.max_threshold);
+            }
+            _ => self.red.on(&mut s.red, event, seen),
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &AdaptiveState, seen: &Port<f64>) -> Chance<f64> {
+        self.red.says(&s.red, seen)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { tick_s: Some(self.interval_s), ..Law::<f64>::needs(&self.red) }
     }
 }
 
@@ -274,7 +396,7 @@ mod tests {
     fn the_probability_is_piecewise_linear() {
         let red = red(1_000_000_000, 0.01);
         for (average, p) in [(312.5, 0.0), (625.0, 0.05), (937.5, 0.1), (1406.25, 0.55), (1875.0, 1.0), (1e5, 1.0)] {
-            assert!((red.initial_probability(average) - p).abs() < 1e-12, "{average}");
+            assert!((red.initial_probability(&red.curve, average) - p).abs() < 1e-12, "{average}");
         }
     }
 
@@ -290,7 +412,7 @@ mod tests {
             let queue = 312.5 + 62.5;
             let mut s = State { average: queue, above: true, ..red.start() };
             let seen = Port { queue, capacity: 125_000.0, ..Port::nothing() };
-            assert!((red.initial_probability(queue) - 0.01).abs() < 1e-12);
+            assert!((red.initial_probability(&red.curve, queue) - 0.01).abs() < 1e-12);
             // A plain multiplicative generator is coin enough for a mean.
             let mut x = 1u64;
             let (mut marks, mut since, mut shortest) = (0u32, 0u32, u32::MAX);
@@ -334,5 +456,107 @@ mod tests {
         let seen = Port { capacity: 12_500.0, ..Port::nothing() };
         red.on(&mut s, Event::Arrival { bytes: 1000, idle: 12_500 }, &seen);
         assert!((s.average - 50.0 * libm::exp(-1.0)).abs() < 0.01, "{}", s.average);
+    }
+
+    fn told(settings: &[(&str, f64)]) -> (Values, Site) {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in settings {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        (values, Site { rate: Rate(100_000_000), delay: Time::from_seconds(0.01), packet: Bytes(1000) })
+    }
+
+    /// ns-2 marks where its queue is longer than one, of whatever it counts: of bytes any packet, of packets two.
+    #[test]
+    fn in_packets_one_that_waits_alone_is_spared() {
+        for (bytes, waiting, probability) in
+            [(1.0, 0.04, 1.0), (1.0, 1.0, 1.0), (0.0, 1.0, 0.0), (0.0, 2.0, 1.0), (1.0, 0.0, 0.0)]
+        {
+            let (values, site) = told(&[("bytes", bytes)]);
+            let red = Red::<f64>::compile(&values, &site).unwrap();
+            let mut s = State { average: 60.0, above: true, count: 1000, count_bytes: 1_000_000, ..red.start() };
+            red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: waiting, ..Port::nothing() });
+            assert_eq!(red.says(&s, &Port::nothing()).probability, probability, "{bytes} {waiting}");
+        }
+    }
+
+    /// In packets a small packet counts as much as a large one, for the spacing and for its own mark.
+    #[test]
+    fn in_packets_size_does_not_count() {
+        let chance = |bytes: f64, size| {
+            let (values, site) = told(&[("bytes", bytes), ("wait", 0.0)]);
+            let red = Red::<f64>::compile(&values, &site).unwrap();
+            let mut s = State { average: 62.5, above: true, count: 9, count_bytes: 9000, ..red.start() };
+            red.on(&mut s, Event::Arrival { bytes: size, idle: 0 }, &Port { queue: 62.5, ..Port::nothing() });
+            red.says(&s, &Port::nothing()).probability
+        };
+        // p_b = 0.05 after ten: 0.05/(1 - 0.5). In bytes forty more make no tenth packet, and the mark shrinks with size.
+        assert!((chance(0.0, 1000) - 0.1).abs() < 1e-12 && (chance(0.0, 40) - 0.1).abs() < 1e-12);
+        assert!((chance(1.0, 1000) - 0.1).abs() < 1e-12);
+        assert!((chance(1.0, 40) - 0.05 / 0.55 * 0.04).abs() < 1e-12);
+    }
+
+    fn adaptive(settings: &[(&str, f64)]) -> Adaptive {
+        let (values, site) = told(settings);
+        Adaptive::compile(&values, &site).unwrap()
+    }
+
+    /// Adaptive RED, section 4: thresholds of 31.25 and 93.75 packets have their target between 56.25 and 68.75; above it
+    /// max_p takes 49 steps of 0.01 from 0.01 to 0.5 and a few more, since they are smaller at first; below it
+    /// ln(50)/ln(1/0.9) = 37.1 steps back.
+    #[test]
+    fn max_p_follows_the_average() {
+        let law = adaptive(&[("adaptive", 1.0)]);
+        let steps = |from: f64, average: f64, to: f64| {
+            let mut s = law.start();
+            (s.max_p, s.red.average) = (from, average);
+            (0..200).find(|_| {
+                let there = s.max_p == to;
+                law.on(&mut s, Event::Tick, &Port { arrived: 1.0, ..Port::nothing() });
+                there
+            })
+        };
+        assert_eq!(steps(0.5, 56.24, 0.01), Some(38));
+        assert_eq!(steps(0.1, 68.76, 0.5), Some(40));
+        assert!((50..56).contains(&steps(0.01, 68.76, 0.5).unwrap()));
+        assert_eq!((steps(0.5, 56.26, 0.01), steps(0.01, 68.74, 0.5)), (None, None), "within the target nothing moves");
+        assert_eq!(law.needs().tick_s, Some(0.5));
+    }
+
+    /// A max_p that moved changes what an arrival is told, between the thresholds and above.
+    #[test]
+    fn a_moved_max_p_is_the_one_in_force() {
+        let law = adaptive(&[("adaptive", 1.0), ("wait", 0.0)]);
+        for (average, initial) in [(62.5, 0.055), (93.75, 0.11), (140.625, 0.555)] {
+            let mut s = law.start();
+            (s.red.average, s.red.above) = (140.625, true);
+            law.on(&mut s, Event::Tick, &Port { arrived: 1.0, ..Port::nothing() });
+            assert!((s.max_p - 0.11).abs() < 1e-12);
+            s.red.average = average;
+            let seen = Port { queue: average, ..Port::nothing() };
+            law.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
+            assert!((s.red.initial_probability - initial).abs() < 1e-12, "{average}: {}", s.red.initial_probability);
+        }
+    }
+
+    /// While nothing arrives the average is not news.
+    #[test]
+    fn max_p_waits_while_nothing_arrives() {
+        let law = adaptive(&[("adaptive", 1.0)]);
+        let mut s = law.start();
+        law.on(&mut s, Event::Tick, &Port::nothing());
+        assert_eq!(s.max_p, 0.1);
+        law.on(&mut s, Event::Tick, &Port { arrived: 1.0, ..Port::nothing() });
+        assert!((s.max_p - 0.09).abs() < 1e-12);
+    }
+
+    /// The registry builds what the switch says, and shows max_p only where it moves.
+    #[test]
+    fn the_switch_chooses() {
+        for (on, names, tick) in [(0.0, 3, None), (1.0, 4, Some(0.25))] {
+            let (values, site) = told(&[("adaptive", on), ("interval", 0.25)]);
+            let law = (ENTRY.real)(&values, &site).unwrap();
+            assert_eq!((law.names().len(), law.needs().tick_s), (names, tick));
+        }
     }
 }

@@ -1,0 +1,108 @@
+//! FQ-CoDel: a queue a flow, deficit round robin over the queues, CoDel in each.
+//!
+//! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet, "The Flow Queue CoDel Packet Scheduler and Active Queue
+//! Management Algorithm", RFC 8290. The queues are the host's, see [`Serve::PerFlow`]; the law in each is
+//! `crates/law/src/aqm/codel.rs`.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::codel::{CoDel, INTERVAL, NOT_LINEAR, State, TARGET};
+use super::{Chance, Event, Needs, Port, Queue, Serve, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::parameter::{Parameter, Unit, Values};
+use crate::quantity::Bytes;
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "fq-codel",
+    title: "FQ-CoDel: deficit round robin over queues that flows are hashed to, with CoDel in each",
+    source: "RFC 8290, The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm",
+    colour: "#d1608f",
+    parameters: &[
+        Parameter::switch("ecn", true, "mark packets that can be marked, drop only the others", "section 4.2"),
+        TARGET,
+        INTERVAL,
+        Parameter::number("queues", Unit::One, 1024.0, [1.0, 65_536.0], "queues to hash flows to", "section 5.2.3"),
+        Parameter::automatic(
+            "quantum",
+            Unit::Bytes,
+            "one packet",
+            [1.0, 1e9],
+            "what a queue may send a turn",
+            "section 5.2.4",
+        ),
+    ],
+    linearises: Linearises::No(NOT_LINEAR),
+    real: build::<f64, FqCoDel>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct FqCoDel {
+    codel: CoDel,
+    queues: u32,
+    quantum: Bytes,
+}
+
+impl Law<f64> for FqCoDel {
+    type Role = Queue;
+    type State = State<f64>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let queues = values.number("queues");
+        if queues != libm::floor(queues) {
+            return Err(format!("`queues` counts queues: write a whole number, not {queues}"));
+        }
+        Ok(Self {
+            codel: CoDel::compile(values, site)?,
+            queues: queues as u32,
+            quantum: values.optional("quantum").map_or(site.packet, |bytes| Bytes(libm::round(bytes) as u64)),
+        })
+    }
+    fn start(&self) -> State<f64> {
+        self.codel.start()
+    }
+    #[inline]
+    fn on(&self, state: &mut State<f64>, event: Event, seen: &Port<f64>) {
+        self.codel.on(state, event, seen);
+    }
+    #[inline]
+    fn says(&self, state: &State<f64>, seen: &Port<f64>) -> Chance<f64> {
+        self.codel.says(state, seen)
+    }
+    fn needs(&self) -> Needs {
+        self.codel.needs_with(Serve::PerFlow { queues: self.queues, quantum: self.quantum })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Decides;
+    use crate::quantity::{Rate, Time};
+
+    fn compile(settings: &[(&str, f64)]) -> Result<FqCoDel, String> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in settings {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let site = Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1514) };
+        FqCoDel::compile(&values, &site)
+    }
+
+    /// RFC 8290, section 5.2: 1024 queues, a quantum of one packet, ECN on; and what is written instead.
+    #[test]
+    fn it_asks_for_queues_and_a_quantum() {
+        let silent = compile(&[]).unwrap().needs();
+        assert_eq!(silent.serve, Serve::PerFlow { queues: 1024, quantum: Bytes(1514) });
+        assert!(silent.marks && silent.bytes && silent.decides == Decides::AtHead && silent.tick_s.is_none());
+        let told = compile(&[("queues", 3.0), ("quantum", 300.0), ("ecn", 0.0)]).unwrap().needs();
+        assert_eq!((told.serve, told.marks), (Serve::PerFlow { queues: 3, quantum: Bytes(300) }, false));
+    }
+
+    #[test]
+    fn half_a_queue_is_refused() {
+        assert!(compile(&[("queues", 2.5)]).unwrap_err().contains("whole number"));
+    }
+}

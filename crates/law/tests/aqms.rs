@@ -1,0 +1,176 @@
+//! What holds for every AQM of the registry, whatever happens to it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use penstock_law::aqm::{AQMS, Chance, Decides, Event, Port, Queue, Serve, Site};
+use penstock_law::law::Linearises;
+use penstock_law::parameter::{Default, Unit};
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_law::{Entry, Instances, Values};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+const SITE: Site = Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000) };
+
+/// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
+fn settings(entry: &'static Entry<Queue>) -> Vec<(String, Box<dyn Instances<f64, Queue>>)> {
+    let defaults = Values::defaults(entry.parameters);
+    let mut all = vec![(entry.name.to_owned(), (entry.real)(&defaults, &SITE).unwrap())];
+    for parameter in entry.parameters {
+        for end in [parameter.least, parameter.most] {
+            let mut values = defaults.clone();
+            values.set(parameter, end).unwrap();
+            if let Ok(law) = (entry.real)(&values, &SITE) {
+                all.push((format!("{} with {} = {end}", entry.name, parameter.name), law));
+            }
+        }
+    }
+    all
+}
+
+/// Something that a host may see and tell.
+#[derive(Debug, Clone)]
+struct Moment {
+    after_s: f64,
+    tick: bool,
+    bytes: u32,
+    idle: u32,
+    low_latency: bool,
+    queue: f64,
+    arrived: f64,
+    capacity: f64,
+    sojourn_s: f64,
+    coin: f64,
+}
+
+/// Nothing, or anything from a millionth to a million of `unit`.
+fn any_size(unit: f64) -> impl Strategy<Value = f64> {
+    prop_oneof![1 => Just(0.0), 4 => (-6.0..6.0).prop_map(move |x| unit * libm::pow(10.0, x))]
+}
+
+fn moment() -> impl Strategy<Value = Moment> {
+    let packet = (prop::sample::select(vec![1, 40, 1000, 1500, 65_535]), 0..100_000u32, any::<bool>());
+    let seen = (any_size(1.0), any_size(1.0), 1.0..1e7, any_size(0.01));
+    (any_size(1e-3), any::<bool>(), packet, seen, 0.0..1.0).prop_map(|(after_s, tick, packet, seen, coin)| Moment {
+        after_s,
+        tick,
+        bytes: packet.0,
+        idle: if after_s > 0.0 { packet.1 } else { 0 },
+        low_latency: packet.2,
+        queue: seen.0,
+        arrived: seen.1,
+        capacity: seen.2,
+        sojourn_s: seen.3,
+        coin,
+    })
+}
+
+fn checked(name: &str, law: &mut dyn Instances<f64, Queue>, says: Chance<f64>) -> Result<f64, TestCaseError> {
+    prop_assert!((0.0..=1.0).contains(&says.probability), "{} says {:?}", name, says);
+    prop_assert!(says.price_s >= 0.0 && says.price_s.is_finite(), "{} says {:?}", name, says);
+    let mut state = Vec::new();
+    law.each(0, &mut |x| state.push(*x));
+    prop_assert!(state.iter().all(|x| x.is_finite()), "{} is at {:?}", name, state);
+    Ok(says.probability)
+}
+
+/// A host that does what the contract says with each moment.
+fn live(name: &str, law: &mut dyn Instances<f64, Queue>, moments: &[Moment]) -> Result<(), TestCaseError> {
+    let needs = law.needs();
+    law.restart(0);
+    let mut now_s = 0.0;
+    for m in moments {
+        now_s += m.after_s;
+        let Moment { queue, capacity, sojourn_s, .. } = *m;
+        let seen = Port { queue, arrived: 0.0, capacity, sojourn_s, now_s };
+        if m.tick && needs.tick_s.is_some() {
+            let seen = Port { arrived: m.arrived, ..seen };
+            let says = law.on(0, Event::Tick, &seen);
+            checked(name, law, says)?;
+        }
+        let event = match needs.decides {
+            Decides::OnArrival => Event::Arrival { bytes: m.bytes, idle: m.idle },
+            Decides::AtHead => Event::Departure { low_latency: m.low_latency },
+            Decides::Never | Decides::OnDeparture => continue,
+        };
+        let says = law.on(0, event, &seen);
+        prop_assert_eq!(law.says(0, &seen), says, "{} says one thing and another", name);
+        if m.coin < checked(name, law, says)? {
+            let says = law.on(0, Event::Hit, &seen);
+            checked(name, law, says)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whatever happens, a probability is one, and no number of a state is lost.
+#[test]
+fn probabilities_stay_probabilities() {
+    for entry in AQMS {
+        for (name, mut law) in settings(entry) {
+            law.add();
+            let law = RefCell::new(law);
+            let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
+            let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+            let strategy = prop::collection::vec(moment(), 1..120);
+            if let Err(wrong) = runner.run(&strategy, |moments| live(&name, &mut **law.borrow_mut(), &moments)) {
+                panic!("{wrong}");
+            }
+        }
+    }
+}
+
+/// The same events make the same answers, of a law compiled anew and of one put back to its start.
+#[test]
+fn a_law_is_what_happened_to_it() {
+    let moments = {
+        let mut runner = TestRunner::deterministic();
+        let tree = prop::collection::vec(moment(), 400).new_tree(&mut runner).unwrap();
+        proptest::strategy::ValueTree::current(&tree)
+    };
+    for entry in AQMS {
+        let said = |law: &mut dyn Instances<f64, Queue>| -> Vec<u64> {
+            live(entry.name, law, &moments).unwrap();
+            let mut bits = Vec::new();
+            law.each(0, &mut |x| bits.push(x.to_bits()));
+            bits.push(law.says(0, &Port::nothing()).probability.to_bits());
+            bits
+        };
+        let build = || {
+            let mut law = (entry.real)(&Values::defaults(entry.parameters), &SITE).unwrap();
+            law.add();
+            law
+        };
+        let (mut one, mut other) = (build(), build());
+        let first = said(&mut *one);
+        assert_eq!(first, said(&mut *one), "{}: after a restart", entry.name);
+        assert_eq!(first, said(&mut *other), "{}: compiled anew", entry.name);
+    }
+}
+
+/// What the registry says of a law is complete, and agrees with what the law asks for.
+#[test]
+fn entries_are_complete() {
+    let (mut names, mut colours) = (BTreeSet::new(), BTreeSet::new());
+    for entry in AQMS {
+        assert!(names.insert(entry.name), "two laws are named {}", entry.name);
+        assert!(colours.insert(entry.colour), "{} has the colour of another", entry.name);
+        let hex = entry.colour.strip_prefix('#').unwrap();
+        assert!(hex.len() == 6 && u32::from_str_radix(hex, 16).is_ok(), "{}: {}", entry.name, entry.colour);
+        assert_eq!(matches!(entry.linearises, Linearises::No(_)) && entry.name != "droptail", entry.dual.is_none());
+        for parameter in entry.parameters {
+            let within = |x: f64| (parameter.least..=parameter.most).contains(&x);
+            assert!(!matches!(parameter.default, Default::Is(x) if !within(x)), "{}: {}", entry.name, parameter.name);
+            assert!(parameter.unit == Unit::Switch || parameter.least < parameter.most);
+        }
+        let mut law = (entry.real)(&Values::defaults(entry.parameters), &SITE).unwrap();
+        law.add();
+        let needs = law.needs();
+        assert!(needs.serve == Serve::Scheduler || needs.decides == Decides::AtHead, "{}", entry.name);
+        assert!(needs.marks || !needs.overrules_marks, "{}", entry.name);
+        let mut numbers = 0;
+        law.each(0, &mut |_| numbers += 1);
+        assert_eq!(law.names().len(), numbers, "{}", entry.name);
+    }
+}
