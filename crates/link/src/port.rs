@@ -15,7 +15,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
 use crate::service::{Curve, Service};
-use crate::verdict::{Verdict, toss};
+use crate::verdict::{Verdict, judge, toss};
 
 /// What a port is made of.
 pub struct Config {
@@ -158,15 +158,14 @@ impl Port {
             let seen = self.seen(now);
             let idle = self.idle(now);
             self.last_arrival = now;
-            let says = self.law.on(0, Event::Arrival { bytes, idle }, &seen);
-            let verdict = toss(&says, markable && self.needs.marks, coin);
-            if verdict != Verdict::Pass {
-                self.law.on(0, Event::Hit, &seen);
-                if verdict == Verdict::Drop {
+            let event = Event::Arrival { bytes, idle };
+            match judge(&mut *self.law, 0, event, &seen, markable, coin) {
+                Verdict::Pass => {}
+                Verdict::Mark => marked = true,
+                Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offer::Refused(Reason::Early);
                 }
-                marked = true;
             }
         }
         let start = if self.free <= now {

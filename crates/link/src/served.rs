@@ -19,7 +19,7 @@ use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
 use crate::port::Reason;
 use crate::service::{Curve, Service};
-use crate::verdict::{Verdict, toss};
+use crate::verdict::{Verdict, judge, toss};
 use order::{CLASSIC, LOW_LATENCY, Order, Queue};
 use store::{Held, Store};
 
@@ -209,15 +209,14 @@ impl<P: Copy> Served<P> {
             let seen = self.seen(now, at);
             let idle = self.idle(now, at);
             self.ears[instance].last_arrival = now;
-            let says = self.law.on(instance, Event::Arrival { bytes, idle }, &seen);
-            let verdict = toss(&says, markable && self.needs.marks, coin);
-            if verdict != Verdict::Pass {
-                self.law.on(instance, Event::Hit, &seen);
-                if verdict == Verdict::Drop {
+            let event = Event::Arrival { bytes, idle };
+            match judge(&mut *self.law, instance, event, &seen, markable, coin) {
+                Verdict::Pass => {}
+                Verdict::Mark => marked = true,
+                Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offered::Refused(Reason::Early);
                 }
-                marked = true;
             }
         }
         if self.free <= now && self.waiting == 0 {
@@ -259,11 +258,11 @@ impl<P: Copy> Served<P> {
     }
 
     /// The line is free: starts the transmission of the next packet. Packets that the law drops on the way there are
-    /// given to `dropped`; `coin` draws uniformly from [0, 1).
+    /// given to `dropped`; `coin` draws uniformly from [0, 1) for a packet.
     pub fn next(
         &mut self,
         now: Time,
-        mut coin: impl FnMut() -> f64,
+        mut coin: impl FnMut(&P) -> f64,
         mut dropped: impl FnMut(P),
     ) -> Option<Departing<P>> {
         debug_assert!(self.free <= now, "the line is in use");
@@ -471,20 +470,18 @@ impl<P: Copy> Served<P> {
     }
 
     /// What the law says of a packet that has left its queue for the line.
-    fn at_head(&mut self, now: Time, at: u32, held: &Held<P>, coin: &mut impl FnMut() -> f64) -> Verdict {
+    fn at_head(&mut self, now: Time, at: u32, held: &Held<P>, coin: &mut impl FnMut(&P) -> f64) -> Verdict {
         let instance = self.instance(at);
         match self.needs.decides {
             Decides::AtHead => {
                 let seen = Seen { sojourn_s: (now - held.arrival).seconds(), ..self.seen(now, at) };
-                let says = self.law.on(instance, Event::Departure { low_latency: held.low_latency }, &seen);
-                let verdict = toss(&says, held.markable && self.needs.marks, coin);
-                if verdict != Verdict::Pass {
-                    self.law.on(instance, Event::Hit, &seen);
-                }
-                verdict
+                let event = Event::Departure { low_latency: held.low_latency };
+                judge(&mut *self.law, instance, event, &seen, held.markable, || coin(&held.packet))
             }
             // Such a law marks, and spares what cannot be marked.
-            Decides::OnDeparture if held.markable => toss(&self.law.says(instance, &Seen::nothing()), true, coin),
+            Decides::OnDeparture if held.markable => {
+                toss(&self.law.says(instance, &Seen::nothing()), true, || coin(&held.packet))
+            }
             Decides::Never | Decides::OnArrival | Decides::OnDeparture => Verdict::Pass,
         }
     }

@@ -1,6 +1,7 @@
 //! What becomes of a packet on which a law has spoken. The coin is tossed here and nowhere else.
 
-use penstock_law::aqm::Chance;
+use penstock_law::aqm::{Chance, Event, Needs, Port as Seen, Queue};
+use penstock_law::law::Instances;
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,37 @@ pub(crate) enum Verdict {
     Mark,
     /// It is dropped.
     Drop,
+}
+
+/// What a law makes of a packet that it has just been told of: the coin is tossed, a hit is told, and the law may overrule
+/// a mark ([`Needs::overrules_marks`]). `markable` says whether this packet can be marked.
+#[inline]
+pub(crate) fn judge(
+    law: &mut dyn Instances<f64, Queue>,
+    instance: usize,
+    event: Event,
+    seen: &Seen<f64>,
+    markable: bool,
+    coin: impl FnOnce() -> f64,
+) -> Verdict {
+    let says = law.on(instance, event, seen);
+    if says.probability <= 0.0 {
+        return Verdict::Pass;
+    }
+    let draw = coin();
+    if draw < says.probability {
+        return hit(law, instance, seen, markable, draw / says.probability);
+    }
+    Verdict::Pass
+}
+
+/// `draw` is uniform in [0, 1) among hits.
+#[cold]
+fn hit(law: &mut dyn Instances<f64, Queue>, instance: usize, seen: &Seen<f64>, markable: bool, draw: f64) -> Verdict {
+    let Needs { marks, overrules_marks, .. } = law.needs();
+    let instead = law.on(instance, Event::Hit, seen);
+    let overruled = overrules_marks && draw < instead.probability;
+    if marks && markable && !overruled { Verdict::Mark } else { Verdict::Drop }
 }
 
 /// Tosses the coin, unless the law is certain that nothing happens. `marks` says that the law marks and that this

@@ -1,6 +1,5 @@
 //! The loop: one event after the other, until the run is over.
 
-use penstock_law::aqm::Decides;
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port};
@@ -17,15 +16,8 @@ use crate::receiver::{Answer, DELAYED_ACK, Receiver, Reply};
 use crate::sender::data::{Heard, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
+use crate::station::{Link, Station};
 use crate::traffic::{Now, Source, Supply, Transfer};
-
-/// A link: its port, the chance of loss on its line, and the coins of both.
-pub(crate) struct Link {
-    pub(crate) port: Port,
-    pub(crate) coins: Coins,
-    pub(crate) loss: f64,
-    pub(crate) losses: Coins,
-}
 
 /// Bytes on the wire that a class or a customer has sent and that were delivered, since the start of the run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,6 +37,7 @@ pub(crate) struct Hop {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbering {
     pub(crate) ports: u32,
+    pub(crate) serve: u32,
     pub(crate) send: u32,
     pub(crate) timeout: u32,
     pub(crate) entries: u32,
@@ -81,6 +74,8 @@ pub(crate) struct Engine {
     pub(crate) size: u16,
     pub(crate) payload: u64,
     pub(crate) ack_size: u16,
+    /// Sent and not yet handed to the first link.
+    pub(crate) outbox: Vec<Packet>,
     /// What was seen at ends of flows since the watcher was last told.
     pub(crate) seen: Option<Vec<Sighting>>,
     pub(crate) events: u64,
@@ -133,8 +128,10 @@ impl Engine {
         let n = self.numbering;
         if entity < n.ports {
             self.arrive(entity);
-        } else if entity < n.send {
+        } else if entity < n.serve {
             self.port_tick(entity);
+        } else if entity < n.send {
+            self.serve((entity - n.serve) as usize);
         } else if entity < n.timeout {
             let flow = (entity - n.send) as usize;
             self.flows[flow].burst.scheduled = false;
@@ -172,8 +169,10 @@ impl Engine {
         if let Some((time, stamp)) = next {
             self.agenda.schedule(at, time, stamp);
         }
-        if marks && packet.is(ECT) {
-            let Link { port, coins, .. } = &mut self.links[port];
+        if marks
+            && packet.is(ECT)
+            && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
+        {
             if port.marks(Time(packet.at - delay), || coins.of(packet.identity())) {
                 packet.flags |= CE;
             }
@@ -213,8 +212,11 @@ impl Engine {
     #[inline(always)]
     fn forward(&mut self, packet: Packet, first: u32) {
         let hop = self.hops[first as usize + packet.hop as usize];
-        let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
-        if !cross(packet, self.now, hop.line, link, line, &mut self.agenda, &mut self.stamp) {
+        let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
+        let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
+        let line = &mut self.lines[hop.line as usize];
+        let (agenda, stamp) = (&mut self.agenda, &mut self.stamp);
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, agenda, stamp) {
             self.lost(&packet);
         }
     }
@@ -404,10 +406,10 @@ impl Engine {
                     flow.burst.scheduled = true;
                     agenda.schedule(numbering.send + at as u32, due.min(group.next_step), take(stamp));
                 }
-                return;
+                break;
             }
             if group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(flow.window, group.burst)) {
-                return;
+                break;
             }
             flow.burst.sent(now);
             let tx = flow.data.next_tx();
@@ -443,7 +445,12 @@ impl Engine {
                 seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
             }
             let sent = if flow.entry == NONE {
-                cross(packet, now, hop.line, link, line, agenda, stamp)
+                if let Station::Port(port) = &mut link.station {
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda, stamp)
+                } else {
+                    self.outbox.push(packet);
+                    true
+                }
             } else {
                 let entry = &mut self.entries[flow.entry as usize];
                 entry.pass(now, u32::from(size)).is_some_and(|at| {
@@ -456,6 +463,20 @@ impl Engine {
             }
         }
         flow.burst.left = 0;
+        if !self.outbox.is_empty() {
+            self.post();
+        }
+    }
+
+    /// Hands what was sent to links that hold their packets.
+    #[cold]
+    fn post(&mut self) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        for packet in outbox.drain(..) {
+            let (first, _) = self.flows[packet.flow as usize].route[0];
+            self.hand(packet, self.hops[first as usize].port as usize);
+        }
+        self.outbox = outbox;
     }
 
     /// A retransmission timer goes off, perhaps before its deadline, which moves with every acknowledgement.
@@ -498,16 +519,16 @@ impl Engine {
     }
 
     fn port_tick(&mut self, entity: u32) {
-        let port = &mut self.links[(entity - self.numbering.ports) as usize].port;
-        port.tick(Time(self.now));
-        let next = self.now + port.period().0;
+        let station = &mut self.links[(entity - self.numbering.ports) as usize].station;
+        station.tick(Time(self.now));
+        let next = self.now + station.period().0;
         self.schedule(entity, next);
     }
 
     /// Conservation: what was sent was delivered, dropped, or is under way.
     fn check(&mut self) -> Result<(), RunError> {
         for (at, link) in self.links.iter_mut().enumerate() {
-            let off = link.port.unaccounted(Time(self.end));
+            let off = link.station.unaccounted(Time(self.end));
             if off != 0 {
                 return Err(RunError::Broken(format!("link {at}: {off} packets are unaccounted for")));
             }
@@ -516,7 +537,8 @@ impl Engine {
         let lost: u64 = self.flows.iter().map(|f| f.sent.lost).sum();
         let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
         let lines = self.lines.iter().chain(self.entries.iter().map(|entry| &entry.line));
-        let under_way: u64 = lines.map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum();
+        let held: u64 = self.links.iter().map(|link| link.station.held()).sum();
+        let under_way = held + lines.map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum::<u64>();
         if sent != lost + delivered + under_way {
             return Err(RunError::Broken(format!(
                 "{sent} data packets were sent, but {delivered} delivered, {lost} lost and {under_way} are under way"
@@ -533,16 +555,16 @@ fn cross(
     mut packet: Packet,
     now: u64,
     number: u32,
-    link: &mut Link,
+    port: &mut Port,
+    (coins, losses, loss): (Coins, Coins, f64),
     line: &mut Line,
     agenda: &mut Agenda,
     stamp: &mut u32,
 ) -> bool {
-    let Link { port, coins, loss, losses } = link;
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if *loss > 0.0 && losses.of(packet.identity()) < *loss {
+            if loss > 0.0 && losses.of(packet.identity()) < loss {
                 port.lose();
                 return false;
             }
@@ -559,7 +581,7 @@ fn cross(
 /// Puts a packet on a line; schedules it if it is the head.
 #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
 #[inline(always)]
-fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda, stamp: &mut u32) {
+pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda, stamp: &mut u32) {
     packet.stamp = take(stamp);
     if line.push(packet) {
         agenda.schedule(number, packet.at, packet.stamp);
@@ -572,9 +594,4 @@ fn take(stamp: &mut u32) -> u32 {
     let given = *stamp;
     *stamp = given.wrapping_add(1);
     given
-}
-
-/// Whether a law's marks are drawn at the far end of the line.
-pub(crate) fn marks_at_departure(port: &Port) -> bool {
-    port.needs().decides == Decides::OnDeparture
 }

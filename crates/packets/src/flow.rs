@@ -31,6 +31,8 @@ pub(crate) struct Group {
     pub(crate) period: u64,
     /// What a transfer after the first begins with.
     pub(crate) remember: Remember,
+    /// Its class among all there are, the last one where it has none.
+    pub(crate) class: u32,
     /// What counts its bytes: its class and its customer, where it has one.
     pub(crate) accounts: [u32; 2],
     /// Laws that take over later, the latest first.

@@ -16,6 +16,7 @@ mod receiver;
 mod report;
 mod sender;
 mod sight;
+mod station;
 mod traffic;
 
 use penstock_scenario::model::Scenario;

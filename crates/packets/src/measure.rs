@@ -189,13 +189,13 @@ impl Measure {
             flow.integrate_window(now.max(flow.start));
         }
         let ports = engine.links.iter_mut().map(|link| {
-            let port = &mut link.port;
+            let port = &mut link.station;
             let counters = port.read(at);
             let (by_waiting, by_wait) = port.histograms();
             (counters, by_waiting.clone(), by_wait.clone())
         });
         let ports = ports.collect();
-        let most_waiting = engine.links.iter_mut().map(|link| link.port.most_waiting()).collect();
+        let most_waiting = engine.links.iter_mut().map(|link| link.station.most_waiting()).collect();
         let flows = (0..engine.flows.len()).map(|at| told(engine, at)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
@@ -203,11 +203,12 @@ impl Measure {
     }
 
     fn sample(&mut self, engine: &mut Engine, now: u64) {
-        let seconds = Time(now - self.last_sample).seconds();
+        let span = now - self.last_sample;
+        let seconds = Time(span).seconds();
         self.last_sample = now;
         self.before.resize(engine.links.len(), Counters::default());
         for (at, link) in engine.links.iter_mut().enumerate() {
-            let port = &mut link.port;
+            let port = &mut link.station;
             let c = port.read(Time(now));
             let b = std::mem::replace(&mut self.before[at], c);
             let bits = (c.departed_bytes - b.departed_bytes) as f64 * 8.0;
@@ -215,7 +216,7 @@ impl Measure {
                 .taken
                 .links
                 .row(now, at as u32)
-                .put(bits / seconds / port.rate().bit_per_s())
+                .put(bits / port.capacity_bits(Time(now - span), Time(now)).max(1.0))
                 .put(bits / seconds)
                 .put(port.waiting(Time(now)) as f64)
                 .put((c.waiting - b.waiting) as f64 * 1e-12 / seconds)

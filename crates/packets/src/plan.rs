@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Values, aqm, cc};
-use penstock_link::{Config, Port};
-use penstock_scenario::model::{self, Arithmetic, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_link::{Config, Port, Scheduler, Served, ServedConfig, Service};
+use penstock_scenario::model::{self, Arithmetic, By, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
-use crate::engine::{Account, Engine, Hop, Link, Numbering, marks_at_departure};
+use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
 use crate::line::Line;
@@ -21,11 +21,13 @@ use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
+use crate::station::{Link, Station};
 use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
 pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut routes = Routes::default();
+    let classes = scenario.class_names().len();
     let mut parts = Parts::default();
     let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
     for (name, group) in &scenario.groups {
@@ -35,12 +37,18 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let lines: Vec<Line> = routes
         .lines
         .iter()
-        .map(|(port, delay)| Line::new(*port, delay.0, marks_at_departure(&links[*port as usize].port)))
+        .map(|(port, delay)| Line::new(*port, delay.0, links[*port as usize].station.marks_at_departure()))
         .collect();
     let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
-    let numbering =
-        Numbering { ports: l, send: l + p, timeout: l + p + n, entries: l + p + 2 * n, rare: l + p + 2 * n + e };
+    let numbering = Numbering {
+        ports: l,
+        serve: l + p,
+        send: l + 2 * p,
+        timeout: l + 2 * p + n,
+        entries: l + 2 * p + 2 * n,
+        rare: l + 2 * p + 2 * n + e,
+    };
     for at in flows.iter_mut().map(|f| &mut f.ack).chain(sources.iter_mut().flat_map(|s| [&mut s.begin, &mut s.turn])) {
         *at = at.saturating_add(numbering.rare);
     }
@@ -66,13 +74,14 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         sources,
         supplies,
         rare,
-        accounts: vec![Account::default(); scenario.classes.len() + scenario.customers.len()],
+        accounts: vec![Account::default(); classes + scenario.customers.len()],
         transfers: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
         size,
         payload: scenario.packet.payload.0,
         ack_size,
+        outbox: Vec::new(),
         seen: None,
         events: 0,
         crossed: 0,
@@ -191,7 +200,8 @@ impl Parts {
             _ => None,
         };
         self.supplies.push(supply);
-        let class = group.class.as_ref().and_then(|class| scenario.classes.get_index_of(class));
+        let classes = scenario.class_names();
+        let class = group.class.as_ref().and_then(|class| classes.iter().position(|name| name == class));
         let customer = scenario.customers.values().position(|customer| customer.flows.iter().any(|f| f == name));
         self.groups.push(Group {
             flows,
@@ -205,10 +215,8 @@ impl Parts {
             stop,
             period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
             remember: group.sender.remember,
-            accounts: [
-                class.map_or(NONE, |at| at as u32),
-                customer.map_or(NONE, |at| (scenario.classes.len() + at) as u32),
-            ],
+            class: class.unwrap_or(classes.len()) as u32,
+            accounts: [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)],
             steps,
             next_step,
         });
@@ -262,9 +270,9 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
         stamp += 1;
     };
     for (at, link) in engine.links.iter().enumerate() {
-        let port = &link.port;
-        if port.period() != Time::NEVER {
-            schedule(&mut engine.agenda, n.ports + at as u32, port.period().0);
+        let period = link.station.period();
+        if period != Time::NEVER {
+            schedule(&mut engine.agenda, n.ports + at as u32, period.0);
         }
     }
     for (at, flow) in engine.flows.iter_mut().enumerate() {
@@ -345,14 +353,35 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let memory = behind.max().unwrap_or(link.delay);
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
-        Ok(Link {
-            port: Port::new(Config { service: link.rate.into(), most_packets, most_bytes, packet, law, memory }),
-            coins: coins("aqm"),
-            loss: link.loss,
-            losses: coins("loss"),
-        })
+        let service = service(link);
+        let by_class = matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
+        let scheduler = match link.scheduler {
+            model::Scheduler::Fifo => Scheduler::Fifo,
+            model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
+        };
+        let station = if link.scheduler == model::Scheduler::Fifo && Port::suits(&law.needs()) {
+            Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
+        } else {
+            let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
+            Station::Served(Box::new(Served::new(config)))
+        };
+        Ok(Link { station, by_class, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
     };
     scenario.links.iter().enumerate().map(build).collect()
+}
+
+/// What a link's line carries.
+fn service(link: &model::Link) -> Service {
+    match &link.service {
+        model::Service::Constant => Service::Constant(link.rate),
+        model::Service::Schedule(later) => {
+            Service::Schedule(std::iter::once((Time::ZERO, link.rate)).chain(later.iter().copied()).collect())
+        }
+        model::Service::Trace(trace) => {
+            Service::Trace { opportunities: trace.opportunities.clone(), period: trace.period }
+        }
+    }
 }
 
 /// Routes of flows, sharing lines where port and delay are the same.

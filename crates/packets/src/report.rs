@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Class, Scenario};
+use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
     ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
     Transfers, jain,
@@ -104,6 +104,7 @@ impl Span<'_> {
 
     fn link(&self, at: usize) -> LinkSummary {
         let (a, b) = self.ends();
+        let (from, to) = (a.at, b.at);
         let ((a, a_waiting, a_wait), (b, b_waiting, b_wait)) = (&a.ports[at], &b.ports[at]);
         let seconds = self.seconds();
         let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
@@ -111,10 +112,10 @@ impl Span<'_> {
         let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
         let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
         let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
-        let port = &self.engine.links[at].port;
+        let station = &self.engine.links[at].station;
         let most = self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64;
         LinkSummary {
-            utilization: bits / seconds / port.rate().bit_per_s(),
+            utilization: bits / station.capacity_bits(from, to).max(1.0),
             throughput_bit_per_s: bits / seconds,
             queue_mean_packets: mean,
             queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
@@ -127,7 +128,7 @@ impl Span<'_> {
             departures: b.departures - a.departures,
             drops: b.drops + b.lost - a.drops - a.lost,
             marks: b.marks - a.marks,
-            price_mean: port.has_price().then(|| (b.price - a.price) / seconds),
+            price_mean: station.has_price().then(|| (b.price - a.price) / seconds),
         }
     }
 
@@ -244,22 +245,24 @@ impl Span<'_> {
     }
 
     fn classes(&self) -> IndexMap<String, ClassSummary> {
-        let total: f64 = (0..self.scenario.classes.len()).map(|at| self.rates(at).1).sum();
-        let class = |(at, (name, class)): (usize, (&String, &Class))| {
+        let names = self.scenario.class_names();
+        let share = |name: &str| self.scenario.classes.get(name).and_then(|class| class.share);
+        let total: f64 = (0..names.len()).map(|at| self.rates(at).1).sum();
+        let class = |(at, name): (usize, &&str)| {
             let (offered, served) = self.rates(at);
             let summary = ClassSummary {
                 offered_bit_per_s: offered,
                 served_bit_per_s: served,
                 ratio: (total > served).then(|| served / (total - served)),
-                reference: class.share.filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
+                reference: share(name).filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
             };
-            (name.clone(), summary)
+            ((*name).to_owned(), summary)
         };
-        self.scenario.classes.iter().enumerate().map(class).collect()
+        names.iter().enumerate().map(class).collect()
     }
 
     fn customers(&self) -> IndexMap<String, CustomerSummary> {
-        let first = self.scenario.classes.len();
+        let first = self.scenario.class_names().len();
         let customer = |(at, name): (usize, &String)| {
             (name.clone(), CustomerSummary { throughput_bit_per_s: self.rates(first + at).1 })
         };

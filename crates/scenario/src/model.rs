@@ -377,6 +377,19 @@ pub struct SenderOptions {
     pub arithmetic: Arithmetic,
 }
 
+impl Scenario {
+    /// Every class that is declared or that a group names.
+    pub fn class_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
+        for class in self.groups.values().filter_map(|group| group.class.as_deref()) {
+            if !names.contains(&class) {
+                names.push(class);
+            }
+        }
+        names
+    }
+}
+
 impl Default for SenderOptions {
     fn default() -> Self {
         Self {
