@@ -19,6 +19,8 @@ struct Sent {
 struct Host {
     served: Served<Sent>,
     offered: u32,
+    /// When the oldest of what may wait found the queues empty.
+    empty_until: u64,
     refused: u64,
     dropped: Vec<Sent>,
     /// With the start and the end of its transmission.
@@ -46,15 +48,13 @@ impl Draw {
 impl Host {
     fn new(config: ServedConfig) -> Self {
         let (dropped, departed) = (Vec::new(), Vec::new());
-        Self { served: Served::new(config), offered: 0, refused: 0, dropped, departed, coins: Draw(99) }
+        Self { served: Served::new(config), offered: 0, empty_until: 0, refused: 0, dropped, departed, coins: Draw(99) }
     }
 
     /// Starts what can be started up to `now`.
     fn run(&mut self, now: u64) {
         while !self.served.is_empty() && self.served.free_at().0 <= now {
-            // An idle line starts what has just arrived.
-            let oldest = self.served.iter().map(|p| p.at).min().unwrap_or(0);
-            let at = Time(self.served.free_at().0.max(oldest));
+            let at = Time(self.served.free_at().0.max(self.empty_until));
             let Self { served, coins, dropped, departed, .. } = self;
             if let Some(departing) = served.next(at, || coins.unit(), |packet| dropped.push(packet)) {
                 departed.push((departing.packet, at.0, departing));
@@ -68,6 +68,9 @@ impl Host {
 
     fn send(&mut self, now: u64, queue_key: u32, bytes: u32, markable: bool, low_latency: bool) -> Offered {
         self.run(now);
+        if self.served.is_empty() {
+            self.empty_until = now;
+        }
         let packet = Sent { number: self.offered, at: now, key: queue_key, bytes };
         self.offered += 1;
         let Self { served, coins, dropped, .. } = self;
@@ -251,6 +254,14 @@ fn an_idle_queue_saves_nothing_up() {
     host.run(800 * MS);
     let (a, b, late) = (host.sent(0), host.sent(1), host.sent(2));
     assert!(a.abs_diff(b) <= 2500 && late.abs_diff(100_000) <= 2500, "{a} {b} {late}");
+
+    // Nor does it go on with its turn if it becomes empty and is filled again: number 3 comes after number 1.
+    let mut host = Host::new(ServedConfig { scheduler: Scheduler::Drr { quantum: Bytes(1500) }, ..droptail(8 * MBIT) });
+    for (at, key, bytes) in [(0, 0, 700), (0, 1, 1000), (0, 1, 1000), (MS / 2, 0, 700)] {
+        host.offer(at, key, bytes);
+    }
+    host.run(10 * MS);
+    assert_eq!(host.departed.iter().map(|(p, ..)| p.number).collect::<Vec<_>>(), [0, 1, 3, 2]);
 }
 
 /// Each queue of a scheduler has an instance of the law, which hears of its own queue.
