@@ -209,6 +209,8 @@ fn one_queue_is_a_port() {
         }
     }
     assert!(dropped.iter().all(|d| *d > 100), "the test saw drops: {dropped:?}");
+    assert!(Port::suits(&Needs::LEAST));
+    assert!(![AT_HEAD, PER_FLOW, COUPLED].iter().any(Port::suits), "these need their packets held");
 }
 
 /// Shreedhar and Varghese, theorem on fairness: among queues that always have packets, what two have sent differs at
