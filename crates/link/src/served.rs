@@ -107,6 +107,8 @@ pub struct Served<P> {
     most_bytes: u64,
     packet: Bytes,
     per_byte: f64,
+    /// Where the rate is always the same: in mean packets [1/s], and the time of one.
+    capacity: f64,
     mean_service: Time,
     law: Box<dyn Instances<f64, Role>>,
     needs: Needs,
@@ -155,14 +157,15 @@ impl<P: Copy> Served<P> {
             (Serve::Scheduler, Scheduler::Fifo) => (Order::Fifo, 1, true, None),
         };
         let curve = Curve::new(service);
-        let mean_service = curve.rate().time_for(packet);
+        let rate = curve.rate();
         let mut served = Self {
             curve,
             most_packets,
             most_bytes,
             packet,
             per_byte: 1.0 / packet.0 as f64,
-            mean_service,
+            capacity: rate.packets_per_s(packet),
+            mean_service: rate.time_for(packet),
             law,
             needs,
             period: needs.tick_s.map_or(Time::NEVER, Time::from_seconds),
@@ -493,10 +496,15 @@ impl<P: Copy> Served<P> {
     }
 
     fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> Seen<f64> {
+        let capacity = if self.curve.constant() {
+            self.capacity
+        } else {
+            self.curve.rate_for_laws(now).packets_per_s(self.packet)
+        };
         Seen {
             queue: if self.needs.bytes { bytes as f64 * self.per_byte } else { packets as f64 },
             arrived: 0.0,
-            capacity: self.curve.rate_for_laws(now).packets_per_s(self.packet),
+            capacity,
             sojourn_s: 0.0,
             now_s: now.seconds(),
         }

@@ -351,7 +351,7 @@ mod tests {
             for _ in 0..2000 {
                 if draw.below(10) == 0 {
                     // The line was idle for a while.
-                    free = free + Time(draw.below(MS));
+                    free += Time(draw.below(MS));
                     curve.restart(free);
                     (begun, sent) = (carried(&rates, free.0), 0);
                 }

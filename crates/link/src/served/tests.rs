@@ -1,1 +1,553 @@
-//! Tests.
+use super::*;
+use crate::listener::listener;
+use crate::port::{Config, Offer, Port};
+use penstock_law::{Values, aqm, law};
+
+const MS: u64 = 1_000_000_000;
+const MBIT: u64 = 1_000_000;
+
+/// A packet that remembers what it was: its number, when it came, its queue's key and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sent {
+    number: u32,
+    at: u64,
+    key: u32,
+    bytes: u32,
+}
+
+/// A host as the engine is one: it starts a transmission whenever the line is free, and writes down what happens.
+struct Host {
+    served: Served<Sent>,
+    offered: u32,
+    /// When the oldest of what may wait found the queues empty.
+    empty_until: u64,
+    refused: u64,
+    dropped: Vec<Sent>,
+    /// With the start and the end of its transmission.
+    departed: Vec<(Sent, u64, Departing<Sent>)>,
+    coins: Draw,
+}
+
+/// Uniform draws, the same ones for each who begins alike.
+#[derive(Debug, Clone)]
+struct Draw(u64);
+
+impl Draw {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+    fn unit(&mut self) -> f64 {
+        self.bits() as f64 / (1u64 << 31) as f64
+    }
+}
+
+impl Host {
+    fn new(config: ServedConfig) -> Self {
+        let (dropped, departed) = (Vec::new(), Vec::new());
+        Self { served: Served::new(config), offered: 0, empty_until: 0, refused: 0, dropped, departed, coins: Draw(99) }
+    }
+
+    /// Starts what can be started up to `now`.
+    fn run(&mut self, now: u64) {
+        while !self.served.is_empty() && self.served.free_at().0 <= now {
+            let at = Time(self.served.free_at().0.max(self.empty_until));
+            let Self { served, coins, dropped, departed, .. } = self;
+            if let Some(departing) = served.next(at, || coins.unit(), |packet| dropped.push(packet)) {
+                departed.push((departing.packet, at.0, departing));
+            }
+        }
+    }
+
+    fn offer(&mut self, now: u64, key: u32, bytes: u32) -> Offered {
+        self.send(now, key, bytes, true, false)
+    }
+
+    fn send(&mut self, now: u64, queue_key: u32, bytes: u32, markable: bool, low_latency: bool) -> Offered {
+        self.run(now);
+        if self.served.is_empty() {
+            self.empty_until = now;
+        }
+        let packet = Sent { number: self.offered, at: now, key: queue_key, bytes };
+        self.offered += 1;
+        let Self { served, coins, dropped, .. } = self;
+        let arrival = Arrival { packet, bytes, markable, low_latency, queue_key };
+        let offered = served.offer(Time(now), arrival, || coins.unit(), |packet| dropped.push(packet));
+        self.refused += u64::from(offered != Offered::Queued);
+        self.run(now);
+        offered
+    }
+
+    /// What the packets of a key have sent [B].
+    fn sent(&self, key: u32) -> u64 {
+        self.departed.iter().filter(|(p, ..)| p.key == key).map(|(p, ..)| u64::from(p.bytes)).sum()
+    }
+
+    /// Every packet was refused, dropped, departed or waits, and none twice; and the integral of the queue is the sum
+    /// of the waits, as the packets themselves tell them.
+    fn check(&mut self, now: u64) {
+        self.run(now);
+        let mut numbers: Vec<u32> = self.dropped.iter().map(|p| p.number).collect();
+        numbers.extend(self.departed.iter().map(|(p, ..)| p.number));
+        numbers.extend(self.served.iter().map(|p| p.number));
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count, "a packet went two ways");
+        assert_eq!(count as u64 + self.refused, u64::from(self.offered));
+        assert_eq!(self.served.unaccounted(Time(now)), 0);
+        let c = self.served.read(Time(now));
+        assert_eq!(c.drops, self.refused + self.dropped.len() as u64);
+        assert_eq!(c.started, self.departed.len() as u64);
+        assert_eq!(self.served.waiting(), self.served.iter().count() as u64);
+        let waits: u128 = self.departed.iter().map(|(p, start, _)| u128::from(start - p.at)).sum();
+        assert_eq!(c.waits, waits);
+        let still: u128 = self.served.iter().map(|p| u128::from(now - p.at)).sum();
+        assert_eq!(c.waiting, c.waits + c.waits_in_vain + still, "Little's law, to the picosecond");
+        assert!(self.departed.windows(2).all(|w| w[0].2.departure.0 <= w[1].1), "one transmission at a time");
+    }
+}
+
+fn config(rate: u64, law: Box<dyn Instances<f64, Role>>) -> ServedConfig {
+    ServedConfig {
+        service: Rate(rate).into(),
+        most_packets: u64::MAX,
+        most_bytes: u64::MAX,
+        packet: Bytes(1000),
+        law,
+        scheduler: Scheduler::Fifo,
+        hash_seed: 1,
+    }
+}
+
+fn registered(name: &str, settings: &[(&str, f64)], rate: u64) -> Box<dyn Instances<f64, Role>> {
+    let entry = law::find(aqm::AQMS, name).unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (key, value) in settings {
+        values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
+    }
+    (entry.real)(&values, &aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet: Bytes(1000) }).unwrap()
+}
+
+fn droptail(rate: u64) -> ServedConfig {
+    config(rate, registered("droptail", &[], rate))
+}
+
+fn listening(rate: u64, needs: Needs, answer: crate::listener::Answer) -> ServedConfig {
+    config(rate, listener(needs, answer))
+}
+
+const PER_FLOW: Needs = Needs { serve: Serve::PerFlow { queues: 1024, quantum: Bytes(1514) }, ..Needs::LEAST };
+const COUPLED: Needs = Needs { serve: Serve::Coupled { classic: 0.1 }, ..Needs::LEAST };
+const AT_HEAD: Needs = Needs { decides: Decides::AtHead, ..Needs::LEAST };
+
+/// One queue does what a port does: departures, marks, drops and counters, packet by packet, for drop-tail and for a
+/// law on arrival that hears of queue and idle time, over any line.
+#[test]
+fn one_queue_is_a_port() {
+    let red = [("ecn", 1.0), ("min_threshold", 1.0), ("max_threshold", 10.0), ("weight", 0.05), ("max_p", 0.5)];
+    let schedule = Service::Schedule(vec![
+        (Time(0), Rate(7_777_777)),
+        (Time(300 * MS), Rate(0)),
+        (Time(350 * MS), Rate(100_000_001)),
+        (Time(900 * MS), Rate(3 * MBIT)),
+    ]);
+    let moments: Vec<Time> = [0, 1, 1, 2, 5, 9, 9, 9, 14].iter().map(|t| Time(t * MS)).collect();
+    let trace = Service::Trace { opportunities: moments.into(), period: Time(15 * MS) };
+    let mut dropped = [0; 2];
+    for service in [Rate(7_777_777).into(), schedule, trace] {
+        for (which, (name, settings)) in [("droptail", &[][..]), ("red", &red[..])].into_iter().enumerate() {
+            let rate = 7_777_777;
+            let mut port = Port::new(Config {
+                service: service.clone(),
+                most_packets: 12,
+                most_bytes: 9000,
+                packet: Bytes(1000),
+                law: registered(name, settings, rate),
+                memory: Time::ZERO,
+            });
+            let mut host = Host::new(ServedConfig {
+                service: service.clone(),
+                most_packets: 12,
+                most_bytes: 9000,
+                ..config(rate, registered(name, settings, rate))
+            });
+            let (mut draw, mut coins) = (Draw(5), host.coins.clone());
+            let (mut now, mut expected) = (0, Vec::new());
+            for n in 0..3000 {
+                let most = if draw.below(50) == 0 { 40 * MS } else { 2 * MS };
+                now += draw.below(most);
+                let (bytes, markable) = (40 + draw.below(1461) as u32, draw.below(2) == 0);
+                let offered = host.send(now, 0, bytes, markable, false);
+                match port.offer(Time(now), bytes, markable, || coins.unit()) {
+                    Offer::Refused(reason) => assert_eq!(offered, Offered::Refused(reason)),
+                    Offer::Accepted { departure, marked } => {
+                        assert_eq!(offered, Offered::Queued);
+                        expected.push((departure, marked));
+                    }
+                }
+                if n % 100 == 0 {
+                    let (a, mut b) = (port.read(Time(now)), host.served.read(Time(now)));
+                    // The port counts waits when it accepts.
+                    b.waits = a.waits;
+                    assert_eq!(a, b);
+                    assert_eq!(port.waiting(Time(now)), host.served.waiting());
+                    assert_eq!(port.most_waiting(), host.served.most_waiting());
+                }
+            }
+            now += 1000 * MS;
+            host.check(now);
+            let departed: Vec<(Time, bool)> = host.departed.iter().map(|(.., d)| (d.departure, d.marked)).collect();
+            assert_eq!(departed, expected);
+            assert_eq!(port.read(Time(now)), host.served.read(Time(now)));
+            assert_eq!(port.histograms(), host.served.histograms());
+            assert_eq!(port.observables(), host.served.observables());
+            dropped[which] += host.refused;
+        }
+    }
+    assert!(dropped.iter().all(|d| *d > 100), "the test saw drops: {dropped:?}");
+    assert!(Port::suits(&Needs::LEAST));
+    assert!(![AT_HEAD, PER_FLOW, COUPLED].iter().any(Port::suits), "these need their packets held");
+}
+
+/// Shreedhar and Varghese, theorem on fairness: among queues that always have packets, what two have sent differs at
+/// any moment by less than a quantum and the largest packet, whatever their packets' sizes.
+#[test]
+fn deficit_round_robin_shares_alike_among_unlike_packets() {
+    for quantum in [100, 700, 1500, 4000] {
+        let scheduler = Scheduler::Drr { quantum: Bytes(quantum) };
+        let mut host = Host::new(ServedConfig { scheduler, ..droptail(8 * MBIT) });
+        let sizes = [1500, 500, 101, 999];
+        for _ in 0..600 {
+            for (key, bytes) in sizes.into_iter().enumerate() {
+                for _ in 0..1500u32.div_ceil(bytes) {
+                    host.offer(0, key as u32, bytes);
+                }
+            }
+        }
+        host.run(3000 * MS);
+        let mut sent = [0u64; 4];
+        // The first left when no other waited.
+        for (packet, ..) in &host.departed[1..] {
+            sent[packet.key as usize] += u64::from(packet.bytes);
+            let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+            assert!(most - least < quantum + 1500, "{sent:?}");
+        }
+        assert!(sent[0] > 700_000, "{sent:?}");
+        host.check(3000 * MS);
+    }
+}
+
+/// A queue that was empty has no claim on what it did not send, and the others share its part.
+#[test]
+fn an_idle_queue_saves_nothing_up() {
+    let mut host = Host::new(ServedConfig { scheduler: Scheduler::Drr { quantum: Bytes(1500) }, ..droptail(8 * MBIT) });
+    for _ in 0..1000 {
+        host.offer(0, 0, 1000);
+        host.offer(0, 1, 1000);
+    }
+    host.run(500 * MS);
+    for _ in 0..1000 {
+        host.offer(500 * MS, 2, 1000);
+    }
+    host.run(800 * MS);
+    let (a, b, late) = (host.sent(0), host.sent(1), host.sent(2));
+    assert!(a.abs_diff(b) <= 2500 && late.abs_diff(100_000) <= 2500, "{a} {b} {late}");
+
+    // Nor does it go on with its turn if it becomes empty and is filled again: number 3 comes after number 1.
+    let mut host = Host::new(ServedConfig { scheduler: Scheduler::Drr { quantum: Bytes(1500) }, ..droptail(8 * MBIT) });
+    for (at, key, bytes) in [(0, 0, 700), (0, 1, 1000), (0, 1, 1000), (MS / 2, 0, 700)] {
+        host.offer(at, key, bytes);
+    }
+    host.run(10 * MS);
+    assert_eq!(host.departed.iter().map(|(p, ..)| p.number).collect::<Vec<_>>(), [0, 1, 3, 2]);
+}
+
+/// Each queue of a scheduler has an instance of the law, which hears of its own queue.
+#[test]
+fn each_queue_has_a_law_of_its_own() {
+    let needs = Needs { tick_s: Some(0.01), bytes: true, ..AT_HEAD };
+    let config = listening(8 * MBIT, needs, |event, seen| {
+        // Drops at the head while more than two packets are left behind.
+        f64::from(u8::from(matches!(event, Event::Departure { .. }) && seen.queue > 2.0))
+    });
+    let mut host = Host::new(ServedConfig { scheduler: Scheduler::Drr { quantum: Bytes(1000) }, ..config });
+    host.offer(0, 0, 1000);
+    host.offer(0, 0, 1000);
+    for _ in 0..10 {
+        host.offer(0, 1, 500);
+    }
+    host.served.tick(Time(MS / 2));
+    let heard = |host: &mut Host, instance: usize| {
+        let mut values = Vec::new();
+        host.served.law.each(instance, &mut |x| values.push(*x));
+        values
+    };
+    let (first, second) = (heard(&mut host, 0), heard(&mut host, 1));
+    assert_eq!((first[0], first[1], first[3]), (1.0, 2.0, 0.5e-3), "queue, arrivals and the wait of the oldest");
+    assert_eq!((second[0], second[1], second[3]), (5.0, 5.0, 0.5e-3));
+    assert_eq!(host.served.observables()[0].2, 3.0, "the mean of the queues");
+    host.run(100 * MS);
+    assert!(host.dropped.iter().all(|p| p.key == 1), "only the long queue lost packets");
+    assert_eq!(host.dropped.len(), 5, "until four, two packets of 1000 B, were left behind");
+    assert_eq!((heard(&mut host, 0)[6], heard(&mut host, 1)[6]), (0.0, 5.0), "each hit is told");
+    host.check(100 * MS);
+}
+
+/// A law at the head that drops what has waited 5 ms lets nothing depart that has, and the packet behind goes at once.
+#[test]
+fn a_law_at_the_head_drops_until_one_may_go() {
+    let mut host = Host::new(listening(8 * MBIT, AT_HEAD, |_, seen| f64::from(u8::from(seen.sojourn_s > 5e-3))));
+    let mut draw = Draw(3);
+    let mut now = 0;
+    for _ in 0..5000 {
+        now += draw.below(3 * MS / 2);
+        host.offer(now, 0, 1000);
+    }
+    host.check(now + 1000 * MS);
+    assert!(host.dropped.len() > 500 && host.departed.len() > 3000);
+    assert!(host.departed.iter().all(|(p, start, _)| start - p.at <= 5 * MS));
+    let gaps = host.departed.windows(2).filter(|w| w[1].1 > w[0].2.departure.0 && w[1].0.at < w[0].2.departure.0);
+    assert_eq!(gaps.count(), 0, "a drop costs the line no time");
+}
+
+/// A law that marks at the head marks what it can, drops the rest, and its marks are counted.
+#[test]
+fn at_the_head_what_can_be_marked_is_marked() {
+    let needs = Needs { marks: true, ..AT_HEAD };
+    let mut host = Host::new(listening(8 * MBIT, needs, |_, _| 0.5));
+    for n in 0..4000 {
+        host.send(n * 2 * MS, 0, 1000, n % 2 == 0, false);
+    }
+    host.check(9000 * MS);
+    let marks = host.departed.iter().filter(|(.., d)| d.marked).count();
+    assert_eq!(marks as u64, host.served.read(Time(9000 * MS)).marks);
+    assert!(host.dropped.iter().all(|p| p.number % 2 == 1));
+    assert!(marks.abs_diff(1000) < 100 && host.dropped.len().abs_diff(1000) < 100, "{marks} {}", host.dropped.len());
+}
+
+/// A law that decides at departure marks as transmission starts, drops nothing, and has a price over time.
+#[test]
+fn a_law_at_departure_is_asked_as_transmission_starts() {
+    let needs = Needs { tick_s: Some(0.01), decides: Decides::OnDeparture, marks: true, ..Needs::LEAST };
+    let mut host = Host::new(listening(8 * MBIT, needs, |_, seen| f64::from(u8::from(seen.now_s > 0.015))));
+    assert!(host.served.has_price());
+    for n in 0..30 {
+        host.send(0, 0, 1000, n % 2 == 0, false);
+    }
+    for tick in 1..=3 {
+        host.run(tick * 10 * MS - 1);
+        host.served.tick(Time(tick * 10 * MS));
+    }
+    host.check(35 * MS);
+    for (packet, start, departing) in &host.departed {
+        assert_eq!(departing.marked, packet.number % 2 == 0 && *start >= 20 * MS, "{packet:?} {start}");
+    }
+    assert!(host.dropped.is_empty());
+    assert_eq!(host.served.read(Time(35 * MS)).price, 30.0 * 0.01, "30 packets in the first period, then none");
+}
+
+/// A flow that sends now and then goes before those that fill the line: it waits for the packet in transmission only
+/// (RFC 8290, section 4.2).
+#[test]
+fn a_sparse_flow_goes_first() {
+    let mut host = Host::new(listening(10 * MBIT, PER_FLOW, |_, _| 0.0));
+    let sparse = 1000;
+    for n in 0..2000u64 {
+        for bulk in 0..20 {
+            if host.served.waiting() < 200 {
+                host.offer(n * MS, bulk, 1500);
+            }
+        }
+        if n % 50 == 7 {
+            host.offer(n * MS + 1, sparse, 200);
+        }
+    }
+    host.check(2000 * MS);
+    let transmission = 1500 * 8 * 100_000;
+    let waits: Vec<u64> =
+        host.departed.iter().filter(|(p, ..)| p.key == sparse).map(|(p, start, _)| start - p.at).collect();
+    // At first the others are new, too: a quantum of 1514 B is two packets of each.
+    let (first, later) = waits.split_at(2);
+    assert!(first.iter().all(|w| *w <= 20 * 2 * transmission), "{waits:?}");
+    assert!(later.len() == 38 && later.iter().all(|w| *w <= transmission), "{waits:?}");
+    let bulk = host.departed.iter().filter(|(p, ..)| p.key == 3).map(|(p, start, _)| start - p.at).max().unwrap();
+    assert!(bulk > 100 * transmission, "the others queue");
+}
+
+/// A flow cannot be new again and again: one that sends its next packet as soon as the last has left gets no more than
+/// its share, and waits for at most a quantum of each of the others.
+#[test]
+fn a_flow_that_is_always_new_gets_no_more_than_its_share() {
+    let mut host = Host::new(listening(8 * MBIT, PER_FLOW, |_, _| 0.0));
+    for _ in 0..500 {
+        for bulk in 0..4 {
+            host.offer(0, bulk, 1000);
+        }
+    }
+    let eager = 99;
+    host.offer(0, eager, 1000);
+    let mut seen = 0;
+    for now in 0..1000 {
+        host.run(now * MS);
+        for at in seen..host.departed.len() {
+            let (packet, start, departing) = host.departed[at];
+            if packet.key == eager {
+                assert!(start - packet.at <= 4 * 2 * MS, "two packets end a quantum of 1514 B");
+                host.offer(departing.departure.0, eager, 1000);
+            }
+        }
+        seen = host.departed.len();
+    }
+    let (eager, bulk) = (host.sent(eager), host.sent(2));
+    assert!(eager <= bulk + 2000 && eager > bulk / 2, "{eager} {bulk}");
+}
+
+/// On a full buffer the longest queue, by bytes, loses its oldest packet, and that is a drop; the packet that found the
+/// buffer full stays unless its own queue is the longest (RFC 8290, section 4.1).
+#[test]
+fn a_full_buffer_takes_from_the_longest_queue() {
+    for needs in [PER_FLOW, Needs::LEAST] {
+        let mut host = Host::new(ServedConfig {
+            scheduler: Scheduler::Drr { quantum: Bytes(1500) },
+            most_packets: 10,
+            most_bytes: 20_000,
+            ..listening(8 * MBIT, needs, |_, _| 0.0)
+        });
+        // Number 0 is in transmission. Many small packets of one flow, then few large ones of another.
+        for _ in 0..8 {
+            host.offer(0, 0, 100);
+        }
+        for _ in 0..3 {
+            host.offer(0, 1, 1500);
+        }
+        assert!(host.dropped.is_empty() && host.served.waiting() == 10);
+        assert_eq!(host.offer(0, 0, 100), Offered::Queued);
+        assert_eq!(host.dropped.iter().map(|p| p.number).collect::<Vec<_>>(), [8], "the oldest of the large ones");
+        assert_eq!(host.offer(0, 2, 1500), Offered::Queued);
+        assert_eq!(host.dropped.last().unwrap().number, 9);
+        assert_eq!(host.offer(0, 3, 5000), Offered::Refused(Reason::Full), "it would itself be the longest queue");
+        assert_eq!(host.served.read(Time(0)).drops, 3);
+        host.check(100 * MS);
+        // Room in bytes for a large packet costs a long queue several small ones.
+        for _ in 0..11 {
+            host.offer(200 * MS, 4, 1990);
+        }
+        let before = host.dropped.len();
+        assert_eq!(host.offer(200 * MS, 5, 4100), Offered::Queued);
+        assert_eq!(host.dropped.len() - before, 3, "19900 B of 20000 B were taken");
+        host.check(300 * MS);
+    }
+}
+
+/// Two queues: while both have packets the classic one gets its share at every moment to within a packet; alone each
+/// gets everything, and nothing is owed for it.
+#[test]
+fn coupled_queues_share_by_weight() {
+    let mut host = Host::new(listening(8 * MBIT, COUPLED, |_, _| 0.0));
+    let send = |host: &mut Host, at: u64, count: u64, low_latency: bool| {
+        for _ in 0..count {
+            host.send(at, u32::from(low_latency), if low_latency { 700 } else { 1500 }, true, low_latency);
+        }
+    };
+    send(&mut host, 0, 100, true);
+    host.run(50 * MS);
+    assert_eq!(host.sent(1), (50_000 / 700 + 1) * 700, "alone it has the whole line");
+    host.run(1000 * MS);
+    let before = host.departed.len();
+    send(&mut host, 1000 * MS, 1000, false);
+    send(&mut host, 1000 * MS, 2000, true);
+    host.run(2000 * MS);
+    // The first left when no other waited.
+    let mut sent = [0.0, 0.0];
+    for (packet, ..) in &host.departed[before + 1..] {
+        sent[packet.key as usize] += f64::from(packet.bytes);
+        let share = 0.1 * (sent[0] + sent[1]);
+        assert!((sent[0] - share).abs() <= 1500.0, "{sent:?}");
+    }
+    assert!(sent[0] > 90_000.0);
+    host.check(2000 * MS);
+}
+
+/// One law hears both queues: at a tick the wait of whichever is older, and all that waits; at the head of a queue that
+/// queue, and which it is.
+#[test]
+fn coupled_queues_have_one_law() {
+    let needs = Needs { tick_s: Some(0.01), decides: Decides::AtHead, ..COUPLED };
+    let mut host = Host::new(listening(8 * MBIT, needs, |event, _| {
+        f64::from(u8::from(event == Event::Departure { low_latency: true }))
+    }));
+    let heard = |host: &mut Host| host.served.observables().into_iter().map(|(.., x)| x).collect::<Vec<_>>();
+    host.send(0, 0, 1000, false, false);
+    host.send(0, 0, 1000, false, false);
+    host.send(MS / 2, 1, 1000, false, true);
+    host.served.tick(Time(MS / 2));
+    let first = heard(&mut host);
+    assert_eq!((first[0], first[1], first[3]), (2.0, 3.0, 0.5e-3));
+    host.run(100 * MS);
+    assert_eq!(host.dropped.iter().map(|p| p.number).collect::<Vec<_>>(), [2], "what asked for low latency");
+    assert_eq!(host.departed.len(), 2);
+    host.check(100 * MS);
+}
+
+/// Whatever the order, the law, the line and the buffer: no packet is lost sight of, and Little's law is exact.
+#[test]
+fn nothing_is_lost_sight_of() {
+    let outages = Service::Schedule(
+        (0..40).map(|n| (Time(n * 50 * MS), Rate(if n % 4 == 3 { 0 } else { (n + 1) * MBIT }))).collect(),
+    );
+    let coin: crate::listener::Answer = |_, _| 0.2;
+    let mut displaced = 0;
+    for serve in [Serve::Scheduler, PER_FLOW.serve, COUPLED.serve] {
+        for scheduler in [Scheduler::Fifo, Scheduler::Drr { quantum: Bytes(300) }] {
+            for decides in [Decides::Never, Decides::AtHead, Decides::OnArrival, Decides::OnDeparture] {
+                let needs = Needs { decides, serve, marks: true, tick_s: Some(0.01), ..Needs::LEAST };
+                let mut host = Host::new(ServedConfig {
+                    service: outages.clone(),
+                    scheduler,
+                    most_packets: 30,
+                    most_bytes: 20_000,
+                    ..listening(MBIT, needs, coin)
+                });
+                let mut draw = Draw(7);
+                let (mut now, mut tick) = (0, 10 * MS);
+                for n in 0..3000 {
+                    now += draw.below(MS);
+                    while tick <= now {
+                        host.run(tick);
+                        host.served.tick(Time(tick));
+                        tick += 10 * MS;
+                    }
+                    let (key, bytes) = (draw.below(6) as u32, 40 + draw.below(1461) as u32);
+                    host.send(now, key, bytes, draw.below(2) == 0, draw.below(3) == 0);
+                    if n % 50 == 0 {
+                        host.check(now);
+                    }
+                }
+                host.check(now);
+                assert!(host.served.read(Time(now)).drops > 0 && host.departed.len() > 500);
+                if decides == Decides::Never {
+                    displaced += host.dropped.len();
+                }
+            }
+        }
+    }
+    assert!(displaced > 100, "{displaced} packets were displaced");
+}
+
+/// Flows are spread over the queues, the same way each time, and another way with another seed.
+#[test]
+fn flows_are_spread_over_the_queues() {
+    let mut counts = [0u32; 64];
+    for flow in 0..64_000 {
+        counts[hash(flow, 7, 64) as usize] += 1;
+    }
+    // Chi-square with 63 degrees of freedom exceeds 120 once in 10^5.
+    let chi: f64 = counts.iter().map(|n| (f64::from(*n) - 1000.0) * (f64::from(*n) - 1000.0) / 1000.0).sum();
+    assert!((20.0..120.0).contains(&chi), "{chi}");
+    let same = (0..1000).filter(|flow| hash(*flow, 7, 64) == hash(*flow, 8, 64)).count();
+    assert!(same < 50, "{same}");
+}
