@@ -1,9 +1,15 @@
 //! Controllers: the laws of senders.
 
 mod cbr;
+mod cubic;
+mod dctcp;
 pub mod fast;
+mod highspeed;
+mod hystart;
 pub mod leadlag;
 mod newreno;
+mod scalable;
+mod vegas;
 
 use crate::estimate::MarkEstimate;
 use crate::law::{Entry, Role};
@@ -12,7 +18,17 @@ use crate::numbers;
 use crate::quantity::Bytes;
 
 /// Every controller, in the order the docs show them.
-pub const CONTROLLERS: &[Entry<Sender>] = &[newreno::ENTRY, fast::ENTRY, leadlag::ENTRY, cbr::ENTRY];
+pub const CONTROLLERS: &[Entry<Sender>] = &[
+    newreno::ENTRY,
+    cubic::ENTRY,
+    highspeed::ENTRY,
+    scalable::ENTRY,
+    vegas::ENTRY,
+    dctcp::ENTRY,
+    fast::ENTRY,
+    leadlag::ENTRY,
+    cbr::ENTRY,
+];
 
 /// The role of a sender's law: it decides window and pacing rate.
 #[derive(Debug, Clone, Copy)]

@@ -13,32 +13,38 @@ use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
+/// The switch of every law that takes an echo for a loss.
+pub(super) const ECN: Parameter = Parameter::switch(
+    "ecn",
+    false,
+    "packets can be marked instead of dropped, and an echo is a congestion event",
+    "RFC 3168",
+);
+
+/// How much one acknowledgement counts, for every law whose window grows with acknowledgements.
+pub(super) const PER_ACK: Parameter = Parameter::number(
+    "per_ack",
+    Unit::Packets,
+    1.0,
+    [1.0, 65_535.0],
+    "packets that one acknowledgement grows the window for at the most",
+    "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
+);
+
 pub(super) const ENTRY: Entry<Sender> = Entry {
     name: "newreno",
     title: "NewReno: one packet more a round trip, half at a congestion event",
     source: "RFC 5681; RFC 6582; RFC 3168",
     colour: "#c1440e",
     parameters: &[
-        Parameter::switch(
-            "ecn",
-            false,
-            "packets can be marked instead of dropped, and an echo is a congestion event",
-            "RFC 3168",
-        ),
+        ECN,
         Parameter::switch(
             "grow_on_echo",
             false,
             "acknowledgements that carry an echo still grow the window",
             "RFC 3168, section 6.1.2, forbids it, and ns-2 does not; some simulators do",
         ),
-        Parameter::number(
-            "per_ack",
-            Unit::Packets,
-            1.0,
-            [1.0, 65_535.0],
-            "packets that one acknowledgement grows the window for at the most",
-            "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
-        ),
+        PER_ACK,
     ],
     linearises: Linearises::ByItself,
     real: build::<f64, NewReno<f64>>,

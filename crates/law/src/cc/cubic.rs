@@ -1,0 +1,456 @@
+//! CUBIC: after a congestion event the window climbs back as a cubic of time, steeply, then flat around the window of the
+//! last event, then steeply again.
+//!
+//! Source: RFC 9438, sections 4.2 to 4.10, formulas by its figures; RFC 9406 (HyStart++) for the first slow start where
+//! `hystart` is on. Symbols: `origin` is W_max, `prior` cwnd_prior, `reno` W_est, `elapsed` t.
+//! Differs: a congestion event takes its share of the window, not of what is in flight, and leaves two packets at least,
+//! also after an echo; an acknowledgement that carries an echo grows nothing; time in which nothing was told counts up to
+//! a round trip and no further, which is how section 4.2's "no long periods without an update" is kept by a law that
+//! hears of acknowledgements only; spurious congestion events (section 4.9) are not undone; the smoothed round-trip time
+//! takes in one sample an acknowledgement with RFC 6298's weight, those of loss recovery left out.
+
+use alloc::string::String;
+
+use super::hystart::{self, HyStart};
+use super::newreno::{ECN, PER_ACK};
+use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "cubic",
+    title: "CUBIC: the window as a cubic of the time since the last congestion event",
+    source: "RFC 9438; RFC 9406",
+    colour: "#2456c4",
+    parameters: &[
+        Parameter::number(
+            "c",
+            Unit::One,
+            0.4,
+            [1e-6, 1e3],
+            "C, how steep the cubic is, in packets a cubic second",
+            "RFC 9438, section 5.1",
+        ),
+        Parameter::number(
+            "beta",
+            Unit::One,
+            0.7,
+            [0.1, 0.99],
+            "share of the window that a congestion event leaves",
+            "RFC 9438, section 4.6",
+        ),
+        Parameter::switch(
+            "fast_convergence",
+            true,
+            "a flow that has lost ground aims lower still, to make room",
+            "RFC 9438, section 4.7",
+        ),
+        Parameter::switch("tcp_friendly", true, "never slower than Reno", "RFC 9438, section 4.3"),
+        Parameter::switch("hystart", false, "the first slow start ends when the round-trip time rises", "RFC 9406"),
+        PER_ACK,
+        ECN,
+    ],
+    linearises: Linearises::No("its window follows the clock since the last congestion event, not its state alone"),
+    real: build::<f64, Cubic>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct Cubic {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    tcp_friendly: bool,
+    hystart: bool,
+    ecn: bool,
+    per_ack: u32,
+    initial_window: f64,
+    initial_ssthresh: f64,
+}
+
+numbers! {
+    /// What CUBIC remembers.
+    struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+        /// W_max: where the cubic is flat.
+        origin: "packets",
+        /// cwnd_prior: the window before the last congestion event.
+        prior: "packets",
+        /// W_est: the window that Reno would have.
+        reno: "packets",
+        /// K: time from the start of the stage to the origin.
+        k: "s",
+        /// t: time since the start of this stage of congestion avoidance.
+        elapsed: "s",
+        /// When the last acknowledgement was told.
+        told: "s",
+        /// Smoothed round-trip time; zero before the first sample.
+        smoothed_rtt: "s",
+    }
+    frozen {
+        /// A stage of congestion avoidance is under way.
+        avoids: bool,
+        /// No congestion event since the start or a timeout set an origin.
+        anew: bool,
+        /// What watches the first slow start.
+        hystart: HyStart,
+    }
+}
+
+impl Cubic {
+    /// W_cubic(t), Figure 1 [packets].
+    fn at(&self, s: &State<f64>, t_s: f64) -> f64 {
+        let x = t_s - s.k;
+        self.c * x * x * x + s.origin
+    }
+
+    /// Time goes on, and a round trip was measured.
+    fn clock(s: &mut State<f64>, seen: &Path<f64>) {
+        s.smoothed_rtt =
+            if s.smoothed_rtt > 0.0 { s.smoothed_rtt + (seen.rtt_s - s.smoothed_rtt) / 8.0 } else { seen.rtt_s };
+        // Of a packet in flight when the last acknowledgement came, this round trip covers the time since.
+        s.elapsed += Number::min(seen.now_s - s.told, seen.rtt_s);
+        s.told = seen.now_s;
+    }
+
+    fn slow_start(&self, s: &mut State<f64>, counted: u32, seen: &Path<f64>) {
+        if s.hystart.watches() {
+            let most = core::cmp::max(self.per_ack, hystart::PER_ACK);
+            s.window += f64::from(counted.min(most)) / s.hystart.divisor();
+            s.hystart.sample(seen.rtt_s);
+        } else {
+            s.window += f64::from(counted.min(self.per_ack));
+        }
+    }
+
+    /// A stage of congestion avoidance starts.
+    fn enter(&self, s: &mut State<f64>) {
+        s.avoids = true;
+        s.hystart.stop();
+        s.elapsed = 0.0;
+        s.reno = s.window;
+        // Sections 4.8 and 4.10; also where the floor of two packets is above the last window.
+        if s.anew || s.origin <= s.window {
+            s.k = 0.0;
+            s.origin = s.window;
+        } else {
+            s.k = libm::cbrt((s.origin - s.window) / self.c); // Figure 2
+        }
+        if s.prior == 0.0 {
+            s.prior = s.window; // section 4.10
+        }
+        s.anew = false;
+    }
+
+    fn avoid(&self, s: &mut State<f64>, counted: u32) {
+        if counted == 0 {
+            return;
+        }
+        // Figure 4, with alpha = 1 once Reno would have grown back, section 4.3.
+        let alpha = if s.reno >= s.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
+        s.reno += alpha * f64::from(counted) / s.window;
+        if self.tcp_friendly && self.at(s, s.elapsed) < s.reno {
+            s.window = Number::max(s.window, s.reno);
+        } else {
+            let target = Number::clamp(self.at(s, s.elapsed + s.smoothed_rtt), s.window, 1.5 * s.window);
+            // Sections 4.4 and 4.5.
+            s.window += f64::from(counted.min(self.per_ack)) * (target - s.window) / s.window;
+        }
+    }
+
+    /// What a congestion event and a timeout have in common: sections 4.6 and 4.8.
+    fn reduce(&self, s: &mut State<f64>) {
+        s.prior = s.window;
+        s.ssthresh = Number::max(s.window * self.beta, 2.0);
+        s.avoids = false;
+        s.hystart.stop();
+    }
+}
+
+impl Law<f64> for Cubic {
+    type Role = Sender;
+    type State = State<f64>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        Ok(Self {
+            c: values.number("c"),
+            beta: values.number("beta"),
+            fast_convergence: values.switch("fast_convergence"),
+            tcp_friendly: values.switch("tcp_friendly"),
+            hystart: values.switch("hystart"),
+            ecn: values.switch("ecn"),
+            per_ack: values.number("per_ack") as u32,
+            initial_window: site.initial_window,
+            initial_ssthresh: site.initial_ssthresh,
+        })
+    }
+
+    fn start(&self) -> State<f64> {
+        State {
+            window: self.initial_window,
+            ssthresh: self.initial_ssthresh,
+            origin: 0.0,
+            prior: 0.0,
+            reno: 0.0,
+            k: 0.0,
+            elapsed: 0.0,
+            told: 0.0,
+            smoothed_rtt: 0.0,
+            avoids: false,
+            anew: true,
+            hystart: if self.hystart { HyStart::START } else { HyStart::OVER },
+        }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<f64>, event: Event, seen: &Path<f64>) {
+        match event {
+            Event::Ack { packets, marked } => {
+                Self::clock(s, seen);
+                let counted = packets - marked;
+                if s.window < s.ssthresh {
+                    self.slow_start(s, counted, seen);
+                } else {
+                    if !s.avoids {
+                        self.enter(s);
+                    }
+                    self.avoid(s, counted);
+                }
+            }
+            Event::Round => {
+                if s.hystart.watches() && s.window < s.ssthresh && s.hystart.round() {
+                    s.ssthresh = s.window;
+                }
+            }
+            Event::Cut => {
+                // Section 4.7.
+                let lost_ground = self.fast_convergence && s.window < s.origin;
+                s.origin = if lost_ground { s.window * (1.0 + self.beta) / 2.0 } else { s.window };
+                self.reduce(s);
+                s.anew = false;
+                s.window = s.ssthresh;
+            }
+            Event::Timeout => {
+                self.reduce(s);
+                s.anew = true;
+                s.window = 1.0;
+            }
+            Event::Tick => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<f64>, _: &Path<f64>) -> Allowance<f64> {
+        Allowance { window: s.window, gap_s: 0.0 }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, now: true, ..Needs::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT_S: f64 = 0.1;
+    const ONE: Event = Event::Ack { packets: 1, marked: 0 };
+
+    fn law(set: &[(&str, f64)]) -> Cubic {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in set {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        Cubic::compile(&values, &site).unwrap()
+    }
+
+    fn at(now_s: f64) -> Path<f64> {
+        Path { rtt_s: RTT_S, base_rtt_s: RTT_S, now_s, ..Path::unknown() }
+    }
+
+    /// Acknowledgements one by one, a window of them a round trip, from `now_s` on for `span_s`; the time after them.
+    fn run(law: &Cubic, s: &mut State<f64>, now_s: f64, span_s: f64) -> f64 {
+        let mut now = now_s;
+        while now < now_s + span_s {
+            now += RTT_S / s.window;
+            law.on(s, ONE, &at(now));
+        }
+        now
+    }
+
+    /// A flow in congestion avoidance with this window and an older origin.
+    fn avoiding(law: &Cubic, window: f64) -> State<f64> {
+        State { window, ssthresh: 2.0, smoothed_rtt: RTT_S, ..law.start() }
+    }
+
+    /// Section 4.2: K = cbrt(W_max (1 - beta) / C), 9.0856 s for 1000 packets, when the window is W_max again: halfway
+    /// there it is an eighth of the loss below, and as far beyond it an eighth above.
+    #[test]
+    fn the_window_is_the_cubic() {
+        let law = law(&[]);
+        let mut s = avoiding(&law, 1000.0);
+        law.on(&mut s, Event::Cut, &at(0.0));
+        assert_eq!((s.window, s.ssthresh, s.origin, s.prior), (700.0, 700.0, 1000.0, 1000.0));
+        let mut now = run(&law, &mut s, 0.0, RTT_S);
+        assert!((s.k - 9.0856).abs() < 5e-5, "{}", s.k);
+        for (t, window) in [(0.5, 962.5), (1.0, 1000.0), (1.5, 1037.5), (2.0, 1300.0)] {
+            let span = s.k * t - now;
+            now = run(&law, &mut s, now, span);
+            assert!((s.window / window - 1.0).abs() < 0.002, "at {t} K: {}", s.window);
+        }
+    }
+
+    /// Section 4.2: however far the cubic is ahead, the target is at most half as much again, and never below the window.
+    #[test]
+    fn the_target_is_between_the_window_and_half_as_much_again() {
+        let law = law(&[]);
+        let stage = State { avoids: true, anew: false, prior: 1e9, told: 100.0, ..avoiding(&law, 100.0) };
+        let mut s = State { origin: 100.0, elapsed: 50.0, ..stage };
+        law.on(&mut s, ONE, &at(100.0));
+        assert_eq!(s.window, 100.5);
+        let mut s = State { origin: 90.0, elapsed: 0.0, ..stage };
+        law.on(&mut s, ONE, &at(100.0));
+        assert_eq!(s.window, 100.0);
+    }
+
+    /// Section 4.3: in Reno's region the window grows by alpha_cubic = 9/17 a round trip up to cwnd_prior and by 1 beyond.
+    #[test]
+    fn small_windows_are_renos() {
+        // A cubic so flat that Reno is always ahead: 0.29 packets a second.
+        let flat = |friendly| law(&[("c", 1e-6), ("tcp_friendly", friendly)]);
+        let cut = |law: &Cubic| {
+            let mut s = avoiding(law, 100.0);
+            law.on(&mut s, Event::Cut, &at(0.0));
+            s
+        };
+        let law = flat(1.0);
+        let mut s = cut(&law);
+        let now = run(&law, &mut s, 0.0, 10.0 * RTT_S);
+        assert!((s.window - 70.0 - 10.0 * 9.0 / 17.0).abs() < 0.06, "{}", s.window);
+        let now = run(&law, &mut s, now, 60.0 * RTT_S);
+        assert!(s.window > 100.0, "{}", s.window);
+        let before = s.window;
+        run(&law, &mut s, now, 10.0 * RTT_S);
+        assert!((s.window - before - 10.0).abs() < 0.12, "{before} {}", s.window);
+
+        let law = flat(0.0);
+        let mut s = cut(&law);
+        run(&law, &mut s, 0.0, 10.0 * RTT_S);
+        assert!((s.window - 70.29).abs() < 0.01, "{}", s.window);
+    }
+
+    /// Section 4.7: a flow cut before it was back at W_max aims at (1 + beta)/2 of where it was.
+    #[test]
+    fn fast_convergence_aims_lower() {
+        for (switch, origin) in [(1.0, 680.0), (0.0, 800.0)] {
+            let law = law(&[("fast_convergence", switch)]);
+            let mut s = State { origin: 1000.0, ..avoiding(&law, 800.0) };
+            law.on(&mut s, Event::Cut, &at(0.0));
+            assert!((s.origin - origin).abs() < 1e-9, "{}", s.origin);
+            s.window = 1000.0;
+            law.on(&mut s, Event::Cut, &at(0.0));
+            assert_eq!(s.origin, 1000.0);
+        }
+    }
+
+    /// Section 4.8: one packet, slow start to beta of the window, and a stage that starts where the cubic is flat.
+    #[test]
+    fn after_a_timeout_the_cubic_starts_flat() {
+        let law = law(&[]);
+        let mut s = State { origin: 2000.0, ..avoiding(&law, 1000.0) };
+        law.on(&mut s, Event::Timeout, &at(0.0));
+        assert_eq!((s.window, s.ssthresh, s.prior), (1.0, 700.0, 1000.0));
+        let mut now = 0.0;
+        while s.window < 700.0 {
+            now += RTT_S / s.window;
+            law.on(&mut s, ONE, &at(now));
+        }
+        assert_eq!(s.window, 700.0, "a packet an acknowledgement");
+        law.on(&mut s, ONE, &at(now));
+        assert_eq!((s.k, s.origin, s.elapsed), (0.0, 700.0, 0.0));
+        run(&law, &mut s, now, 5.0);
+        assert!((s.window - 750.0).abs() < 2.0, "700 + 0.4 5^3, not {}", s.window);
+    }
+
+    /// Section 4.2: t does not count a time in which the window was not updated, but for a round trip.
+    #[test]
+    fn an_idle_time_does_not_count() {
+        let law = law(&[]);
+        let mut s = avoiding(&law, 1000.0);
+        law.on(&mut s, Event::Cut, &at(0.0));
+        let now = run(&law, &mut s, 0.0, 2.0);
+        let before = s;
+        law.on(&mut s, ONE, &at(now + 60.0));
+        assert!((s.elapsed - before.elapsed - RTT_S).abs() < 1e-12);
+        assert!(s.window - before.window < 0.1, "{} {}", before.window, s.window);
+    }
+
+    #[test]
+    fn an_echo_grows_nothing_but_lets_time_pass() {
+        let law = law(&[]);
+        let mut s = avoiding(&law, 100.0);
+        law.on(&mut s, Event::Cut, &at(0.0));
+        law.on(&mut s, ONE, &at(0.0));
+        let window = s.window;
+        law.on(&mut s, Event::Ack { packets: 2, marked: 2 }, &at(0.05));
+        assert_eq!((s.window, s.elapsed), (window, 0.05));
+    }
+
+    /// A stage that starts above its origin, because the floor of two packets holds it there, has K = 0.
+    #[test]
+    fn the_floor_makes_no_negative_k() {
+        let law = law(&[]);
+        let mut s = avoiding(&law, 1.0);
+        law.on(&mut s, Event::Cut, &at(0.0));
+        assert_eq!(s.window, 2.0);
+        law.on(&mut s, ONE, &at(0.1));
+        assert_eq!((s.k, s.origin), (0.0, 2.0));
+        assert!(s.window > 2.0);
+    }
+
+    /// RFC 9406 on a path that holds 200 packets: with HyStart++ slow start ends near there without a loss, and the first
+    /// stage of congestion avoidance starts flat (RFC 9438, section 4.10); without it nothing but a loss ends it.
+    #[test]
+    fn hystart_ends_the_first_slow_start_by_the_delay() {
+        for (switch, ends) in [(1.0, true), (0.0, false)] {
+            let law = law(&[("hystart", switch)]);
+            let mut s = law.start();
+            let mut now = 0.0;
+            for _ in 0..14 {
+                let (window, start) = (s.window, now);
+                let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
+                while now < start + rtt_s {
+                    now += rtt_s / window;
+                    law.on(&mut s, ONE, &Path { rtt_s, ..at(now) });
+                }
+                law.on(&mut s, Event::Round, &at(now));
+            }
+            assert_eq!(s.ssthresh < 1e9, ends);
+            if ends {
+                assert!((200.0..1500.0).contains(&s.ssthresh), "{}", s.ssthresh);
+                assert_eq!((s.k, s.origin, s.prior), (0.0, s.ssthresh, s.ssthresh));
+                // Only the first slow start is watched.
+                law.on(&mut s, Event::Timeout, &at(now));
+                assert!(!s.hystart.watches());
+            }
+        }
+    }
+
+    /// RFC 9406: while it watches, an acknowledgement of many packets counts for eight.
+    #[test]
+    fn hystart_counts_up_to_eight_packets_an_acknowledgement() {
+        for (switch, window) in [(1.0, 18.0), (0.0, 11.0)] {
+            let law = law(&[("hystart", switch)]);
+            let mut s = law.start();
+            law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &at(0.1));
+            assert_eq!(s.window, window);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! DCTCP: give up as large a share of the window as half the share of packets that were marked.
+//!
+//! Source: RFC 8257, sections 3.3 to 3.5: each window of data `Alpha <- Alpha (1 - g) + g M` with `M` the share of it
+//! that was marked, and at most once a window of data, on an echo, `cwnd <- cwnd (1 - Alpha / 2)`; growth and losses as
+//! in RFC 5681. RFC 9331, section 4, for the packets of the low-latency queue.
+//! Differs: `M` counts packets, not bytes, and not those acknowledged during loss recovery; an acknowledgement that
+//! carries an echo does not grow the window (RFC 3168, section 6.1.2); a window of data after a reduction is over when as
+//! many packets are acknowledged as the window held; the floor is two packets. `l4s` makes packets ECT(1) and nothing
+//! else: the further requirements of RFC 9331, such as falling back on a classic queue, are not here.
+
+use alloc::string::String;
+
+use super::newreno::PER_ACK;
+use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "dctcp",
+    title: "DCTCP: a reduction in proportion to the share of marked packets",
+    source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
+    colour: "#e0559b",
+    parameters: &[
+        Parameter::number(
+            "g",
+            Unit::One,
+            0.0625,
+            [1e-6, 1.0],
+            "weight of the last window of data in the estimate Alpha",
+            "RFC 8257, section 4.2: 1/16",
+        ),
+        Parameter::number(
+            "alpha",
+            Unit::One,
+            1.0,
+            [0.0, 1.0],
+            "the estimate before anything is measured",
+            "RFC 8257, section 3.3",
+        ),
+        PER_ACK,
+        Parameter::switch("l4s", false, "packets ask for the low-latency queue: ECT(1)", "RFC 9331, section 4.1"),
+    ],
+    linearises: Linearises::No("its estimate is made of counts that every window of data starts anew"),
+    real: build::<f64, Dctcp<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct Dctcp<N> {
+    l4s: bool,
+    per_ack: u32,
+    initial_window: N,
+    initial_ssthresh: N,
+    initial_alpha: N,
+    weight: N,
+    one: N,
+    two: N,
+    half: N,
+}
+
+numbers! {
+    /// What DCTCP remembers.
+    struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+        /// Estimated share of marked packets: DCTCP.Alpha.
+        alpha: "1",
+        /// Packets acknowledged in this window of data.
+        acked: "packets",
+        /// Those among them that were marked.
+        marked: "packets",
+        /// Packets still to be acknowledged before an echo counts again.
+        deaf: "packets",
+    }
+}
+
+impl<N: Number> Law<N> for Dctcp<N> {
+    type Role = Sender;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        Ok(Self {
+            l4s: values.switch("l4s"),
+            per_ack: values.number("per_ack") as u32,
+            initial_window: N::of(site.initial_window),
+            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_alpha: N::of(values.number("alpha")),
+            weight: N::of(values.number("g")),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            half: N::of(0.5),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        let zero = N::of(0.0);
+        State {
+            window: self.initial_window,
+            ssthresh: self.initial_ssthresh,
+            alpha: self.initial_alpha,
+            acked: zero,
+            marked: zero,
+            deaf: zero,
+        }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+        let zero = N::of(0.0);
+        match event {
+            Event::Ack { packets, marked } => {
+                s.acked = s.acked + N::count(packets);
+                s.marked = s.marked + N::count(marked);
+                s.deaf = (s.deaf - N::count(packets)).max(zero);
+                if marked > 0 && s.deaf == zero {
+                    s.deaf = s.window;
+                    s.window = (s.window * (self.one - s.alpha * self.half)).max(self.two);
+                    s.ssthresh = s.window;
+                    return;
+                }
+                let counted = (packets - marked).min(self.per_ack);
+                if counted == 0 {
+                } else if s.window < s.ssthresh {
+                    s.window = s.window + N::count(counted);
+                } else {
+                    s.window = s.window + N::count(counted) / s.window;
+                }
+            }
+            Event::Round => {
+                if s.acked > zero {
+                    s.alpha = s.alpha + self.weight * (s.marked / s.acked - s.alpha);
+                }
+                s.acked = zero;
+                s.marked = zero;
+            }
+            Event::Cut => {
+                s.ssthresh = (s.window * self.half).max(self.two);
+                s.window = s.ssthresh;
+                // The window of data is over when recovery is, and none of its acknowledgements comes here.
+                s.deaf = zero;
+            }
+            Event::Timeout => {
+                s.ssthresh = (s.window * self.half).max(self.two);
+                s.window = self.one;
+                s.deaf = zero;
+            }
+            Event::Tick => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Counted, low_latency: self.l4s, ..Needs::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::VecDeque;
+
+    fn law(set: &[(&str, f64)]) -> Dctcp<f64> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in set {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        Dctcp::compile(&values, &site).unwrap()
+    }
+
+    fn ack(law: &Dctcp<f64>, s: &mut State<f64>, marked: bool) {
+        law.on(s, Event::Ack { packets: 1, marked: u32::from(marked) }, &Path::unknown());
+    }
+
+    /// Section 3.3: Alpha starts at 1 and forgets with weight g = 1/16, one step a window of data.
+    #[test]
+    fn the_estimate_forgets_a_sixteenth_a_window() {
+        let law = law(&[]);
+        let mut s = law.start();
+        for rounds in 1..=11 {
+            ack(&law, &mut s, false);
+            law.on(&mut s, Event::Round, &Path::unknown());
+            assert!((s.alpha - libm::pow(15.0 / 16.0, f64::from(rounds))).abs() < 1e-12);
+        }
+        assert!(s.alpha < 0.5, "its half life is 10.7 windows");
+        for _ in 0..400 {
+            for at in 0..4 {
+                ack(&law, &mut s, at == 0);
+            }
+            law.on(&mut s, Event::Round, &Path::unknown());
+        }
+        assert!((s.alpha - 0.25).abs() < 1e-9, "{}", s.alpha);
+    }
+
+    /// A window in which every packet is marked is halved once at Alpha = 1, and again only in the next.
+    #[test]
+    fn marks_reduce_once_a_window_of_data() {
+        let law = law(&[]);
+        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.start() };
+        for _ in 0..100 {
+            ack(&law, &mut s, true);
+        }
+        assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
+        ack(&law, &mut s, true);
+        assert_eq!(s.window, 25.0);
+        s = State { window: 100.0, alpha: 0.1, ..law.start() };
+        ack(&law, &mut s, true);
+        assert_eq!((s.window, s.ssthresh), (95.0, 95.0), "less than half for fewer marks; slow start is over");
+    }
+
+    #[test]
+    fn losses_are_conventional() {
+        let law = law(&[]);
+        let mut s = State { window: 100.0, alpha: 0.1, ..law.start() };
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
+        law.on(&mut s, Event::Timeout, &Path::unknown());
+        assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
+    }
+
+    /// Alizadeh et al., 2010, equations (6) to (8): a flow alone, marked where its window exceeds `W*`, has
+    /// `alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2` and swings by `(W* + 1) alpha / 2`, provided that
+    /// `g < 1.386 / sqrt(2 W*)` (15), so that alpha stays put between two reductions.
+    #[test]
+    fn alpha_at_a_step_of_marks_is_that_of_the_paper() {
+        for (most, g) in [(50.0, 1.0 / 16.0), (100.0, 1.0 / 32.0), (400.0, 1.0 / 64.0)] {
+            let law = law(&[("g", g)]);
+            let mut s = law.start();
+            let mut flying: VecDeque<(bool, u64)> = VecDeque::new();
+            let (mut sent, mut acked, mut round) = (0, 0, 0);
+            let (mut alphas, mut least, mut largest) = (0.0, f64::INFINITY, 0.0);
+            let (warm_up, packets) = (2_000_000, 4_000_000);
+            while acked < packets {
+                while (flying.len() as f64) < libm::floor(s.window) {
+                    flying.push_back(((flying.len() as f64) >= most, sent));
+                    sent += 1;
+                }
+                let (marked, number) = flying.pop_front().unwrap();
+                acked += 1;
+                ack(&law, &mut s, marked);
+                if number >= round {
+                    round = sent;
+                    law.on(&mut s, Event::Round, &Path::unknown());
+                }
+                if acked > warm_up {
+                    alphas += s.alpha;
+                    least = Number::min(least, s.window);
+                    largest = Number::max(largest, s.window);
+                }
+            }
+            let alpha: f64 = alphas / (packets - warm_up) as f64;
+            let (is, paper) = (alpha * alpha * (1.0 - alpha / 4.0), (2.0 * most + 1.0) / ((most + 1.0) * (most + 1.0)));
+            assert!((libm::sqrt(is / paper) - 1.0).abs() < 0.08, "W* = {most}: alpha {alpha}, {is} against {paper}");
+            let swing = (largest - least) / ((most + 1.0) * alpha / 2.0);
+            assert!((0.9..1.1).contains(&swing), "W* = {most}: {least} to {largest}, {swing}");
+        }
+    }
+
+    #[test]
+    fn it_counts_marks_and_asks_for_the_low_latency_queue_where_told() {
+        for l4s in [false, true] {
+            let needs = Law::<f64>::needs(&law(&[("l4s", f64::from(u8::from(l4s)))]));
+            assert_eq!((needs.marks, needs.low_latency), (Marks::Counted, l4s));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Scalable TCP: growth and decrease in proportion to the window, so that recovery from a loss takes the same number of
+//! round trips at every rate.
+//!
+//! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks" (CCR 33(2), 2003), section 3:
+//! `cwnd <- cwnd + a` for each acknowledgement, `cwnd <- cwnd - b cwnd` on congestion, legacy behaviour up to `lwnd`.
+//! Differs: the window keeps fractions where the paper rounds the decrease up to whole packets; slow start, the floor of
+//! two packets, timeouts and echoes are [`newreno`](super::newreno)'s.
+
+use alloc::string::String;
+
+use super::newreno::{ECN, PER_ACK};
+use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Dual, Number};
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "scalable",
+    title: "Scalable TCP: a hundredth of a packet more an acknowledgement, an eighth less at a congestion event",
+    source: "Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, 2003, section 3",
+    colour: "#8c1d4f",
+    parameters: &[
+        Parameter::number(
+            "a",
+            Unit::Packets,
+            0.01,
+            [1e-6, 1.0],
+            "growth of the window an acknowledged packet",
+            "section 3; 0.01",
+        ),
+        Parameter::number(
+            "b",
+            Unit::One,
+            0.125,
+            [1e-6, 0.5],
+            "share of the window that a congestion event takes",
+            "section 3; 0.125",
+        ),
+        Parameter::number(
+            "lwnd",
+            Unit::Packets,
+            16.0,
+            [0.0, 1e9],
+            "legacy window: up to it the law is NewReno's",
+            "section 3; 16 packets",
+        ),
+        PER_ACK,
+        ECN,
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Scalable<f64>>,
+    dual: Some(build::<Dual, Scalable<Dual>>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct Scalable<N> {
+    ecn: bool,
+    per_ack: u32,
+    initial_window: N,
+    initial_ssthresh: N,
+    /// a [packets]
+    growth: N,
+    /// 1 - b, rounded once
+    keep: N,
+    /// lwnd [packets]
+    legacy: N,
+    one: N,
+    two: N,
+    half: N,
+}
+
+numbers! {
+    /// What Scalable TCP remembers.
+    struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+    }
+}
+
+impl<N: Number> Scalable<N> {
+    fn after_congestion(&self, window: N) -> N {
+        let keep = if window > self.legacy { self.keep } else { self.half };
+        (window * keep).max(self.two)
+    }
+}
+
+impl<N: Number> Law<N> for Scalable<N> {
+    type Role = Sender;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        Ok(Self {
+            ecn: values.switch("ecn"),
+            per_ack: values.number("per_ack") as u32,
+            initial_window: N::of(site.initial_window),
+            initial_ssthresh: N::of(site.initial_ssthresh),
+            growth: N::of(values.number("a")),
+            keep: N::of(1.0 - values.number("b")),
+            legacy: N::of(values.number("lwnd")),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            half: N::of(0.5),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State { window: self.initial_window, ssthresh: self.initial_ssthresh }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+        match event {
+            Event::Ack { packets, marked } => {
+                let counted = (packets - marked).min(self.per_ack);
+                if counted == 0 {
+                    return;
+                }
+                let each = if s.window < s.ssthresh {
+                    self.one
+                } else if s.window > self.legacy {
+                    self.growth
+                } else {
+                    self.one / s.window
+                };
+                s.window = s.window + N::count(counted) * each;
+            }
+            Event::Cut => {
+                s.ssthresh = self.after_congestion(s.window);
+                s.window = s.ssthresh;
+            }
+            Event::Timeout => {
+                s.ssthresh = self.after_congestion(s.window);
+                s.window = self.one;
+            }
+            Event::Tick | Event::Round => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law() -> Scalable<f64> {
+        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+        Scalable::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+    }
+
+    /// Rounds until the window is what it was before a congestion event, a window of acknowledgements a round.
+    fn rounds_to_recover(before: f64) -> f64 {
+        let law = law();
+        let mut s = State { window: before, ssthresh: 2.0 };
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        let mut rounds = 0.0;
+        while s.window < before {
+            rounds += 1.0 / s.window;
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+        }
+        rounds
+    }
+
+    /// Section 3: recovery takes `log(1 - b) / log(1 + a)` round trips, 13.42, at every window; with acknowledgements one
+    /// by one the growth compounds within a round as well, and it is `-ln(1 - b) / a`, 13.35.
+    #[test]
+    fn recovery_takes_the_same_time_at_every_window() {
+        let paper = -libm::log(1.0 - 0.125) / libm::log(1.01);
+        assert!((paper - 13.42).abs() < 0.005);
+        for window in [200.0, 2_000.0, 20_000.0] {
+            let rounds = rounds_to_recover(window);
+            assert!((rounds / paper - 1.0).abs() < 0.01, "{window}: {rounds}");
+        }
+    }
+
+    /// Up to `lwnd` a round adds one packet and congestion halves.
+    #[test]
+    fn small_windows_are_newrenos() {
+        let law = law();
+        let mut s = State { window: 10.0, ssthresh: 2.0 };
+        for _ in 0..10 {
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+        }
+        assert!((s.window - 11.0).abs() < 0.05, "{}", s.window);
+        s.window = 16.0;
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        assert_eq!(s.window, 8.0);
+        s.window = 16.1;
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        assert_eq!(s.window, 16.1 * 0.875);
+    }
+
+    #[test]
+    fn slow_start_counts_whole_packets_and_a_timeout_returns_to_it() {
+        let law = law();
+        let mut s = law.start();
+        law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+        law.on(&mut s, Event::Ack { packets: 1, marked: 1 }, &Path::unknown());
+        assert_eq!(s.window, 3.0, "an echo grows nothing");
+        s.window = 800.0;
+        law.on(&mut s, Event::Timeout, &Path::unknown());
+        assert_eq!((s.window, s.ssthresh), (1.0, 700.0));
+    }
+}

@@ -1,0 +1,258 @@
+//! TCP Vegas: keep between alpha and beta packets of this flow queued, told by the round-trip time.
+//!
+//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (JSAC 13(8), 1995),
+//! sections III-B and III-C: once a round trip, `Diff = Expected - Actual` with `Expected = w / BaseRTT` and
+//! `Actual = w / RTT`, compared with alpha, beta and gamma.
+//! Differs: `Diff` is multiplied by `BaseRTT`, so that the thresholds count packets in the queue; `RTT` is the smallest of
+//! the round, which delayed acknowledgements and bursts do not inflate; the retransmission of section III-A is the
+//! host's, and a congestion event halves the window, as in Reno; the floor is two packets.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::newreno::{ECN, PER_ACK};
+use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "vegas",
+    title: "TCP Vegas: one packet more or less a round trip, by the packets it has queued",
+    source: "Brakmo, Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, 1995, section III",
+    colour: "#0f8f7f",
+    parameters: &[
+        Parameter::number(
+            "alpha",
+            Unit::Packets,
+            2.0,
+            [0.0, 1e6],
+            "fewer packets queued: the window grows",
+            "section III-B; 1 and 2 in the paper's Vegas-1,3 and Vegas-2,4",
+        ),
+        Parameter::number(
+            "beta",
+            Unit::Packets,
+            4.0,
+            [0.0, 1e6],
+            "more packets queued: the window shrinks",
+            "section III-B; 3 and 4 in the paper's Vegas-1,3 and Vegas-2,4",
+        ),
+        Parameter::number(
+            "gamma",
+            Unit::Packets,
+            1.0,
+            [0.0, 1e6],
+            "more packets queued: slow start is over",
+            "section III-C; one buffer",
+        ),
+        PER_ACK,
+        ECN,
+    ],
+    linearises: Linearises::No("it switches between one packet more, none and one less, and rests anywhere in between"),
+    real: build::<f64, Vegas<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct Vegas<N> {
+    ecn: bool,
+    per_ack: u32,
+    initial_window: N,
+    initial_ssthresh: N,
+    alpha: N,
+    beta: N,
+    gamma: N,
+    one: N,
+    two: N,
+    half: N,
+}
+
+numbers! {
+    /// What Vegas remembers.
+    struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+        /// The smallest round-trip time of this round; zero before its first.
+        least_rtt: "s",
+        /// Packets of this flow in the queue, as judged at the end of the last round.
+        queued: "packets",
+    }
+    frozen {
+        /// Slow start grows in this round; in every other it waits, so that the comparison is valid.
+        grows: bool,
+    }
+}
+
+impl<N: Number> Law<N> for Vegas<N> {
+    type Role = Sender;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let (alpha, beta) = (values.number("alpha"), values.number("beta"));
+        if alpha > beta {
+            return Err(format!("`alpha` = {alpha} packets must not exceed `beta` = {beta}"));
+        }
+        Ok(Self {
+            ecn: values.switch("ecn"),
+            per_ack: values.number("per_ack") as u32,
+            initial_window: N::of(site.initial_window),
+            initial_ssthresh: N::of(site.initial_ssthresh),
+            alpha: N::of(alpha),
+            beta: N::of(beta),
+            gamma: N::of(values.number("gamma")),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            half: N::of(0.5),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        let zero = N::of(0.0);
+        State {
+            window: self.initial_window,
+            ssthresh: self.initial_ssthresh,
+            least_rtt: zero,
+            queued: zero,
+            grows: true,
+        }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+        let zero = N::of(0.0);
+        match event {
+            Event::Ack { packets, marked } => {
+                s.least_rtt = if s.least_rtt > zero { s.least_rtt.min(seen.rtt_s) } else { seen.rtt_s };
+                if s.window < s.ssthresh && s.grows {
+                    s.window = s.window + N::count((packets - marked).min(self.per_ack));
+                }
+            }
+            Event::Round => {
+                if s.least_rtt > zero {
+                    // Diff BaseRTT = w (1 - BaseRTT / RTT)
+                    s.queued = s.window * (s.least_rtt - seen.base_rtt_s) / s.least_rtt;
+                    s.least_rtt = zero;
+                    self.after_round(s);
+                }
+            }
+            Event::Cut => {
+                s.ssthresh = (s.window * self.half).max(self.two);
+                s.window = s.ssthresh;
+            }
+            Event::Timeout => {
+                s.ssthresh = (s.window * self.half).max(self.two);
+                s.window = self.one;
+                s.grows = true;
+            }
+            Event::Tick => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    }
+}
+
+impl<N: Number> Vegas<N> {
+    fn after_round(&self, s: &mut State<N>) {
+        if s.window < s.ssthresh {
+            if !s.grows && s.queued > self.gamma {
+                s.ssthresh = s.window;
+            }
+            s.grows = !s.grows;
+        } else if s.queued < self.alpha {
+            s.window = s.window + self.one;
+        } else if s.queued > self.beta {
+            s.window = (s.window - self.one).max(self.two);
+            // Else the next round would be slow start again.
+            s.ssthresh = s.ssthresh.min(s.window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const BASE_S: f64 = 0.1;
+
+    fn compiled(set: &[(&str, f64)]) -> Result<Vegas<f64>, String> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in set {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let site = Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
+        Vegas::compile(&values, &site)
+    }
+
+    /// A window's worth of acknowledgements, alone on a path that holds `pipe` packets without a queue, and the end of
+    /// the round.
+    fn round(law: &Vegas<f64>, s: &mut State<f64>, pipe: f64) {
+        let rtt_s = BASE_S * Number::max(1.0, s.window / pipe);
+        let seen = Path { rtt_s, base_rtt_s: BASE_S, ..Path::unknown() };
+        for at in 0..s.window as u32 {
+            // The first packets of a round find the shortest queue; the others must not count.
+            let rtt_s = if at == 0 { rtt_s } else { rtt_s + 0.05 };
+            law.on(s, Event::Ack { packets: 1, marked: 0 }, &Path { rtt_s, ..seen });
+        }
+        law.on(s, Event::Round, &seen);
+    }
+
+    /// Section III-C: slow start doubles every other round, and ends once a whole buffer is filled.
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        let law = compiled(&[]).unwrap();
+        let mut s = law.start();
+        let mut windows = Vec::new();
+        for _ in 0..12 {
+            round(&law, &mut s, 40.0);
+            windows.push(s.window);
+        }
+        assert_eq!(windows[..10], [4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0]);
+        assert_eq!(windows[10..], [63.0, 62.0], "24 packets are queued: linear from here on");
+    }
+
+    /// Section III-B: the packets queued settle between alpha and beta, from below at alpha and from above at beta.
+    #[test]
+    fn the_queue_settles_between_alpha_and_beta() {
+        for (alpha, beta) in [(1.0, 3.0), (2.0, 4.0)] {
+            let law = compiled(&[("alpha", alpha), ("beta", beta)]).unwrap();
+            for (from, queued) in [(60.0, alpha), (200.0, beta)] {
+                let mut s = State { window: from, ssthresh: 2.0, ..law.start() };
+                for _ in 0..200 {
+                    round(&law, &mut s, 100.0);
+                }
+                assert!((s.window - 100.0 - queued).abs() <= 1.0, "{from}: {}", s.window);
+                let rests = s.window;
+                round(&law, &mut s, 100.0);
+                assert_eq!(s.window, rests);
+            }
+        }
+    }
+
+    #[test]
+    fn losses_are_renos() {
+        let law = compiled(&[]).unwrap();
+        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.start() };
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
+        law.on(&mut s, Event::Timeout, &Path::unknown());
+        assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
+    }
+
+    #[test]
+    fn a_band_without_an_inside_is_refused() {
+        assert!(compiled(&[("alpha", 5.0)]).unwrap_err().contains("beta"));
+    }
+}
