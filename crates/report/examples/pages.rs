@@ -96,6 +96,8 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
             groups: groups.into_iter().map(|(n, g)| (n.to_owned(), g)).collect(),
             flows: Vec::new(),
             fairness: Some(Fairness { jain: 0.9941 }),
+            classes: IndexMap::new(),
+            customers: IndexMap::new(),
         },
         windows: IndexMap::new(),
         engine: Engine {

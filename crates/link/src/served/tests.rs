@@ -56,7 +56,7 @@ impl Host {
         while !self.served.is_empty() && self.served.free_at().0 <= now {
             let at = Time(self.served.free_at().0.max(self.empty_until));
             let Self { served, coins, dropped, departed, .. } = self;
-            if let Some(departing) = served.next(at, || coins.unit(), |packet| dropped.push(packet)) {
+            if let Some(departing) = served.next(at, |_| coins.unit(), |packet| dropped.push(packet)) {
                 departed.push((departing.packet, at.0, departing));
             }
         }

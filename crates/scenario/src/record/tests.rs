@@ -84,6 +84,8 @@ fn run(seed: u64) -> Run {
         groups: [("f".to_owned(), group)].into_iter().collect(),
         flows: flows.clone(),
         fairness: Some(Fairness { jain: 0.99 }),
+        classes: IndexMap::new(),
+        customers: IndexMap::new(),
     };
     let summary = Summary {
         title: "t".into(),
