@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use penstock_law::aqm::Queue;
-use penstock_law::cc::Sender;
+use penstock_law::cc::{Needs, Sender, Site};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role, Values};
 
@@ -60,7 +60,8 @@ pub struct Customer {
 /// What ends a run before its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRule {
-    /// Every flow that has a size, and no arrivals or idle times, has been acknowledged to the last segment.
+    /// Every flow that has a size, no arrivals or idle times, and someone who acknowledges, has been acknowledged to the
+    /// last segment.
     TransfersComplete,
 }
 
@@ -103,7 +104,7 @@ pub struct Link {
 pub enum Service {
     /// As it began.
     Constant,
-    /// At each time, which grow, the rate becomes another; a rate of zero is an outage.
+    /// At each time after the start, which grow, the rate becomes another; a rate of zero is an outage.
     Schedule(Vec<(Time, Rate)>),
     /// Opportunities to send 1500 bytes, as mahimahi records them; repeated for ever.
     Trace(Trace),
@@ -114,6 +115,8 @@ pub enum Service {
 pub struct Trace {
     /// The file's name as it stands in the scenario.
     pub file: String,
+    /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+    pub sha256: String,
     /// When each opportunity comes, from the start of a period; they do not decrease.
     pub opportunities: Arc<[Time]>,
     /// How long until it begins again, above zero.
@@ -189,7 +192,8 @@ pub struct Group {
     pub cc: Chosen<Sender>,
     /// When its flows start.
     pub start: Start,
-    /// Of a law that answers nothing: other parameters from a time on, in the order of time.
+    /// Of a law that answers nothing: other parameters from a time after the start of the run on, in the order of time,
+    /// each different from those before.
     pub steps: Vec<(Time, Values)>,
     /// Of a law that paces by itself and answers nothing: each gap is drawn within this share of it, up or down.
     pub spacing_jitter: f64,
@@ -410,6 +414,16 @@ impl Default for SenderOptions {
 }
 
 impl Group {
+    /// What the law of its senders asks of its host; `packet` is the scenario's.
+    ///
+    /// # Errors
+    /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
+    pub fn needs(&self, packet: Packet) -> Result<Needs, String> {
+        let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
+        let site = Site { packet: packet.wire, initial_window, initial_ssthresh };
+        Ok((self.cc.law.real)(&self.cc.values, &site)?.needs())
+    }
+
     /// The two-way propagation delay of each flow. Drawn delays come from the stream `flows.NAME/rtt`.
     pub fn rtts(&self, name: &str, seed: Seed) -> Vec<Time> {
         let n = self.count as usize;

@@ -23,25 +23,27 @@ pub const LONGEST: Time = Time(200 * 24 * 3600 * Time::PER_SECOND);
 pub const FASTEST: Rate = Rate(100_000_000_000_000);
 
 /// What units of one kind there are. A unit is `factor * 10^power` base units.
-struct Kind {
-    noun: &'static str,
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// What a quantity of this kind is called.
+    pub(crate) noun: &'static str,
     example: &'static str,
-    units: &'static [(&'static str, u128, i32)],
+    pub(crate) units: &'static [(&'static str, u128, i32)],
 }
 
-const TIME: Kind = Kind {
+pub(crate) static TIME: Kind = Kind {
     noun: "a duration",
     example: "ms",
     units: &[("ps", 1, -12), ("ns", 1, -9), ("us", 1, -6), ("ms", 1, -3), ("s", 1, 0), ("min", 60, 0), ("h", 3600, 0)],
 };
 
-const RATE: Kind = Kind {
+pub(crate) static RATE: Kind = Kind {
     noun: "a rate",
     example: "Mbit/s",
     units: &[("bit/s", 1, 0), ("kbit/s", 1, 3), ("Mbit/s", 1, 6), ("Gbit/s", 1, 9), ("Tbit/s", 1, 12)],
 };
 
-const SIZE: Kind = Kind {
+pub(crate) static SIZE: Kind = Kind {
     noun: "a size",
     example: "kB",
     units: &[
@@ -57,10 +59,13 @@ const SIZE: Kind = Kind {
     ],
 };
 
-const PACKETS: Kind =
+pub(crate) static PACKETS: Kind =
     Kind { noun: "a number of packets", example: "packets", units: &[("packets", 1, 0), ("packet", 1, 0)] };
 
-const BDP: Kind = Kind { noun: "a number of bandwidth-delay products", example: "bdp", units: &[("bdp", 1, 0)] };
+pub(crate) static PER_SECOND: Kind = Kind { noun: "a number per second", example: "/s", units: &[("/s", 1, 0)] };
+
+pub(crate) static BDP: Kind =
+    Kind { noun: "a number of bandwidth-delay products", example: "bdp", units: &[("bdp", 1, 0)] };
 
 /// Reads a duration, such as `10 ms`.
 ///
@@ -120,6 +125,19 @@ pub fn packets(text: &str) -> Result<u64, Unreadable> {
     Ok(packets as u64)
 }
 
+/// Reads how often something happens, such as `20 /s`, in times a second: above zero, at most 10^12.
+///
+/// # Errors
+/// Says what is wrong with the text and what would do.
+pub fn per_second(text: &str) -> Result<f64, Unreadable> {
+    let often = real_of(text, &PER_SECOND)?;
+    if often > 0.0 && often <= 1e12 {
+        return Ok(often);
+    }
+    let too = if often > 0.0 { "too often" } else { "never" };
+    Err(Unreadable { found: format!("`{text}` is {too}"), remedy: "write more than `0 /s`, at most `1e12 /s`".into() })
+}
+
 /// Reads a multiple of the bandwidth-delay product, such as `1 bdp`; none if the text has another unit.
 pub(crate) fn bdp(text: &str) -> Option<Result<f64, Unreadable>> {
     text.trim_end().ends_with("bdp").then(|| real_of(text, &BDP))
@@ -147,6 +165,11 @@ pub(crate) fn refuse(shown: &str, unit: Unit) -> Unreadable {
         || Unreadable { found: format!("`{shown}` is not a number"), remedy: "write a number".into() },
         |k| not_a(shown, k),
     )
+}
+
+/// The same of a quantity of `kind`.
+pub(crate) fn refuse_kind(shown: &str, kind: &Kind) -> Unreadable {
+    not_a(shown, kind)
 }
 
 fn kind(unit: Unit) -> Option<&'static Kind> {
@@ -180,6 +203,16 @@ pub fn print_bytes(bytes: Bytes) -> String {
         return format!("{} B", bytes.0);
     }
     print(Decimal::of(u128::from(bytes.0), 0), &SIZE)
+}
+
+/// Prints a number of times a second so that [`per_second`] reads the same bits.
+pub fn print_per_second(often: f64) -> String {
+    print(Decimal::nearest(often), &PER_SECOND)
+}
+
+/// Prints a number of packets, such as `1 packet`.
+pub(crate) fn print_packets(packets: u64) -> String {
+    format!("{packets} packet{}", if packets == 1 { "" } else { "s" })
 }
 
 /// Prints a number in `unit` so that [`real`] reads the same bits; plain numbers print as themselves.
@@ -374,6 +407,8 @@ mod tests {
         assert_eq!(real("5 ms", Unit::Seconds), Ok(0.005));
         assert_eq!(real("90 Mbit/s", Unit::BitPerSecond), Ok(9e7));
         assert_eq!(real("2.5 packets", Unit::Packets), Ok(2.5));
+        assert_eq!(per_second("0.5 /s"), Ok(0.5));
+        assert_eq!(per_second("20/s"), Ok(20.0));
     }
 
     #[test]
@@ -395,6 +430,9 @@ mod tests {
             ["", "ms", "-1 s", "1e30 s", "1e999999999999 s", "1e-30 s", "nan s", "inf s", "1 s s", ".", "\u{663} s"]
         {
             assert!(time(text).is_err(), "{text}");
+        }
+        for text in ["0 /s", "-1 /s", "20", "20 /min", "1e13 /s", "1e-999 /s", "inf /s"] {
+            assert!(per_second(text).is_err(), "{text}");
         }
         assert!(packets("1.5 packets").is_err());
         assert!(packets("1e30 packets").is_err());
@@ -437,6 +475,9 @@ mod tests {
                 prop_assert_eq!(real(&text, unit).map(f64::to_bits), Ok(x.abs().to_bits()), "{}", text);
             }
             prop_assert_eq!(print_number(x).parse(), Ok(x));
+            if x > 0.0 && x <= 1e12 {
+                prop_assert_eq!(per_second(&print_per_second(x)).map(f64::to_bits), Ok(x.to_bits()));
+            }
         }
 
         #[test]

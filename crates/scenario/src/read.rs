@@ -32,18 +32,23 @@
 //! # Ok::<(), penstock_scenario::read::ReadError>(())
 //! ```
 
+mod contracts;
 mod error;
 mod flows;
 mod law;
 mod links;
+mod memory;
 mod resolve;
 mod route;
+mod schedule;
 mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod tree;
 
+use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -51,8 +56,9 @@ use sha2::{Digest, Sha256};
 
 pub use error::ReadError;
 use error::offer;
-pub(crate) use law::AUTOMATIC;
+pub(crate) use law::{AUTOMATIC, SPACING_JITTER};
 use table::{Item, error};
+use trace::{Loader, Traces};
 use tree::{Node, Origin, Value, dotted};
 pub(crate) use tree::{bare, quoted};
 
@@ -63,11 +69,18 @@ use crate::write::print;
 const MOST_VALUES: usize = 50_000_000;
 
 /// A scenario file that is TOML; whether it makes sense is seen when its cells are asked for.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Document {
     file: Arc<str>,
     root: Node,
     settings: Vec<Setting>,
+    load: Option<Arc<Loader>>,
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document").field("file", &self.file).field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 /// `--set KEY=VALUE`.
@@ -113,7 +126,21 @@ impl Document {
     /// Says where the text stops being TOML.
     pub fn parse(text: &str, file: &str) -> Result<Self, ReadError> {
         let file = Arc::from(file);
-        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new() })
+        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new(), load: None })
+    }
+
+    /// The same for a scenario that may name other files: traces of a link's rate. `load` has the text of a file by its
+    /// name as it stands in the scenario, relative to the scenario's folder, or says why not. Each file is asked for
+    /// when [`Document::cells`] is called, once.
+    ///
+    /// # Errors
+    /// Says where the text stops being TOML.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        load: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Result<Self, ReadError> {
+        Ok(Self { load: Some(Arc::new(load)), ..Self::parse(text, file)? })
     }
 
     /// Sets `key`, a dotted path, to `value`: TOML, or else a text that needs no quotation marks.
@@ -148,8 +175,9 @@ impl Document {
         if let Some(table) = plain.table_mut() {
             table.shift_remove("sweep");
         }
+        let traces = Traces::by(self.load.as_deref());
         let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
-            return Ok(vec![self.swept(&plain, &[], 0)?]);
+            return Ok(vec![self.swept(&plain, &[], 0, &traces)?]);
         };
         let first_seed = match table.and_then(|t| t.get("seed")) {
             Some(node) => root.below("seed", node).whole(0, i64::MAX as u64)?,
@@ -158,18 +186,26 @@ impl Document {
         let pinned = |path: &[String]| self.settings.iter().any(|s| path.starts_with(&s.path));
         let axes = sweep::axes(&root.below("sweep", sweep), first_seed, &pinned)?;
         let cells: usize = axes.iter().map(|axis| axis.steps.len()).product();
+        let too_large = |values: usize| {
+            let what = format!("{cells} cells of {values} values each are too many");
+            root.below("sweep", sweep).wrong(what, "write a smaller sweep, or shorter lists")
+        };
         let values = plain.size();
         if cells.saturating_mul(values) > MOST_VALUES {
-            return Err(root.below("sweep", sweep).wrong(
-                format!("{cells} cells of {values} values each are too many"),
-                "write a smaller sweep, or shorter lists",
-            ));
+            return Err(too_large(values));
         }
-        (0..cells).map(|at| self.swept(&plain, &axes, at)).collect()
+        (0..cells)
+            .map(|at| {
+                let cell = self.swept(&plain, &axes, at, &traces)?;
+                // Steps of equal length are few in the file and many in the cell.
+                let steps: usize = cell.scenario.groups.values().map(|group| group.steps.len()).sum();
+                if cells.saturating_mul(steps) > MOST_VALUES { Err(too_large(steps)) } else { Ok(cell) }
+            })
+            .collect()
     }
 
     /// The cell of that number, counted with the last axis innermost.
-    fn swept(&self, plain: &Node, axes: &[sweep::Axis<'_>], at: usize) -> Result<Cell, ReadError> {
+    fn swept(&self, plain: &Node, axes: &[sweep::Axis<'_>], at: usize, traces: &Traces<'_>) -> Result<Cell, ReadError> {
         let mut rest = at;
         let mut steps: Vec<_> = axes
             .iter()
@@ -191,7 +227,8 @@ impl Document {
             }
             if let Some(seed) = step.seed {
                 let (value, origin) = (Value::Integer(i128::from(seed)), plain.origin.clone());
-                changes.push((vec!["seed".to_owned()], Node { value, named: origin.clone(), origin }));
+                changes
+                    .push((vec!["seed".to_owned()], Node { value, named: origin.clone(), origin, inherited: false }));
             }
         }
         changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
@@ -214,7 +251,7 @@ impl Document {
         }
         // Once more, for what was replaced as a whole.
         resolve::apply_defaults(&mut root);
-        let scenario = resolve::scenario(&self.item(&root)).map_err(in_cell)?;
+        let scenario = resolve::scenario(&self.item(&root), traces).map_err(in_cell)?;
         Ok(Cell { id: identity(&scenario), labels: labels.clone(), scenario })
     }
 
@@ -252,8 +289,12 @@ fn put(root: &mut Node, path: &[String], node: Node, file: &Arc<str>) -> Result<
             table.insert(part.clone(), node);
             return Ok(());
         }
-        let empty =
-            || Node { value: Value::Table(IndexMap::new()), origin: node.origin.clone(), named: node.named.clone() };
+        let empty = || Node {
+            value: Value::Table(IndexMap::new()),
+            origin: node.origin.clone(),
+            named: node.named.clone(),
+            inherited: false,
+        };
         at = table.entry(part.clone()).or_insert_with(empty);
     }
     Ok(())

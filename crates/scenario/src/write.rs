@@ -3,15 +3,17 @@
 
 use std::fmt::Write;
 
-use penstock_law::Role;
-use penstock_law::parameter::Unit;
+use penstock_law::parameter::{Parameter, Unit};
 use penstock_law::quantity::Time;
+use penstock_law::{Role, Values};
 
+use crate::format::{Discipline, OF_ANY_LAW, Word};
 use crate::model::{
-    Arithmetic, Buffer, Chosen, EcnEcho, Group, Link, Pacing, Recovery, Rtt, Scenario, SenderOptions, Size, Start,
+    Buffer, By, Chosen, Class, Customer, Group, Link, Packet, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
+    Service, Size, Span, Start,
 };
-use crate::quantity::{print_bytes, print_number, print_rate, print_real, print_time};
-use crate::read::{AUTOMATIC, bare, quoted};
+use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
+use crate::read::{AUTOMATIC, SPACING_JITTER, bare, quoted};
 
 /// Prints a scenario as format 1.
 pub fn print(scenario: &Scenario) -> String {
@@ -31,7 +33,13 @@ pub fn print(scenario: &Scenario) -> String {
         line(format!("\n[links.{}]\n{}", bare(name), link(each)));
     }
     for (name, each) in &scenario.groups {
-        line(format!("\n[flows.{}]\n{}", bare(name), group(each)));
+        line(format!("\n[flows.{}]\n{}", bare(name), group(each, scenario.packet)));
+    }
+    for (name, each) in &scenario.classes {
+        line(format!("\n[classes.{}]\n{}", bare(name), class(each)));
+    }
+    for (name, each) in &scenario.customers {
+        line(format!("\n[customers.{}]\n{}", bare(name), customer(each)));
     }
     if !scenario.windows.is_empty() {
         line("\n[windows]".into());
@@ -39,107 +47,206 @@ pub fn print(scenario: &Scenario) -> String {
     for (name, (from, to)) in &scenario.windows {
         line(format!("{} = {}", bare(name), pair(*from, *to)));
     }
+    if let Some(rule) = scenario.stop {
+        line(format!("\n[stop]\nwhen = {}", quoted(rule.word())));
+    }
     out
 }
 
 fn link(link: &Link) -> String {
-    let buffer = match link.buffer {
-        Buffer::Unlimited => "unlimited".into(),
-        Buffer::Packets(1) => "1 packet".into(),
-        Buffer::Packets(n) => format!("{n} packets"),
-        Buffer::Bytes(n) => print_bytes(n),
+    let rate = quoted(&print_rate(link.rate));
+    let rate = match &link.service {
+        Service::Constant => rate,
+        Service::Schedule(changes) => {
+            schedule(&rate, changes.iter().map(|(time, rate)| (*time, quoted(&print_rate(*rate)))))
+        }
+        Service::Trace(trace) => inline(&[("trace", quoted(&trace.file)), ("sha256", quoted(&trace.sha256))]),
+    };
+    let scheduler = match link.scheduler {
+        Scheduler::Fifo => inline(&[("law", quoted(Discipline::Fifo.word()))]),
+        Scheduler::Drr { by, quantum } => inline(&[
+            ("law", quoted(Discipline::Drr.word())),
+            ("by", quoted(By::word(by))),
+            ("quantum", quoted(&print_bytes(quantum))),
+        ]),
     };
     lines(&[
         ("from", quoted(&link.from)),
         ("to", quoted(&link.to)),
-        ("rate", quoted(&print_rate(link.rate))),
+        ("rate", rate),
         ("delay", time(link.delay)),
-        ("buffer", quoted(&buffer)),
+        ("buffer", buffer(link.buffer)),
         ("aqm", law(&link.aqm)),
+        ("scheduler", scheduler),
         ("loss", print_number(link.loss)),
     ])
 }
 
-fn group(group: &Group) -> String {
+fn buffer(buffer: Buffer) -> String {
+    quoted(&match buffer {
+        Buffer::Unlimited => "unlimited".into(),
+        Buffer::Packets(n) => print_packets(n),
+        Buffer::Bytes(n) => print_bytes(n),
+    })
+}
+
+fn group(group: &Group, packet: Packet) -> String {
+    // What nobody acknowledges has no use for most options, and the reader refuses them.
+    let reliable = group.needs(packet).is_ok_and(|needs| needs.reliable);
     let rtt = match &group.rtt {
         Rtt::Each(t) => time(*t),
-        Rtt::Spread(a, b) => format!("{{ spread = {} }}", pair(*a, *b)),
-        Rtt::Uniform(a, b) => format!("{{ uniform = {} }}", pair(*a, *b)),
+        Rtt::Spread(a, b) => inline(&[("spread", pair(*a, *b))]),
+        Rtt::Uniform(a, b) => uniform((*a, *b)),
         Rtt::List(list) => format!("[{}]", list.iter().map(|t| time(*t)).collect::<Vec<_>>().join(", ")),
     };
     let start = match group.start {
         Start::At(t) => time(t),
-        Start::Uniform(a, b) => format!("{{ uniform = {} }}", pair(a, b)),
-        Start::Every(first, gap) => format!("{{ every = {}, from = {} }}", time(gap), time(first)),
+        Start::Uniform(a, b) => uniform((a, b)),
+        Start::Every(first, gap) => inline(&[("every", time(gap)), ("from", time(first))]),
     };
+    let size = group.size.map_or_else(
+        || quoted("unlimited"),
+        |size| match size {
+            Size::Each(bytes) => quoted(&print_bytes(bytes)),
+            Size::Pareto { mean, shape } => pareto(quoted(&print_bytes(mean)), shape),
+        },
+    );
     let mut entries = vec![
         ("count", group.count.to_string()),
         ("from", quoted(&group.from)),
         ("to", quoted(&group.to)),
-        ("via", format!("[{}]", group.forward.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))),
+        ("via", names(&group.forward)),
         ("rtt", rtt),
-        ("cc", law(&group.cc)),
+        ("cc", cc(group, reliable)),
         ("start", start),
     ];
     entries.extend(group.stop.map(|stop| ("stop", time(stop))));
-    entries.push((
-        "size",
-        quoted(&group.size.map_or("unlimited".into(), |size| match size {
-            Size::Each(bytes) => print_bytes(bytes),
-            Size::Pareto { .. } => String::new(),
-        })),
-    ));
+    entries.push(("size", size));
+    entries.extend(group.repeats.map(|repeats| match repeats {
+        Repeats::Poisson(often) => ("arrivals", inline(&[("poisson", quoted(&print_per_second(often)))])),
+        Repeats::Idle(idle) => ("idle", span(idle)),
+    }));
+    entries.extend(group.on_off.map(|(on, off)| ("on_off", inline(&[("on", span(on)), ("off", span(off))]))));
+    entries.extend(group.class.as_ref().map(|class| ("class", quoted(class))));
+    entries.extend(group.access.map(|access| {
+        ("access", inline(&[("rate", quoted(&print_rate(access.rate))), ("queue", buffer(access.queue))]))
+    }));
+    entries.extend(group.jitter.map(|between| ("jitter", uniform(between))));
+    entries.extend(group.ack_jitter.map(|late| {
+        let entries =
+            [("probability", print_number(late.probability)), ("uniform", pair(late.between.0, late.between.1))];
+        ("ack_jitter", inline(&entries))
+    }));
     entries.push(("series", group.series.to_string()));
-    entries.push(("sender", sender(&group.sender)));
+    entries.push(("sender", sender(&group.sender, reliable, group.repeats.is_some())));
     lines(&entries)
 }
 
-fn sender(sender: &SenderOptions) -> String {
+fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
     let window = |packets: f64| if packets.is_finite() { print_number(packets) } else { quoted("unlimited") };
-    let recovery = match sender.recovery {
-        Recovery::Sack => "sack",
-        Recovery::NewReno => "newreno",
-        Recovery::Reno => "reno",
-    };
-    let echo = match sender.ecn_echo {
-        EcnEcho::PerPacket => "per-packet",
-        EcnEcho::Classic => "classic",
-    };
-    let pacing = match sender.pacing {
-        Pacing::Law => "law",
-        Pacing::Off => "off",
-    };
-    let arithmetic = match sender.arithmetic {
-        Arithmetic::Real => "f64",
-        Arithmetic::Fixed => "fixed",
-    };
-    inline(&[
+    let mut entries = vec![
         ("initial_window", window(sender.initial_window)),
         ("ssthresh", window(sender.initial_ssthresh)),
         ("receive_window", window(sender.receive_window)),
         ("min_rto", time(sender.min_rto)),
-        ("recovery", quoted(recovery)),
+        ("recovery", quoted(sender.recovery.word())),
         ("delayed_ack", sender.delayed_ack.to_string()),
-        ("ecn_echo", quoted(echo)),
-        ("pacing", quoted(pacing)),
-        ("arithmetic", quoted(arithmetic)),
-    ])
+        ("ecn_echo", quoted(sender.ecn_echo.word())),
+        ("pacing", quoted(sender.pacing.word())),
+        ("burst", quoted(&print_packets(u64::from(sender.burst)))),
+        ("limited_transmit", sender.limited_transmit.to_string()),
+        ("remember", quoted(sender.remember.word())),
+        ("arithmetic", quoted(sender.arithmetic.word())),
+    ];
+    entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
+    inline(&entries)
+}
+
+fn class(class: &Class) -> String {
+    let mut entries = vec![
+        ("floor", quoted(&print_rate(class.floor))),
+        ("ceiling", quoted(&class.ceiling.map_or_else(|| "unlimited".into(), print_rate))),
+    ];
+    entries.extend(class.share.map(|share| ("share", print_number(share))));
+    lines(&entries)
+}
+
+fn customer(customer: &Customer) -> String {
+    lines(&[("flows", names(&customer.flows))])
+}
+
+fn span(span: Span) -> String {
+    match span {
+        Span::Fixed(t) => time(t),
+        Span::Uniform(a, b) => uniform((a, b)),
+        Span::Exponential(mean) => inline(&[("exponential", time(mean))]),
+        Span::Pareto { mean, shape } => pareto(time(mean), shape),
+    }
+}
+
+fn pareto(mean: String, shape: f64) -> String {
+    inline(&[("pareto", inline(&[("mean", mean), ("shape", print_number(shape))]))])
+}
+
+/// The law of a group's senders, with the schedules of what changes.
+fn cc(group: &Group, reliable: bool) -> String {
+    let mut entries = parameters(&group.cc);
+    for (at, parameter) in group.cc.law.parameters.iter().enumerate() {
+        let mut before = value(&group.cc.values, at);
+        let mut changes = Vec::new();
+        for (time, values) in &group.steps {
+            let now = value(values, at);
+            if now != before {
+                changes.push((*time, spelled(parameter, now)));
+            }
+            before = now;
+        }
+        if !changes.is_empty() {
+            // The law's name comes first.
+            entries[at + 1].1 = schedule(&entries[at + 1].1, changes.into_iter());
+        }
+    }
+    if !reliable {
+        entries.push((SPACING_JITTER, print_number(group.spacing_jitter)));
+    }
+    inline(&entries)
+}
+
+/// The value at the start, and those from times on.
+fn schedule(first: &str, changes: impl Iterator<Item = (Time, String)>) -> String {
+    let mut out = format!("[[{}, {first}]", time(Time::ZERO));
+    for (at, value) in changes {
+        let _ = write!(out, ", [{}, {value}]", time(at));
+    }
+    out + "]"
 }
 
 /// A law with all its parameters, in the order of the registry.
 fn law<R: Role>(chosen: &Chosen<R>) -> String {
+    inline(&parameters(chosen))
+}
+
+fn parameters<R: Role>(chosen: &Chosen<R>) -> Vec<(&'static str, String)> {
     let mut entries = vec![("law", quoted(chosen.law.name))];
-    for (parameter, (name, value)) in chosen.law.parameters.iter().zip(chosen.values.iter()) {
-        let text = match (value, parameter.unit) {
-            (None, _) => quoted(AUTOMATIC),
-            (Some(x), Unit::One) => print_number(x),
-            (Some(x), Unit::Switch) => (x != 0.0).to_string(),
-            (Some(x), Unit::Choice(words)) => quoted(words.get(x as usize).copied().unwrap_or_default()),
-            (Some(x), unit) => quoted(&print_real(x, unit)),
-        };
-        entries.push((name, text));
+    for (at, parameter) in chosen.law.parameters.iter().enumerate() {
+        entries.push((parameter.name, spelled(parameter, value(&chosen.values, at))));
     }
-    inline(&entries)
+    entries
+}
+
+/// The value of the parameter at this place in the law's list.
+fn value(values: &Values, at: usize) -> Option<f64> {
+    values.iter().nth(at).and_then(|(_, value)| value)
+}
+
+fn spelled(parameter: &Parameter, value: Option<f64>) -> String {
+    match (value, parameter.unit) {
+        (None, _) => quoted(AUTOMATIC),
+        (Some(x), Unit::One) => print_number(x),
+        (Some(x), Unit::Switch) => (x != 0.0).to_string(),
+        (Some(x), Unit::Choice(words)) => quoted(words.get(x as usize).copied().unwrap_or_default()),
+        (Some(x), unit) => quoted(&print_real(x, unit)),
+    }
 }
 
 fn lines(entries: &[(&str, String)]) -> String {
@@ -157,4 +264,12 @@ fn time(time: Time) -> String {
 
 fn pair(a: Time, b: Time) -> String {
     format!("[{}, {}]", time(a), time(b))
+}
+
+fn uniform((a, b): (Time, Time)) -> String {
+    inline(&[("uniform", pair(a, b))])
+}
+
+fn names(names: &[String]) -> String {
+    format!("[{}]", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }

@@ -1,36 +1,23 @@
 //! `[flows.NAME]`: groups of flows, their routes, delays, starts and laws.
 
-use penstock_law::cc::{CONTROLLERS, Marks, Site};
+mod sender;
+mod traffic;
+
+use penstock_law::Values;
+use penstock_law::cc::{Needs, Site};
 use penstock_law::quantity::Time;
 
+pub(super) use traffic::mean_s;
+
 use super::error::{ReadError, offer};
-use super::law;
+use super::law::{self, Changing, SenderLaw};
 use super::links::Line;
 use super::route::shortest;
 use super::table::{Fields, Item};
 use super::tree::Value;
-use crate::model::{Arithmetic, EcnEcho, Group, Pacing, Packet, Recovery, Rtt, SenderOptions, Size, Start};
+use crate::format::{self, MOST_FLOWS};
+use crate::model::{Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
-
-const KNOWN: &[&str] = &["count", "from", "to", "via", "rtt", "cc", "start", "stop", "size", "series", "sender"];
-const LATER: &[&str] = &["arrivals", "idle", "class", "access", "jitter", "ack_jitter", "on_off"];
-/// The most packets a flow may start with: they are sent, and held in memory, at once.
-const MOST_AT_ONCE: f64 = 1e6;
-const SENDER: &[&str] = &[
-    "initial_window",
-    "ssthresh",
-    "receive_window",
-    "min_rto",
-    "recovery",
-    "delayed_ack",
-    "ecn_echo",
-    "pacing",
-    "arithmetic",
-];
-const SENDER_LATER: &[&str] = &["burst"];
-
-/// The most flows a group may have.
-const MOST: u64 = 10_000_000;
 
 /// What a group is read against.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +29,8 @@ pub(super) struct Around<'a> {
 
 /// Reads one group.
 pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadError> {
-    let fields = item.clone().fields(KNOWN, LATER, "write a table, as in `[flows.ftp]`")?;
-    let count = fields.or("count", 1, |item| item.whole(1, MOST))? as u32;
+    let fields = item.clone().fields(&format::FLOWS, "write a table, as in `[flows.ftp]`")?;
+    let count = fields.or("count", 1, |item| item.whole(1, MOST_FLOWS))? as u32;
     let (from, to) = (node(&fields, "from", around.lines)?, node(&fields, "to", around.lines)?);
     let forward = match fields.find("via") {
         Some(via) => along(&via, &from, &to, around.lines)?,
@@ -54,39 +41,20 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadEr
     let rtt = rtt(&fields, count, delay(&forward) + delay(&backward))?;
     let start = start(&fields, count, around.duration)?;
     let stop = stop(&fields, &start, count)?;
-    let size = size(&fields)?;
     let series = fields.or("series", false, |item| item.switch())?;
-    let options = sender(&fields)?;
+    let mut options = sender::options(&fields)?;
 
     let cc_item = fields.need("cc", "name the law of its senders, as in `{ law = \"newreno\" }`")?;
-    let cc = law::law(&cc_item, CONTROLLERS)?;
+    let law = law::sender_law(&cc_item, around.duration)?;
     let site = Site {
         packet: around.packet.wire,
         initial_window: options.initial_window,
         initial_ssthresh: options.initial_ssthresh,
     };
-    let needs = law::compile(&cc_item, &cc, &site)?;
-    let sender_item = |key: &str| {
-        let sender = fields.find("sender");
-        let found = sender.as_ref().and_then(|s| Some(s.below(key, s.node.table()?.get(key)?)));
-        found.unwrap_or_else(|| cc_item.clone())
-    };
-    if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(&cc_item, &cc, &site)? {
-        return Err(sender_item("arithmetic").wrong(
-            format!("the law `{}` has no fixed-point build", cc.law.name),
-            "write `\"f64\"`, or choose a law that has a twin for the kernel",
-        ));
-    }
-    if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_)) {
-        return Err(sender_item("ecn_echo").wrong(
-            format!(
-                "`classic` does not go with the law `{}`, which reads a price from the share of marked packets, and a \
-                 latched echo hides that share",
-                cc.law.name
-            ),
-            "write `\"per-packet\"`",
-        ));
-    }
+    let needs = law::compile(&cc_item, &law.chosen, &site)?;
+    let repeats = traffic::repeats(&fields, &law.chosen, &needs)?;
+    sender::check(&fields, &mut options, &law.chosen, &needs, &site, repeats.is_some())?;
+    let (steps, spacing_jitter) = by_itself(&law, &cc_item, &needs, &site)?;
     let names = |links: Vec<usize>| links.into_iter().map(|at| around.lines[at].name.clone()).collect();
     Ok(Group {
         count,
@@ -95,21 +63,74 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadEr
         forward: names(forward),
         backward: names(backward),
         rtt,
-        cc,
         start,
-        steps: Vec::new(),
-        spacing_jitter: 0.0,
         stop,
-        size,
-        repeats: None,
-        on_off: None,
-        class: None,
-        access: None,
-        jitter: None,
-        ack_jitter: None,
+        size: traffic::size(&fields)?,
+        repeats,
+        on_off: traffic::on_off(&fields, count, around.duration)?,
+        class: fields
+            .find("class")
+            .map(|item| item.name("write the name of a class, as in `\"tcp\"`"))
+            .transpose()?
+            .map(str::to_owned),
+        access: traffic::access(&fields, around.packet)?,
+        jitter: traffic::jitter(&fields)?,
+        ack_jitter: traffic::ack_jitter(&fields, &law.chosen, &needs)?,
+        steps,
+        spacing_jitter,
+        cc: law.chosen,
         series,
         sender: options,
     })
+}
+
+/// What a law has that answers nothing: other parameters from times on, and how far its gaps vary.
+fn by_itself(
+    law: &SenderLaw<'_>,
+    cc_item: &Item<'_>,
+    needs: &Needs,
+    site: &Site,
+) -> Result<(Vec<(Time, Values)>, f64), ReadError> {
+    let spacing = law.spacing_jitter.as_ref();
+    if needs.reliable {
+        let name = law.chosen.law.name;
+        if let Some(changing) = law.changing.first() {
+            return Err(changing.item.wrong(
+                format!("`{}` of the law `{name}` cannot follow a schedule", changing.parameter.name),
+                "write one value: only a law that answers nothing, such as `cbr`, is told what to do by the clock",
+            ));
+        }
+        if let Some((item, _)) = spacing {
+            return Err(item.wrong(
+                format!("the law `{name}` has no parameter `{}`", law::SPACING_JITTER),
+                "leave it out: only the gaps of a law that answers nothing, such as `cbr`, are drawn",
+            ));
+        }
+    }
+    let steps = steps(&law.chosen.values, &law.changing);
+    for (_, values) in &steps {
+        law::compile(cc_item, &Chosen { law: law.chosen.law, values: values.clone() }, site)?;
+    }
+    Ok((steps, spacing.map_or(0.0, |(_, share)| *share)))
+}
+
+/// The values of all parameters at each time where one of them changes.
+fn steps(start: &Values, changing: &[Changing<'_>]) -> Vec<(Time, Values)> {
+    let mut changes: Vec<_> =
+        changing.iter().flat_map(|c| c.rest.iter().map(move |(time, value)| (*time, c.parameter, *value))).collect();
+    changes.sort_by_key(|(time, _, _)| *time);
+    let (mut steps, mut values) = (Vec::new(), start.clone());
+    for at_once in changes.chunk_by(|a, b| a.0 == b.0) {
+        let before = values.clone();
+        for (_, parameter, value) in at_once {
+            // The range was seen to when the value was read.
+            let _ = values.set(parameter, *value);
+        }
+        if values != before {
+            steps.push((at_once[0].0, values.clone()));
+        }
+    }
+    steps
 }
 
 /// A node that some link touches.
@@ -192,17 +213,13 @@ fn rtt(fields: &Fields<'_>, count: u32, least: Time) -> Result<Rtt, ReadError> {
             Rtt::List(list)
         }
         Value::Table(_) => {
-            let fields = item.clone().fields(&["spread", "uniform"], &[], remedy)?;
-            match (fields.find("spread"), fields.find("uniform")) {
-                (Some(pair), None) => {
-                    let (a, b) = pair.times()?;
-                    Rtt::Spread(a, b)
-                }
-                (None, Some(pair)) => {
-                    let (a, b) = ordered(&pair)?;
-                    Rtt::Uniform(a, b)
-                }
-                _ => return Err(item.is_not("a round-trip time", remedy)),
+            let (kind, pair) = item.one_of(&format::RTT, "a round-trip time", remedy)?;
+            if kind == "spread" {
+                let (a, b) = pair.times()?;
+                Rtt::Spread(a, b)
+            } else {
+                let (a, b) = pair.range_of_times()?;
+                Rtt::Uniform(a, b)
             }
         }
         _ => Rtt::Each(item.time()?),
@@ -232,25 +249,15 @@ pub(super) fn extremes(rtt: &Rtt) -> (Time, Time) {
     }
 }
 
-/// A pair of durations of which the second is not the smaller.
-fn ordered(item: &Item<'_>) -> Result<(Time, Time), ReadError> {
-    let (a, b) = item.times()?;
-    if a <= b {
-        Ok((a, b))
-    } else {
-        Err(item.wrong(format!("`{}` ends before it begins", item.shown()), "write the smaller one first"))
-    }
-}
-
 fn start(fields: &Fields<'_>, count: u32, duration: Time) -> Result<Start, ReadError> {
     let first_second = Start::Uniform(Time::ZERO, Time(Time::PER_SECOND).min(duration));
     let Some(item) = fields.find("start") else { return Ok(first_second) };
     let remedy = "write a time, `{ uniform = [\"0 s\", \"1 s\"] }`, or `{ every = \"5 s\" }`";
     let start = if item.node.table().is_some() {
-        let fields = item.clone().fields(&["uniform", "every", "from"], &[], remedy)?;
+        let fields = item.clone().fields(&format::START, remedy)?;
         match (fields.find("uniform"), fields.find("every"), fields.find("from")) {
             (Some(pair), None, None) => {
-                let (a, b) = ordered(&pair)?;
+                let (a, b) = pair.range_of_times()?;
                 Start::Uniform(a, b)
             }
             (None, Some(every), from) => Start::Every(from.map_or(Ok(Time::ZERO), |from| from.time())?, every.time()?),
@@ -290,57 +297,4 @@ fn stop(fields: &Fields<'_>, start: &Start, count: u32) -> Result<Option<Time>, 
         ));
     }
     Ok(Some(stop))
-}
-
-fn size(fields: &Fields<'_>) -> Result<Option<Size>, ReadError> {
-    let Some(item) = fields.find("size") else { return Ok(None) };
-    if item.as_text() == Some("unlimited") {
-        return Ok(None);
-    }
-    if item.node.table().is_some_and(|t| t.contains_key("pareto")) {
-        return Err(item.later("size = { pareto = ... }"));
-    }
-    let size = item.bytes()?;
-    if size.0 == 0 {
-        return Err(item.wrong("a transfer of nothing", "write at least `1 B`, or `unlimited`"));
-    }
-    Ok(Some(Size::Each(size)))
-}
-
-fn sender(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
-    let mut options = SenderOptions::default();
-    let Some(item) = fields.find("sender") else { return Ok(options) };
-    let fields = item.fields(SENDER, SENDER_LATER, "write a table, as in `{ initial_window = 2 }`")?;
-    options.initial_window = fields.or("initial_window", 2.0, |item| {
-        let window = item.window(1.0, false)?;
-        if window > MOST_AT_ONCE {
-            return Err(item.wrong(
-                format!("{window} packets at once are too many"),
-                format!("write a window of at most {MOST_AT_ONCE} packets"),
-            ));
-        }
-        Ok(window)
-    })?;
-    options.initial_ssthresh = fields.or("ssthresh", f64::INFINITY, |item| item.window(1.0, true))?;
-    options.receive_window = fields.or("receive_window", f64::INFINITY, |item| item.window(1.0, true))?;
-    if let Some(item) = fields.find("min_rto") {
-        options.min_rto = item.time()?;
-        if options.min_rto == Time::ZERO {
-            return Err(item.wrong("a timeout of nothing", "write a duration above zero, as in `200 ms`"));
-        }
-    }
-    if let Some(item) = fields.find("recovery") {
-        if item.as_text() == Some("reno") {
-            return Err(item.later("recovery = \"reno\""));
-        }
-        options.recovery = item.word(&[("sack", Recovery::Sack), ("newreno", Recovery::NewReno)])?;
-    }
-    options.delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2))? as u32;
-    let echoes = [("per-packet", EcnEcho::PerPacket), ("classic", EcnEcho::Classic)];
-    options.ecn_echo = fields.or("ecn_echo", EcnEcho::PerPacket, |item| item.word(&echoes))?;
-    let pacings = [("law", Pacing::Law), ("off", Pacing::Off)];
-    options.pacing = fields.or("pacing", Pacing::Law, |item| item.word(&pacings))?;
-    let arithmetics = [("f64", Arithmetic::Real), ("fixed", Arithmetic::Fixed)];
-    options.arithmetic = fields.or("arithmetic", Arithmetic::Real, |item| item.word(&arithmetics))?;
-    Ok(options)
 }

@@ -1,22 +1,88 @@
 //! Laws and their parameters, by the registry.
 
+use penstock_law::cc::{CONTROLLERS, Sender};
 use penstock_law::law::{Build, find};
 use penstock_law::parameter::{Default, Parameter, Unit};
+use penstock_law::quantity::Time;
 use penstock_law::{Entry, Role, Values};
 
 use super::error::{ReadError, offer};
+use super::schedule::{schedule, steps};
 use super::table::Item;
+use super::tree::Value;
+use crate::format::SPACING;
 use crate::model::Chosen;
 use crate::quantity;
-
-/// Parameters of laws that belong to the format and are not simulated yet.
-const LATER: &[(&str, &str)] = &[("cbr", "spacing_jitter")];
 
 /// What stands for a value that the law works out from where it runs.
 pub(crate) const AUTOMATIC: &str = "automatic";
 
+/// The key of how much the gaps of a law that answers nothing vary.
+pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
+
 /// Reads `{ law = "...", ... }`.
 pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Result<Chosen<R>, ReadError> {
+    parameters(item, registry, |_, _, _| Ok(Apart::No))
+}
+
+/// A sender's law, and what only those may have that answer nothing.
+pub(super) struct SenderLaw<'a> {
+    pub(super) chosen: Chosen<Sender>,
+    /// Parameters that change with time.
+    pub(super) changing: Vec<Changing<'a>>,
+    /// How far gaps may be from the law's, as a share of them.
+    pub(super) spacing_jitter: Option<(Item<'a>, f64)>,
+}
+
+/// A parameter that changes with time.
+pub(super) struct Changing<'a> {
+    pub(super) item: Item<'a>,
+    pub(super) parameter: &'static Parameter,
+    /// Its values after the first, in the order of time.
+    pub(super) rest: Vec<(Time, f64)>,
+}
+
+/// Reads the law of a group of flows in a run of `duration`.
+pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Time) -> Result<SenderLaw<'a>, ReadError> {
+    let (mut changing, mut spacing_jitter) = (Vec::new(), None);
+    let chosen = parameters(item, CONTROLLERS, |item, (law, key), parameter| {
+        let Some(parameter) = parameter else {
+            if key != SPACING_JITTER {
+                return Ok(Apart::No);
+            }
+            spacing_jitter = Some((item.clone(), item.within(SPACING, "a share of a gap")?));
+            return Ok(Apart::Done);
+        };
+        if matches!(parameter.unit, Unit::Switch | Unit::Choice(_)) {
+            return Ok(Apart::No);
+        }
+        let value = |item: &Item<'_>| parameter_value(item, law, parameter);
+        let (first, rest) = match item.node.value {
+            Value::List(_) => schedule(item, value)?,
+            Value::Table(_) => steps(item, duration, value)?,
+            _ => return Ok(Apart::No),
+        };
+        changing.push(Changing { item: item.clone(), parameter, rest });
+        Ok(Apart::First(first))
+    })?;
+    Ok(SenderLaw { chosen, changing, spacing_jitter })
+}
+
+/// What becomes of a key that may be read apart from the others.
+enum Apart {
+    /// It is a parameter like any other, or unknown.
+    No,
+    /// It is read.
+    Done,
+    /// This is its value at the start.
+    First(f64),
+}
+
+fn parameters<'a, R: Role>(
+    item: &Item<'a>,
+    registry: &'static [Entry<R>],
+    mut apart: impl FnMut(&Item<'a>, (&str, &str), Option<&'static Parameter>) -> Result<Apart, ReadError>,
+) -> Result<Chosen<R>, ReadError> {
     let names: Vec<_> = registry.iter().map(|e| e.name).collect();
     let example = names.first().map_or_else(String::new, |n| format!("`{{ law = \"{n}\" }}`"));
     let Some(table) = item.node.table() else {
@@ -38,24 +104,28 @@ pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Re
     let mut values = Values::defaults(entry.parameters);
     for (key, node) in table.iter().filter(|(key, _)| *key != "law") {
         let item = item.below(key, node);
-        let Some(parameter) = entry.parameters.iter().find(|p| p.name == key) else {
-            if LATER.contains(&(name, key.as_str())) {
-                return Err(item.later(key));
+        let parameter = entry.parameters.iter().find(|p| p.name == key);
+        let value = match (apart(&item, (name, key), parameter)?, parameter) {
+            (Apart::Done, _) => continue,
+            (Apart::First(value), _) => value,
+            (Apart::No, Some(parameter)) => {
+                if let (Default::Automatic(_), Some(AUTOMATIC)) = (parameter.default, item.as_text()) {
+                    continue;
+                }
+                parameter_value(&item, name, parameter)?
             }
-            let known: Vec<_> = entry.parameters.iter().map(|p| p.name).collect();
-            let remedy =
-                if known.is_empty() { format!("`{name}` has no parameters") } else { offer(key, &known, "parameter") };
-            return Err(item.wrong(format!("`{name}` has no parameter `{key}`"), remedy));
+            (Apart::No, None) => {
+                let known: Vec<_> = entry.parameters.iter().map(|p| p.name).collect();
+                let remedy = if known.is_empty() {
+                    format!("`{name}` has no parameters")
+                } else {
+                    offer(key, &known, "parameter")
+                };
+                return Err(item.wrong(format!("`{name}` has no parameter `{key}`"), remedy));
+            }
         };
-        if let (Default::Automatic(_), Some(AUTOMATIC)) = (parameter.default, item.as_text()) {
-            continue;
-        }
-        let value = parameter_value(&item, parameter)?;
-        if values.set(parameter, value).is_err() {
-            return Err(item.wrong(
-                format!("`{}` is outside the range of `{}` of the law `{name}`", item.shown(), parameter.name),
-                format!("write {}", range(parameter)),
-            ));
+        if let Some(parameter) = parameter {
+            values.set(parameter, value).map_err(|_| out_of_range(&item, name, parameter))?;
         }
     }
     for parameter in entry.parameters {
@@ -69,9 +139,16 @@ pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Re
     Ok(Chosen { law: entry, values })
 }
 
-/// A parameter's value in its base unit.
-fn parameter_value(item: &Item<'_>, parameter: &Parameter) -> Result<f64, ReadError> {
-    match parameter.unit {
+fn out_of_range(item: &Item<'_>, law: &str, parameter: &Parameter) -> ReadError {
+    item.wrong(
+        format!("`{}` is outside the range of `{}` of the law `{law}`", item.shown(), parameter.name),
+        format!("write {}", range(parameter)),
+    )
+}
+
+/// A parameter's value in its base unit, within its range.
+fn parameter_value(item: &Item<'_>, law: &str, parameter: &Parameter) -> Result<f64, ReadError> {
+    let value = match parameter.unit {
         Unit::One => item.number(),
         Unit::Switch => item.switch().map(|on| if on { 1.0 } else { 0.0 }),
         Unit::Choice(words) => {
@@ -83,6 +160,12 @@ fn parameter_value(item: &Item<'_>, parameter: &Parameter) -> Result<f64, ReadEr
             Some(positive) => quantity::real(positive, unit).map(|x| 0.0 - x).map_err(|e| item.because(e)),
             None => item.quantity(unit, |text| quantity::real(text, unit)),
         },
+    }?;
+    // NaN is outside every range.
+    if (parameter.least..=parameter.most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(out_of_range(item, law, parameter))
     }
 }
 

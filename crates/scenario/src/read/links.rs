@@ -1,19 +1,18 @@
 //! `[links.NAME]`: lines and the queues in front of them.
 
-use penstock_law::aqm::{AQMS, Queue, Site};
+use penstock_law::aqm::{AQMS, Needs, Queue, Serve, Site};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
 use super::error::ReadError;
 use super::law;
+use super::schedule::schedule;
 use super::table::{Fields, Item};
+use super::trace::{Traces, mean_rate};
 use super::tree::Value;
-use crate::model::{Buffer, Chosen, Link, Packet, Scheduler, Service};
+use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, WAY_BACK};
+use crate::model::{Buffer, By, Chosen, Group, Link, Packet, Scheduler, Service};
 use crate::quantity;
-
-const KNOWN: &[&str] = &["from", "to", "rate", "delay", "buffer", "aqm", "loss", "duplex"];
-const OF_THE_WAY_BACK: &[&str] = &["rate", "delay", "buffer", "aqm", "loss"];
-const LATER: &[&str] = &["scheduler", "jitter"];
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
 #[derive(Debug)]
@@ -25,10 +24,12 @@ pub(super) struct Line<'a> {
     bdp: Option<(Item<'a>, f64)>,
     /// Whether the buffer is that of the link before, whose way back this is.
     same_buffer: bool,
+    /// Where the scheduler was written, if it was.
+    scheduler: Option<Item<'a>>,
 }
 
 /// Reads `[links]`.
-pub(super) fn links<'a>(item: &Item<'a>, packet: Packet) -> Result<Vec<Line<'a>>, ReadError> {
+pub(super) fn links<'a>(item: &Item<'a>, packet: Packet, traces: &Traces<'_>) -> Result<Vec<Line<'a>>, ReadError> {
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
     let is_duplex = |name: &str| {
         let base = entries.iter().find(|(n, _)| *n == name).and_then(|(_, item)| item.node.table());
@@ -39,19 +40,25 @@ pub(super) fn links<'a>(item: &Item<'a>, packet: Packet) -> Result<Vec<Line<'a>>
         if name.strip_suffix("/back").is_some_and(is_duplex) {
             continue;
         }
-        let duplex = line(name, item.clone(), packet, &mut lines)?;
+        let duplex = line(name, item.clone(), packet, traces, &mut lines)?;
         if duplex {
             let back = format!("{name}/back");
             let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
-            way_back(back, over, packet, &mut lines)?;
+            way_back(back, over, packet, traces, &mut lines)?;
         }
     }
     Ok(lines)
 }
 
 /// Reads one link and answers whether it is duplex.
-fn line<'a>(name: &str, item: Item<'a>, packet: Packet, lines: &mut Vec<Line<'a>>) -> Result<bool, ReadError> {
-    let fields = item.clone().fields(KNOWN, LATER, "write a table, as in `[links.bottleneck]`")?;
+fn line<'a>(
+    name: &str,
+    item: Item<'a>,
+    packet: Packet,
+    traces: &Traces<'_>,
+    lines: &mut Vec<Line<'a>>,
+) -> Result<bool, ReadError> {
+    let fields = item.clone().fields(&format::LINK, "write a table, as in `[links.bottleneck]`")?;
     let node = "write the name of a node, as in `\"left\"`";
     let from = fields.need("from", node)?.name(node)?.to_owned();
     let to_item = fields.need("to", node)?;
@@ -59,17 +66,17 @@ fn line<'a>(name: &str, item: Item<'a>, packet: Packet, lines: &mut Vec<Line<'a>
     if from == to {
         return Err(to_item.wrong(format!("`{to}` is also where the link begins"), "name another node"));
     }
-    let rate = rate(&fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`")?)?;
+    let (rate, service) = service(&fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`")?, traces)?;
     let delay = fields.need("delay", "write the propagation delay one way, as in `\"10 ms\"`")?.time()?;
     let written = fields.need("buffer", "write `\"unlimited\"`, packets, bytes or `\"1 bdp\"`")?;
     let (buffer, bdp) = buffer(&written, packet)?;
-    let aqm = aqm(&fields, None, rate, delay, packet)?;
-    let loss = fields.or("loss", 0.0, |item| loss(&item))?;
+    let (aqm, needs) = aqm(&fields, None, rate, delay, packet)?;
+    let (scheduler, scheduled) = scheduler(&fields, Scheduler::Fifo, &aqm, &needs, packet)?;
+    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
     let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let (service, scheduler) = (Service::Constant, Scheduler::Fifo);
     let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss };
     let bdp = bdp.map(|n| (written, n));
-    lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false });
+    lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled });
     Ok(duplex)
 }
 
@@ -78,36 +85,56 @@ fn way_back<'a>(
     name: String,
     over: Option<Item<'a>>,
     packet: Packet,
+    traces: &Traces<'_>,
     lines: &mut Vec<Line<'a>>,
 ) -> Result<(), ReadError> {
     let Some(there) = lines.last() else { return Ok(()) };
     let mut item = there.item.clone();
     let mut link = Link { from: there.link.to.clone(), to: there.link.from.clone(), loss: 0.0, ..there.link.clone() };
-    let (mut bdp, mut same_buffer) = (there.bdp.clone(), true);
+    let (mut bdp, mut same_buffer, mut scheduled) = (there.bdp.clone(), true, None);
     if let Some(over) = over {
         let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
-        let fields = over.clone().fields(OF_THE_WAY_BACK, LATER, remedy)?;
-        link.rate = fields.or("rate", link.rate, |item| rate(&item))?;
+        let fields = over.clone().fields_among(&format::LINK, |key| WAY_BACK.contains(&key), remedy)?;
+        if let Some(item) = fields.find("rate") {
+            (link.rate, link.service) = service(&item, traces)?;
+        }
         link.delay = fields.or("delay", link.delay, |item| item.time())?;
         if let Some(written) = fields.find("buffer") {
             let products;
             (link.buffer, products) = buffer(&written, packet)?;
             (bdp, same_buffer) = (products.map(|n| (written, n)), false);
         }
-        link.aqm = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
-        link.loss = fields.or("loss", 0.0, |item| loss(&item))?;
+        let needs;
+        (link.aqm, needs) = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
+        (link.scheduler, scheduled) = scheduler(&fields, link.scheduler, &link.aqm, &needs, packet)?;
+        link.loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
         item = over;
     }
-    lines.push(Line { name, item, link, bdp, same_buffer });
+    lines.push(Line { name, item, link, bdp, same_buffer, scheduler: scheduled });
     Ok(())
 }
 
-fn rate(item: &Item<'_>) -> Result<Rate, ReadError> {
+/// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
+fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), ReadError> {
     match &item.node.value {
-        Value::List(_) => return Err(item.later("a rate that follows a schedule")),
-        Value::Table(table) if table.contains_key("trace") => return Err(item.later("rate = { trace = ... }")),
-        _ => {}
+        Value::List(_) => {
+            let (rate, changes) = schedule(item, |item| item.rate())?;
+            // An outage may come later; buffers and laws are sized by the rate at the start.
+            if rate.0 == 0 {
+                return Err(item.wrong("a link that begins with an outage", "write a first rate above zero"));
+            }
+            Ok((rate, if changes.is_empty() { Service::Constant } else { Service::Schedule(changes) }))
+        }
+        Value::Table(_) => {
+            let trace = traces.trace(item)?;
+            Ok((mean_rate(&trace), Service::Trace(trace)))
+        }
+        _ => Ok((carrying(item)?, Service::Constant)),
     }
+}
+
+/// A rate above zero.
+pub(super) fn carrying(item: &Item<'_>) -> Result<Rate, ReadError> {
     let rate = item.rate()?;
     if rate.0 == 0 {
         return Err(item.wrong(format!("a link at `{}` carries nothing", item.shown()), "write a rate above zero"));
@@ -115,17 +142,77 @@ fn rate(item: &Item<'_>) -> Result<Rate, ReadError> {
     Ok(rate)
 }
 
-fn loss(item: &Item<'_>) -> Result<f64, ReadError> {
-    let loss = item.number()?;
-    if (0.0..1.0).contains(&loss) {
-        Ok(loss)
-    } else {
-        Err(item.is_not("a probability of loss", "write a number from 0 to below 1"))
+/// Which packet goes next, and where that was written: as here, or as `inherited`.
+fn scheduler<'a>(
+    fields: &Fields<'a>,
+    inherited: Scheduler,
+    aqm: &Chosen<Queue>,
+    needs: &Needs,
+    packet: Packet,
+) -> Result<(Scheduler, Option<Item<'a>>), ReadError> {
+    let item = fields.find("scheduler");
+    let scheduler = match &item {
+        None => inherited,
+        Some(item) => {
+            let remedy = "write `{ law = \"fifo\" }` or `{ law = \"drr\" }`";
+            let fields = item.clone().fields(&format::SCHEDULER, remedy)?;
+            match fields.need("law", remedy)?.choice()? {
+                Discipline::Fifo => {
+                    if let Some(item) = ["by", "quantum"].iter().find_map(|key| fields.find(key)) {
+                        return Err(item.wrong(
+                            "first in, first out has one queue and no turns",
+                            "leave it out, or write `law = \"drr\"`",
+                        ));
+                    }
+                    Scheduler::Fifo
+                }
+                Discipline::Drr => Scheduler::Drr {
+                    by: fields.or("by", By::Flow, |item| item.choice())?,
+                    quantum: fields.or("quantum", packet.wire, |item| quantum(&item))?,
+                },
+            }
+        }
+    };
+    if scheduler != Scheduler::Fifo && needs.serve != Serve::Scheduler {
+        let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
+        return Err(place.wrong(
+            format!("the AQM `{}` says itself which packet goes next, and so does a scheduler", aqm.law.name),
+            "write `scheduler = { law = \"fifo\" }`, or another AQM",
+        ));
     }
+    Ok((scheduler, item))
+}
+
+fn quantum(item: &Item<'_>) -> Result<Bytes, ReadError> {
+    let quantum = item.bytes()?;
+    if (1..=MOST_QUANTUM).contains(&quantum.0) {
+        return Ok(quantum);
+    }
+    Err(item.wrong(format!("a quantum of `{}` is out of range", item.shown()), "write `1 B` to `1 GB`"))
+}
+
+/// Refuses a scheduler over classes where no flow has one.
+pub(super) fn check_schedulers<'a>(
+    lines: &[Line<'_>],
+    groups: impl Iterator<Item = &'a Group> + Clone,
+) -> Result<(), ReadError> {
+    for line in lines {
+        let (Some(item), Scheduler::Drr { by: By::Class, .. }) = (&line.scheduler, line.link.scheduler) else {
+            continue;
+        };
+        let crosses = |group: &Group| group.forward.contains(&line.name) || group.backward.contains(&line.name);
+        if !groups.clone().any(|group| group.class.is_some() && crosses(group)) {
+            return Err(item.wrong(
+                format!("no flow that crosses `{}` has a class", line.name),
+                "give a group of flows a `class`, or write `by = \"flow\"`",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A buffer, or how many bandwidth-delay products it is.
-fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<f64>), ReadError> {
+pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<f64>), ReadError> {
     let remedy =
         "write `unlimited`, or packets, bytes or bandwidth-delay products, as in `100 packets`, `8 MB`, `1 bdp`";
     let text = item.as_text().ok_or_else(|| item.is_not("a buffer", remedy))?;
@@ -162,14 +249,14 @@ fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<f64>), Read
     Ok((Buffer::Bytes(bytes), None))
 }
 
-/// The law of a queue: what is written, what the way there has, or drop-tail.
+/// The law of a queue and what it asks of its host: what is written, what the way there has, or drop-tail.
 fn aqm(
     fields: &Fields<'_>,
     inherited: Option<Chosen<Queue>>,
     rate: Rate,
     delay: Time,
     packet: Packet,
-) -> Result<Chosen<Queue>, ReadError> {
+) -> Result<(Chosen<Queue>, Needs), ReadError> {
     let item = fields.find("aqm");
     let chosen = match (&item, inherited) {
         (Some(item), _) => law::law(item, AQMS)?,
@@ -180,8 +267,8 @@ fn aqm(
         }
     };
     let place = item.unwrap_or_else(|| fields.item.clone());
-    law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire })?;
-    Ok(chosen)
+    let needs = law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire })?;
+    Ok((chosen, needs))
 }
 
 /// Turns bandwidth-delay products into packets of full size, rounded up. `largest_rtts` are, for each link, those of the

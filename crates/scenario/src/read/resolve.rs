@@ -3,36 +3,30 @@
 use indexmap::IndexMap;
 use penstock_law::quantity::{Bytes, Time};
 
+use super::contracts;
 use super::error::ReadError;
 use super::flows::{self, Around};
 use super::links::{self, Line};
+use super::memory::affordable;
 use super::table::{Fields, Item};
+use super::trace::Traces;
 use super::tree::{Node, Value};
+use crate::format;
 use crate::model::{Group, Packet, Scenario};
 use crate::quantity::{print_bytes, print_time};
 use crate::seed::Seed;
 
-pub(super) const KNOWN: &[&str] = &[
-    "format", "title", "duration", "warmup", "seed", "packet", "sample", "links", "flows", "defaults", "windows",
-    "sweep",
-];
-pub(super) const LATER: &[&str] = &["classes", "customers", "stop"];
-
 /// The most rows a series may have.
 const MOST_ROWS: u64 = 10_000_000;
-/// The most memory a scenario may need, by the estimates here [B].
-const MOST_MEMORY: f64 = 16e9;
-/// What a flow takes in memory, roughly [B].
-const A_FLOW: f64 = 1e3;
-/// What a packet under way takes in memory [B].
-const A_PACKET: f64 = 32.0;
-/// What a row of a series takes in memory: about ten numbers [B].
-const A_ROW: f64 = 80.0;
 
 /// Reads the scenario that the tree under `root` says; `[sweep]` is left alone.
-pub(super) fn scenario(root: &Item<'_>) -> Result<Scenario, ReadError> {
-    let fields = root.clone().fields(KNOWN, LATER, "")?;
-    format(&fields)?;
+pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario, ReadError> {
+    let fields = root.clone().fields(&format::SCENARIO, "")?;
+    version(&fields)?;
+    if let Some(defaults) = fields.find("defaults") {
+        // What stands in them was copied to where it belongs, and is read there.
+        defaults.fields(&format::DEFAULTS, "write `[defaults.links]` or `[defaults.flows]`")?;
+    }
     let title = match fields.find("title") {
         Some(item) => {
             let remedy = "write one line of text in quotation marks";
@@ -67,10 +61,11 @@ pub(super) fn scenario(root: &Item<'_>) -> Result<Scenario, ReadError> {
             format!("write at least `{}`", print_time(Time(duration.0.div_ceil(MOST_ROWS)))),
         ));
     }
-    let mut lines = match fields.find("links") {
-        Some(item) => links::links(&item, packet)?,
-        None => Vec::new(),
-    };
+    let links = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
+    let mut lines = links::links(&links, packet, traces)?;
+    if lines.is_empty() {
+        return Err(links.wrong("no links", "add one, as in `[links.bottleneck]`"));
+    }
     let flows = fields.need("flows", "add a group of flows, as in `[flows.ftp]`")?;
     let around = Around { lines: &lines, packet, duration };
     let mut groups = Vec::new();
@@ -83,8 +78,12 @@ pub(super) fn scenario(root: &Item<'_>) -> Result<Scenario, ReadError> {
     }
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire)?;
-    affordable(&lines, &groups, packet, rows)?;
+    links::check_schedulers(&lines, groups.iter().map(|(_, _, group)| group))?;
+    affordable(&lines, &groups, packet, duration, rows)?;
     let windows = windows(&fields, duration)?;
+    let classes = contracts::classes(&fields, &groups)?;
+    let customers = contracts::customers(&fields, &groups)?;
+    let stop = contracts::stop(&fields, &groups, packet)?;
     Ok(Scenario {
         title,
         duration,
@@ -95,9 +94,9 @@ pub(super) fn scenario(root: &Item<'_>) -> Result<Scenario, ReadError> {
         links: lines.into_iter().map(|line| (line.name, line.link)).collect(),
         groups: groups.into_iter().map(|(name, _, group)| (name, group)).collect(),
         windows,
-        classes: IndexMap::new(),
-        customers: IndexMap::new(),
-        stop: None,
+        classes,
+        customers,
+        stop,
     })
 }
 
@@ -124,13 +123,13 @@ pub(super) fn apply_defaults(root: &mut Node) {
             for (key, default) in &defaults {
                 match (entry.get_mut(key), default.table()) {
                     (None, _) => {
-                        entry.insert(key.clone(), default.clone());
+                        entry.insert(key.clone(), default.bequeath());
                     }
                     // Options of a sender are independent of each other; a law and its parameters are not.
                     (Some(own), Some(options)) if key == "sender" => {
                         let Some(own) = own.table_mut() else { continue };
                         for (option, value) in options {
-                            own.entry(option.clone()).or_insert_with(|| value.clone());
+                            own.entry(option.clone()).or_insert_with(|| value.bequeath());
                         }
                     }
                     (Some(_), _) => {}
@@ -140,7 +139,7 @@ pub(super) fn apply_defaults(root: &mut Node) {
     }
 }
 
-fn format(fields: &Fields<'_>) -> Result<(), ReadError> {
+fn version(fields: &Fields<'_>) -> Result<(), ReadError> {
     let item = fields.need("format", "write `format = 1` at the top of the file")?;
     match item.node.value {
         Value::Integer(1) => Ok(()),
@@ -169,7 +168,7 @@ fn packet(fields: &Fields<'_>) -> Result<Packet, ReadError> {
     let Some(item) = fields.find("packet") else { return Ok(default) };
     let remedy = "write its size on the wire, as in `1000 B`, or `{ wire = \"1000 B\", payload = \"960 B\" }`";
     let (wire, payload) = if item.node.table().is_some() {
-        let fields = item.clone().fields(&["wire", "payload"], &[], remedy)?;
+        let fields = item.clone().fields(&format::PACKET, remedy)?;
         let wire = fields.need("wire", "write the size on the wire, as in `1000 B`")?.bytes()?;
         let payload = fields.need("payload", "write the user's share of it, as in `960 B`")?;
         let bytes = payload.bytes()?;
@@ -222,54 +221,4 @@ fn largest_rtts(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) -> Vec
         groups.iter().filter(|(_, _, g)| crosses(g)).map(|(_, _, g)| flows::extremes(&g.rtt).1).max()
     };
     lines.iter().map(crossing).collect()
-}
-
-/// Refuses what no machine here can hold, with the estimate.
-fn affordable(
-    lines: &[Line<'_>],
-    groups: &[(String, Item<'_>, Group)],
-    packet: Packet,
-    rows: u64,
-) -> Result<(), ReadError> {
-    let gb =
-        |bytes: f64| format!("about {:.0} GB of memory, and {:.0} GB are the most", bytes / 1e9, MOST_MEMORY / 1e9);
-    let mut flows = 0.0;
-    let mut series = rows as f64 * A_ROW * (lines.len() + groups.len()) as f64;
-    for (_, item, group) in groups {
-        let count = f64::from(group.count);
-        flows += count;
-        if flows * A_FLOW > MOST_MEMORY {
-            return Err(item.wrong(
-                format!("with these there are {flows} flows, which take {}", gb(flows * A_FLOW)),
-                "write a smaller `count`",
-            ));
-        }
-        if group.series {
-            series += count * rows as f64 * A_ROW;
-        }
-        if series > MOST_MEMORY {
-            return Err(item.wrong(
-                format!("the series of {rows} rows take {}", gb(series)),
-                "write a larger `sample`, or record series of fewer flows",
-            ));
-        }
-    }
-    // What is under way is bounded by each route's slowest link times the longest round trip that starts there.
-    let mut under_way = 0.0;
-    for line in lines {
-        let slowest = |group: &Group| {
-            let links = group.forward.iter().filter_map(|name| lines.iter().find(|line| line.name == *name));
-            links.min_by_key(|line| line.link.rate).is_some_and(|slowest| slowest.name == line.name)
-        };
-        let rtts = groups.iter().filter(|(_, _, g)| slowest(g)).map(|(_, _, g)| flows::extremes(&g.rtt).1);
-        let rtt_s = rtts.max().unwrap_or_default().seconds();
-        under_way += line.link.rate.packets_per_s(packet.wire) * rtt_s * A_PACKET;
-        if under_way > MOST_MEMORY {
-            return Err(line.item.wrong(
-                format!("the packets under way at its rate take {}", gb(under_way)),
-                "write a lower rate or a shorter round trip",
-            ));
-        }
-    }
-    Ok(())
 }

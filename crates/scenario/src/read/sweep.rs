@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::error::ReadError;
 use super::table::Item;
 use super::tree::{Node, Value, dotted, parts};
+use crate::format::{MOST_SEEDS, SEEDS};
 
 /// The most cells a sweep may have.
 const MOST: usize = 100_000;
@@ -51,7 +52,7 @@ pub(super) fn axes<'a>(
             "case" => cases.push(case_axis(key, &item, pinned)?),
             // `[[sweep.NAME]]`: one more axis of keys that change together. A key of the scenario itself is not a name.
             _ if parts(key).is_some_and(|p| p.len() == 1)
-                && !super::resolve::KNOWN.contains(&key)
+                && !crate::format::SCENARIO.keys.iter().any(|known| known.name == key)
                 && item.is_tables() =>
             {
                 cases.push(case_axis(key, &item, pinned)?);
@@ -117,7 +118,7 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
                 // Written without quotation marks, a dotted key is a table in tables; a setting's own tables lie deeper.
                 let whole = |node: &Node, path: &[String]| {
                     let depth = match path[0].as_str() {
-                        "links" | "flows" | "defaults" => 3,
+                        "links" | "flows" | "defaults" | "classes" | "customers" => 3,
                         "windows" => 2,
                         _ => 1,
                     };
@@ -154,8 +155,8 @@ fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, ReadError> {
         seeds.insert(seed)
     };
     if item.node.table().is_some() {
-        let fields = item.clone().fields(&["count"], &[], remedy)?;
-        let count = fields.need("count", remedy)?.whole(1, 10_000)?;
+        let fields = item.clone().fields(&SEEDS, remedy)?;
+        let count = fields.need("count", remedy)?.whole(1, MOST_SEEDS)?;
         for seed in first..first.saturating_add(count) {
             add(seed);
         }

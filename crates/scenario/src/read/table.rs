@@ -8,6 +8,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 
 use super::error::{ReadError, offer};
 use super::tree::{Node, Origin, Value, bare};
+use crate::format::{MOST_WINDOW, Range, Table, Word};
 use crate::quantity::{self, Unreadable};
 
 /// A value under its key.
@@ -38,17 +39,14 @@ impl<'a> Item<'a> {
         self.wrong(shortened(&unreadable.found), unreadable.remedy)
     }
 
+    /// The line of this value, where it stands in the file.
+    pub(super) fn line(&self) -> Option<u32> {
+        if let Origin::Line(line) = self.node.origin { Some(line) } else { None }
+    }
+
     /// The value as written, shortened where it is long.
     pub(super) fn shown(&self) -> String {
         shortened(&self.node.shown())
-    }
-
-    /// A part of the format that this version does not run.
-    pub(super) fn later(&self, name: &str) -> ReadError {
-        self.at_key(
-            format!("`{name}` is part of format 1 but this version does not simulate it yet"),
-            "leave it out, or use a version that does",
-        )
     }
 
     /// Whether it is a list of tables only.
@@ -124,8 +122,7 @@ impl<'a> Item<'a> {
             (Value::Integer(_) | Value::Number(_), _) => self.number()?,
             _ => return Err(self.is_not("a number of packets", remedy)),
         };
-        // 2^31 - 1 packets are the most that every arithmetic can say.
-        if packets >= least && packets <= 2_147_483_647.0 {
+        if packets >= least && packets <= MOST_WINDOW as f64 {
             Ok(packets)
         } else {
             Err(self.wrong(format!("`{}` is out of range", self.shown()), remedy))
@@ -142,6 +139,25 @@ impl<'a> Item<'a> {
             Some(text) => parse(text).map_err(|e| self.because(e)),
             None => Err(self.because(quantity::refuse(&self.shown(), unit))),
         }
+    }
+
+    /// How often something happens.
+    pub(super) fn per_second(&self) -> Result<f64, ReadError> {
+        match self.as_text() {
+            Some(text) => quantity::per_second(text).map_err(|e| self.because(e)),
+            None => Err(self.because(quantity::refuse_kind(&self.shown(), &quantity::PER_SECOND))),
+        }
+    }
+
+    /// A number in `range`.
+    pub(super) fn within(&self, range: Range, what: &str) -> Result<f64, ReadError> {
+        let x = self.number()?;
+        if range.contains(x) { Ok(x) } else { Err(self.is_not(what, format!("write {}", range.words()))) }
+    }
+
+    /// A word of the format.
+    pub(super) fn choice<W: Word>(&self) -> Result<W, ReadError> {
+        self.word(W::WORDS)
     }
 
     /// One of some words.
@@ -167,10 +183,24 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A list of exactly two durations of which the second is not the smaller.
+    pub(super) fn range_of_times(&self) -> Result<(Time, Time), ReadError> {
+        let (a, b) = self.times()?;
+        if a <= b {
+            return Ok((a, b));
+        }
+        Err(self.wrong(format!("`{}` ends before it begins", self.shown()), "write the smaller one first"))
+    }
+
     /// A value of this table under `key`.
     pub(super) fn below(&self, key: &str, node: &'a Node) -> Self {
         let path = if self.path.is_empty() { bare(key) } else { format!("{}.{}", self.path, bare(key)) };
         Item { file: self.file, path, node }
+    }
+
+    /// The value of `key` in this table, if it is there.
+    pub(super) fn entry(&self, key: &str) -> Option<Self> {
+        self.node.table()?.get(key).map(|node| self.below(key, node))
     }
 
     /// The entries of a table whose keys are names.
@@ -187,24 +217,42 @@ impl<'a> Item<'a> {
         Ok(entries)
     }
 
-    /// A table all of whose keys are in `known`. Those in `later` are refused as not simulated yet.
-    pub(super) fn fields(
+    /// A table all of whose keys the format declares.
+    pub(super) fn fields(self, declared: &'static Table, remedy: &str) -> Result<Fields<'a>, ReadError> {
+        self.fields_among(declared, |_| true, remedy)
+    }
+
+    /// The same where only some of the keys may stand.
+    pub(super) fn fields_among(
         self,
-        known: &'static [&'static str],
-        later: &'static [&'static str],
+        declared: &'static Table,
+        allowed: impl Fn(&str) -> bool,
         remedy: &str,
     ) -> Result<Fields<'a>, ReadError> {
         let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
         for (key, node) in table {
-            if let Some(name) = later.iter().find(|k| *k == key) {
-                return Err(self.below(key, node).later(name));
-            }
+            let known: Vec<_> = declared.keys.iter().map(|key| key.name).filter(|name| allowed(name)).collect();
             if !known.contains(&key.as_str()) {
                 let item = self.below(key, node);
-                return Err(item.at_key(format!("the key `{key}` is unknown here"), offer(key, known, "key")));
+                return Err(item.at_key(format!("the key `{key}` is unknown here"), offer(key, &known, "key")));
             }
         }
-        Ok(Fields { item: self, table, known })
+        Ok(Fields { item: self, table, declared })
+    }
+
+    /// The only entry of a table that takes one of several keys; `what` says what it would be.
+    pub(super) fn one_of(
+        &self,
+        declared: &'static Table,
+        what: &str,
+        remedy: &str,
+    ) -> Result<(&'static str, Self), ReadError> {
+        let fields = self.clone().fields(declared, remedy)?;
+        let mut found = declared.keys.iter().filter_map(|key| Some((key.name, fields.find(key.name)?)));
+        match (found.next(), found.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(self.is_not(what, remedy)),
+        }
     }
 }
 
@@ -213,13 +261,13 @@ impl<'a> Item<'a> {
 pub(super) struct Fields<'a> {
     pub(super) item: Item<'a>,
     table: &'a IndexMap<String, Node>,
-    known: &'static [&'static str],
+    declared: &'static Table,
 }
 
 impl<'a> Fields<'a> {
     /// The value of `key`, if it is there.
     pub(super) fn find(&self, key: &str) -> Option<Item<'a>> {
-        debug_assert!(self.known.contains(&key), "`{key}` is read and so it is known");
+        debug_assert!(self.declared.keys.iter().any(|k| k.name == key), "`{key}` is read and so it is declared");
         self.table.get(key).map(|node| self.item.below(key, node))
     }
 

@@ -9,7 +9,10 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role};
 
 use super::*;
-use crate::model::{Buffer, EcnEcho, Recovery, Rtt, Size, Start};
+use crate::model::{
+    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rtt, Scheduler, Service, Size,
+    Span, Start, StopRule,
+};
 
 /// 20 lines; the tests of refusals count them.
 const LAB: &str = r#"format = 1
@@ -85,8 +88,86 @@ early = ["0 s", "2 s"]
 "late, rest" = ["2 s", "10 s"]
 "#;
 
+/// Every key of the format at least once, but for those that exclude each other.
+const EVERYTHING: &str = r#"format = 1
+title = "everything"
+duration = "30 s"
+packet = { wire = "1500 B", payload = "1448 B" }
+[defaults.flows]
+from = "a"
+to = "c"
+sender = { min_rto = "1 s", remember = "base rtt", burst = 4 }
+ack_jitter = { probability = 0.001, uniform = ["0 s", "9 ms"] }
+[links.first]
+from = "a"
+to = "b"
+rate = [["0 s", "10 Mbit/s"], ["5 s", "0 bit/s"], ["5.5 s", "20 Mbit/s"]]
+delay = "5 ms"
+buffer = "1 bdp"
+scheduler = { law = "drr", by = "class" }
+duplex = true
+[links."first/back"]
+rate = "5 Mbit/s"
+scheduler = { law = "fifo" }
+[links.second]
+from = "b"
+to = "c"
+rate = { trace = "cellular.trace" }
+delay = "5 ms"
+buffer = "60 kB"
+aqm = { law = "red" }
+scheduler = { law = "drr", quantum = "3 kB" }
+[flows.web]
+count = 20
+cc = { law = "newreno", ecn = true }
+size = { pareto = { mean = "100 kB", shape = 1.2 } }
+arrivals = { poisson = "20 /s" }
+class = "tcp"
+access = { rate = "1 Gbit/s", queue = "100 packets" }
+jitter = { uniform = ["0.1 ms", "0.5 ms"] }
+sender = { recovery = "reno", limited_transmit = true, burst = "2 packets" }
+[flows.pages]
+cc = { law = "newreno" }
+size = "1 MB"
+idle = { exponential = "0.5 s" }
+sender = { remember = "everything" }
+class = "tcp"
+[flows.files]
+cc = { law = "fast" }
+size = "10 MB"
+[flows.udp]
+cc = { law = "cbr", rate = { every = "10 s", steps = ["1 Mbit/s", "2 Mbit/s"] }, spacing_jitter = 0.05 }
+on_off = { on = { pareto = { mean = "1 s", shape = 1.5 } }, off = { uniform = ["0 s", "2 s"] } }
+class = "udp"
+size = "1 GB"
+[flows.video]
+cc = { law = "cbr", rate = [["0 s", "1 Mbit/s"], ["7 s", "1 Mbit/s"], ["8 s", "1.5 Mbit/s"]] }
+on_off = { on = "1 s", off = { fixed = "1 s" } }
+access = { rate = "10 Mbit/s" }
+[classes.tcp]
+floor = "1 Mbit/s"
+ceiling = "100 Mbit/s"
+[classes.udp]
+share = 0.3
+[customers.C1]
+flows = ["web", "udp"]
+[customers.C2]
+flows = ["pages"]
+[stop]
+when = "transfers complete"
+"#;
+
+/// 3 opportunities in 12 ms: 3 Mbit/s.
+const TRACE: &str = "0\n5\n12\n";
+
+fn document(text: &str) -> Result<Document, ReadError> {
+    let load =
+        |file: &str| if file == "cellular.trace" { Ok(TRACE.to_owned()) } else { Err("there is none".to_owned()) };
+    Document::parse_with(text, "lab.toml", load)
+}
+
 fn cells(text: &str) -> Result<Vec<Cell>, ReadError> {
-    Document::parse(text, "lab.toml")?.cells()
+    document(text)?.cells()
 }
 
 fn scenario(text: &str) -> Scenario {
@@ -126,6 +207,101 @@ fn every_default_is_filled_in() {
     assert_eq!((group.sender.initial_window, group.sender.initial_ssthresh), (2.0, f64::INFINITY));
     assert_eq!((group.sender.recovery, group.sender.delayed_ack), (Recovery::Sack, 1));
     assert_eq!((group.sender.ecn_echo, group.sender.min_rto), (EcnEcho::PerPacket, Time(200_000_000_000)));
+}
+
+#[test]
+fn everything_in_the_format_is_read() {
+    let ms = |ms: u64| Time(ms * (Time::PER_SECOND / 1000));
+    let s = scenario(EVERYTHING);
+    let first = &s.links["first"];
+    assert_eq!(first.rate, Rate(10_000_000));
+    let changes = vec![(ms(5000), Rate(0)), (ms(5500), Rate(20_000_000))];
+    assert_eq!(first.service, Service::Schedule(changes));
+    assert_eq!(first.scheduler, Scheduler::Drr { by: By::Class, quantum: Bytes(1500) });
+    // 10 Mbit/s, the rate at the start, times 10 ms are 9 packets of 1500 B, rounded up; the way back is ideal.
+    assert_eq!(first.buffer, Buffer::Packets(9));
+    let back = &s.links["first/back"];
+    assert_eq!((back.rate, &back.service, back.scheduler), (Rate(5_000_000), &Service::Constant, Scheduler::Fifo));
+    let second = &s.links["second"];
+    assert_eq!(second.rate, Rate(3_000_000));
+    let Service::Trace(trace) = &second.service else { panic!("{:?}", second.service) };
+    assert_eq!((&trace.opportunities[..], trace.period), (&[ms(0), ms(5), ms(12)][..], ms(12)));
+    assert_eq!(second.scheduler, Scheduler::Drr { by: By::Flow, quantum: Bytes(3000) });
+
+    let late = Some(AckJitter { probability: 0.001, between: (ms(0), ms(9)) });
+    let web = &s.groups["web"];
+    assert_eq!(web.size, Some(Size::Pareto { mean: Bytes(100_000), shape: 1.2 }));
+    assert_eq!((web.repeats, web.class.as_deref()), (Some(Repeats::Poisson(20.0)), Some("tcp")));
+    assert_eq!(web.access, Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Packets(100) }));
+    assert_eq!((web.jitter, web.ack_jitter), (Some((Time(100_000_000), Time(500_000_000))), late));
+    let options = &web.sender;
+    assert_eq!((options.recovery, options.limited_transmit, options.burst), (Recovery::Reno, true, 2));
+    assert_eq!((options.remember, options.min_rto), (Remember::BaseRtt, ms(1000)));
+    let pages = &s.groups["pages"];
+    assert_eq!(
+        (pages.repeats, pages.sender.remember),
+        (Some(Repeats::Idle(Span::Exponential(ms(500)))), Remember::Everything)
+    );
+    // What defaults say of transfers means nothing to a single one, and what they say of acknowledgements nothing to
+    // those who get none.
+    assert_eq!((s.groups["files"].sender.remember, s.groups["files"].ack_jitter), (Remember::Nothing, late));
+    let udp = &s.groups["udp"];
+    assert_eq!((udp.sender.min_rto, udp.ack_jitter, udp.sender.burst), (ms(200), None, 4));
+    let rates = |group: &Group| group.steps.iter().map(|(at, v)| (*at, v.number("rate"))).collect::<Vec<_>>();
+    assert_eq!((udp.cc.values.number("rate"), udp.spacing_jitter), (1e6, 0.05));
+    assert_eq!(rates(udp), [(ms(10_000), 2e6), (ms(20_000), 1e6)]);
+    let on = Span::Pareto { mean: ms(1000), shape: 1.5 };
+    assert_eq!(udp.on_off, Some((on, Span::Uniform(ms(0), ms(2000)))));
+    let video = &s.groups["video"];
+    assert_eq!(
+        (rates(video), video.on_off),
+        (vec![(ms(8000), 1.5e6)], Some((Span::Fixed(ms(1000)), Span::Fixed(ms(1000)))))
+    );
+    assert_eq!(video.access, Some(Access { rate: Rate(10_000_000), queue: Buffer::Unlimited }));
+
+    let tcp = Class { floor: Rate(1_000_000), ceiling: Some(Rate(100_000_000)), share: None };
+    assert_eq!(
+        (&s.classes["tcp"], &s.classes["udp"]),
+        (&tcp, &Class { floor: Rate(0), ceiling: None, share: Some(0.3) })
+    );
+    assert_eq!(s.customers["C1"].flows, ["web", "udp"]);
+    assert_eq!(s.stop, Some(StopRule::TransfersComplete));
+}
+
+/// A trace's content is part of what is run, and so of its identity.
+#[test]
+fn another_trace_under_the_same_name_is_another_scenario() {
+    let cell = |trace: &'static str| {
+        let document = Document::parse_with(EVERYTHING, "lab.toml", move |_| Ok(trace.to_owned())).unwrap();
+        document.cells().unwrap().remove(0)
+    };
+    let (here, there) = (cell(TRACE), cell("0\n5\n12\n12\n"));
+    assert_ne!(here.id, there.id);
+    let printed = print(&here.scenario);
+    let refused =
+        Document::parse_with(&printed, "lab.toml", |_| Ok("0\n5\n12\n12\n".into())).unwrap().cells().unwrap_err();
+    assert!(refused.to_string().contains("is not the file that was meant"), "{refused}");
+    assert_eq!(here.id, cells(&printed).unwrap()[0].id);
+    // Each cell of a sweep has it, and it is read once.
+    let reads = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = reads.clone();
+    let load = move |_: &str| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(TRACE.to_owned())
+    };
+    let swept = format!("{EVERYTHING}[sweep]\nseed = {{ count = 3 }}\n");
+    assert_eq!(Document::parse_with(&swept, "lab.toml", load).unwrap().cells().unwrap().len(), 3);
+    assert_eq!(reads.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+/// Steps written out and steps of equal length are the same scenario.
+#[test]
+fn steps_of_equal_length_begin_again() {
+    let cbr = |rate: &str| with("law = \"newreno\", ecn = true", &format!("law = \"cbr\", rate = {rate}"));
+    let id = |text: &str| cells(text).unwrap_or_else(|e| panic!("{e}")).remove(0).id;
+    let every = id(&cbr("{ every = \"25 s\", steps = [\"1 Mbit/s\", \"2 Mbit/s\"] }"));
+    assert_eq!(every, id(&cbr("[[\"0 s\", \"1 Mbit/s\"], [\"25 s\", \"2 Mbit/s\"], [\"50 s\", \"1 Mbit/s\"]]")));
+    assert_eq!(id(&cbr("[[\"0 s\", \"1 Mbit/s\"]]")), id(&cbr("\"1 Mbit/s\"")));
 }
 
 /// 622 Mbit/s times 100 ms are 7775 packets of 1000 B; half a packet more is a packet more.
@@ -261,7 +437,7 @@ fn an_identity_survives_comments_units_and_order_of_keys() {
     // The identity itself is part of the contract: finished cells are found by it.
     assert_eq!(id(LAB), PINNED);
 }
-const PINNED: &str = "e7175c2efd385167";
+const PINNED: &str = "67929b157164bf4f";
 
 #[test]
 fn settings_win_over_the_file_and_over_the_sweep() {
@@ -334,6 +510,7 @@ fn assert_round_trip(s: &Scenario) {
 fn a_resolved_scenario_reads_as_itself() {
     assert_round_trip(&scenario(LAB));
     assert_round_trip(&scenario(PARKING_LOT));
+    assert_round_trip(&scenario(EVERYTHING));
     assert_round_trip(&scenario(&with("\"100 ms\"", "{ spread = [\"40 ms\", \"200 ms\"] }")));
     assert_round_trip(&scenario(&with("\"100 ms\"", "{ uniform = [\"40.000000000001 ms\", \"200 ms\"] }")));
     assert_round_trip(&scenario(&with("\"a lab\"", "'a \"lab\" \\ \u{e9}'")));
@@ -363,6 +540,7 @@ rate = "622 Mbit/s"
 delay = "10 ms"
 buffer = "7775 packets"
 aqm = { law = "droptail" }
+scheduler = { law = "fifo" }
 loss = 0
 
 [links."bottleneck/back"]
@@ -372,6 +550,7 @@ rate = "622 Mbit/s"
 delay = "10 ms"
 buffer = "7775 packets"
 aqm = { law = "droptail" }
+scheduler = { law = "fifo" }
 loss = 0
 
 [flows.ftp]
@@ -384,7 +563,7 @@ cc = { law = "newreno", ecn = true, grow_on_echo = false, per_ack = "1 packets" 
 start = { uniform = ["0 s", "1 s"] }
 size = "unlimited"
 series = false
-sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", arithmetic = "f64" }
+sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", burst = "1 packet", limited_transmit = false, arithmetic = "f64" }
 "#;
 
 proptest! {
@@ -396,23 +575,23 @@ proptest! {
     /// Pieces of the format in any order, well formed now and then.
     #[test]
     fn no_mixture_of_lines_stops_the_program(
-        lines in proptest::collection::vec(0..LAB.lines().count() + PARKING_LOT.lines().count(), 0..60),
+        lines in proptest::collection::vec(0..LAB.lines().count() + EVERYTHING.lines().count(), 0..60),
     ) {
-        let all: Vec<_> = LAB.lines().chain(PARKING_LOT.lines()).collect();
+        let all: Vec<_> = LAB.lines().chain(EVERYTHING.lines()).collect();
         let text: String = lines.iter().flat_map(|at| [all[*at], "\n"]).collect();
         let _ = cells(&text);
     }
 
     #[test]
     fn no_mutation_stops_the_program(
-        which in 0..3usize,
+        which in 0..4usize,
         cuts in proptest::collection::vec((any::<prop::sample::Index>(), 0..12usize, any::<prop::sample::Index>()), 1..4),
     ) {
         const PIECES: &[&str] = &[
             "", "0", "-1", "1e308", "nan", "inf", "[]", "{}", "\"", "\"\"", "unlimited", "99999999999999999999999999", "\n", "= ",
             "automatic", "1e999999 s", "true", "[[", "]]", ".", "#", "9999 h", "\u{0}", "packets", "-0.0", "0x7f",
         ];
-        let mut text = [LAB.to_owned(), PARKING_LOT.to_owned(), format!("{LAB}{SWEEP}")][which].clone();
+        let mut text = [LAB.to_owned(), PARKING_LOT.to_owned(), format!("{LAB}{SWEEP}"), EVERYTHING.to_owned()][which].clone();
         for (at, length, piece) in cuts {
             let from = at.index(text.len());
             let from = (0..=from).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

@@ -26,6 +26,8 @@ pub(super) struct Node {
     pub(super) origin: Origin,
     /// Where its key is.
     pub(super) named: Origin,
+    /// Whether it was copied from `[defaults]`.
+    pub(super) inherited: bool,
 }
 
 /// What TOML can say.
@@ -80,7 +82,7 @@ pub(super) fn parse_setting(value: &str, origin: &Origin) -> Result<Node, String
         Err(error) if value.starts_with(['[', '{', '"', '\'']) => Err(one_line(error.message())),
         Err(_) => {
             let value = Value::Text(value.to_owned());
-            Ok(Node { value, origin: origin.clone(), named: origin.clone() })
+            Ok(Node { value, origin: origin.clone(), named: origin.clone(), inherited: false })
         }
     }
 }
@@ -102,7 +104,7 @@ fn table_node(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin, named: Origi
         };
         (key.get_ref().to_string(), node(value.get_ref(), place, (origin, named)))
     });
-    Node { value: Value::Table(entries.collect()), origin: named.clone(), named }
+    Node { value: Value::Table(entries.collect()), origin: named.clone(), named, inherited: false }
 }
 
 fn node(value: &DeValue<'_>, place: &dyn Fn(usize) -> Origin, (origin, named): (Origin, Origin)) -> Node {
@@ -123,7 +125,7 @@ fn node(value: &DeValue<'_>, place: &dyn Fn(usize) -> Origin, (origin, named): (
         ),
         DeValue::Table(table) => table_node(table, place, named.clone()).value,
     };
-    Node { value, origin, named }
+    Node { value, origin, named, inherited: false }
 }
 
 impl Node {
@@ -135,6 +137,22 @@ impl Node {
     /// The table, if it is one.
     pub(super) fn table_mut(&mut self) -> Option<&mut IndexMap<String, Self>> {
         if let Value::Table(table) = &mut self.value { Some(table) } else { None }
+    }
+
+    /// A copy for one who inherits it.
+    pub(super) fn bequeath(&self) -> Self {
+        let mut copy = self.clone();
+        copy.inherit();
+        copy
+    }
+
+    fn inherit(&mut self) {
+        self.inherited = true;
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(Self::inherit),
+            Value::Table(table) => table.values_mut().for_each(Self::inherit),
+            _ => {}
+        }
     }
 
     /// How many values there are in all.

@@ -1,0 +1,3 @@
+pub fn reference() -> String {
+    String::new()
+}

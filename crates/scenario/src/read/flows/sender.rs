@@ -1,0 +1,117 @@
+//! `sender = { ... }`: what senders and receivers do besides the law.
+
+use penstock_law::cc::{Marks, Needs, Sender, Site};
+use penstock_law::quantity::Time;
+
+use super::super::error::ReadError;
+use super::super::law;
+use super::super::table::{Fields, Item};
+use super::super::tree::Value;
+use crate::format::{self, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
+use crate::model::{Arithmetic, Chosen, EcnEcho, SenderOptions};
+use crate::quantity;
+
+/// Reads the options of a group.
+pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
+    let mut options = SenderOptions::default();
+    let Some(item) = fields.find("sender") else { return Ok(options) };
+    let fields = item.fields(&format::SENDER, "write a table, as in `{ initial_window = 2 }`")?;
+    options.initial_window = fields.or("initial_window", options.initial_window, |item| {
+        let window = item.window(1.0, false)?;
+        if window > MOST_AT_ONCE as f64 {
+            return Err(item.wrong(
+                format!("{window} packets at once are too many"),
+                format!("write a window of at most {MOST_AT_ONCE} packets"),
+            ));
+        }
+        Ok(window)
+    })?;
+    options.initial_ssthresh = fields.or("ssthresh", options.initial_ssthresh, |item| item.window(1.0, true))?;
+    options.receive_window = fields.or("receive_window", options.receive_window, |item| item.window(1.0, true))?;
+    if let Some(item) = fields.find("min_rto") {
+        options.min_rto = item.time()?;
+        if options.min_rto == Time::ZERO {
+            return Err(item.wrong("a timeout of nothing", "write a duration above zero, as in `200 ms`"));
+        }
+    }
+    options.recovery = fields.or("recovery", options.recovery, |item| item.choice())?;
+    options.delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2))? as u32;
+    options.ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice())?;
+    options.pacing = fields.or("pacing", options.pacing, |item| item.choice())?;
+    options.burst = fields.or("burst", options.burst, |item| burst(&item))?;
+    options.limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch())?;
+    options.remember = fields.or("remember", options.remember, |item| item.choice())?;
+    options.arithmetic = fields.or("arithmetic", options.arithmetic, |item| item.choice())?;
+    Ok(options)
+}
+
+fn burst(item: &Item<'_>) -> Result<u32, ReadError> {
+    let packets = match (&item.node.value, item.as_text()) {
+        (_, Some(text)) => quantity::packets(text).map_err(|e| item.because(e))?,
+        (Value::Integer(n), _) => u64::try_from(*n).unwrap_or(0),
+        _ => return Err(item.is_not("a number of packets", "write a number of packets, as in `\"4 packets\"`")),
+    };
+    if (1..=MOST_BURST).contains(&packets) {
+        return Ok(packets as u32);
+    }
+    Err(item.wrong(
+        format!("a burst of `{}` is out of range", item.shown()),
+        format!("write `1 packet` to `{MOST_BURST} packets`: segmentation offload sends 64 KiB at most"),
+    ))
+}
+
+/// Refuses options that contradict the law or that nobody reads; those from `[defaults.flows]` that nobody reads are
+/// put back.
+pub(super) fn check(
+    fields: &Fields<'_>,
+    options: &mut SenderOptions,
+    cc: &Chosen<Sender>,
+    needs: &Needs,
+    site: &Site,
+    repeats: bool,
+) -> Result<(), ReadError> {
+    let written = |key: &str| fields.find("sender")?.entry(key);
+    let place = |key: &str| written(key).or_else(|| fields.find("cc")).unwrap_or_else(|| fields.item.clone());
+    let name = cc.law.name;
+    if !needs.reliable {
+        for key in format::SENDER.keys.iter().map(|key| key.name).filter(|key| !OF_ANY_LAW.contains(key)) {
+            if let Some(item) = written(key).filter(|item| !item.node.inherited) {
+                return Err(item.wrong(
+                    format!("nobody acknowledges what the law `{name}` sends, so `{key}` would change nothing"),
+                    "leave it out",
+                ));
+            }
+        }
+        let (burst, arithmetic) = (options.burst, options.arithmetic);
+        *options = SenderOptions { burst, arithmetic, ..SenderOptions::default() };
+    }
+    if !repeats {
+        if let Some(item) = written("remember").filter(|item| !item.node.inherited) {
+            return Err(item.wrong(
+                "each flow is one transfer, so `remember` would change nothing",
+                "leave it out, or give the group `arrivals` or `idle`",
+            ));
+        }
+        options.remember = SenderOptions::default().remember;
+    }
+    if options.arithmetic == Arithmetic::Fixed {
+        let (place, value) = (place("arithmetic"), fields.find("cc").unwrap_or_else(|| fields.item.clone()));
+        if !law::compile_fixed(&value, cc, site)? {
+            return Err(place.wrong(
+                format!("the law `{name}` has no fixed-point build"),
+                "write `\"f64\"`, or choose a law that has a twin for the kernel",
+            ));
+        }
+    }
+    if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {
+        let reads = match needs.marks {
+            Marks::Price(_) => "reads a price from the share of marked packets",
+            _ => "counts marked packets",
+        };
+        return Err(place("ecn_echo").wrong(
+            format!("`classic` does not go with the law `{name}`, which {reads}, and a latched echo hides that share"),
+            "write `\"per-packet\"`",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! What flows send and when: sizes, arrivals, silence; and what delays it at the ends.
+
+use penstock_law::cc::{Needs, Sender};
+use penstock_law::quantity::{Bytes, Time};
+
+use super::super::error::ReadError;
+use super::super::links::{buffer, carrying};
+use super::super::table::{Fields, Item};
+use crate::format::{self, CHANCE, TAIL};
+use crate::model::{Access, AckJitter, Buffer, Chosen, Packet, Repeats, Size, Span};
+use crate::quantity::print_time;
+
+/// The most changes between sending and silence in a run: each is an event.
+const MOST_CHANGES: f64 = 1e9;
+
+/// How much a transfer sends; none is without end.
+pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, ReadError> {
+    let Some(item) = fields.find("size") else { return Ok(None) };
+    if item.as_text() == Some("unlimited") {
+        return Ok(None);
+    }
+    if item.node.table().is_none() {
+        return Ok(Some(Size::Each(something(&item)?)));
+    }
+    let remedy = "write a size, or `{ pareto = { mean = \"100 kB\", shape = 1.2 } }`";
+    let (_, pareto) = item.one_of(&format::DRAWN_SIZE, "a size", remedy)?;
+    let fields = pareto.clone().fields(&format::PARETO_SIZE, remedy)?;
+    let mean = something(&fields.need("mean", "write the mean size, as in `100 kB`")?)?;
+    Ok(Some(Size::Pareto { mean, shape: tail(&fields)? }))
+}
+
+fn something(item: &Item<'_>) -> Result<Bytes, ReadError> {
+    let size = item.bytes()?;
+    if size.0 == 0 {
+        return Err(item.wrong("a transfer of nothing", "write at least `1 B`, or `unlimited`"));
+    }
+    Ok(size)
+}
+
+/// The exponent of a Pareto distribution.
+fn tail(fields: &Fields<'_>) -> Result<f64, ReadError> {
+    let item = fields.need("shape", "write the exponent of the tail, above 1, as in `1.2`")?;
+    let shape = item.number()?;
+    if shape <= 1.0 {
+        return Err(item.wrong(
+            format!("with the shape `{}` the mean is infinite", item.shown()),
+            format!("write {}", TAIL.words()),
+        ));
+    }
+    item.within(TAIL, "the exponent of a tail")
+}
+
+/// When transfers after the first begin.
+pub(super) fn repeats(fields: &Fields<'_>, cc: &Chosen<Sender>, needs: &Needs) -> Result<Option<Repeats>, ReadError> {
+    let (arrivals, idle) = (fields.find("arrivals"), fields.find("idle"));
+    let (item, key) = match (&arrivals, &idle) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(idle)) => {
+            return Err(idle.wrong(
+                "`arrivals` and `idle` both say when transfers begin",
+                "write `arrivals` for the open loop, or `idle` for the closed one",
+            ));
+        }
+        (Some(item), None) => (item, "arrivals"),
+        (None, Some(item)) => (item, "idle"),
+    };
+    if !needs.reliable {
+        return Err(item.wrong(
+            format!(
+                "nobody acknowledges what the law `{}` sends, so nothing tells when a transfer is over",
+                cc.law.name
+            ),
+            "write `on_off` for times of sending and silence",
+        ));
+    }
+    if size(fields)?.is_none() {
+        return Err(item.wrong(
+            format!("`{key}` begins a transfer after the other, and these have no end"),
+            "add a `size`, as in `size = \"100 kB\"`",
+        ));
+    }
+    if key == "idle" {
+        return Ok(Some(Repeats::Idle(span(item)?)));
+    }
+    let remedy = "write `{ poisson = \"20 /s\" }`";
+    let (_, often) = item.one_of(&format::ARRIVALS, "a process of arrivals", remedy)?;
+    Ok(Some(Repeats::Poisson(often.per_second()?)))
+}
+
+/// A time, perhaps drawn.
+fn span(item: &Item<'_>) -> Result<Span, ReadError> {
+    if item.node.table().is_none() {
+        return Ok(Span::Fixed(item.time()?));
+    }
+    let remedy =
+        "write a time, or one of `fixed`, `uniform`, `exponential` and `pareto`, as in `{ exponential = \"1 s\" }`";
+    let (kind, value) = item.one_of(&format::SPAN_TABLE, "a span of time", remedy)?;
+    match kind {
+        "fixed" => Ok(Span::Fixed(value.time()?)),
+        "uniform" => {
+            let (a, b) = value.range_of_times()?;
+            Ok(if a == b { Span::Fixed(a) } else { Span::Uniform(a, b) })
+        }
+        "exponential" => Ok(Span::Exponential(lasting(&value)?)),
+        _ => {
+            let remedy = "write `{ mean = \"1 s\", shape = 1.5 }`";
+            let fields = value.clone().fields(&format::PARETO_SPAN, remedy)?;
+            let mean = lasting(&fields.need("mean", "write the mean, as in `1 s`")?)?;
+            Ok(Span::Pareto { mean, shape: tail(&fields)? })
+        }
+    }
+}
+
+/// A mean above zero.
+fn lasting(item: &Item<'_>) -> Result<Time, ReadError> {
+    let mean = item.time()?;
+    if mean == Time::ZERO {
+        return Err(item.wrong("a mean of nothing", "write a time above zero"));
+    }
+    Ok(mean)
+}
+
+/// The mean of a span [s].
+pub(in super::super) fn mean_s(span: Span) -> f64 {
+    match span {
+        Span::Fixed(time) | Span::Exponential(time) | Span::Pareto { mean: time, .. } => time.seconds(),
+        Span::Uniform(a, b) => f64::midpoint(a.seconds(), b.seconds()),
+    }
+}
+
+/// Times of sending and of silence.
+pub(super) fn on_off(fields: &Fields<'_>, count: u32, duration: Time) -> Result<Option<(Span, Span)>, ReadError> {
+    let Some(item) = fields.find("on_off") else { return Ok(None) };
+    let remedy = "write `{ on = \"1 s\", off = \"1 s\" }`";
+    let fields = item.clone().fields(&format::ON_OFF, remedy)?;
+    let mut spans = [Span::Fixed(Time::ZERO); 2];
+    for (span_of, (key, never)) in spans.iter_mut().zip([("on", "never sends"), ("off", "is never silent")]) {
+        let item = fields.need(key, remedy)?;
+        *span_of = span(&item)?;
+        if mean_s(*span_of) == 0.0 {
+            return Err(item.wrong(format!("a flow that {never}"), "write a time above zero, or leave `on_off` out"));
+        }
+    }
+    let period_s = mean_s(spans[0]) + mean_s(spans[1]);
+    if f64::from(count) * duration.seconds() / period_s > MOST_CHANGES {
+        let least = Time::from_seconds(f64::from(count) * duration.seconds() / MOST_CHANGES);
+        return Err(item.wrong(
+            format!(
+                "flows that begin and end every {} on average change too often",
+                print_time(Time::from_seconds(period_s))
+            ),
+            format!("let both together last at least `{}`", print_time(least)),
+        ));
+    }
+    Ok(Some((spans[0], spans[1])))
+}
+
+/// A flow's own interface.
+pub(super) fn access(fields: &Fields<'_>, packet: Packet) -> Result<Option<Access>, ReadError> {
+    let Some(item) = fields.find("access") else { return Ok(None) };
+    let fields = item.fields(&format::ACCESS, "write `{ rate = \"1 Gbit/s\" }`")?;
+    let rate = carrying(&fields.need("rate", "write its rate, as in `\"1 Gbit/s\"`")?)?;
+    let queue = fields.or("queue", Buffer::Unlimited, |item| match buffer(&item, packet)? {
+        (queue, None) => Ok(queue),
+        (_, Some(_)) => Err(item.wrong(
+            format!("`{}` has no meaning for an interface, which is not where a round trip queues", item.shown()),
+            "write `unlimited`, packets or bytes",
+        )),
+    })?;
+    Ok(Some(Access { rate, queue }))
+}
+
+/// Time that packets spend in the sender.
+pub(super) fn jitter(fields: &Fields<'_>) -> Result<Option<(Time, Time)>, ReadError> {
+    let Some(item) = fields.find("jitter") else { return Ok(None) };
+    let (_, pair) = item.one_of(&format::JITTER, "a jitter", "write `{ uniform = [\"0 ms\", \"1 ms\"] }`")?;
+    delays(&pair).map(Some)
+}
+
+/// Two delays that are not both nothing.
+fn delays(pair: &Item<'_>) -> Result<(Time, Time), ReadError> {
+    let (least, most) = pair.range_of_times()?;
+    if most == Time::ZERO {
+        return Err(pair.wrong("a delay of nothing", "write times above zero, or leave the jitter out"));
+    }
+    Ok((least, most))
+}
+
+/// Acknowledgements that come late.
+pub(super) fn ack_jitter(
+    fields: &Fields<'_>,
+    cc: &Chosen<Sender>,
+    needs: &Needs,
+) -> Result<Option<AckJitter>, ReadError> {
+    let Some(item) = fields.find("ack_jitter") else { return Ok(None) };
+    let remedy = "write `{ probability = 0.001, uniform = [\"0 ms\", \"9 ms\"] }`";
+    let inner = item.clone().fields(&format::ACK_JITTER, remedy)?;
+    let probability = inner.need("probability", remedy)?.within(CHANCE, "a probability")?;
+    let between = delays(&inner.need("uniform", remedy)?)?;
+    if needs.reliable {
+        return Ok(Some(AckJitter { probability, between }));
+    }
+    // Defaults are for those who can use them.
+    if item.node.inherited {
+        return Ok(None);
+    }
+    Err(item.wrong(
+        format!("nobody acknowledges what the law `{}` sends, so `ack_jitter` would change nothing", cc.law.name),
+        "leave it out",
+    ))
+}
