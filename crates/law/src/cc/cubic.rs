@@ -48,7 +48,12 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "RFC 9438, section 4.7",
         ),
         Parameter::switch("tcp_friendly", true, "never slower than Reno", "RFC 9438, section 4.3"),
-        Parameter::switch("hystart", false, "the first slow start ends when the round-trip time rises", "RFC 9406"),
+        Parameter::switch(
+            "hystart",
+            false,
+            "the first slow start ends when the round-trip time rises; until then an acknowledgement counts for up to 8 packets",
+            "RFC 9406",
+        ),
         PER_ACK,
         ECN,
     ],
@@ -156,6 +161,7 @@ impl Cubic {
         let alpha = if s.reno >= s.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         s.reno += alpha * f64::from(counted) / s.window;
         if self.tcp_friendly && self.at(s, s.elapsed) < s.reno {
+            // W_est may be below a window that was set by the target, a round trip ahead.
             s.window = Number::max(s.window, s.reno);
         } else {
             let target = Number::clamp(self.at(s, s.elapsed + s.smoothed_rtt), s.window, 1.5 * s.window);
