@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_cubic_starts_flat() {
         let law = law(&[]);
-        let mut s = State { origin: 2000.0, ..avoiding(&law, 1000.0) };
+        let mut s = State { origin: 2000.0, anew: false, ..avoiding(&law, 1000.0) };
         law.on(&mut s, Event::Timeout, &at(0.0));
         assert_eq!((s.window, s.ssthresh, s.prior), (1.0, 700.0, 1000.0));
         let mut now = 0.0;
