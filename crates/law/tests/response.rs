@@ -83,7 +83,7 @@ fn cubic(p: f64, rtt_s: f64) -> f64 {
     libm::pow(0.4 * (3.0 + BETA) / (4.0 * (1.0 - BETA)), 0.25) * libm::pow(rtt_s / p, 0.75)
 }
 
-/// RFC 9438, section 5.2, has 187, 1054 and 5926 packets at 100 ms in its table of average windows.
+/// RFC 9438, section 5.1, has 187, 1054 and 5926 packets at 100 ms in its table of average windows.
 ///
 /// The sawtooth starts where the formula has it, with `AVG_W_cubic = (3 + beta) / 4 W_max`. It rests there, but hardly
 /// returns: a loss near W_max finds the cubic flat, so that W_max passes on to the next period nearly as it was, and a

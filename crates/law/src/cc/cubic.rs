@@ -48,7 +48,12 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "RFC 9438, section 4.7",
         ),
         Parameter::switch("tcp_friendly", true, "never slower than Reno", "RFC 9438, section 4.3"),
-        Parameter::switch("hystart", false, "the first slow start ends when the round-trip time rises", "RFC 9406"),
+        Parameter::switch(
+            "hystart",
+            false,
+            "the first slow start ends when the round-trip time rises; until then an acknowledgement counts for up to 8 packets",
+            "RFC 9406",
+        ),
         PER_ACK,
         ECN,
     ],
@@ -156,6 +161,7 @@ impl Cubic {
         let alpha = if s.reno >= s.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         s.reno += alpha * f64::from(counted) / s.window;
         if self.tcp_friendly && self.at(s, s.elapsed) < s.reno {
+            // W_est may be below a window that was set by the target, a round trip ahead.
             s.window = Number::max(s.window, s.reno);
         } else {
             let target = Number::clamp(self.at(s, s.elapsed + s.smoothed_rtt), s.window, 1.5 * s.window);
@@ -364,7 +370,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_cubic_starts_flat() {
         let law = law(&[]);
-        let mut s = State { origin: 2000.0, ..avoiding(&law, 1000.0) };
+        let mut s = State { origin: 2000.0, anew: false, ..avoiding(&law, 1000.0) };
         law.on(&mut s, Event::Timeout, &at(0.0));
         assert_eq!((s.window, s.ssthresh, s.prior), (1.0, 700.0, 1000.0));
         let mut now = 0.0;

@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             0.0625,
             [1e-6, 1.0],
             "weight of the last window of data in the estimate Alpha",
-            "RFC 8257, section 4.2: 1/16",
+            "RFC 8257, section 4: 1/16",
         ),
         Parameter::number(
             "alpha",
@@ -74,8 +74,8 @@ numbers! {
         acked: "packets",
         /// Those among them that were marked.
         marked: "packets",
-        /// Packets still to be acknowledged before an echo counts again.
-        deaf: "packets",
+        /// Packets of the window of data last reduced for that are not acknowledged yet; until then no echo counts.
+        outstanding: "packets",
     }
 }
 
@@ -105,7 +105,7 @@ impl<N: Number> Law<N> for Dctcp<N> {
             alpha: self.initial_alpha,
             acked: zero,
             marked: zero,
-            deaf: zero,
+            outstanding: zero,
         }
     }
 
@@ -116,9 +116,9 @@ impl<N: Number> Law<N> for Dctcp<N> {
             Event::Ack { packets, marked } => {
                 s.acked = s.acked + N::count(packets);
                 s.marked = s.marked + N::count(marked);
-                s.deaf = (s.deaf - N::count(packets)).max(zero);
-                if marked > 0 && s.deaf == zero {
-                    s.deaf = s.window;
+                s.outstanding = (s.outstanding - N::count(packets)).max(zero);
+                if marked > 0 && s.outstanding == zero {
+                    s.outstanding = s.window;
                     s.window = (s.window * (self.one - s.alpha * self.half)).max(self.two);
                     s.ssthresh = s.window;
                     return;
@@ -142,12 +142,12 @@ impl<N: Number> Law<N> for Dctcp<N> {
                 s.ssthresh = (s.window * self.half).max(self.two);
                 s.window = s.ssthresh;
                 // The window of data is over when recovery is, and none of its acknowledgements comes here.
-                s.deaf = zero;
+                s.outstanding = zero;
             }
             Event::Timeout => {
                 s.ssthresh = (s.window * self.half).max(self.two);
                 s.window = self.one;
-                s.deaf = zero;
+                s.outstanding = zero;
             }
             Event::Tick => {}
         }

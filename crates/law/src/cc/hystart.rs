@@ -1,7 +1,9 @@
 //! HyStart++: the end of the first slow start, told by a rising round-trip time instead of by losses.
 //!
-//! Source: RFC 9406, section 4.2, with the constants of section 4.3. Not a law: [`cubic`](super::cubic) asks it while its
-//! first slow start lasts.
+//! Source: RFC 9406, section 4.2, with the constants of section 4.3.
+//! Differs: L is 8 packets for a sender that paces as well, since a law does not know; a larger `per_ack` lifts it.
+//!
+//! Not a law: [`cubic`](super::cubic) asks it while its first slow start lasts.
 
 use crate::number::Number;
 
@@ -15,7 +17,7 @@ const SAMPLES: u32 = 8;
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 /// CSS_ROUNDS: rounds that Conservative Slow Start lasts.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// L for a sender that does not pace [packets].
+/// L: what one acknowledgement grows the window for at the most [packets].
 pub(super) const PER_ACK: u32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

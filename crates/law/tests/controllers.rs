@@ -1,0 +1,106 @@
+//! What every controller of the registry owes its host.
+
+use penstock_law::cc::{CONTROLLERS, Event, Path, Sender, Site};
+use penstock_law::law::{Build, Linearises};
+use penstock_law::parameter::Default;
+use penstock_law::quantity::Bytes;
+use penstock_law::{Dual, Entry, Number, Values};
+
+const SITE: Site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 64.0 };
+
+fn values(entry: &'static Entry<Sender>) -> Values {
+    let mut values = Values::defaults(entry.parameters);
+    for parameter in entry.parameters.iter().filter(|p| p.default == Default::Required) {
+        values.set(parameter, parameter.most.min(1e6)).unwrap();
+    }
+    values
+}
+
+/// Ten thousand events of a flow whose path, losses and marks follow no pattern; what the law said after each.
+fn history<N: Number>(entry: &'static Entry<Sender>, build: Build<N, Sender>) -> Vec<[f64; 2]> {
+    let mut law = build(&values(entry), &SITE).unwrap();
+    law.add();
+    let mut draw = 1u64;
+    let mut random = |most: u64| {
+        // Knuth's linear congruential generator; its upper bits are good enough to mix events.
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (draw >> 33) % most
+    };
+    let mut now_s = 0.0;
+    let mut said = Vec::new();
+    for _ in 0..10_000 {
+        now_s += random(20) as f64 * 1e-3;
+        let packets = 1 + random(44) as u32;
+        let event = match random(200) {
+            0 => Event::Timeout,
+            1 | 2 => Event::Cut,
+            3..=12 => Event::Round,
+            13..=22 => Event::Tick,
+            23..=40 => Event::Ack { packets, marked: packets },
+            41..=60 => Event::Ack { packets, marked: random(u64::from(packets)) as u32 },
+            _ => Event::Ack { packets, marked: 0 },
+        };
+        let seen = Path {
+            rtt_s: N::of(0.04 + random(100) as f64 * 1e-3),
+            base_rtt_s: N::of(0.04),
+            price_s: N::of(random(100) as f64 * 1e-3),
+            now_s: N::of(now_s),
+        };
+        let says = law.on(0, event, &seen);
+        said.push([says.window.value(), says.gap_s.value()]);
+    }
+    said
+}
+
+/// A window is a number, and at least one packet; a gap is a time.
+#[test]
+fn what_a_law_says_can_be_done() {
+    for entry in CONTROLLERS {
+        for [window, gap_s] in history(entry, entry.real) {
+            assert!(window.is_finite() && window >= 1.0, "{}: a window of {window} packets", entry.name);
+            assert!(gap_s.is_finite() && gap_s >= 0.0, "{}: a gap of {gap_s} s", entry.name);
+        }
+    }
+}
+
+/// The law that is differentiated is the law that is simulated, and one that says it is not has no dual.
+#[test]
+fn duals_compute_what_is_simulated() {
+    for entry in CONTROLLERS {
+        let refused = matches!(entry.linearises, Linearises::No(_));
+        assert_eq!(entry.dual.is_none(), refused, "{}", entry.name);
+        if let Some(dual) = entry.dual {
+            assert!(history::<Dual>(entry, dual) == history(entry, entry.real), "{}", entry.name);
+        }
+    }
+}
+
+/// A flow that is started again remembers nothing.
+#[test]
+fn a_restarted_flow_is_a_new_one() {
+    for entry in CONTROLLERS {
+        let mut law = (entry.real)(&values(entry), &SITE).unwrap();
+        let (old, new) = (law.add(), law.add());
+        let seen = |now_s| Path { rtt_s: 0.05, base_rtt_s: 0.04, price_s: 0.001, now_s };
+        for at in 0..100 {
+            law.on(old, Event::Ack { packets: 1, marked: 0 }, &seen(f64::from(at)));
+            law.on(old, Event::Tick, &seen(f64::from(at)));
+            law.on(old, Event::Round, &seen(f64::from(at)));
+        }
+        law.restart(old);
+        let mut states = [Vec::new(), Vec::new()];
+        for (state, flow) in states.iter_mut().zip([old, new]) {
+            law.each(flow, &mut |x| state.push(*x));
+        }
+        assert_eq!(states[0], states[1], "{}", entry.name);
+    }
+}
+
+#[test]
+fn names_and_colours_are_told_apart() {
+    for (at, entry) in CONTROLLERS.iter().enumerate() {
+        for other in &CONTROLLERS[at + 1..] {
+            assert!(entry.name != other.name && entry.colour != other.colour, "{} {}", entry.name, other.name);
+        }
+    }
+}
