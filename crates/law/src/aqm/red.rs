@@ -75,7 +75,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "adaptive",
             false,
             "move max_p until the average is in the middle of the thresholds",
-            "Adaptive RED, section 4",
+            "Adaptive RED, the algorithm",
         ),
         Parameter::number(
             "interval",
@@ -83,7 +83,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             0.5,
             [1e-3, 1e3],
             "how often max_p moves, with `adaptive`",
-            "Adaptive RED, section 4",
+            "Adaptive RED, the algorithm",
         ),
     ],
     linearises: Linearises::Declared(
@@ -314,7 +314,7 @@ impl Adaptive {
     const LEAST: f64 = 0.01;
     const MOST: f64 = 0.5;
 
-    /// Additive increase, multiplicative decrease (Adaptive RED, section 4, Figure 1, and 4.2 for alpha and beta).
+    /// Additive increase, multiplicative decrease (Adaptive RED, the algorithm and its defaults for alpha and beta).
     fn adapted(&self, max_p: f64, average: f64) -> f64 {
         if average > self.target[1] && max_p < Self::MOST {
             Number::min(max_p + Number::min(0.01, max_p / 4.0), Self::MOST)
@@ -501,7 +501,7 @@ mod tests {
         Adaptive::compile(&values, &site).unwrap()
     }
 
-    /// Adaptive RED, section 4: thresholds of 31.25 and 93.75 packets have their target between 56.25 and 68.75; above it
+    /// Adaptive RED: thresholds of 31.25 and 93.75 packets have their target between 56.25 and 68.75; above it
     /// max_p takes 49 steps of 0.01 from 0.01 to 0.5 and a few more, since they are smaller at first; below it
     /// ln(50)/ln(1/0.9) = 37.1 steps back.
     #[test]
