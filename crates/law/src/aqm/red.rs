@@ -182,15 +182,16 @@ impl<N: Number> Red<N> {
             (s.initial_probability, s.probability) = (self.initial_probability(curve, s.average), self.zero);
         } else {
             s.initial_probability = self.initial_probability(curve, s.average);
-            s.probability = if self.bytes {
+            let p = if self.bytes {
                 let count = N::of((s.count_bytes / u64::from(self.mean_packet)) as f64);
                 let p = self.spaced(s.initial_probability, count);
                 let share = N::count(bytes) / N::count(self.mean_packet);
-                let scaled = if p < self.one { p * share } else { p };
-                if scaled > self.one { self.one } else { scaled }
+                if p < self.one { p * share } else { p }
             } else {
                 self.spaced(s.initial_probability, N::count(s.count))
             };
+            // The last packet before a mark is due, or a large one, may be due more than once.
+            s.probability = if p > self.one { self.one } else { p };
         }
     }
 
@@ -494,6 +495,19 @@ mod tests {
         assert!((chance(0.0, 1000) - 0.1).abs() < 1e-12 && (chance(0.0, 40) - 0.1).abs() < 1e-12);
         assert!((chance(1.0, 1000) - 0.1).abs() < 1e-12);
         assert!((chance(1.0, 40) - 0.05 / 0.55 * 0.04).abs() < 1e-12);
+    }
+
+    /// p_b = 0.3 after three: 0.3/(1 - 0.9) is three marks, and a packet takes one.
+    #[test]
+    fn nothing_is_more_than_certain() {
+        for bytes in [0.0, 1.0] {
+            let (values, site) = told(&[("bytes", bytes), ("wait", 0.0), ("max_p", 0.6)]);
+            let red = Red::<f64>::compile(&values, &site).unwrap();
+            let mut s = State { average: 62.5, above: true, count: 2, count_bytes: 2000, ..red.start() };
+            red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: 62.5, ..Port::nothing() });
+            assert!((s.initial_probability - 0.3).abs() < 1e-12);
+            assert_eq!(red.says(&s, &Port::nothing()).probability, 1.0, "{bytes}");
+        }
     }
 
     fn adaptive(settings: &[(&str, f64)]) -> Adaptive {
