@@ -51,7 +51,8 @@ fn any_size(unit: f64) -> impl Strategy<Value = f64> {
 
 fn moment() -> impl Strategy<Value = Moment> {
     let packet = (prop::sample::select(vec![1, 40, 1000, 1500, 65_535]), 0..100_000u32, any::<bool>());
-    let seen = (any_size(1.0), any_size(1.0), 1.0..1e7, any_size(0.01));
+    let queue = prop_oneof![3 => 0.0..200.0, 1 => any_size(1.0)];
+    let seen = (queue, any_size(1.0), 1.0..1e7, any_size(0.01));
     (any_size(1e-3), any::<bool>(), packet, seen, 0.0..1.0).prop_map(|(after_s, tick, packet, seen, coin)| Moment {
         after_s,
         tick,

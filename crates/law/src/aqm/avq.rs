@@ -1,7 +1,7 @@
 //! The adaptive virtual queue: a queue that is not there, served a little slower than the real one, says what to mark.
 //!
 //! Source: Kunniyur and Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", 2001 (and
-//! IEEE/ACM Transactions on Networking 12(2), 2004), section II and the pseudo-code there.
+//! IEEE/ACM Transactions on Networking 12(2), 2004), the algorithm in pseudo-code.
 //! Differs: where the paper is silent, the virtual capacity starts at 0.8 of the real one, as in ns-2.
 
 use alloc::string::String;
@@ -19,14 +19,14 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     colour: "#2e8b6f",
     parameters: &[
         Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
-        Parameter::number("gamma", Unit::One, 0.98, [1e-3, 1.0], "wanted utilization", "section II"),
+        Parameter::number("gamma", Unit::One, 0.98, [1e-3, 1.0], "wanted utilization", "the paper's simulations"),
         Parameter::number(
             "alpha",
             Unit::One,
             0.15,
             [0.0, 100.0],
             "rate of adaptation [1/s]",
-            "section II, ns-2's alpha_",
+            "the paper's simulations; ns-2's alpha_",
         ),
         Parameter::automatic(
             "buffer",
@@ -48,7 +48,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "bytes",
             true,
             "let a packet fill the virtual queue by its size",
-            "section II: b is the number of bytes; off, every packet counts one",
+            "the paper's b is a number of bytes; off, every packet counts one",
         ),
     ],
     linearises: Linearises::No(
@@ -211,7 +211,7 @@ mod tests {
         assert!((f64::from(marks[1]) / (9.6 * C) - 0.2).abs() < 1e-3, "{marks:?}");
     }
 
-    /// In bytes a packet of an eighth of the mean fills an eighth.
+    /// In bytes a packet of an eighth of the mean fills an eighth, and takes an eighth of the virtual capacity.
     #[test]
     fn in_bytes_small_packets_fill_little() {
         let overflow = |law: &Avq<f64>| {
@@ -220,5 +220,12 @@ mod tests {
         };
         assert_eq!(overflow(&avq()), Some(800));
         assert_eq!(overflow(&Avq { bytes: false, ..avq() }), Some(100));
+        let taken = |bytes, size| {
+            let law = Avq { bytes, ..avq() };
+            let mut s = law.start();
+            arrive(&law, &mut s, 0.0, size);
+            0.8 * C - s.virtual_capacity
+        };
+        assert!((taken(true, 125) - 0.15 / 8.0).abs() < 1e-9 && (taken(false, 125) - 0.15).abs() < 1e-9);
     }
 }

@@ -1,7 +1,7 @@
 //! CoDel: drop at the head of the queue while packets have waited too long for too long.
 //!
 //! Source: Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue Management", RFC 8289, sections 4 and 5.
-//! Differs: with `ecn` a packet that can be marked is marked in place of being dropped, as RFC 8290, section 4.2 has it;
+//! Differs: with `ecn` a packet that can be marked is marked in place of being dropped, as RFC 8290, section 5.2 lets it;
 //! the RFC's loop over drops in one dequeue is here one [`Event::Departure`] a packet.
 
 use alloc::string::String;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "ecn",
             false,
             "mark packets that can be marked, drop only the others",
-            "RFC 8290, section 4.2",
+            "RFC 8290, section 5.2",
         ),
         TARGET,
         INTERVAL,
@@ -41,7 +41,7 @@ pub(super) const TARGET: Parameter = Parameter::number(
     0.005,
     [1e-6, 10.0],
     "wait that is always allowed",
-    "RFC 8289, section 4.4: 5 % of the interval",
+    "RFC 8289, section 4.3: 5 % of the interval",
 );
 pub(super) const INTERVAL: Parameter = Parameter::number(
     "interval",
@@ -49,7 +49,7 @@ pub(super) const INTERVAL: Parameter = Parameter::number(
     0.1,
     [1e-5, 100.0],
     "how long the wait may be above target before the first drop; spacing of the first drops",
-    "RFC 8289, section 4.3",
+    "RFC 8289, section 4.2",
 );
 
 /// The law's compiled parameters.
@@ -84,7 +84,8 @@ numbers! {
 }
 
 impl CoDel {
-    /// Dequeues that come within this many intervals after the last drop begin where the last dropping ended.
+    /// Dropping that begins within this many intervals after the last drop was due begins at the rate it had reached
+    /// (RFC 8289, section 5.5).
     const MEMORY: f64 = 16.0;
 
     /// The moment of the next drop: spacing falls with the square root of the count, so that the rate of a TCP, which
@@ -95,7 +96,7 @@ impl CoDel {
 
     /// Whether the wait has been above target for an interval.
     fn stands(&self, s: &mut State<f64>, seen: &Port<f64>) -> bool {
-        // A queue of at most one packet behind this one is not to blame, whatever the wait (section 5.4).
+        // A queue of at most one packet behind this one is not to blame, whatever the wait (section 4.1).
         if seen.sojourn_s < self.target_s || seen.queue <= 1.0 {
             s.first_above = 0.0;
         } else if s.first_above == 0.0 {
@@ -106,7 +107,7 @@ impl CoDel {
         false
     }
 
-    /// Whether the packet at the head is to be dropped (RFC 8289, section 5.6, one packet at a time).
+    /// Whether the packet at the head is to be dropped (RFC 8289, section 5.5, one packet at a time).
     fn drops(&self, s: &mut State<f64>, seen: &Port<f64>) -> bool {
         let stands = self.stands(s, seen);
         if !stands {
@@ -247,7 +248,7 @@ mod tests {
         assert!(dropped(&law, &mut s, &head(0.4, 0.02, 20.0)));
     }
 
-    /// Section 5.4: a single packet behind the head, however late, is no standing queue.
+    /// Section 4.1: a single packet behind the head, however late, is no standing queue.
     #[test]
     fn a_last_packet_is_spared() {
         let (law, mut s) = (codel(), codel().start());
@@ -255,7 +256,7 @@ mod tests {
         assert!((5000..9000).any(|ms| dropped(&law, &mut s, &head(f64::from(ms) * 1e-3, 1.0, 1.1))));
     }
 
-    /// Section 4.2's hysteresis: dropping that begins again within 16 intervals begins at the rate it had reached, later
+    /// Section 5.5: dropping that begins again within 16 intervals begins at the rate it had reached, later
     /// at the slowest.
     #[test]
     fn dropping_resumes_where_it_ended() {

@@ -52,7 +52,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             0.000_8,
             [0.0, 10.0],
             "wait above which low-latency packets are marked for their own queue",
-            "appendix A.1: minTh",
+            "appendix A: minTh",
         ),
         Parameter::number(
             "ramp",
@@ -60,7 +60,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             0.000_4,
             [0.0, 10.0],
             "further wait until every one is; zero is a step",
-            "appendix A.1: range",
+            "appendix A: range",
         ),
         Parameter::automatic(
             "most_classic",
@@ -76,7 +76,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             0.0625,
             [1e-3, 0.999],
             "share of the line that the classic queue gets at least",
-            "appendix A.1: a weight of 1/16",
+            "appendix A: a weight of 1/16",
         ),
     ],
     linearises: Linearises::No("it has two queues and two probabilities, and the analysis has one of each"),
@@ -291,6 +291,7 @@ mod tests {
         let (mut below, mut above) = (at(&law, 0.499), at(&law, 0.6));
         assert_eq!(head(&law, &mut below, false, &FAST).1, 0.0);
         assert_eq!(head(&law, &mut below, true, &FAST), (0.998, 0.0));
+        assert_eq!(above.coupled, 1.0, "what is shown is a probability");
         let ((classic, certain), (all, some)) =
             (head(&law, &mut above, false, &FAST), head(&law, &mut above, true, &FAST));
         assert!((classic - 0.36).abs() < 1e-12 && certain == 1.0);

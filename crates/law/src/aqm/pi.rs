@@ -1,7 +1,7 @@
 //! The proportional-integral controller: hold the queue at a reference, whatever the load.
 //!
 //! Source: Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows",
-//! 2001, section V; in bytes, and where the paper is silent, what ns-2 does.
+//! 2001; in bytes, and where the paper is silent, what ns-2 does.
 //! The defaults are the paper's design for 3750 packets/s; they are not scaled with the line, so that the probability
 //! moves slowly on a faster one.
 
@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             1.822e-5,
             [0.0, 1.0],
             "gain on the excess of the queue now [1/packet]",
-            "section V; ns-2's a_",
+            "the paper's design; ns-2's a_",
         ),
         Parameter::number(
             "b",
@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             1.816e-5,
             [0.0, 1.0],
             "gain on the excess of the queue one update before [1/packet]",
-            "section V; ns-2's b_",
+            "the paper's design; ns-2's b_",
         ),
         Parameter::number("qref", Unit::Packets, 50.0, [0.0, 1e9], "queue to hold", "ns-2's qref_"),
         Parameter::number("frequency", Unit::One, 170.0, [0.1, 1e5], "updates a second [1/s]", "ns-2's w_"),

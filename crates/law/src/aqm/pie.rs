@@ -1,7 +1,7 @@
 //! PIE: a proportional-integral controller of the delay, with gains that follow the probability.
 //!
 //! Source: Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, sections 4 and 5.
-//! The delay is the queue over the line's rate, by Little's law (section 4.2); the rate is known here and need not be
+//! The delay is the queue over the line's rate, by Little's law (section 4.3); the rate is known here and need not be
 //! estimated (section 5.2).
 //! Differs: always active (section 5.3 would switch it off below a third of the buffer, which a law does not know);
 //! besides, as Linux has it and the RFC has not, the probability rises by two points more an update beyond

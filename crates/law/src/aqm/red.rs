@@ -75,7 +75,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "adaptive",
             false,
             "move max_p until the average is in the middle of the thresholds",
-            "Adaptive RED, section 4",
+            "Adaptive RED, the algorithm",
         ),
         Parameter::number(
             "interval",
@@ -83,7 +83,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             0.5,
             [1e-3, 1e3],
             "how often max_p moves, with `adaptive`",
-            "Adaptive RED, section 4",
+            "Adaptive RED, the algorithm",
         ),
     ],
     linearises: Linearises::Declared(
@@ -182,15 +182,16 @@ impl<N: Number> Red<N> {
             (s.initial_probability, s.probability) = (self.initial_probability(curve, s.average), self.zero);
         } else {
             s.initial_probability = self.initial_probability(curve, s.average);
-            s.probability = if self.bytes {
+            let p = if self.bytes {
                 let count = N::of((s.count_bytes / u64::from(self.mean_packet)) as f64);
                 let p = self.spaced(s.initial_probability, count);
                 let share = N::count(bytes) / N::count(self.mean_packet);
-                let scaled = if p < self.one { p * share } else { p };
-                if scaled > self.one { self.one } else { scaled }
+                if p < self.one { p * share } else { p }
             } else {
                 self.spaced(s.initial_probability, N::count(s.count))
             };
+            // The last packet before a mark is due, or a large one, may be due more than once.
+            s.probability = if p > self.one { self.one } else { p };
         }
     }
 
@@ -314,7 +315,7 @@ impl Adaptive {
     const LEAST: f64 = 0.01;
     const MOST: f64 = 0.5;
 
-    /// Additive increase, multiplicative decrease (Adaptive RED, section 4, Figure 1, and 4.2 for alpha and beta).
+    /// Additive increase, multiplicative decrease (Adaptive RED, the algorithm and its defaults for alpha and beta).
     fn adapted(&self, max_p: f64, average: f64) -> f64 {
         if average > self.target[1] && max_p < Self::MOST {
             Number::min(max_p + Number::min(0.01, max_p / 4.0), Self::MOST)
@@ -496,12 +497,25 @@ mod tests {
         assert!((chance(1.0, 40) - 0.05 / 0.55 * 0.04).abs() < 1e-12);
     }
 
+    /// p_b = 0.3 after three: 0.3/(1 - 0.9) is three marks, and a packet takes one.
+    #[test]
+    fn nothing_is_more_than_certain() {
+        for bytes in [0.0, 1.0] {
+            let (values, site) = told(&[("bytes", bytes), ("wait", 0.0), ("max_p", 0.6)]);
+            let red = Red::<f64>::compile(&values, &site).unwrap();
+            let mut s = State { average: 62.5, above: true, count: 2, count_bytes: 2000, ..red.start() };
+            red.on(&mut s, Event::Arrival { bytes: 1000, idle: 0 }, &Port { queue: 62.5, ..Port::nothing() });
+            assert!((s.initial_probability - 0.3).abs() < 1e-12);
+            assert_eq!(red.says(&s, &Port::nothing()).probability, 1.0, "{bytes}");
+        }
+    }
+
     fn adaptive(settings: &[(&str, f64)]) -> Adaptive {
         let (values, site) = told(settings);
         Adaptive::compile(&values, &site).unwrap()
     }
 
-    /// Adaptive RED, section 4: thresholds of 31.25 and 93.75 packets have their target between 56.25 and 68.75; above it
+    /// Adaptive RED: thresholds of 31.25 and 93.75 packets have their target between 56.25 and 68.75; above it
     /// max_p takes 49 steps of 0.01 from 0.01 to 0.5 and a few more, since they are smaller at first; below it
     /// ln(50)/ln(1/0.9) = 37.1 steps back.
     #[test]
