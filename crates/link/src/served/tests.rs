@@ -345,6 +345,12 @@ fn a_law_at_departure_is_asked_as_transmission_starts() {
     for tick in 1..=3 {
         host.run(tick * 10 * MS - 1);
         host.served.tick(Time(tick * 10 * MS));
+        host.run((tick * 10 + 5) * MS);
+        let halfway = host.served.read(Time((tick * 10 + 5) * MS)).price;
+        assert!(
+            (halfway - if tick == 1 { 0.15 } else { 0.3 }).abs() < 1e-9,
+            "a price counts from its tick on: {halfway}"
+        );
     }
     host.check(35 * MS);
     for (packet, start, departing) in &host.departed {
