@@ -275,12 +275,11 @@ impl<P: Copy> Served<P> {
             let held = self.take(at, now);
             let verdict = self.at_head(now, at, &held, &mut coin);
             if verdict == Verdict::Drop {
-                self.order.taken(&mut self.queues, at, 0);
                 self.drop_late(&held, now);
                 dropped(held.packet);
                 continue;
             }
-            self.order.taken(&mut self.queues, at, held.bytes);
+            self.order.sent(&mut self.queues, at, held.bytes);
             self.account.counters.marks += u64::from(verdict == Verdict::Mark && !held.marked);
             self.account.counters.started += 1;
             self.account.waited(now - held.arrival);

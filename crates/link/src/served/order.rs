@@ -151,9 +151,9 @@ impl Order {
         }
     }
 
-    /// The queue that [`Order::next`] gave has sent its head, or lost it to its law: then `bytes` is zero.
+    /// The queue that [`Order::next`] gave has sent its head.
     #[inline]
-    pub(super) fn taken(&mut self, queues: &mut [Queue], at: u32, bytes: u32) {
+    pub(super) fn sent(&mut self, queues: &mut [Queue], at: u32, bytes: u32) {
         match self {
             Self::Fifo => {}
             Self::Drr(drr) => {
@@ -164,7 +164,7 @@ impl Order {
                 }
             }
             Self::DrrPlus(_) => queues[at as usize].deficit -= i64::from(bytes),
-            Self::Weighted(weighted) => weighted.taken(queues, at, bytes),
+            Self::Weighted(weighted) => weighted.sent(queues, at, bytes),
         }
     }
 
@@ -188,7 +188,7 @@ impl Drr {
             let at = self.turns.head;
             let queue = &mut queues[at as usize];
             if queue.list.is_empty() {
-                // It lost its last packet to a full buffer.
+                // It lost its last packet to its law or to a full buffer.
                 self.leave(queues);
                 continue;
             }
@@ -252,7 +252,7 @@ impl Weighted {
         }
     }
 
-    fn taken(&mut self, queues: &[Queue], at: u32, bytes: u32) {
+    fn sent(&mut self, queues: &[Queue], at: u32, bytes: u32) {
         let other = if at == CLASSIC { LOW_LATENCY } else { CLASSIC };
         if queues[other as usize].list.is_empty() {
             // Nobody was passed over.

@@ -180,6 +180,10 @@ fn one_queue_is_a_port() {
             for n in 0..3000 {
                 let most = if draw.below(50) == 0 { 40 * MS } else { 2 * MS };
                 now += draw.below(most);
+                if draw.below(10) == 0 {
+                    // At the very moment at which the line becomes free.
+                    now = now.max(host.served.free_at().0);
+                }
                 let (bytes, markable) = (40 + draw.below(1461) as u32, draw.below(2) == 0);
                 let offered = host.send(now, 0, bytes, markable, false);
                 match port.offer(Time(now), bytes, markable, || coins.unit()) {
@@ -341,6 +345,12 @@ fn a_law_at_departure_is_asked_as_transmission_starts() {
     for tick in 1..=3 {
         host.run(tick * 10 * MS - 1);
         host.served.tick(Time(tick * 10 * MS));
+        host.run((tick * 10 + 5) * MS);
+        let halfway = host.served.read(Time((tick * 10 + 5) * MS)).price;
+        assert!(
+            (halfway - if tick == 1 { 0.15 } else { 0.3 }).abs() < 1e-9,
+            "a price counts from its tick on: {halfway}"
+        );
     }
     host.check(35 * MS);
     for (packet, start, departing) in &host.departed {
@@ -481,6 +491,14 @@ fn coupled_queues_have_one_law() {
         f64::from(u8::from(event == Event::Departure { low_latency: true }))
     }));
     let heard = |host: &mut Host| host.served.observables().into_iter().map(|(.., x)| x).collect::<Vec<_>>();
+    for older in [false, true] {
+        let mut host = Host::new(listening(8 * MBIT, needs, |_, _| 0.0));
+        host.send(0, 0, 1000, false, false);
+        host.send(MS / 4, 0, 1000, false, older);
+        host.send(MS / 2, 0, 1000, false, !older);
+        host.served.tick(Time(MS));
+        assert_eq!(heard(&mut host)[3], 0.75e-3, "the older one, in whichever queue");
+    }
     host.send(0, 0, 1000, false, false);
     host.send(0, 0, 1000, false, false);
     host.send(MS / 2, 1, 1000, false, true);
