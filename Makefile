@@ -13,7 +13,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts build fmt lint doc bless clean
+.PHONY: help setup demo test verdicts build fmt lint doc fuzz bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -44,9 +44,14 @@ lint: setup ## shape of Rust and C, and clippy
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
-bless: setup ## accept golden pages, docs/laws.md and vectors as they are now; look at the difference first
+# SECONDS is taken by the shell.
+FUZZ_SECONDS ?= 60
+fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
+	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml
+
+bless: setup ## accept golden pages, docs/laws.md, docs/scenario.md and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
-	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of_laws
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
 
 clean: ## what was built; records in out/ stay

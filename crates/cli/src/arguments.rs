@@ -88,8 +88,14 @@ pub(crate) struct Output {
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// The scenario file
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present_any = ["schema", "reference"])]
+    pub(crate) file: Option<PathBuf>,
+    /// Print the JSON Schema of scenario files, for editors
+    #[arg(long, conflicts_with_all = ["file", "set"])]
+    pub(crate) schema: bool,
+    /// Print the reference of scenario files, Markdown
+    #[arg(long, conflicts_with_all = ["file", "set", "schema"])]
+    pub(crate) reference: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }

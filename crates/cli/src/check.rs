@@ -1,16 +1,25 @@
-//! `penstock check`: a scenario with every default.
+//! `penstock check`: a scenario with every default, or what the format of all of them is.
 
 use std::fmt::Write;
 
+use penstock_scenario::format;
 use penstock_scenario::write::print;
 
 use crate::arguments::Check;
 use crate::failure::{Done, Failure};
 use crate::{scenario, terminal};
 
-/// Runs the command. What it prints is a scenario file: of a sweep the first cell, and the others by name.
+/// Runs the command. What it prints of a file is a scenario file: of a sweep the first cell, and the others by name.
 pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
-    let document = scenario::document(&arguments.file, None, &arguments.changes)?;
+    let Some(file) = &arguments.file else {
+        if arguments.schema {
+            terminal::say_json(&format::schema())?;
+        } else {
+            terminal::say(format::reference().trim_end())?;
+        }
+        return Ok(Done::Well);
+    };
+    let document = scenario::document(file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
     let Some(first) = cells.first() else {
         return Err(Failure::Bug("a document without cells".into()));

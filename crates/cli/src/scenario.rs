@@ -35,7 +35,10 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 
 /// Reads a scenario file with `--seed` and `--set`.
 pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
-    let mut document = Document::parse(&text(path)?, &path.display().to_string()).map_err(Failure::input)?;
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    // A failure to read another file is told at the place that names it.
+    let load = move |name: &str| fs::read_to_string(folder.join(name)).map_err(|e| e.to_string());
+    let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
     if let Some(seed) = seed {
         document.set("seed", &seed.to_string()).map_err(Failure::input)?;
     }

@@ -1,6 +1,6 @@
 //! The rules of the house: which crate may know which, and that nothing written down by hand has become untrue.
 //!
-//! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test house` writes `docs/laws.md` anew.
+//! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test house` writes `docs/laws.md` and `docs/scenario.md` anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -142,6 +142,25 @@ fn the_page_of_laws_is_what_the_registry_says() {
         read("docs/laws.md") == page,
         "docs/laws.md is not what the registry says; `make bless` writes it:\n{page}"
     );
+}
+
+#[test]
+fn the_page_of_scenarios_is_what_the_reader_says() {
+    let page = penstock(&["check", "--reference"]);
+    if env::var_os("PENSTOCK_BLESS").is_some() {
+        fs::write(root().join("docs/scenario.md"), &page).unwrap();
+    }
+    assert!(read("docs/scenario.md") == page, "docs/scenario.md is not what the reader says; `make bless` writes it");
+}
+
+#[test]
+fn the_schema_is_json_with_every_law() {
+    let schema: Value = serde_json::from_str(&penstock(&["check", "--schema"])).unwrap();
+    for law in laws() {
+        let section = if law["role"] == "AQM" { "aqm" } else { "cc" };
+        let definition = format!("{section}.{}", law["name"].as_str().unwrap());
+        assert!(schema["$defs"][&definition].is_object(), "{definition}");
+    }
 }
 
 #[test]

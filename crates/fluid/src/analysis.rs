@@ -6,7 +6,7 @@ use penstock_law::aqm;
 use penstock_law::cc;
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, EcnEcho, Group, Link, Pacing, Scenario};
+use penstock_scenario::model::{Buffer, EcnEcho, Group, Link, Pacing, Scenario, Scheduler, Service};
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
@@ -188,6 +188,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
     }
     let (name, link) = loaded_link(scenario, &classes)?;
     let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+    counted(name, link, &site, &classes)?;
     let mut bottleneck = Bottleneck::new(name, &link.aqm, &site)?;
     let total: u32 = classes.iter().map(|c| c.count).sum();
     let mut sources = Vec::with_capacity(classes.len());
@@ -294,6 +295,35 @@ fn loaded_link<'a>(scenario: &'a Scenario, classes: &[Class<'a>]) -> Result<(&'a
             Err(AnalysisError::SeveralLinks { links: several.iter().map(|(name, _)| (*name).clone()).collect() })
         }
     }
+}
+
+/// Refuses what would make an equilibrium or a loop gain the answer to another question.
+fn counted(name: &str, link: &Link, site: &aqm::Site, classes: &[Class<'_>]) -> Result<(), AnalysisError> {
+    // A law that cannot be compiled says so itself, later.
+    let own_order =
+        (link.aqm.law.real)(&link.aqm.values, site).is_ok_and(|law| law.needs().serve != aqm::Serve::Scheduler);
+    let of_link = [
+        (link.service != Service::Constant, "a rate that changes", "write one rate"),
+        (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
+        (own_order, "an AQM with queues of its own", "choose an AQM of one queue"),
+    ];
+    let refuse = |place: String, found: &[(bool, &'static str, &'static str)]| match found.iter().find(|f| f.0) {
+        Some(&(_, what, remedy)) => Err(AnalysisError::NotCounted { place, what, remedy }),
+        None => Ok(()),
+    };
+    refuse(format!("the link `{name}`"), &of_link)?;
+    for Class { group, group_name, .. } in classes {
+        let of_group = [
+            (!group.steps.is_empty(), "parameters that change", "write one value for each"),
+            (group.repeats.is_some(), "transfers that come and go", "leave `arrivals` and `idle` out"),
+            (group.on_off.is_some(), "times of silence", "leave `on_off` out"),
+            (group.access.is_some(), "interfaces with queues of their own", "leave `access` out"),
+            (group.jitter.is_some(), "jitter", "leave `jitter` out"),
+            (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
+        ];
+        refuse(format!("the group `{group_name}`"), &of_group)?;
+    }
+    Ok(())
 }
 
 fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &Equilibrium) -> Result<(), AnalysisError> {
@@ -427,6 +457,10 @@ fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source], rest: &Equ
     if !sized.is_empty() {
         said.push(format!("transfers of {} are taken as without end", sized.join(", ")));
     }
+    let spaced = classes.iter().filter(|c| c.group.spacing_jitter > 0.0);
+    said.extend(spaced.map(|c| format!("the gaps of `{}` are taken as even", c.name)));
+    let bursts = classes.iter().filter(|c| c.group.sender.burst > 1);
+    said.extend(bursts.map(|c| format!("the packets of `{}` are taken one by one, not in bursts", c.name)));
     for class in classes {
         if let Linearises::Declared(what) = class.group.cc.law.linearises {
             said.push(format!("`{}` declares {what}", class.group.cc.law.name));

@@ -21,6 +21,16 @@ pub enum AnalysisError {
         /// Their names.
         links: Vec<String>,
     },
+    /// The scenario has something that changes the answer and that the analysis does not count.
+    #[error("{place} has {what}, which this analysis does not count: {remedy}")]
+    NotCounted {
+        /// The link or the group of flows.
+        place: String,
+        /// What it has.
+        what: &'static str,
+        /// What would do.
+        remedy: &'static str,
+    },
     /// A law cannot be linearised.
     #[error("the {noun} `{law}` does not enter the analysis: {reason}")]
     NotLinear {

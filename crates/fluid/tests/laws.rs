@@ -8,8 +8,11 @@ use penstock_fluid::source::{Flows, Signal, Source};
 use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, Options, Reading, Verdict, analyze};
 use penstock_law::Values;
 use penstock_law::cc::Site;
-use penstock_law::quantity::{Bytes, Time};
-use penstock_scenario::model::{Buffer, Chosen, Group, Rtt, Scenario, SenderOptions, Start};
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_scenario::model::{
+    Access, AckJitter, Buffer, By, Chosen, Group, Link, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service,
+    Span, Start,
+};
 use scenarios::{aqm, cc, dumbbell, entry_of, group, off};
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -365,4 +368,50 @@ fn the_analysis_is_plain_data() {
     assert_eq!(json["readings"][0]["nyquist"].as_array().unwrap().len(), 400);
     assert!(json["at_s"].is_null() && json.get("at_s").is_none());
     assert!(json["assumptions"][1].as_str().unwrap().contains("no acknowledgement crosses `bottleneck`"));
+}
+
+/// What changes the answer and is not counted is refused by name, one thing at a time.
+#[test]
+fn what_the_analysis_does_not_count_is_refused() {
+    let plain = || dumbbell(1e9, 1000, &aqm("droptail", &[]), vec![group(10, 0.1, cc("fast", &[("alpha", 50.0)]))]);
+    let second = Time::from_seconds(1.0);
+    let link = |change: &dyn Fn(&mut Link)| {
+        let mut scenario = plain();
+        change(&mut scenario.links[0]);
+        scenario
+    };
+    let flows = |change: &dyn Fn(&mut Group)| {
+        let mut scenario = plain();
+        change(&mut scenario.groups[0]);
+        scenario
+    };
+    let span = Span::Fixed(second);
+    for (scenario, said) in [
+        (
+            link(&|l| l.service = Service::Schedule(vec![(second, Rate(1))])),
+            "the link `bottleneck` has a rate that changes",
+        ),
+        (
+            link(&|l| l.scheduler = Scheduler::Drr { by: By::Flow, quantum: Bytes(1000) }),
+            "the link `bottleneck` has a scheduler",
+        ),
+        (flows(&|g| g.steps = vec![(second, g.cc.values.clone())]), "the group `group0` has parameters that change"),
+        (flows(&|g| g.repeats = Some(Repeats::Idle(span))), "the group `group0` has transfers that come and go"),
+        (flows(&|g| g.on_off = Some((span, span))), "the group `group0` has times of silence"),
+        (
+            flows(&|g| g.access = Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Unlimited })),
+            "the group `group0` has interfaces with queues of their own",
+        ),
+        (flows(&|g| g.jitter = Some((Time::ZERO, second))), "the group `group0` has jitter"),
+        (
+            flows(&|g| g.ack_jitter = Some(AckJitter { probability: 0.1, between: (Time::ZERO, second) })),
+            "the group `group0` has acknowledgements that come late",
+        ),
+    ] {
+        let refused = analyze(&scenario, &Options::default()).unwrap_err().to_string();
+        assert!(refused.starts_with(said), "{refused}");
+    }
+    let bursts = analysis(&flows(&|g| g.sender.burst = 4));
+    assert!(bursts.assumptions.iter().any(|a| a.contains("not in bursts")), "{:?}", bursts.assumptions);
+    assert!(!analysis(&plain()).assumptions.iter().any(|a| a.contains("not in bursts")));
 }

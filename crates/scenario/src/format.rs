@@ -116,6 +116,11 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// The ends, and whether each is itself outside.
+    pub(crate) fn ends(self) -> [(f64, bool); 2] {
+        [(self.least, self.above), (self.most, self.below)]
+    }
+
     pub(crate) fn contains(self, x: f64) -> bool {
         let least = if self.above { x > self.least } else { x >= self.least };
         least && if self.below { x < self.most } else { x <= self.most }
@@ -222,6 +227,34 @@ const BIT_RATE: Shape = Shape::Quantity(&RATE);
 const BYTES: Shape = Shape::Quantity(&SIZE);
 const SPAN: Shape = Shape::Either(&[DURATION, Shape::OneOf(&SPAN_TABLE)]);
 const UNLIMITED: Shape = Shape::Exactly("unlimited");
+
+/// Every table, in the order of the reference page.
+pub(crate) static TABLES: &[&Table] = &[
+    &SCENARIO,
+    &PACKET,
+    &LINK,
+    &TRACE,
+    &SCHEDULER,
+    &FLOWS,
+    &RTT,
+    &START,
+    &STEPS,
+    &DRAWN_SIZE,
+    &PARETO_SIZE,
+    &ARRIVALS,
+    &SPAN_TABLE,
+    &PARETO_SPAN,
+    &ON_OFF,
+    &ACCESS,
+    &JITTER,
+    &ACK_JITTER,
+    &SENDER,
+    &CLASS,
+    &CUSTOMER,
+    &STOP,
+    &DEFAULTS,
+    &SEEDS,
+];
 
 /// The whole file.
 pub(crate) static SCENARIO: Table = Table {

@@ -172,7 +172,8 @@ pub(crate) fn refuse_kind(shown: &str, kind: &Kind) -> Unreadable {
     not_a(shown, kind)
 }
 
-fn kind(unit: Unit) -> Option<&'static Kind> {
+/// The kind of a unit; plain numbers, switches and words have none.
+pub(crate) fn kind(unit: Unit) -> Option<&'static Kind> {
     match unit {
         Unit::Packets => Some(&PACKETS),
         Unit::Seconds => Some(&TIME),

@@ -1,3 +1,165 @@
+//! The reference page of the format.
+
+use std::fmt::Write;
+
+use super::{Key, Shape, Silent, TABLES, Table};
+use crate::quantity::{BDP, Kind, PACKETS, PER_SECOND, RATE, SIZE, TIME};
+
+const HEAD: &str = "\
+# Scenario files, format 1
+
+Printed from the tables of the reader: `make bless` writes this page, and a test compares it. Laws and their parameters
+are in `docs/laws.md`. `penstock check FILE` prints a scenario with every default, and `penstock check --schema` the JSON
+Schema of the format, for editors.
+
+A scenario is a TOML file. Units stand in the text: `\"10 ms\"`, not `10`. A key that is not here is refused, and so is a
+setting that would change nothing; an error names file, line and key, what was found and what would do. There are no
+includes. `--set KEY=VALUE` wins over the file and over its sweep.
+
+## Quantities
+
+A number and a unit, in quotation marks, with or without a space between. Numbers are decimal and exact: `0.1 s` is 10^11
+ps.
+
+| quantity | units |
+| --- | --- |
+";
+
+const SWEEP: &str = "
+## `[sweep]`
+
+One record for each cell. A key of the scenario, dotted and in quotation marks, takes a list of values; the cells are all
+combinations, the last key innermost. `[[sweep.case]]` has a `name` and keys that change together; any other name makes
+one more such axis. `seed` is the innermost of all: a list, or `{ count = 10 }`, which counts up from the scenario's own.
+
+```toml
+[sweep]
+seed = { count = 10 }
+\"links.bottleneck.rate\" = [\"155 Mbit/s\", \"622 Mbit/s\"]
+
+[[sweep.case]]
+name = \"NewReno\"
+\"flows.ftp.cc\" = { law = \"newreno\" }
+
+[[sweep.case]]
+name = \"FAST\"
+\"flows.ftp.cc\" = { law = \"fast\" }
+```
+
+A cell is known by the hash of its scenario with every default filled in, so that a finished cell stays finished when the
+sweep grows.
+";
+
+/// The reference page, Markdown.
 pub fn reference() -> String {
-    String::new()
+    let mut page = String::from(HEAD);
+    for kind in [&TIME, &RATE, &SIZE, &PACKETS, &BDP, &PER_SECOND] {
+        let units: Vec<_> = kind.units.iter().map(|unit| format!("`{}`", unit.0)).collect();
+        let _ = writeln!(page, "| {} | {} |", kind.noun, units.join(", "));
+    }
+    for table in TABLES {
+        if table.path == "sweep.seed" {
+            page += SWEEP;
+        }
+        let _ = writeln!(page, "\n## {}\n\n{}\n", heading(table), wrapped(table.what));
+        page += "| key | takes | default | meaning |\n| --- | --- | --- | --- |\n";
+        for key in table.keys {
+            let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, takes(&key.shape), silent(key), key.what);
+        }
+    }
+    page
+}
+
+fn heading(table: &Table) -> String {
+    let depth = table.path.split('.').count();
+    match table.path {
+        "" => "The file".into(),
+        // What is written with a header, and what within one.
+        path if depth <= 2 && !matches!(path, "packet" | "SPAN.pareto" | "sweep.seed" | "SPAN") => {
+            format!("`[{path}]`")
+        }
+        path => format!("`{path}`"),
+    }
+}
+
+fn silent(key: &Key) -> String {
+    match key.silent {
+        Silent::Required => "required".into(),
+        Silent::Is(value) => format!("`{value}`"),
+        Silent::Means(words) => words.into(),
+    }
+}
+
+/// What a key takes, in words.
+fn takes(shape: &Shape) -> String {
+    let coded = |words: &[&str]| listed(words.iter().map(|word| format!("`\"{word}\"`")).collect());
+    let table = |table: &Table| {
+        let keys: Vec<_> = table.keys.iter().map(|key| key.name).collect();
+        format!("`{{ {} }}`", keys.join(", "))
+    };
+    let plural = |shape: &Shape| match shape {
+        Shape::Quantity(kind) => several(kind).to_owned(),
+        Shape::Name => "names".into(),
+        other => takes(other),
+    };
+    match shape {
+        Shape::Text => "text".into(),
+        Shape::Name => "a name".into(),
+        Shape::Switch => "`true` or `false`".into(),
+        Shape::Whole(a, b) if a == b => format!("`{a}`"),
+        // No one counts that far.
+        Shape::Whole(a, b) if *b == i64::MAX as u64 => format!("a whole number from {a}"),
+        Shape::Whole(a, b) => format!("a whole number, {a} to {b}"),
+        Shape::Number(range) => range.words(),
+        Shape::Quantity(kind) => kind.noun.into(),
+        Shape::Packets(a, b) => format!("packets, {a} to {b}, the unit if you like"),
+        Shape::Buffer { bdp: true } => "`\"unlimited\"`, packets, a size, or bandwidth-delay products".into(),
+        Shape::Buffer { bdp: false } => "`\"unlimited\"`, packets, or a size".into(),
+        Shape::Exactly(word) => coded(&[word]),
+        Shape::Word(words) => coded(&words()),
+        Shape::List(of) => format!("a list of {}", plural(of)),
+        Shape::Pair(of) => format!("two {}, the smaller first", plural(of)),
+        Shape::Schedule(of) => format!("a list of pairs of a time and {}", takes(of)),
+        Shape::Table(of) => table(of),
+        Shape::OneOf(of) => listed(of.keys.iter().map(|key| format!("`{{ {} = ... }}`", key.name)).collect()),
+        Shape::Tables(of) => format!("tables, see `[{}]`", of.path),
+        Shape::Names(of) => format!("for each name {}", takes(of)),
+        Shape::Controller | Shape::Aqm => "`{ law = \"NAME\", ... }`".into(),
+        Shape::Parameter => "values of the parameter".into(),
+        Shape::Conditioner => "a law".into(),
+        Shape::Sweep => "tables, see `[sweep]`".into(),
+        Shape::Either(shapes) => listed(shapes.iter().map(takes).collect()),
+    }
+}
+
+/// The plural of a quantity.
+fn several(kind: &Kind) -> &'static str {
+    match kind.noun {
+        "a duration" => "durations",
+        "a rate" => "rates",
+        _ => "quantities",
+    }
+}
+
+/// As in `a, b or c`.
+fn listed(mut words: Vec<String>) -> String {
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
+}
+
+/// Lines of at most 120 characters.
+fn wrapped(text: &str) -> String {
+    let (mut out, mut length) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let room = word.chars().count() + 1;
+        if length + room > 121 {
+            out.push('\n');
+            length = 0;
+        } else if length > 0 {
+            out.push(' ');
+        }
+        out += word;
+        length += room;
+    }
+    out
 }

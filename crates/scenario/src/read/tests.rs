@@ -1,3 +1,4 @@
+mod declared;
 mod refusals;
 
 use proptest::prelude::*;
@@ -89,73 +90,7 @@ early = ["0 s", "2 s"]
 "#;
 
 /// Every key of the format at least once, but for those that exclude each other.
-const EVERYTHING: &str = r#"format = 1
-title = "everything"
-duration = "30 s"
-packet = { wire = "1500 B", payload = "1448 B" }
-[defaults.flows]
-from = "a"
-to = "c"
-sender = { min_rto = "1 s", remember = "base rtt", burst = 4 }
-ack_jitter = { probability = 0.001, uniform = ["0 s", "9 ms"] }
-[links.first]
-from = "a"
-to = "b"
-rate = [["0 s", "10 Mbit/s"], ["5 s", "0 bit/s"], ["5.5 s", "20 Mbit/s"]]
-delay = "5 ms"
-buffer = "1 bdp"
-scheduler = { law = "drr", by = "class" }
-duplex = true
-[links."first/back"]
-rate = "5 Mbit/s"
-scheduler = { law = "fifo" }
-[links.second]
-from = "b"
-to = "c"
-rate = { trace = "cellular.trace" }
-delay = "5 ms"
-buffer = "60 kB"
-aqm = { law = "red" }
-scheduler = { law = "drr", quantum = "3 kB" }
-[flows.web]
-count = 20
-cc = { law = "newreno", ecn = true }
-size = { pareto = { mean = "100 kB", shape = 1.2 } }
-arrivals = { poisson = "20 /s" }
-class = "tcp"
-access = { rate = "1 Gbit/s", queue = "100 packets" }
-jitter = { uniform = ["0.1 ms", "0.5 ms"] }
-sender = { recovery = "reno", limited_transmit = true, burst = "2 packets" }
-[flows.pages]
-cc = { law = "newreno" }
-size = "1 MB"
-idle = { exponential = "0.5 s" }
-sender = { remember = "everything" }
-class = "tcp"
-[flows.files]
-cc = { law = "fast" }
-size = "10 MB"
-[flows.udp]
-cc = { law = "cbr", rate = { every = "10 s", steps = ["1 Mbit/s", "2 Mbit/s"] }, spacing_jitter = 0.05 }
-on_off = { on = { pareto = { mean = "1 s", shape = 1.5 } }, off = { uniform = ["0 s", "2 s"] } }
-class = "udp"
-size = "1 GB"
-[flows.video]
-cc = { law = "cbr", rate = [["0 s", "1 Mbit/s"], ["7 s", "1 Mbit/s"], ["8 s", "1.5 Mbit/s"]] }
-on_off = { on = "1 s", off = { fixed = "1 s" } }
-access = { rate = "10 Mbit/s" }
-[classes.tcp]
-floor = "1 Mbit/s"
-ceiling = "100 Mbit/s"
-[classes.udp]
-share = 0.3
-[customers.C1]
-flows = ["web", "udp"]
-[customers.C2]
-flows = ["pages"]
-[stop]
-when = "transfers complete"
-"#;
+const EVERYTHING: &str = include_str!("../../examples/everything.toml");
 
 /// 3 opportunities in 12 ms: 3 Mbit/s.
 const TRACE: &str = "0\n5\n12\n";
