@@ -10,6 +10,7 @@
 //!
 //! A sweep adds `sweep.json`, see [`sweep`].
 
+pub mod capture;
 mod parquet;
 mod sweep;
 
