@@ -52,6 +52,7 @@ use sha2::{Digest, Sha256};
 pub use error::ReadError;
 use error::offer;
 pub(crate) use law::AUTOMATIC;
+pub use sweep::is_named_axis;
 use table::{Item, error};
 use tree::{Node, Origin, Value, dotted};
 pub(crate) use tree::{bare, quoted};
