@@ -20,8 +20,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run scenarios; of a sweep, all its cells in parallel
     Run(Run),
-    /// The same for files with a sweep
-    Sweep(Run),
+    /// The same for files with a sweep, also a part of it. What is finished in DIR is kept
+    Sweep(Sweep),
     /// Read and resolve a scenario, and print it with every default
     Check(Check),
     /// Equilibrium, loop gain with exact delays, and margins
@@ -50,6 +50,57 @@ pub(crate) enum WorldName {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) scenarios: Scenarios,
+    /// Add packets.pcapng to the record, with the packets at one end of every flow; not for sweeps
+    #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
+    pub(crate) pcap: Option<CaptureEnd>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) scenarios: Scenarios,
+    /// Run every N-th cell only, from the I-th: a sweep on N machines has I from 1 to N
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    pub(crate) shard: Option<Shard>,
+}
+
+/// Where packets are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaptureEnd {
+    /// Where data come from
+    Senders,
+    /// Where data go
+    Receivers,
+}
+
+/// A part of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// Which one, from 1.
+    pub(crate) number: usize,
+    /// Of how many.
+    pub(crate) of: usize,
+}
+
+impl Shard {
+    fn parse(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if 1 <= number && number <= of => Ok(Self { number, of }),
+            _ => Err("write I/N, as in 1/4, with I from 1 to N".to_owned()),
+        }
+    }
+
+    /// Whether the cell at that place, counted from zero, belongs to it.
+    pub(crate) const fn has(self, at: usize) -> bool {
+        at % self.of == self.number - 1
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scenarios {
     /// Scenario files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -74,7 +125,7 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The directory that records go to, each under a fresh name
+    /// The directory that records go to, each under a fresh name; sweeps go on where they stopped
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Print JSON, and nothing else, on standard output
@@ -171,6 +222,19 @@ pub(crate) enum Linux {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn shards_have_each_cell_once() {
+        let parse = super::Shard::parse;
+        for wrong in ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "1.5/2", "a/b"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        let shards = ["1/3", "2/3", "3/3"].map(|text| parse(text).unwrap());
+        for at in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(at)).count(), 1, "{at}");
+        }
+        assert!(parse("1/1").unwrap().has(7));
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

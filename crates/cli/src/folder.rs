@@ -1,45 +1,151 @@
 //! Where records go: each is written beside its place and moved there when complete, and nothing is ever overwritten.
 
-use std::fs;
+use std::fs::{self, File as OpenFile, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::draft::{self, Draft};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// A file of a record: its name, which may have folders, and its bytes.
 pub(crate) type File = (String, Vec<u8>);
 
-/// A directory that records go to, seen to be writable.
+/// A directory that records go to.
 #[derive(Debug)]
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Open and locked for as long as nobody else shall write there.
+    _held: Option<OpenFile>,
+}
+
+/// Who else may write to the directory of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Nobody.
+    Wait,
+    /// Those who run other shards of it.
+    Share,
+}
 
 impl Folder {
     /// Opens `path`, which is made if it does not exist, and tries whether it can be written to: before anything runs.
+    /// What killed runs have left there unfinished is removed.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
-        let folder = Self(path.to_path_buf());
-        let probe = Partial::new(&folder, "probe").map_err(|e| unwritable(path, &e))?;
-        drop(probe);
+        draft::clean(path);
+        let folder = Self { path: path.to_path_buf(), _held: None };
+        folder.draft("probe").map(drop)?;
         Ok(folder)
     }
 
     /// The directory.
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Begins a record.
+    pub(crate) fn draft(&self, name: &str) -> Result<Draft, Failure> {
+        Draft::directory(&self.path, name).map_err(|e| unwritable(&self.path, &e))
     }
 
     /// Writes a record under a fresh name: `name`, or else `name-2`, `name-3` and so on.
     pub(crate) fn put(&self, name: &str, files: &[File]) -> Result<PathBuf, Failure> {
-        let partial = Partial::new(self, name).map_err(|e| unwritable(&self.0, &e))?;
+        self.complete(&self.draft(name)?, name, files)
+    }
+
+    /// The same for a record that was begun: with these files it is complete.
+    pub(crate) fn complete(&self, draft: &Draft, name: &str, files: &[File]) -> Result<PathBuf, Failure> {
         for (file, bytes) in files {
-            let path = partial.0.join(file);
-            let parent = path.parent().unwrap_or(&partial.0);
-            fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes)).map_err(|e| unwritable(&path, &e))?;
+            let path = draft.path().join(file);
+            let parent = path.parent().unwrap_or(draft.path());
+            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
+            // The draft's hidden name says nothing to people.
+            written.map_err(|e| unwritable(&self.path.join(name).join(file), &e))?;
         }
-        for place in self.fresh(name) {
-            match fs::rename(&partial.0, &place) {
+        self.to_fresh(name, |place| draft.place(place))
+    }
+
+    /// Makes a directory under a fresh name, for the records of a sweep.
+    pub(crate) fn inside(&self, name: &str) -> Result<Self, Failure> {
+        let path = self.to_fresh(name, |place| fs::create_dir(place))?;
+        Ok(Self { path, _held: None })
+    }
+
+    /// Opens the directory `name` of a sweep, new or with records from before, and keeps `others` out of it. The lock is
+    /// on the directory itself and ends with the process, however that ends.
+    pub(crate) fn resume(&self, name: &str, others: Others) -> Result<Self, Failure> {
+        let path = self.path.join(name);
+        if path.join("record.toml").exists() {
+            return Err(Failure::Input(format!(
+                "{} is the record of a run; choose another place for the sweep with --out DIR",
+                path.display()
+            )));
+        }
+        // Who stops before anything is complete takes the directory away, perhaps just now; not time after time.
+        for _ in 0..100 {
+            fs::create_dir_all(&path).map_err(|e| unwritable(&path, &e))?;
+            let held = match OpenFile::open(&path) {
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                held => held.map_err(|e| unwritable(&path, &e))?,
+            };
+            let locked = match others {
+                Others::Wait => held.try_lock(),
+                Others::Share => held.try_lock_shared(),
+            };
+            match locked {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Failure::Input(format!(
+                        "another run writes to {}; wait until it has ended, or choose another place with --out DIR",
+                        path.display()
+                    )));
+                }
+                Err(TryLockError::Error(e)) => terminal::note(format!(
+                    "cannot lock {} ({e}): see to it that nothing else writes there",
+                    path.display()
+                )),
+            }
+            let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+            if let (Ok(there), Ok(ours)) = (fs::metadata(&path), held.metadata())
+                && same(there, ours)
+            {
+                draft::clean(&path);
+                return Ok(Self { path, _held: Some(held) });
+            }
+        }
+        Err(Failure::Input(format!("{} appears and disappears; see what else writes there", path.display())))
+    }
+
+    /// Writes one file, whole or not at all.
+    pub(crate) fn put_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
+        let place = self.path.join(name);
+        Draft::file(&self.path, name)
+            .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
+            .map_err(|e| unwritable(&place, &e))?;
+        Ok(place)
+    }
+
+    /// Gives a record that is not whole another name: `NAME.damaged`.
+    pub(crate) fn set_aside(&self, record: &Path) -> Result<PathBuf, Failure> {
+        let name = record.file_name().unwrap_or_default().to_string_lossy();
+        self.to_fresh(&format!("{name}.damaged"), |place| fs::rename(record, place))
+    }
+
+    /// Takes the directory away if nothing was put into it.
+    pub(crate) fn remove_if_empty(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+
+    /// Does what makes `name`, or else `name-2`, `name-3` and so on, where there is nothing yet.
+    fn to_fresh(&self, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
+        let others = (2..u32::MAX).map(|n| format!("{name}-{n}"));
+        for place in std::iter::once(name.to_owned()).chain(others).map(|name| self.path.join(name)) {
+            if fs::symlink_metadata(&place).is_ok() {
+                continue;
+            }
+            match make(&place) {
                 Ok(()) => return Ok(place),
                 // Somebody else was faster: the next name.
                 Err(e) if matches!(e.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {}
@@ -48,73 +154,20 @@ impl Folder {
         }
         Err(Failure::Bug(format!("no fresh name for {name}")))
     }
-
-    /// Makes a directory under a fresh name, for the records of a sweep.
-    pub(crate) fn inside(&self, name: &str) -> Result<Self, Failure> {
-        for place in self.fresh(name) {
-            match fs::create_dir(&place) {
-                Ok(()) => return Ok(Self(place)),
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(unwritable(&place, &e)),
-            }
-        }
-        Err(Failure::Bug(format!("no fresh name for {name}")))
-    }
-
-    /// Writes one file, whole or not at all.
-    pub(crate) fn put_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
-        let place = self.0.join(name);
-        let beside = self.0.join(format!(".{name}.partial-{}", process::id()));
-        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &place));
-        if let Err(e) = written {
-            let _ = fs::remove_file(&beside);
-            return Err(unwritable(&place, &e));
-        }
-        Ok(place)
-    }
-
-    /// Takes the directory away if nothing was put into it.
-    pub(crate) fn remove_if_empty(&self) {
-        let _ = fs::remove_dir(&self.0);
-    }
-
-    /// Names that nothing has yet, one after the other.
-    fn fresh(&self, name: &str) -> impl Iterator<Item = PathBuf> {
-        let plain = self.0.join(name);
-        let others = (2..).map({
-            let (folder, name) = (self.0.clone(), name.to_owned());
-            move |n: u32| folder.join(format!("{name}-{n}"))
-        });
-        std::iter::once(plain).chain(others).filter(|place| fs::symlink_metadata(place).is_err())
-    }
 }
 
-/// A directory that is not complete; it disappears unless it is moved away.
-#[derive(Debug)]
-struct Partial(PathBuf);
-
-impl Partial {
-    fn new(folder: &Folder, name: &str) -> io::Result<Self> {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Cells of one sweep may have the same name, and are written at the same time.
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.0.join(format!(".{name}.partial-{}-{count}", process::id()));
-        fs::create_dir(&path)?;
-        Ok(Self(path))
+/// What to do where nothing can be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::Machine(format!(
+            "no room for {path}: {error}; make room there, or choose another place with --out DIR. Complete records are \
+             kept"
+        )),
+        _ => Failure::Input(format!(
+            "cannot write to {path}: {error}; choose another place with --out DIR, or see to the rights there"
+        )),
     }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Input(format!(
-        "cannot write to {}: {error}; choose another place with --out DIR, or make room and rights there",
-        path.display()
-    ))
 }
 
 /// A text as part of a file name: letters, digits and dashes.
@@ -162,6 +215,32 @@ mod tests {
         let files = [("a".to_owned(), Vec::new()), ("a/b".to_owned(), Vec::new())];
         assert!(matches!(folder.put("fig1", &files), Err(Failure::Input(_))));
         assert!(names(home.path()).is_empty());
+    }
+
+    #[test]
+    fn a_sweep_has_its_directory_for_itself_and_shards_share_one() {
+        let home = tempfile::tempdir().unwrap();
+        let out = Folder::open(home.path()).unwrap();
+        let alone = out.resume("fig1", Others::Wait).unwrap();
+        for others in [Others::Wait, Others::Share] {
+            let refused = out.resume("fig1", others).unwrap_err().to_string();
+            assert!(refused.contains("another run writes to"), "{refused}");
+        }
+        out.resume("fig2", Others::Wait).unwrap();
+        drop(alone);
+        let first = out.resume("fig1", Others::Share).unwrap();
+        let _second = out.resume("fig1", Others::Share).unwrap();
+        assert!(out.resume("fig1", Others::Wait).is_err());
+        first.put_file("sweep.json", b"{}").unwrap();
+        assert_eq!(names(first.path()), ["sweep.json"]);
+    }
+
+    #[test]
+    fn a_record_is_no_place_for_a_sweep() {
+        let home = tempfile::tempdir().unwrap();
+        let out = Folder::open(home.path()).unwrap();
+        out.put("fig1-seed1", &[("record.toml".to_owned(), Vec::new())]).unwrap();
+        assert!(out.resume("fig1-seed1", Others::Wait).unwrap_err().to_string().contains("is the record of a run"));
     }
 
     #[test]

@@ -5,20 +5,48 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError, World};
+use penstock_scenario::world::{Run, RunError, Sighting, Watcher, World};
 
+use crate::capturing::Capturing;
+use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::meter::Meter;
-use crate::terminal::Progress;
+use crate::progress::Progress;
 
 /// A scenario to run.
-#[derive(Debug)]
 pub(crate) struct Job<'a> {
     /// What to call it.
     pub(crate) name: String,
     /// The scenario.
     pub(crate) scenario: &'a Scenario,
+    /// Begins a record with a capture, where one is wanted.
+    pub(crate) capture: Option<Begin<'a>>,
+}
+
+/// Begins a record with a capture.
+pub(crate) type Begin<'a> = Box<dyn Fn() -> Result<Capturing, Failure> + Sync + 'a>;
+
+/// Tells how far a run has come, and writes what packets are seen.
+struct Watch<'a> {
+    reached: &'a dyn Fn(f64) -> bool,
+    capturing: Option<Capturing>,
+}
+
+impl Watcher for Watch<'_> {
+    fn progress(&mut self, done: f64) -> bool {
+        !self.capturing.as_ref().is_some_and(Capturing::failed) && (self.reached)(done)
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.capturing.is_some()
+    }
+
+    fn packet(&mut self, seen: &Sighting) {
+        if let Some(capturing) = &mut self.capturing {
+            capturing.see(seen);
+        }
+    }
 }
 
 /// As many threads as there are processors, unless told otherwise.
@@ -26,37 +54,51 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// Runs every job in `world`, the longest first, and hands each run to `take` on the thread that made it. Gives what
-/// `take` made of them, in the order of `jobs`. The first failure stops everything.
+/// Runs every job in `world`, the longest first, and hands each run to `take` on the thread that made it, with the draft
+/// that its capture is in. Gives what `take` made of them, in the order of `jobs`. The first failure stops everything.
+/// `before` is how many others were finished before.
 pub(crate) fn run<T: Send>(
     jobs: &[Job<'_>],
+    before: usize,
     world: &(dyn World + Sync),
     threads: usize,
-    take: &(dyn Fn(usize, Run) -> Result<T, Failure> + Sync),
+    take: &(dyn Fn(usize, Run, Option<Draft>) -> Result<T, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
     let costs: Vec<f64> = jobs.iter().map(|job| cost(job.scenario)).collect();
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|a, b| costs[*b].total_cmp(&costs[*a]).then(a.cmp(b)));
-    let progress = Progress::of(&costs);
+    let progress = Progress::of(jobs.iter().map(|job| job.name.as_str()).zip(costs).collect(), before);
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<T, Failure>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
 
+    let one = |at: usize, meter: &Meter| {
+        let job = &jobs[at];
+        let reached = |share| {
+            progress.reached(at, share);
+            !failed.load(Ordering::Relaxed) && !interrupt::stopped()
+        };
+        let capturing = job.capture.as_ref().map(|begin| begin()).transpose()?;
+        let mut watch = Watch { reached: &reached, capturing };
+        let ran = world.run(job.scenario, &mut watch);
+        // What went wrong with the capture is why the run was stopped.
+        let draft = match watch.capturing {
+            Some(capturing) if capturing.failed() || ran.is_ok() => Some(capturing.finish()?),
+            Some(_) | None => None,
+        };
+        let mut run = ran.map_err(|e| failure(&e))?;
+        meter.read(&mut run.summary.engine);
+        take(at, run, draft)
+    };
     let work = || {
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
             if failed.load(Ordering::Relaxed) || interrupt::stopped() {
                 return;
             }
             let meter = Meter::start();
-            let mut reached = |share| {
-                progress.reached(at, share);
-                !failed.load(Ordering::Relaxed) && !interrupt::stopped()
-            };
-            let result = world.run(jobs[at].scenario, &mut reached).map_err(|e| failure(&e)).and_then(|mut run| {
-                meter.read(&mut run.summary.engine);
-                take(at, run)
-            });
+            progress.begun(at);
+            let result = one(at, &meter);
             match &result {
-                Ok(_) => progress.finished(at, &jobs[at].name, meter.wall_s()),
+                Ok(_) => progress.finished(at, meter.wall_s()),
                 Err(_) => failed.store(true, Ordering::Relaxed),
             }
             if let Ok(mut place) = results[at].lock() {

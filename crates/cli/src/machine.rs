@@ -3,15 +3,22 @@
 use std::fs;
 
 use indexmap::IndexMap;
-use penstock_scenario::record::Provenance;
+use penstock_scenario::record::{Origin, Provenance};
 use penstock_scenario::world::Run;
+
+/// What computes results of a world here: this program.
+pub(crate) fn origin(world: &str) -> Origin {
+    Origin {
+        world: world.to_owned(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: option_env!("PENSTOCK_COMMIT").map(Into::into),
+    }
+}
 
 /// What a record says of where it comes from.
 pub(crate) fn provenance(run: &Run, labels: &[(String, String)]) -> Provenance {
     Provenance {
-        world: run.summary.world.clone(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: option_env!("PENSTOCK_COMMIT").map(Into::into),
+        origin: origin(&run.summary.world),
         wall_s: run.summary.engine.wall_s,
         labels: labels.iter().cloned().collect(),
         machine: machine(),

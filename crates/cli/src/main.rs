@@ -4,8 +4,11 @@
 
 mod analyze;
 mod arguments;
+mod capturing;
 mod check;
+mod draft;
 mod failure;
+mod finished;
 mod folder;
 mod interrupt;
 mod jobs;
@@ -15,10 +18,12 @@ mod machine;
 mod meter;
 mod pages;
 mod paper;
+mod progress;
 mod record;
 mod report;
 mod run;
 mod scenario;
+mod sweep;
 mod terminal;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -55,7 +60,8 @@ fn main() -> ExitCode {
 
 fn command(command: &Command) -> Result<Done, Failure> {
     match command {
-        Command::Run(arguments) | Command::Sweep(arguments) => run::run(arguments),
+        Command::Run(arguments) => run::run(&arguments.scenarios, arguments.pcap, None),
+        Command::Sweep(arguments) => run::run(&arguments.scenarios, None, arguments.shard),
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
         Command::Laws(arguments) => laws::laws(arguments),

@@ -215,15 +215,17 @@ fn run_item(
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
     let world = scenario::world(world)?;
     let folder = home.inside(id)?;
-    let jobs: Vec<Job<'_>> =
-        cells.iter().map(|cell| Job { name: format!("{id}: {}", cell.name()), scenario: &cell.scenario }).collect();
+    let jobs: Vec<Job<'_>> = cells
+        .iter()
+        .map(|cell| Job { name: format!("{id}: {}", cell.name()), scenario: &cell.scenario, capture: None })
+        .collect();
     let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, world.as_ref(), threads, &|at, run| {
+    let kept = jobs::run(&jobs, 0, world.as_ref(), threads, &|at, run, draft| {
         let cell = &cells[at];
-        record::keep(&folder, &record::name(cell), &cell.labels, &cell.scenario, run, |_| Vec::new())
+        record::keep(&folder, &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
     });
     let kept = kept.inspect_err(|_| folder.remove_if_empty())?;
-    let value = record::of_sweep(cells, &kept)?;
+    let value = record::of_sweep(world.name(), cells, &kept)?;
     folder.put_file("sweep.json", &record::bytes(&value)?)?;
     Ok(kept)
 }

@@ -9,12 +9,13 @@ use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Run;
 use serde_json::Value;
 
+use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::folder::{Folder, slug};
-use crate::machine::provenance;
+use crate::machine::{origin, provenance};
 
 /// A run that is on disk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Kept {
     /// Where.
     pub(crate) path: PathBuf,
@@ -32,29 +33,31 @@ pub(crate) fn name(cell: &Cell) -> String {
     }
 }
 
-/// Writes the record of a run; `with` adds files made from it.
+/// Writes the record of a run, into a draft where one was begun; `with` adds files made from it.
 pub(crate) fn keep(
     folder: &Folder,
     name: &str,
     labels: &[(String, String)],
     scenario: &Scenario,
     run: Run,
+    draft: Option<Draft>,
     with: impl FnOnce(&Run) -> Vec<(String, Vec<u8>)>,
 ) -> Result<Kept, Failure> {
     let mut record = Record::of(scenario, &run, &provenance(&run, labels)).map_err(|e| bug(&e))?;
     record.files.extend(with(&run));
-    let path = folder.put(name, &record.files)?;
+    let draft = draft.map_or_else(|| folder.draft(name), Ok)?;
+    let path = folder.complete(&draft, name, &record.files)?;
     Ok(Kept { path, summary: run.summary })
 }
 
-/// `sweep.json` as a value.
-pub(crate) fn of_sweep(cells: &[Cell], kept: &[Kept]) -> Result<Value, Failure> {
+/// `sweep.json` as a value, of runs in the world of that name.
+pub(crate) fn of_sweep(world: &str, cells: &[Cell], kept: &[Kept]) -> Result<Value, Failure> {
     let rows: Vec<SweepCell<'_>> = cells
         .iter()
         .zip(kept)
         .map(|(cell, kept)| SweepCell { labels: &cell.labels, id: &cell.id, summary: &kept.summary })
         .collect();
-    sweep(&rows).map_err(|e| bug(&e))
+    sweep(&rows, &origin(world)).map_err(|e| bug(&e))
 }
 
 /// JSON as files hold it.

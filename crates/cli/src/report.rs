@@ -6,12 +6,13 @@ use std::path::Path;
 use indexmap::IndexMap;
 use penstock_report::html;
 use penstock_scenario::read::{Cell, Document};
-use penstock_scenario::record::{read_header, read_summary, read_table};
+use penstock_scenario::record::{Header, Origin, read_header, read_summary, read_table};
 use penstock_scenario::world::Table;
 use serde::Deserialize;
 
 use crate::arguments::Report;
 use crate::failure::{Done, Failure};
+use crate::finished::{Finished, Found};
 use crate::folder::Folder;
 use crate::record::Kept;
 use crate::{pages, terminal};
@@ -19,6 +20,8 @@ use crate::{pages, terminal};
 /// What is needed of `sweep.json`.
 #[derive(Debug, Deserialize)]
 struct Sweep {
+    #[serde(flatten)]
+    origin: Origin,
     cells: Vec<Row>,
 }
 
@@ -62,27 +65,24 @@ fn of_record(directory: &Path) -> Result<penstock_report::Page, Failure> {
 fn of_sweep(directory: &Path) -> Result<penstock_report::Page, Failure> {
     let path = directory.join("sweep.json");
     let sweep: Sweep = serde_json::from_slice(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
-    let mut found = Vec::new();
-    let mut facts = Facts::new();
-    for entry in fs::read_dir(directory).map_err(|e| wrong(directory, &e))? {
-        let record = entry.map_err(|e| wrong(directory, &e))?.path();
-        let hidden = record.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !hidden && record.join("record.toml").is_file() {
-            let (cell, kept, known) = load(&record)?;
-            facts = known;
-            found.push((cell, kept));
+    let finished = Finished::scan(directory).map_err(|e| wrong(directory, &e))?;
+    let (mut cells, mut kept, mut facts) = (Vec::new(), Vec::new(), Facts::new());
+    for row in sweep.cells {
+        match finished.find(&row.id, &sweep.origin) {
+            Found::Whole(found) => {
+                let (header, summary) = *found;
+                let mut cell = cell(&summary.path, &header)?;
+                // The sweep may have been written anew with other labels.
+                cell.labels = row.labels.into_iter().collect();
+                cells.push(cell);
+                kept.push(summary);
+                facts = known(header);
+            }
+            Found::Damaged(path, why) => return Err(wrong(&path, &why)),
+            // Taken away, or on another machine.
+            Found::Nothing => {}
         }
     }
-    // The order of the sweep and of its keys, not that of the disk.
-    let place = |id: &str| sweep.cells.iter().position(|row| row.id == id);
-    found.retain(|(cell, _)| place(&cell.id).is_some());
-    found.sort_by_key(|(cell, _)| place(&cell.id));
-    for (cell, _) in &mut found {
-        if let Some(row) = place(&cell.id).and_then(|at| sweep.cells.get(at)) {
-            cell.labels = row.labels.clone().into_iter().collect();
-        }
-    }
-    let (cells, kept): (Vec<Cell>, Vec<Kept>) = found.into_iter().unzip();
     let Some(first) = cells.first() else {
         return Err(Failure::Input(format!("{} has no record of a cell", directory.display())));
     };
@@ -97,18 +97,29 @@ type Facts = Vec<(String, String)>;
 fn load(directory: &Path) -> Result<(Cell, Kept, Facts), Failure> {
     let path = directory.join("record.toml");
     let header = read_header(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
+    let cell = cell(directory, &header)?;
+    let path = directory.join("summary.json");
+    let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
+    Ok((cell, Kept { path: directory.to_path_buf(), summary }, known(header)))
+}
+
+/// The cell of a record.
+fn cell(directory: &Path, header: &Header) -> Result<Cell, Failure> {
+    let path = directory.join("record.toml");
     let document = Document::parse(&header.scenario, &path.display().to_string()).map_err(Failure::input)?;
     let mut cells = document.cells().map_err(Failure::input)?;
     let Some(mut cell) = cells.pop() else {
         return Err(wrong(&path, &"its scenario has no cell"));
     };
     cell.id.clone_from(&header.id);
-    let path = directory.join("summary.json");
-    let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
-    let commit = header.provenance.commit.map(|c| format!(" ({c})")).unwrap_or_default();
-    let version = ("penstock".to_owned(), format!("{}{commit}", header.provenance.version));
-    let facts = std::iter::once(version).chain(header.provenance.machine).collect();
-    Ok((cell, Kept { path: directory.to_path_buf(), summary }, facts))
+    Ok(cell)
+}
+
+fn known(header: Header) -> Facts {
+    let origin = header.provenance.origin;
+    let commit = origin.commit.map(|c| format!(" ({c})")).unwrap_or_default();
+    let version = ("penstock".to_owned(), format!("{}{commit}", origin.version));
+    std::iter::once(version).chain(header.provenance.machine).collect()
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {

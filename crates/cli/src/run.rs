@@ -3,71 +3,92 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use penstock_report::{html, text};
+use penstock_report::html;
 use penstock_scenario::read::Cell;
-use penstock_scenario::summary::Summary;
+use penstock_scenario::record::capture::CAPTURE_FILE;
+use penstock_scenario::world::End;
 use serde_json::Value;
 
-use crate::arguments::Run;
+use crate::arguments::{CaptureEnd, Scenarios, Shard};
+use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
-use crate::jobs::{self, Job};
+use crate::jobs::{self, Begin, Job};
 use crate::record::{self, Kept};
+use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 
 /// A scenario file, read.
-struct Batch {
-    stem: String,
-    title: String,
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) stem: String,
+    pub(crate) title: String,
     /// The file's text, and the command that runs it again.
-    text: String,
-    command: String,
-    cells: Vec<Cell>,
+    pub(crate) text: String,
+    pub(crate) command: String,
+    pub(crate) cells: Vec<Cell>,
     /// Whether its records go into a directory of their own, with a summary of the sweep.
-    swept: bool,
+    pub(crate) swept: bool,
 }
 
-/// Runs the command.
-pub(crate) fn run(arguments: &Run) -> Result<Done, Failure> {
+/// Runs either command: `pcap` comes from one, `shard` from the other.
+pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option<Shard>) -> Result<Done, Failure> {
     let world = scenario::world(arguments.world)?;
+    let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
+    refuse(&batches, arguments, pcap, shard)?;
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
-    let folders: Vec<Option<Folder>> = batches
+    // What there is of each sweep; a single run has nothing.
+    let swept: Vec<Option<Swept<'_>>> = batches
         .iter()
-        .map(|batch| batch.swept.then(|| out.inside(&batch.stem)).transpose())
+        .map(|batch| batch.swept.then(|| Swept::open(&out, batch, world.name(), shard)).transpose())
         .collect::<Result<_, _>>()?;
 
-    let all: Vec<(usize, &Cell)> =
-        batches.iter().enumerate().flat_map(|(at, batch)| batch.cells.iter().map(move |cell| (at, cell))).collect();
-    let name = |(at, cell): &(usize, &Cell)| match cell.name() {
-        labels if labels.is_empty() => batches[*at].title.clone(),
-        labels => labels,
-    };
-    let jobs: Vec<Job<'_>> = all.iter().map(|one| Job { name: name(one), scenario: &one.1.scenario }).collect();
-    let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, world.as_ref(), threads, &|at, run| {
-        let (batch, cell) = all[at];
-        if let Some(folder) = &folders[batch] {
-            return record::keep(folder, &record::name(cell), &cell.labels, &cell.scenario, run, |_| Vec::new());
+    let mut todo: Vec<(usize, &Cell)> = Vec::new();
+    for (at, (batch, swept)) in batches.iter().zip(&swept).enumerate() {
+        match swept {
+            Some(swept) => todo.extend(swept.missing().map(|cell| (at, cell))),
+            None => todo.extend(batch.cells.iter().map(|cell| (at, cell))),
         }
-        let name = format!("{}-seed{}", batches[batch].stem, cell.scenario.seed.0);
-        record::keep(&out, &name, &cell.labels, &cell.scenario, run, |run| {
+    }
+    let before = swept.iter().flatten().map(Swept::finished).sum();
+    let jobs: Vec<Job<'_>> = todo
+        .iter()
+        .map(|(at, cell)| Job {
+            name: if cell.labels.is_empty() { batches[*at].title.clone() } else { cell.name() },
+            scenario: &cell.scenario,
+            capture: pcap.map(|end| -> Begin<'_> {
+                let (out, name) = (&out, single(&batches[*at], cell));
+                Box::new(move || Capturing::begin(out, &name, &cell.scenario, end.into()))
+            }),
+        })
+        .collect();
+    let threads = jobs::threads(arguments.output.jobs.map(usize::from));
+    let kept = jobs::run(&jobs, before, world, threads, &|at, run, draft| {
+        let (batch, cell) = todo[at];
+        if let Some(swept) = &swept[batch] {
+            return record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| {
+                Vec::new()
+            });
+        }
+        let name = single(&batches[batch], cell);
+        record::keep(&out, &name, &cell.labels, &cell.scenario, run, draft, |run| {
             let page = pages::of_run(&cell.scenario, &run.summary, &run.series, &machine::facts());
             vec![("report.html".to_owned(), html::write(&page).into_bytes())]
         })
     });
-    let kept = kept.inspect_err(|_| {
-        for folder in folders.iter().flatten() {
-            folder.remove_if_empty();
-        }
-    })?;
+    let kept = kept.inspect_err(|_| swept.iter().flatten().for_each(Swept::give_up))?;
 
-    let mut kept = kept.into_iter();
     let mut values = Vec::new();
-    for (batch, folder) in batches.iter().zip(&folders) {
-        let kept: Vec<Kept> = kept.by_ref().take(batch.cells.len()).collect();
-        values.push(finish(batch, folder.as_ref(), &kept, arguments.output.json)?);
+    let mut kept: Vec<((usize, &Cell), Kept)> = todo.iter().copied().zip(kept).collect();
+    for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
+        let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
+        let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
+        values.push(match swept {
+            Some(swept) => swept.finish(of_batch, arguments.output.json)?,
+            None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,
+        });
     }
     if arguments.output.json {
         match values.as_slice() {
@@ -78,7 +99,37 @@ pub(crate) fn run(arguments: &Run) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-fn batch(file: &Path, arguments: &Run) -> Result<Batch, Failure> {
+/// Says of options that do not go together what would.
+fn refuse(
+    batches: &[Batch],
+    arguments: &Scenarios,
+    pcap: Option<CaptureEnd>,
+    shard: Option<Shard>,
+) -> Result<(), Failure> {
+    for (at, batch) in batches.iter().enumerate() {
+        let file = arguments.files[at].display();
+        if batch.swept && pcap.is_some() {
+            return Err(Failure::Input(format!(
+                "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `penstock check {file}` prints its \
+                 first cell as a file, and --set KEY=VALUE settles a swept key",
+                batch.cells.len()
+            )));
+        }
+        if !batch.swept && shard.is_some() {
+            return Err(Failure::Input(format!("--shard: {file} has no [sweep], so there are no cells to share out")));
+        }
+        if batch.swept && batches[..at].iter().any(|other| other.swept && other.stem == batch.stem) {
+            return Err(Failure::Input(format!(
+                "two sweeps are called `{}` and would go to one directory; run them one after the other with different \
+                 --out DIR",
+                batch.stem
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
     let text = scenario::text(file)?;
     let document = scenario::document(file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
@@ -90,8 +141,13 @@ fn batch(file: &Path, arguments: &Run) -> Result<Batch, Failure> {
     Ok(Batch { stem: scenario::stem(file), title, text, command: again(file, arguments), cells, swept })
 }
 
+/// What the record of a single run is called.
+fn single(batch: &Batch, cell: &Cell) -> String {
+    format!("{}-seed{}", batch.stem, cell.scenario.seed.0)
+}
+
 /// The command that runs a file again.
-fn again(file: &Path, arguments: &Run) -> String {
+fn again(file: &Path, arguments: &Scenarios) -> String {
     let seed = arguments.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
     let mut command = format!("penstock run {}{seed}", file.display());
     for change in &arguments.changes.set {
@@ -100,26 +156,27 @@ fn again(file: &Path, arguments: &Run) -> String {
     command
 }
 
-/// Writes what is said of a file as a whole, and says it; gives it as JSON.
-fn finish(batch: &Batch, folder: Option<&Folder>, kept: &[Kept], json: bool) -> Result<Value, Failure> {
-    let Some(folder) = folder else {
-        let [kept] = kept else { return Err(Failure::Bug("one cell, not one record".into())) };
-        if !json {
-            terminal::say(pages::printed_run(&batch.cells[0].scenario, &kept.summary))?;
-            terminal::say(format!("record  {}", kept.path.display()))?;
-            terminal::say(format!("report  {}", record::shown(&kept.path, "report.html")))?;
-        }
-        return serde_json::to_value(&kept.summary).map_err(|e| Failure::Bug(e.to_string()));
+/// Says what a single run gave; gives it as JSON.
+fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Value, Failure> {
+    let [(cell, kept)] = kept else {
+        return Err(Failure::Bug(format!("{}: one cell, not one record", batch.stem)));
     };
-    let value = record::of_sweep(&batch.cells, kept)?;
-    folder.put_file("sweep.json", &record::bytes(&value)?)?;
-    let page = pages::of_sweep(&batch.title, &batch.cells, kept, &batch.text, &batch.command, &machine::facts());
-    folder.put_file("report.html", html::write(&page).as_bytes())?;
     if !json {
-        let summaries: Vec<Summary> = kept.iter().map(|k| k.summary.clone()).collect();
-        terminal::say(format!("{}\n{}", text::page(&page), pages::cost(&summaries)))?;
-        terminal::say(format!("records {}", folder.path().display()))?;
-        terminal::say(format!("report  {}", record::shown(folder.path(), "report.html")))?;
+        terminal::say(pages::printed_run(&cell.scenario, &kept.summary))?;
+        terminal::say(format!("record  {}", kept.path.display()))?;
+        terminal::say(format!("report  {}", record::shown(&kept.path, "report.html")))?;
+        if captured {
+            terminal::say(format!("packets {}", record::shown(&kept.path, CAPTURE_FILE)))?;
+        }
     }
-    Ok(value)
+    serde_json::to_value(&kept.summary).map_err(|e| Failure::Bug(e.to_string()))
+}
+
+impl From<CaptureEnd> for End {
+    fn from(end: CaptureEnd) -> Self {
+        match end {
+            CaptureEnd::Senders => Self::Sender,
+            CaptureEnd::Receivers => Self::Receiver,
+        }
+    }
 }

@@ -57,6 +57,7 @@ use sha2::{Digest, Sha256};
 pub use error::ReadError;
 use error::offer;
 pub(crate) use law::{AUTOMATIC, SPACING_JITTER};
+pub use sweep::is_named_axis;
 use table::{Item, error};
 use trace::{Loader, Traces};
 use tree::{Node, Origin, Value, dotted};

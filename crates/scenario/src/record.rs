@@ -7,15 +7,21 @@
 //! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
 //! | `links.parquet`, `groups.parquet` | series of links and of groups |
 //! | `flows-series.parquet` | series of the flows of the groups that ask for them |
+//! | `transfers.parquet` | one row a transfer, where flows have more than one |
+//! | `packets.pcapng` | the packets at one end of every flow, where they were asked for: see [`capture`] |
 //!
-//! A sweep adds `sweep.json`, see [`sweep`].
+//! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json`, see [`sweep()`].
 
+pub mod capture;
 mod parquet;
 mod sweep;
+
+use std::io;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 pub use self::parquet::{read_table, unit_of, write_table};
 pub use self::sweep::{SweepCell, sweep};
@@ -25,9 +31,9 @@ use crate::summary::{FlowSummary, Summary};
 use crate::world::{Cells, Column, Kind, Run, Table};
 use crate::write::print;
 
-/// Where and how a run took place.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Provenance {
+/// What computed a result: of two runs of one scenario with the same origin every number is the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
     /// The world.
     pub world: String,
     /// The program's version.
@@ -35,6 +41,14 @@ pub struct Provenance {
     /// The commit it was built from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+}
+
+/// Where and how a run took place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// What computed it.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// Wall-clock time [s].
     pub wall_s: f64,
     /// What tells this cell of a sweep from the others.
@@ -59,6 +73,34 @@ pub struct Header {
     /// Where and how it ran.
     #[serde(flatten)]
     pub provenance: Provenance,
+    /// The SHA-256 of each other file that the results consist of, in hexadecimal digits, by its name.
+    #[serde(default)]
+    pub files: IndexMap<String, String>,
+}
+
+impl Header {
+    /// Sees whether the files of a record are as they were written. `content` reads one by its name.
+    ///
+    /// # Errors
+    /// Says which file cannot be read or is another.
+    pub fn intact(&self, content: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<(), RecordError> {
+        for (name, written) in &self.files {
+            let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
+            let bytes = content(name).map_err(|e| damaged(e.to_string()))?;
+            if digest(&bytes) != *written {
+                return Err(damaged("it is not what was written".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The files of a record: names and contents.
@@ -110,6 +152,14 @@ pub enum RecordError {
     /// `record.toml` is not UTF-8.
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
+    /// A file of the record is not as it was written.
+    #[error("{file} is damaged: {why}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The record is of another format.
     #[error("a record of format {0}, and this version reads format 1")]
     Format(u32),
@@ -121,21 +171,22 @@ impl Record {
     /// # Errors
     /// Says what of the run cannot be written.
     pub fn of(scenario: &Scenario, run: &Run, provenance: &Provenance) -> Result<Self, RecordError> {
+        let mut files = vec![
+            ("summary.json".to_owned(), json(&summary_value(&run.summary)?)?),
+            ("flows.parquet".to_owned(), write_table(&flow_table(&run.flows))?),
+        ];
+        for table in &run.series {
+            files.push((table_file(&table.name), write_table(table)?));
+        }
         let header = Header {
             format: 1,
             id: identity(scenario),
             seed: scenario.seed.0,
             scenario: print(scenario),
             provenance: provenance.clone(),
+            files: files.iter().map(|(name, bytes)| (name.clone(), digest(bytes))).collect(),
         };
-        let mut files = vec![
-            ("record.toml".to_owned(), toml::to_string_pretty(&header)?.into_bytes()),
-            ("summary.json".to_owned(), json(&summary_value(&run.summary)?)?),
-            ("flows.parquet".to_owned(), write_table(&flow_table(&run.flows))?),
-        ];
-        for table in &run.series {
-            files.push((series_file(&table.name), write_table(table)?));
-        }
+        files.insert(0, ("record.toml".to_owned(), toml::to_string_pretty(&header)?.into_bytes()));
         Ok(Self { files })
     }
 
@@ -145,8 +196,8 @@ impl Record {
     }
 }
 
-/// The file that holds the series of an entity kind: that of flows is not `flows.parquet`, which has one row a flow.
-pub fn series_file(table: &str) -> String {
+/// The file of one of a run's tables: the series of flows are not in `flows.parquet`, which has one row a flow.
+pub fn table_file(table: &str) -> String {
     if table == "flows" { "flows-series.parquet".to_owned() } else { format!("{table}.parquet") }
 }
 

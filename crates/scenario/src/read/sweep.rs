@@ -51,10 +51,7 @@ pub(super) fn axes<'a>(
             }
             "case" => cases.push(case_axis(key, &item, pinned)?),
             // `[[sweep.NAME]]`: one more axis of keys that change together. A key of the scenario itself is not a name.
-            _ if parts(key).is_some_and(|p| p.len() == 1)
-                && !crate::format::SCENARIO.keys.iter().any(|known| known.name == key)
-                && item.is_tables() =>
-            {
+            _ if is_named_axis(key) && item.is_tables() => {
                 cases.push(case_axis(key, &item, pinned)?);
             }
             _ => {
@@ -89,6 +86,13 @@ pub(super) fn axes<'a>(
         ));
     }
     Ok(axes)
+}
+
+/// Whether an axis of that name is one of keys that change together, such as `case`, rather than a key of the scenario or
+/// the seeds.
+pub fn is_named_axis(key: &str) -> bool {
+    parts(key).is_some_and(|parts| parts.len() == 1)
+        && !crate::format::SCENARIO.keys.iter().any(|known| known.name == key)
 }
 
 fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, ReadError> {

@@ -3,7 +3,8 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::{RecordError, summary_value};
+use super::{Origin, RecordError, summary_value};
+use crate::read::is_named_axis;
 use crate::summary::Summary;
 
 /// One finished cell of a sweep.
@@ -20,43 +21,118 @@ pub struct SweepCell<'a> {
 /// Builds `sweep.json`:
 ///
 /// ```text
-/// { "format": 1,
+/// { "format": 1, "world", "version", "commit",
 ///   "cells":  [ { "labels": { KEY: VALUE }, "id", "summary" } ],
 ///   "groups": [ { "labels": { KEY: VALUE }, "seeds": ["1", "2"],
 ///                 "measures": the shape of a summary, each number replaced by
-///                             { "n", "mean", "sd", "min", "max", "ci95": [low, high] } } ] }
+///                             { "n", "mean", "sd", "min", "max", "ci95": [low, high] } } ],
+///   "differences": [ { "axis": "case", "minuend", "subtrahend", "labels": { KEY: VALUE }, "seeds",
+///                      "measures": the same of the differences, without single flows } ] }
 /// ```
 ///
 /// A group is the cells that differ in nothing but the label `seed`. `ci95` is Student's interval for the mean; it and
 /// `sd` are absent where there is only one value. A number that some seeds lack is summarised over the others.
 ///
+/// A difference is between two cells that differ in nothing but their place on a named axis, such as `case`, seed by
+/// seed: every later one less every earlier one, over the seeds that both have, where they are two or more. Random
+/// streams are named by what they serve, so with one seed both cells draw the same starts, round-trip times, sizes and
+/// losses, as far as they draw them at all; what is common cancels, and the interval is narrower than those of the
+/// cells by themselves (Law, Simulation Modeling and Analysis, 5th edition, section 11.2: common random numbers).
+///
+/// What a cell cost is in its own `summary.json`: here `engine` has only what is the same in every run of it, so that a
+/// sweep gives the same file whatever the number of threads, and whether it was interrupted or not.
+///
 /// # Errors
 /// Names a number of a summary that is infinite or NaN.
-pub fn sweep(cells: &[SweepCell<'_>]) -> Result<Value, RecordError> {
+pub fn sweep(cells: &[SweepCell<'_>], origin: &Origin) -> Result<Value, RecordError> {
     let mut rows = Vec::with_capacity(cells.len());
-    let mut groups: IndexMap<Vec<&(String, String)>, Group<'_>> = IndexMap::new();
+    let mut groups: Groups<'_> = IndexMap::new();
     for cell in cells {
-        let summary = summary_value(cell.summary)?;
+        let mut summary = summary_value(cell.summary)?;
+        if let Some(engine) = summary.get_mut("engine").and_then(Value::as_object_mut) {
+            engine.retain(|name, _| matches!(name.as_str(), "events" | "packets"));
+        }
+        rows.push(json!({ "labels": labels(cell.labels.iter()), "id": cell.id, "summary": summary }));
         let others = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
         let seed = cell.labels.iter().find(|(key, _)| key == "seed").map(|(_, value)| value.as_str());
-        let group = groups.entry(others).or_default();
-        group.seeds.extend(seed);
-        group.summaries.push(summary.clone());
-        rows.push(json!({ "labels": labels(cell.labels.iter()), "id": cell.id, "summary": summary }));
+        groups.entry(others).or_default().push((seed, summary));
     }
-    let groups = groups.into_iter().map(|(key, Group { seeds, summaries })| {
-        let summaries: Vec<_> = summaries.iter().collect();
+    let differences = differences(&groups);
+    let groups = groups.iter().map(|(key, cells)| {
+        let seeds: Vec<&str> = cells.iter().filter_map(|(seed, _)| *seed).collect();
+        let summaries: Vec<&Value> = cells.iter().map(|(_, summary)| summary).collect();
         let measures = measures(&summaries).unwrap_or_else(|| json!({}));
-        json!({ "labels": labels(key.into_iter()), "seeds": seeds, "measures": measures })
+        json!({ "labels": labels(key.iter().copied()), "seeds": seeds, "measures": measures })
     });
-    Ok(json!({ "format": 1, "cells": rows, "groups": groups.collect::<Vec<_>>() }))
+    let mut sweep = json!({ "format": 1, "world": origin.world, "version": origin.version });
+    if let Some(commit) = &origin.commit {
+        sweep["commit"] = json!(commit);
+    }
+    sweep["cells"] = json!(rows);
+    sweep["groups"] = groups.collect();
+    if !differences.is_empty() {
+        sweep["differences"] = json!(differences);
+    }
+    Ok(sweep)
 }
 
-/// Cells that differ in their seed only.
-#[derive(Default)]
-struct Group<'a> {
-    seeds: Vec<&'a str>,
-    summaries: Vec<Value>,
+/// Cells that differ in their seed only, by their other labels: seeds and summaries.
+type Groups<'a> = IndexMap<Vec<&'a (String, String)>, Vec<Seeded<'a>>>;
+type Seeded<'a> = (Option<&'a str>, Value);
+
+/// Every two groups that differ in their place on one named axis, the later less the earlier, seed by seed.
+fn differences(groups: &Groups<'_>) -> Vec<Value> {
+    // Groups by axis and by their labels besides it, so that a large sweep without cases costs nothing.
+    let mut alike: IndexMap<(&str, Vec<&(String, String)>), Vec<(&str, &[Seeded<'_>])>> = IndexMap::new();
+    for (key, cells) in groups.iter().filter(|(_, cells)| cells.len() > 1) {
+        for (axis, place) in key.iter().filter(|label| is_named_axis(&label.0)) {
+            let others: Vec<_> = key.iter().copied().filter(|label| label.0 != *axis).collect();
+            alike.entry((axis, others)).or_default().push((place, cells));
+        }
+    }
+    let mut found = Vec::new();
+    for ((axis, others), places) in &alike {
+        for (at, (minuend, later)) in places.iter().enumerate() {
+            for (subtrahend, earlier) in &places[..at] {
+                let pairs: Vec<(&str, Value)> = later
+                    .iter()
+                    .filter_map(|(seed, one)| {
+                        let seed = (*seed)?;
+                        let (_, other) = earlier.iter().find(|(s, _)| *s == Some(seed))?;
+                        Some((seed, less(one, other)?))
+                    })
+                    .collect();
+                if pairs.len() < 2 {
+                    continue;
+                }
+                let (seeds, values): (Vec<&str>, Vec<&Value>) =
+                    pairs.iter().map(|(seed, value)| (*seed, value)).unzip();
+                found.push(json!({
+                    "axis": axis,
+                    "minuend": minuend,
+                    "subtrahend": subtrahend,
+                    "labels": labels(others.iter().copied()),
+                    "seeds": seeds,
+                    "measures": measures(&values).unwrap_or_else(|| json!({})),
+                }));
+            }
+        }
+    }
+    found
+}
+
+/// One summary less another, number by number, as far as both have them; single flows and costs are left out.
+fn less(one: &Value, other: &Value) -> Option<Value> {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => Some(json!(a.as_f64()? - b.as_f64()?)),
+        (Value::Object(one), Value::Object(other)) => {
+            let compared = one.iter().filter(|(key, _)| !matches!(key.as_str(), "seed" | "engine"));
+            let below = compared.filter_map(|(key, a)| Some((key.clone(), less(a, other.get(key)?)?)));
+            let below: Map<String, Value> = below.collect();
+            (!below.is_empty()).then_some(Value::Object(below))
+        }
+        _ => None,
+    }
 }
 
 fn labels<'a>(labels: impl Iterator<Item = &'a (String, String)>) -> Map<String, Value> {

@@ -95,7 +95,7 @@ fn run(seed: u64) -> Run {
         whole,
         engine: Engine { events: 5, wall_s: 0.25, ..Engine::default() },
     };
-    Run { summary, flows, series: vec![series("links", 3), series("flows", 0)] }
+    Run { summary, flows, series: vec![series("links", 3), series("flows", 0), series("transfers", 5)] }
 }
 
 fn series(name: &str, rows: usize) -> Table {
@@ -162,20 +162,25 @@ fn bytes_that_are_not_a_table_are_refused() {
     assert!(read_table(&good[..good.len() / 2]).is_err());
 }
 
+fn origin() -> Origin {
+    Origin { world: "packets".into(), version: "0.1.0".into(), commit: Some("abc".into()) }
+}
+
 #[test]
 fn a_record_has_its_files_and_they_can_be_read_again() {
     let (scenario, run) = (scenario(1), run(1));
     let provenance = Provenance {
-        world: "packets".into(),
-        version: "0.1.0".into(),
-        commit: Some("abc".into()),
+        origin: origin(),
         wall_s: 1.25,
         labels: [("case".to_owned(), "FAST".to_owned())].into_iter().collect(),
         machine: [("kernel".to_owned(), "6.18".to_owned())].into_iter().collect(),
     };
     let record = Record::of(&scenario, &run, &provenance).unwrap();
     let names: Vec<_> = record.files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["record.toml", "summary.json", "flows.parquet", "links.parquet", "flows-series.parquet"]);
+    assert_eq!(
+        names,
+        ["record.toml", "summary.json", "flows.parquet", "links.parquet", "flows-series.parquet", "transfers.parquet"]
+    );
 
     let header = read_header(record.file("record.toml").unwrap()).unwrap();
     assert_eq!((header.format, header.seed, &header.provenance), (1, 1, &provenance));
@@ -184,6 +189,7 @@ fn a_record_has_its_files_and_they_can_be_read_again() {
 
     assert_eq!(read_summary(record.file("summary.json").unwrap()).unwrap(), run.summary);
     assert_same(&read_table(record.file("links.parquet").unwrap()).unwrap(), &run.series[0]);
+    assert_same(&read_table(record.file("transfers.parquet").unwrap()).unwrap(), &run.series[2]);
     let flows = read_table(record.file("flows.parquet").unwrap()).unwrap();
     assert_same(&flows, &flow_table(&run.flows));
     assert!(flows.number("rtt_min_s").unwrap()[1].is_nan());
@@ -225,7 +231,7 @@ fn a_sweep_summarises_over_seeds_within_equal_labels() {
     let runs = [run(1), run(2), run(3)];
     let cells: Vec<_> =
         labels.iter().zip(&runs).map(|(labels, run)| SweepCell { labels, id: "x", summary: &run.summary }).collect();
-    let json = sweep(&cells).unwrap();
+    let json = sweep(&cells, &origin()).unwrap();
     assert_eq!(json["cells"][1]["labels"], serde_json::json!({ "case": "A", "seed": "2" }));
     assert_eq!(json["cells"][1]["summary"]["seed"], 2);
     let groups = json["groups"].as_array().unwrap();
@@ -242,4 +248,77 @@ fn a_sweep_summarises_over_seeds_within_equal_labels() {
     assert_eq!(measures["windows"]["w"]["fairness"]["jain"]["sd"], 0.0);
     assert!(measures.get("seed").is_none() && measures.get("title").is_none());
     assert!(groups[1]["measures"]["measured_s"].get("ci95").is_none());
+}
+
+#[test]
+fn a_damaged_file_of_a_record_is_named() {
+    let record = Record::of(&scenario(1), &run(1), &Provenance::default()).unwrap();
+    let header = read_header(record.file("record.toml").unwrap()).unwrap();
+    assert_eq!(header.files.len(), record.files.len() - 1);
+    let check = |damage: &dyn Fn(&str, &mut Vec<u8>) -> io::Result<()>| {
+        header.intact(&mut |name| {
+            let mut bytes = record.file(name).unwrap().to_vec();
+            damage(name, &mut bytes).map(|()| bytes)
+        })
+    };
+    check(&|_, _| Ok(())).unwrap();
+    for file in header.files.keys() {
+        let truncated = check(&|name, bytes| Ok(bytes.truncate(bytes.len() - usize::from(name == file))));
+        assert!(matches!(truncated, Err(RecordError::Damaged { file: f, .. }) if f == *file));
+        let missing = check(&|name, _| if name == file { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) });
+        assert!(matches!(missing, Err(RecordError::Damaged { file: f, .. }) if f == *file));
+    }
+}
+
+#[test]
+fn what_a_cell_cost_is_not_in_the_sweep() {
+    let labels = [("seed".to_owned(), "1".to_owned())];
+    let json = |wall_s| {
+        let mut run = run(1);
+        run.summary.engine.wall_s = wall_s;
+        run.summary.engine.peak_memory_bytes = Some(wall_s as u64);
+        sweep(&[SweepCell { labels: &labels, id: "x", summary: &run.summary }], &origin()).unwrap()
+    };
+    assert_eq!(json(1.0), json(2.0));
+    assert_eq!(json(1.0)["cells"][0]["summary"]["engine"], serde_json::json!({ "events": 5, "packets": 0 }));
+    assert_eq!(json(1.0)["commit"], "abc");
+}
+
+/// A difference over common seeds is the mean of the seeds' differences, and its interval does not see what the seeds
+/// have in common.
+#[test]
+fn cases_are_compared_seed_by_seed() {
+    let label = |rate: &str, case: &str, seed: u64| {
+        [("links.l.rate", rate), ("case", case), ("seed", &seed.to_string())]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec()
+    };
+    let mut told = Vec::new();
+    for rate in ["1", "2"] {
+        for (case, gain, seeds) in [("A", 0.0, 1..=4), ("B", 0.5, 2..=5), ("C", 0.25, 9..=9)] {
+            for seed in seeds {
+                let mut run = run(seed);
+                // Seeds differ by far more than cases.
+                run.summary.whole.links[0].queue_mean_packets =
+                    100.0 * seed as f64 + gain + 0.01 * (seed % 2) as f64 * gain;
+                told.push((label(rate, case, seed), run));
+            }
+        }
+    }
+    let cells: Vec<_> = told.iter().map(|(labels, run)| SweepCell { labels, id: "x", summary: &run.summary }).collect();
+    let json = sweep(&cells, &origin()).unwrap();
+    let differences = json["differences"].as_array().unwrap();
+    // One for each rate: C has no two seeds in common with anything, and rates are not cases.
+    assert_eq!(differences.len(), 2);
+    let first = &differences[0];
+    assert_eq!((&first["minuend"], &first["subtrahend"], &first["axis"]), (&"B".into(), &"A".into(), &"case".into()));
+    assert_eq!(first["labels"], serde_json::json!({ "links.l.rate": "1" }));
+    assert_eq!(first["seeds"], serde_json::json!(["2", "3", "4"]));
+    let queue = &first["measures"]["links"]["l"]["queue_mean_packets"];
+    // 0.5, 0.505 and 0.5: Student's 97.5 % quantile for two degrees of freedom is 4.303.
+    let (mean, sd) = (1.505 / 3.0, 0.005 / 3f64.sqrt());
+    assert!((queue["mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{queue}");
+    assert!((queue["ci95"][1].as_f64().unwrap() - mean - 4.302_653 * sd / 3f64.sqrt()).abs() < 1e-6, "{queue}");
+    assert_eq!(queue["n"], 3);
+    assert!(first["measures"].get("flows").is_none() && first["measures"].get("engine").is_none());
 }

@@ -1,0 +1,133 @@
+//! What is not complete: written beside its place under a hidden name, and gone unless it is moved there.
+//!
+//! Whoever writes a draft holds a lock on it, which ends with the process however that ends. A draft that nobody holds
+//! is what a killed run has left behind, and is removed by the next that comes by.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A directory or file that is not complete.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    path: PathBuf,
+    /// Open for as long as it is being written, and locked where the file system knows locks.
+    held: File,
+}
+
+impl Draft {
+    /// Begins a directory in `folder`.
+    pub(crate) fn directory(folder: &Path, name: &str) -> io::Result<Self> {
+        Self::begin(folder, name, |path| fs::create_dir(path).and_then(|()| File::open(path)))
+    }
+
+    /// Begins a file in `folder`.
+    pub(crate) fn file(folder: &Path, name: &str) -> io::Result<Self> {
+        Self::begin(folder, name, |path| File::create_new(path))
+    }
+
+    fn begin(folder: &Path, name: &str, create: impl Fn(&Path) -> io::Result<File>) -> io::Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        // Who removes what was abandoned may be faster than the lock; not time after time.
+        for _ in 0..100 {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!(".{name}{PARTIAL}{}-{count}", process::id()));
+            let held = match create(&path) {
+                Ok(held) => held,
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
+                Err(e) if e.kind() == ErrorKind::NotFound && folder.is_dir() => continue,
+                Err(e) => return Err(e),
+            };
+            let draft = Self { path, held };
+            if !matches!(draft.held.try_lock(), Err(TryLockError::WouldBlock)) && draft.path.symlink_metadata().is_ok()
+            {
+                return Ok(draft);
+            }
+        }
+        Err(io::Error::new(ErrorKind::ResourceBusy, "somebody removes what is being written"))
+    }
+
+    /// Where it is for now.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes into a file.
+    pub(crate) fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.held.write_all(bytes)
+    }
+
+    /// Moves it to its place, which is free, or for a file that of an older one.
+    pub(crate) fn place(&self, place: &Path) -> io::Result<()> {
+        fs::rename(&self.path, place)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Removes a draft; where it was moved to its place there is none.
+fn remove(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+const PARTIAL: &str = ".partial-";
+
+/// Whether a draft has such a name: `.NAME.partial-PROCESS-NUMBER`.
+fn is_ours(name: &str) -> bool {
+    let numbers = name.strip_prefix('.').and_then(|name| name.rsplit_once(PARTIAL)).map(|(_, numbers)| numbers);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    numbers.and_then(|numbers| numbers.split_once('-')).is_some_and(|(a, b)| digits(a) && digits(b))
+}
+
+/// Removes the drafts in `folder` that nobody is writing. What cannot be removed is left where it is.
+pub(crate) fn clean(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().is_some_and(is_ours)
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            remove(&entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_ours() {
+        for name in [".fig1.partial-12-0", ".a.b-1.partial-1-99", "..partial-1-1"] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in ["fig1.partial-12-0", ".fig1", ".fig1.partial-12", ".fig1.partial--1", ".git", ".x.partial-1-a"] {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_writes_stays_and_what_was_abandoned_goes() {
+        let home = tempfile::tempdir().unwrap();
+        let abandoned = home.path().join(".old.partial-4000000-7");
+        fs::create_dir(&abandoned).unwrap();
+        fs::write(abandoned.join("summary.json"), "{").unwrap();
+        fs::write(home.path().join(".old.json.partial-4000000-8"), "{").unwrap();
+        fs::write(home.path().join(".mine"), "").unwrap();
+        let directory = Draft::directory(home.path(), "new").unwrap();
+        let file = Draft::file(home.path(), "new.json").unwrap();
+        clean(home.path());
+        assert!(directory.path().is_dir() && file.path().is_file());
+        drop((directory, file));
+        let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, [".mine"]);
+    }
+}

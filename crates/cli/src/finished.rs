@@ -1,0 +1,90 @@
+//! Cells of a sweep that are on disk already: found by the identity of their scenario, whatever their labels.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use penstock_scenario::record::{Header, Origin, read_header, read_summary};
+
+use crate::record::Kept;
+
+/// The records in a directory, by the beginning of their identity.
+#[derive(Debug)]
+pub(crate) struct Finished(BTreeMap<String, Vec<PathBuf>>);
+
+/// What there is of a cell.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Its record, whole.
+    Whole(Box<(Header, Kept)>),
+    /// What once was its record, and what is wrong with it.
+    Damaged(PathBuf, String),
+    /// Nothing.
+    Nothing,
+}
+
+impl Finished {
+    /// Looks at the names in a directory; nothing is read.
+    pub(crate) fn scan(folder: &Path) -> io::Result<Self> {
+        let mut records: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            for id in ids(&entry.file_name().to_string_lossy()) {
+                records.entry(id.to_owned()).or_default().push(entry.path());
+            }
+        }
+        // The order of the disk decides nothing.
+        records.values_mut().for_each(|places| places.sort());
+        Ok(Self(records))
+    }
+
+    /// The record of a cell that `origin` computed. Those of other versions and worlds are passed over.
+    pub(crate) fn find(&self, id: &str, origin: &Origin) -> Found {
+        let places = id.get(..8).and_then(|id| self.0.get(id));
+        let mut damaged = Found::Nothing;
+        for place in places.into_iter().flatten() {
+            match whole(place, id, origin) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Found::Whole(Box::new(found)),
+                Err(why) => damaged = Found::Damaged(place.clone(), why),
+            }
+        }
+        damaged
+    }
+}
+
+/// The identities that the name of a record may end in: `WORDS-ID`, or where that was taken, `WORDS-ID-2`.
+fn ids(name: &str) -> impl Iterator<Item = &str> {
+    let is_id = |part: &&str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    name.rsplit('-').take(2).filter(is_id)
+}
+
+/// Reads a record; none if it is of something else.
+fn whole(place: &Path, id: &str, origin: &Origin) -> Result<Option<(Header, Kept)>, String> {
+    let mut read = |name: &str| fs::read(place.join(name));
+    let header = read("record.toml").map_err(|e| format!("record.toml: {e}"))?;
+    let header = read_header(&header).map_err(|e| format!("record.toml: {e}"))?;
+    if header.id != id || header.provenance.origin != *origin {
+        return Ok(None);
+    }
+    header.intact(&mut read).map_err(|e| e.to_string())?;
+    let summary = read("summary.json").map_err(|e| format!("summary.json: {e}"))?;
+    let summary = read_summary(&summary).map_err(|e| format!("summary.json: {e}"))?;
+    Ok(Some((header, Kept { path: place.to_path_buf(), summary })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_the_end_of_a_name() {
+        let of = |name| ids(name).collect::<Vec<_>>();
+        assert_eq!(of("20-mbit-s-1-0123abcd"), ["0123abcd"]);
+        assert_eq!(of("0123abcd"), ["0123abcd"]);
+        assert_eq!(of("fast-0123abcd-2"), ["0123abcd"]);
+        assert!(of("fast-0123abcd.damaged").is_empty() && of("sweep.json").is_empty());
+        assert!(of(".fast-0123abcd.partial-1234-0").is_empty());
+    }
+}

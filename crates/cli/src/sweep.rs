@@ -1,0 +1,132 @@
+//! A sweep on disk: which of its cells are finished, and what is said of it as a whole once all are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use penstock_report::{html, text};
+use penstock_scenario::read::Cell;
+use penstock_scenario::record::Origin;
+use penstock_scenario::summary::Summary;
+use serde_json::{Value, json};
+
+use crate::arguments::Shard;
+use crate::failure::Failure;
+use crate::finished::{Finished, Found};
+use crate::folder::{Folder, Others, unwritable};
+use crate::record::{self, Kept};
+use crate::run::Batch;
+use crate::{machine, pages, terminal};
+
+/// A sweep, its directory, and what is there of it.
+#[derive(Debug)]
+pub(crate) struct Swept<'a> {
+    batch: &'a Batch,
+    folder: Folder,
+    origin: Origin,
+    /// The cells of this shard, those with the same scenario once.
+    ours: Vec<&'a Cell>,
+    /// Records from before, by identity.
+    kept: BTreeMap<&'a str, Kept>,
+    shard: Option<Shard>,
+}
+
+impl<'a> Swept<'a> {
+    /// Opens the directory of a sweep and reads what is finished in it. A damaged record is set aside, and its cell runs
+    /// again.
+    pub(crate) fn open(out: &Folder, batch: &'a Batch, world: &str, shard: Option<Shard>) -> Result<Self, Failure> {
+        let folder = out.resume(&batch.stem, if shard.is_some() { Others::Share } else { Others::Wait })?;
+        let mut seen = BTreeSet::new();
+        let cells = batch.cells.iter().enumerate().filter(|(at, _)| shard.is_none_or(|shard| shard.has(*at)));
+        let ours: Vec<&Cell> = cells.map(|(_, cell)| cell).filter(|cell| seen.insert(&cell.id)).collect();
+        let mut swept = Self { batch, folder, origin: machine::origin(world), ours, kept: BTreeMap::new(), shard };
+        let finished = swept.scan()?;
+        for cell in &swept.ours {
+            match finished.find(&cell.id, &swept.origin) {
+                Found::Whole(found) => {
+                    swept.kept.insert(&cell.id, found.1);
+                }
+                Found::Damaged(path, why) => {
+                    let aside = swept.folder.set_aside(&path)?;
+                    terminal::note(format!("{}: {why}; it runs again, and is now {}", path.display(), aside.display()));
+                }
+                Found::Nothing => {}
+            }
+        }
+        if !swept.kept.is_empty() {
+            let (there, all) = (swept.kept.len(), swept.ours.len());
+            terminal::note(format!("{there} of {all} cells are finished in {}", swept.folder.path().display()));
+        }
+        Ok(swept)
+    }
+
+    /// Where its records go.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// The cells that are to be run.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &'a Cell> {
+        self.ours.iter().copied().filter(|cell| !self.kept.contains_key(cell.id.as_str()))
+    }
+
+    /// How many need not be.
+    pub(crate) fn finished(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// After a failure: says how it goes on.
+    pub(crate) fn give_up(&self) {
+        self.folder.remove_if_empty();
+        let Ok(finished) = self.scan() else { return };
+        let whole = |cell: &&&Cell| matches!(finished.find(&cell.id, &self.origin), Found::Whole(_));
+        let (there, all) = (self.ours.iter().filter(whole).count(), self.ours.len());
+        if there > 0 {
+            let place = self.folder.path().display();
+            terminal::note(format!("{there} of {all} cells are finished in {place}; the same command runs the others"));
+        }
+    }
+
+    fn scan(&self) -> Result<Finished, Failure> {
+        Finished::scan(self.folder.path()).map_err(|e| unwritable(self.folder.path(), &e))
+    }
+
+    /// With the records that were made now, and where all cells are there: writes `sweep.json` and the report. Says what
+    /// there is, and gives it as JSON.
+    pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Value, Failure> {
+        self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
+        // Those of other shards.
+        if self.shard.is_some() {
+            let finished = self.scan()?;
+            for cell in &self.batch.cells {
+                if !self.kept.contains_key(cell.id.as_str())
+                    && let Found::Whole(found) = finished.find(&cell.id, &self.origin)
+                {
+                    self.kept.insert(&cell.id, found.1);
+                }
+            }
+        }
+        let batch = self.batch;
+        let kept: Vec<Kept> = batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
+        let (there, all) = (kept.len(), batch.cells.len());
+        let place = self.folder.path().display();
+        if there < all {
+            if !json {
+                terminal::say(format!("records {place}"))?;
+                terminal::say(format!(
+                    "{there} of {all} cells are finished; the shard that completes them writes sweep.json"
+                ))?;
+            }
+            return Ok(json!({ "finished": there, "cells": all }));
+        }
+        let value = record::of_sweep(&self.origin.world, &batch.cells, &kept)?;
+        self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
+        let page = pages::of_sweep(&batch.title, &batch.cells, &kept, &batch.text, &batch.command, &machine::facts());
+        self.folder.put_file("report.html", html::write(&page).as_bytes())?;
+        if !json {
+            let summaries: Vec<Summary> = kept.iter().map(|k| k.summary.clone()).collect();
+            terminal::say(format!("{}\n{}", text::page(&page), pages::cost(&summaries)))?;
+            terminal::say(format!("records {place}"))?;
+            terminal::say(format!("report  {}", record::shown(self.folder.path(), "report.html")))?;
+        }
+        Ok(value)
+    }
+}
