@@ -30,7 +30,7 @@ fn a_full_disk_keeps_what_is_complete_and_the_sweep_goes_on_where_there_is_room(
         let size = |file| fs::metadata(bench.path("whole/swept").join(cell).join(file)).unwrap().len();
         files.map(|file| size(file).div_ceil(4096)).sum::<u64>()
     };
-    let cell_kib = 4 * cells.iter().filter(|name| !name.contains(".")).map(pages).max().unwrap();
+    let cell_kib = 4 * cells.iter().filter(|name| !name.contains('.')).map(pages).max().unwrap();
     let script = format!(
         "mkdir out kept && mount -t tmpfs -o size={}k none out
          set +e

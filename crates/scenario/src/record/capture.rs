@@ -116,7 +116,7 @@ impl Behaviour {
         // A cast of an infinite number is the largest there is.
         let bytes = (window.ceil() as u64).clamp(1, u64::from(u16::MAX) << 14);
         let said = |scale: u8| bytes.div_ceil(1 << scale);
-        let scale = (0..14).find(|scale| said(*scale) <= u64::from(u16::MAX)).unwrap_or(14);
+        let scale = (0..14).find(|scale| u16::try_from(said(*scale)).is_ok()).unwrap_or(14);
         let field = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
         Self { selective, plain: field(bytes), scaled: field(said(scale)), scale }
     }
@@ -310,7 +310,7 @@ impl<W: Write> Capture<W> {
         tcp.ece = segment.ece;
         tcp.cwr = segment.cwr;
         tcp.options = TcpOptions::try_from_elements(options).map_err(io::Error::other)?;
-        let mut ip = self.ip(seen.flow, segment.from, segment.ecn, IpNumber::TCP, tcp.header_len(), segment.payload);
+        let mut ip = internet(seen.flow, segment.from, segment.ecn, IpNumber::TCP, tcp.header_len(), segment.payload);
         // RFC 6864: what is never fragmented needs no identification.
         ip.dont_fragment = true;
         tcp.checksum =
@@ -329,7 +329,7 @@ impl<W: Write> Capture<W> {
         let Some(zeros) = zeros else {
             return Err(CaptureError::Misshapen { flow: seen.flow, size: seen.size });
         };
-        let mut ip = self.ip(seen.flow, End::Sender, seen.ecn, IpNumber::UDP, UdpHeader::LEN, zeros.len() as u32);
+        let mut ip = internet(seen.flow, End::Sender, seen.ecn, IpNumber::UDP, UdpHeader::LEN, zeros.len() as u32);
         ip.identification = number as u16;
         let (source, destination) = ports(seen.connection, End::Sender);
         let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, zeros).map_err(io::Error::other)?;
@@ -337,25 +337,6 @@ impl<W: Write> Capture<W> {
         self.begin(&ip)?;
         udp.write(&mut self.frame)?;
         self.store(seen.at, payload)
-    }
-
-    fn ip(&self, flow: u32, from: End, ecn: Ecn, protocol: IpNumber, header: usize, payload: u32) -> Ipv4Header {
-        let other = if from == End::Sender { End::Receiver } else { End::Sender };
-        Ipv4Header {
-            ecn: match ecn {
-                Ecn::NotEct => IpEcn::NotEct,
-                Ecn::Ect0 => IpEcn::Ect0,
-                Ecn::Ect1 => IpEcn::Ect1,
-                Ecn::Ce => IpEcn::CongestionExperienced,
-            },
-            // No more than 65535, which `new` saw to.
-            total_len: (Ipv4Header::MIN_LEN + header) as u16 + payload as u16,
-            time_to_live: 64,
-            protocol,
-            source: address(flow, from),
-            destination: address(flow, other),
-            ..Ipv4Header::default()
-        }
     }
 
     /// Begins a frame with the headers below the transport's.
@@ -391,6 +372,25 @@ impl<W: Write> Capture<W> {
 impl Stamps {
     fn option(self) -> TcpOptionElement {
         TcpOptionElement::Timestamp(self.own, self.echoed)
+    }
+}
+
+fn internet(flow: u32, from: End, ecn: Ecn, protocol: IpNumber, header: usize, payload: u32) -> Ipv4Header {
+    let other = if from == End::Sender { End::Receiver } else { End::Sender };
+    Ipv4Header {
+        ecn: match ecn {
+            Ecn::NotEct => IpEcn::NotEct,
+            Ecn::Ect0 => IpEcn::Ect0,
+            Ecn::Ect1 => IpEcn::Ect1,
+            Ecn::Ce => IpEcn::CongestionExperienced,
+        },
+        // No more than 65535, which `new` saw to.
+        total_len: (Ipv4Header::MIN_LEN + header) as u16 + payload as u16,
+        time_to_live: 64,
+        protocol,
+        source: address(flow, from),
+        destination: address(flow, other),
+        ..Ipv4Header::default()
     }
 }
 
