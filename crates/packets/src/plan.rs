@@ -114,12 +114,17 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
-        let starts = group.starts(name, scenario.seed);
+        let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
         let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}"));
         let stop = group.stop.map_or(u64::MAX, |t| t.0);
         let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+        if open {
+            // Transfers arrive at the group, from its first start on, and any of its flows may take one.
+            let first = starts.iter().copied().min().unwrap_or_default();
+            starts.fill(first);
+        }
         let mut single = stream("size");
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
@@ -165,7 +170,7 @@ impl Parts {
                 source,
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
-                burst: Burst::new(allowed.gap),
+                burst: Burst::new(allowed.gap, start.0),
                 timer: Timer::new(group.sender.min_rto),
                 window: allowed.window,
                 window_since: start.0,

@@ -14,8 +14,9 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    pub(crate) fn new(gap: u64) -> Self {
-        Self { gap, due: 0, left: 0, scheduled: false }
+    /// The first packet is due at `start`.
+    pub(crate) fn new(gap: u64, start: u64) -> Self {
+        Self { gap, due: start, left: 0, scheduled: false }
     }
 
     /// When the next packet may leave, if not now.
@@ -59,9 +60,14 @@ impl Burst {
     }
 
     /// Another gap from now on, also before the packet that is due next.
-    pub(crate) fn change(&mut self, gap: u64) {
-        self.due = self.due.saturating_sub(self.gap).saturating_add(gap);
+    pub(crate) fn change(&mut self, gap: u64, now: u64) {
+        self.due = self.due.saturating_sub(self.gap).saturating_add(gap).max(now);
         self.gap = gap;
+    }
+
+    /// After a silence, in which no slot was missed.
+    pub(crate) fn resume(&mut self, now: u64) {
+        self.due = self.due.max(now);
     }
 }
 
@@ -71,7 +77,7 @@ mod tests {
 
     #[test]
     fn packets_leave_on_a_grid_and_catch_up_by_one_slot() {
-        let mut burst = Burst::new(10);
+        let mut burst = Burst::new(10, 0);
         let mut sent = Vec::new();
         // Asked at these moments; one packet a moment at the most.
         for now in [100, 105, 110, 117, 120, 170, 171, 172, 180] {
@@ -81,5 +87,21 @@ mod tests {
             }
         }
         assert_eq!(sent, [100, 105, 110, 120, 170, 171, 180]);
+    }
+
+    /// A start and the end of a silence are no slots missed, and a shorter gap brings one packet forward, not two.
+    #[test]
+    fn nothing_is_caught_up_of_a_silence() {
+        let next = |burst: &mut Burst, now| {
+            assert_eq!(burst.wait(now), None);
+            burst.sent(now);
+            burst.wait(now)
+        };
+        let mut burst = Burst::new(10, 100);
+        assert_eq!(next(&mut burst, 100), Some(110));
+        burst.resume(500);
+        assert_eq!(next(&mut burst, 500), Some(510));
+        burst.change(3, 509);
+        assert_eq!(next(&mut burst, 509), Some(512));
     }
 }
