@@ -411,7 +411,8 @@ impl Engine {
                 break;
             }
             flow.burst.sent(now);
-            let tx = flow.data.next_tx();
+            // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
+            let tx = if group.reliable { flow.data.next_tx() } else { segment.seq };
             if group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
