@@ -213,3 +213,26 @@ fn a_flow_that_stops_mends_its_losses() {
         assert!((flow.goodput_bit_per_s * 20.0 / 8.0 - (firsts * 960) as f64).abs() < 1e-6);
     }
 }
+
+/// Single packets that arrive as a Poisson process wait as long as in an M/D/1 queue, `rho S / (2 (1 - rho))` on average
+/// (Pollaczek and Khinchine), at a port and at a queue that holds its packets.
+#[test]
+fn single_packets_wait_as_in_theory() {
+    for queue in ["", "scheduler = { law = \"drr\", by = \"class\" }"] {
+        for (per_s, rho) in [(625.0, 0.5), (1000.0, 0.8)] {
+            let flows = format!(
+                "count = 400\nclass = \"one\"\narrivals = {{ poisson = \"{per_s} /s\" }}\nsize = \"960 B\"\ncc = {{ law = \"newreno\" }}"
+            );
+            let top = "duration = \"400 s\"\nsample = \"10 s\"";
+            let run = Dumbbell { top, link: queue, flows: &flows, ..Dumbbell::PLAIN }.run();
+            let b = link(&run, "b");
+            assert_near(b.utilization, rho, 0.01, "load");
+            let wait = rho * 0.0008 / (2.0 * (1.0 - rho));
+            assert_near(b.queueing_delay_mean_s.unwrap(), wait, 0.03, "M/D/1");
+            assert_near(b.queue_mean_packets, per_s * wait, 0.03, "Little");
+            // Who waits is not who arrives when all flows are taken: none ever are.
+            let (arrived, began) = (numbers(&run, "transfers", "arrived_s"), numbers(&run, "transfers", "began_s"));
+            assert_eq!(arrived, began);
+        }
+    }
+}
