@@ -58,6 +58,9 @@ pub(crate) struct Engine {
     pub(crate) hops: Vec<Hop>,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
+    /// What coins know a flow by: its group's name and its place there, not its number, which depends on the groups
+    /// before.
+    pub(crate) keys: Vec<u64>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) sources: Vec<Source>,
@@ -172,7 +175,7 @@ impl Engine {
         if marks
             && packet.is(ECT)
             && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
-            && port.marks(Time(packet.at - delay), || coins.of(packet.identity()))
+            && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
         {
             packet.flags |= CE;
         }
@@ -214,7 +217,7 @@ impl Engine {
         let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, &mut self.agenda) {
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss, &self.keys), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -433,7 +436,8 @@ impl Engine {
                 break;
             }
             flow.burst.sent(now);
-            let tx = flow.data.next_tx();
+            // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
+            let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
@@ -467,7 +471,7 @@ impl Engine {
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda)
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss, &self.keys), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true
@@ -577,14 +581,14 @@ fn cross(
     now: u64,
     number: u32,
     port: &mut Port,
-    (coins, losses, loss): (Coins, Coins, f64),
+    (coins, losses, loss, keys): (Coins, Coins, f64, &[u64]),
     line: &mut Line,
     agenda: &mut Agenda,
 ) -> bool {
-    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
+    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if loss > 0.0 && losses.of(packet.identity()) < loss {
+            if loss > 0.0 && losses.of(packet.identity(keys)) < loss {
                 port.lose();
                 return false;
             }

@@ -21,7 +21,7 @@ use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
-use crate::station::{Link, Station};
+use crate::station::{Apart, Link, Station};
 use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
@@ -43,7 +43,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
         group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
     }
-    let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
+    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
         ports: l,
@@ -73,6 +73,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         groups,
         receivers: flows.iter().map(|_| Receiver::default()).collect(),
         flows,
+        keys,
         entries,
         sources,
         supplies,
@@ -99,6 +100,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
 struct Parts {
     groups: Vec<Group>,
     flows: Vec<Flow>,
+    keys: Vec<u64>,
     entries: Vec<Entry>,
     sources: Vec<Source>,
     supplies: Vec<Option<Supply>>,
@@ -117,13 +119,19 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
-        let starts = group.starts(name, scenario.seed);
+        let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
         let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}"));
         let stop = group.stop.map_or(u64::MAX, |t| t.0);
         let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+        if open {
+            // Transfers arrive at the group, from its first start on, and any of its flows may take one.
+            let first = starts.iter().copied().min().unwrap_or_default();
+            starts.fill(first);
+        }
         let mut single = stream("size");
+        let packets = stream("packets").bits();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
@@ -154,6 +162,7 @@ impl Parts {
                 self.sources.len() as u32 - 1
             });
             let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
+            self.keys.push(packets.wrapping_add((index as u64) << 32));
             self.flows.push(Flow {
                 group: at,
                 index: index as u32,
@@ -168,7 +177,7 @@ impl Parts {
                 source,
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
-                burst: Burst::new(allowed.gap_s),
+                burst: Burst::new(allowed.gap_s, start.0),
                 timer: Timer::new(group.sender.min_rto),
                 window: allowed.window,
                 window_since: start.0,
@@ -357,7 +366,11 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let service = service(link);
-        let by_class = matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
+        let apart = match (law.needs().serve, link.scheduler) {
+            (aqm::Serve::PerFlow { .. }, _) => Apart::Hashes,
+            (_, model::Scheduler::Drr { by: By::Class, .. }) => Apart::Classes,
+            _ => Apart::Flows,
+        };
         let scheduler = match link.scheduler {
             model::Scheduler::Fifo => Scheduler::Fifo,
             model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
@@ -369,7 +382,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
-        Ok(Link { station, by_class, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
+        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }
