@@ -1,5 +1,7 @@
 //! A packet: 32 bytes by value.
 
+use penstock_law::edge::Colour;
+
 /// A packet under way. Sequence and transmission numbers are the low 32 bits of a flow's 64-bit ones.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -14,7 +16,8 @@ pub(crate) struct Packet {
     pub(crate) seq: u32,
     /// Data: which transmission of the flow this is. Acknowledgement: that of the packet that caused it.
     pub(crate) tx: u32,
-    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to.
+    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: the drop
+    /// precedence that a conditioner gave it, zero where there is none.
     pub(crate) from: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
@@ -43,6 +46,11 @@ pub(crate) const LOW: u8 = 64;
 impl Packet {
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Its drop precedence; acknowledgements are under no contract.
+    pub(crate) fn colour(&self) -> Colour {
+        if self.is(ACK) { Colour::Green } else { Colour::ALL[self.from.min(2) as usize] }
     }
 
     /// What no other packet on the same link has: whose it is, which transmission (4 10^9 later they repeat), and

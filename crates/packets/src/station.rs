@@ -103,6 +103,7 @@ impl Engine {
             bytes: u32::from(packet.size),
             markable: packet.is(ECT),
             low_latency: packet.is(LOW | CE),
+            colour: packet.colour(),
             queue_key: if *by_class { groups[flows[packet.flow as usize].group as usize].class } else { packet.flow },
         };
         let now = Time(*now);
