@@ -16,8 +16,8 @@ pub(crate) struct Packet {
     pub(crate) seq: u32,
     /// Data: which transmission of the flow this is. Acknowledgement: that of the packet that caused it.
     pub(crate) tx: u32,
-    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: the drop
-    /// precedence that a conditioner gave it, zero where there is none.
+    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: one more
+    /// than the drop precedence that a conditioner gave it, zero where there was none.
     pub(crate) from: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
@@ -48,9 +48,19 @@ impl Packet {
         self.flags & flag != 0
     }
 
-    /// Its drop precedence; acknowledgements are under no contract.
+    /// What a conditioner made of it; none before one, and none of acknowledgements, which are under no contract.
+    pub(crate) fn painted(&self) -> Option<Colour> {
+        if self.is(ACK) { None } else { Colour::ALL.get((self.from as usize).wrapping_sub(1)).copied() }
+    }
+
+    /// What it is to a queue.
     pub(crate) fn colour(&self) -> Colour {
-        if self.is(ACK) { Colour::Green } else { Colour::ALL[self.from.min(2) as usize] }
+        self.painted().unwrap_or_default()
+    }
+
+    /// A conditioner has coloured it. It is data.
+    pub(crate) fn paint(&mut self, colour: Colour) {
+        self.from = u32::from(colour.precedence()) + 1;
     }
 
     /// What no other packet on the same link has: whose it is, which transmission (4 10^9 later they repeat), and
@@ -70,6 +80,18 @@ pub(crate) fn expand(near: u64, low: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A conditioner's colour is that of data only: an acknowledgement has a segment's number in the same place.
+    #[test]
+    fn data_are_painted() {
+        let mut packet = Packet::default();
+        assert_eq!((packet.painted(), packet.colour()), (None, Colour::Green));
+        for colour in Colour::ALL {
+            packet.paint(colour);
+            assert_eq!((packet.painted(), packet.colour()), (Some(colour), colour));
+            assert_eq!(Packet { flags: ACK | SACK, ..packet }.painted(), None);
+        }
+    }
 
     #[test]
     fn numbers_survive_the_wrap_of_their_low_half() {
