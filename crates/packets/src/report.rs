@@ -91,7 +91,9 @@ impl Span<'_> {
     fn measured(&self) -> Measured {
         let flows = self.flows();
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
-        let fairness = jain(shares).map(|jain| Fairness { jain });
+        let customers = self.customers();
+        let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
+        let fairness = jain(shares).map(|jain| Fairness { jain, contracts_jain });
         Measured {
             measured_s: self.seconds(),
             links: (0..self.engine.links.len())
@@ -101,7 +103,7 @@ impl Span<'_> {
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
             fairness,
             classes: self.classes(),
-            customers: self.customers(),
+            customers,
         }
     }
 
@@ -284,9 +286,11 @@ impl Span<'_> {
         let seconds = self.seconds();
         let mean = (to.level - from.level) / seconds;
         let square = (to.level_squared - from.level_squared) / seconds;
+        let committed = self.engine.edges[edge].conditioner.contract().committed_bit_per_s;
         CustomerSummary {
             throughput_bit_per_s,
-            committed_bit_per_s: Some(self.engine.edges[edge].conditioner.contract().committed_bit_per_s),
+            committed_bit_per_s: Some(committed),
+            achieved_fraction: Some(throughput_bit_per_s / committed),
             in_profile_fraction: in_profile(&from, &to),
             bucket_mean_bytes: Some(mean),
             bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),

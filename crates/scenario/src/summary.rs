@@ -70,6 +70,9 @@ pub struct CustomerSummary {
     /// What its contract commits, where it has a conditioner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed_bit_per_s: Option<f64>,
+    /// Throughput over what is committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub achieved_fraction: Option<f64>,
     /// Share of the bytes that entered green; absent where none did, as all that follows where there is no conditioner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_profile_fraction: Option<f64>,
@@ -211,6 +214,9 @@ pub struct FlowSummary {
 pub struct Fairness {
     /// Jain's index of goodput.
     pub jain: f64,
+    /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts_jain: Option<f64>,
 }
 
 /// What a run cost. The only part of a record that differs between two runs of the same seed.

@@ -63,6 +63,7 @@ pub(super) const GROUP: &[Measure<GroupSummary>] = &[
 const CUSTOMER: &[Measure<CustomerSummary>] = &[
     real("Committed", "bit/s", false, |c| c.committed_bit_per_s),
     real("Throughput", "bit/s", true, |c| Some(c.throughput_bit_per_s)),
+    real("Achieved", "", true, |c| c.achieved_fraction),
     real("In profile", "", true, |c| c.in_profile_fraction),
     real("Mean bucket", "B", true, |c| c.bucket_mean_bytes),
     real("Bucket s.d.", "B", false, |c| c.bucket_sd_bytes),
