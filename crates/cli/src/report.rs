@@ -59,7 +59,7 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
     let path = directory.join("summary.json");
     let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
     let mut series: Vec<Table> = Vec::new();
-    for name in ["links.parquet", "groups.parquet", "flows-series.parquet"] {
+    for name in ["links.parquet", "groups.parquet", "customers.parquet", "flows-series.parquet"] {
         let path = directory.join(name);
         if path.is_file() {
             series.push(read_table(&bytes(&path)?).map_err(|e| wrong(&path, &e))?);

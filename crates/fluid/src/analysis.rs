@@ -189,6 +189,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
     let (name, link) = loaded_link(scenario, &classes)?;
     let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
     counted(name, link, &site, &classes)?;
+    check_contracts(scenario)?;
     let mut bottleneck = Bottleneck::new(name, &link.aqm, &site)?;
     let total: u32 = classes.iter().map(|c| c.count).sum();
     let mut sources = Vec::with_capacity(classes.len());
@@ -324,6 +325,18 @@ fn counted(name: &str, link: &Link, site: &aqm::Site, classes: &[Class<'_>]) -> 
         refuse(format!("the group `{group_name}`"), &of_group)?;
     }
     Ok(())
+}
+
+/// Contracts change what a queue drops, by colours that no law of this analysis sees.
+fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
+    let Some((name, _)) = scenario.customers.iter().find(|(_, customer)| customer.conditioner.is_some()) else {
+        return Ok(());
+    };
+    Err(AnalysisError::NotCounted {
+        place: format!("the customer `{name}`"),
+        what: "a conditioner",
+        remedy: "leave `conditioner` out, or run it packet by packet",
+    })
 }
 
 fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &Equilibrium) -> Result<(), AnalysisError> {

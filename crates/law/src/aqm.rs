@@ -9,7 +9,9 @@ mod pi;
 mod pie;
 pub mod price;
 pub mod red;
+mod wred;
 
+use crate::edge::Colour;
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
@@ -26,6 +28,7 @@ pub const AQMS: &[Entry<Queue>] = &[
     fq_codel::ENTRY,
     pie::ENTRY,
     dualpi2::ENTRY,
+    wred::ENTRY,
 ];
 
 /// The role of a queue's law: it decides pass, mark or drop.
@@ -79,6 +82,14 @@ numbers! {
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
+        /// Green packets among those that wait. Where [`Needs::colours`] only.
+        green: "packets",
+        /// Yellow ones. Where [`Needs::colours`] only.
+        yellow: "packets",
+    }
+    frozen {
+        /// What the packet is that arrived, or that is at the head. Where [`Needs::colours`] only.
+        colour: Colour,
     }
 }
 
@@ -86,8 +97,31 @@ impl<N: Number> Port<N> {
     /// What is measured before anything is: zero everywhere.
     pub fn nothing() -> Self {
         let zero = N::of(0.0);
-        Self { queue: zero, arrived: zero, capacity: zero, sojourn_s: zero, now_s: zero }
+        Self {
+            queue: zero,
+            arrived: zero,
+            capacity: zero,
+            sojourn_s: zero,
+            now_s: zero,
+            green: zero,
+            yellow: zero,
+            colour: Colour::Green,
+        }
     }
+}
+
+impl Port<f64> {
+    /// What is measured before anything is, where a constant is needed.
+    pub const NOTHING: Self = Self {
+        queue: 0.0,
+        arrived: 0.0,
+        capacity: 0.0,
+        sojourn_s: 0.0,
+        now_s: 0.0,
+        green: 0.0,
+        yellow: 0.0,
+        colour: Colour::Green,
+    };
 }
 
 numbers! {
@@ -134,6 +168,8 @@ pub struct Needs {
     pub bytes: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
+    /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
+    pub colours: bool,
 }
 
 impl Needs {
@@ -145,6 +181,7 @@ impl Needs {
         overrules_marks: false,
         bytes: false,
         serve: Serve::Scheduler,
+        colours: false,
     };
 }
 

@@ -104,10 +104,10 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
-    /// Whether a port can host a law: one that decides nothing at the head of the queue and leaves the order of service
-    /// alone. Others need a [`Served`](crate::Served).
+    /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
+    /// alone and does not go by colours. Others need a [`Served`](crate::Served).
     pub fn suits(needs: &Needs) -> bool {
-        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours
     }
 
     /// An empty port at time zero.
@@ -116,7 +116,7 @@ impl Port {
         law.add();
         let needs = law.needs();
         assert!(Self::suits(&needs), "this law needs its packets held");
-        let start = law.says(0, &SEEN_NOTHING);
+        let start = law.says(0, &Seen::NOTHING);
         let curve = Curve::new(service);
         let rate = curve.rate();
         Self {
@@ -271,7 +271,7 @@ impl Port {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
         } else {
-            self.law.says(0, &SEEN_NOTHING)
+            self.law.says(0, &Seen::NOTHING)
         }
     }
 
@@ -334,7 +334,7 @@ impl Port {
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen { queue, arrived: 0.0, capacity, sojourn_s: 0.0, now_s: now.seconds() }
+        Seen { queue, capacity, now_s: now.seconds(), ..Seen::NOTHING }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
@@ -360,8 +360,6 @@ impl Port {
         }
     }
 }
-
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, sojourn_s: 0.0, now_s: 0.0 };
 
 #[cfg(test)]
 mod tests {

@@ -12,6 +12,7 @@ mod store;
 use std::fmt;
 
 use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue as Role, Serve};
+use penstock_law::edge::Colour;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -65,6 +66,8 @@ pub struct Arrival<P> {
     pub markable: bool,
     /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
     pub low_latency: bool,
+    /// Its drop precedence (RFC 2597); green where no conditioner has coloured it.
+    pub colour: Colour,
     /// What is treated apart: the number of its flow or of its class. Numbers of queues are dense: each is a place in
     /// memory.
     pub queue_key: u32,
@@ -201,7 +204,7 @@ impl<P: Copy> Served<P> {
         coin: impl FnOnce() -> f64,
         mut dropped: impl FnMut(P),
     ) -> Offered {
-        let Arrival { packet, bytes, markable, low_latency, queue_key } = arrival;
+        let Arrival { packet, bytes, markable, low_latency, colour, queue_key } = arrival;
         let at = self.queue_of(queue_key, low_latency);
         let instance = self.instance(at);
         self.account.counters.arrivals += 1;
@@ -209,7 +212,7 @@ impl<P: Copy> Served<P> {
         let mut marked = false;
         let on_arrival = self.needs.decides == Decides::OnArrival;
         if on_arrival {
-            let seen = self.seen(now, at);
+            let seen = Seen { colour, ..self.seen(now, at) };
             let idle = self.idle(now, at);
             self.ears[instance].last_arrival = now;
             let event = Event::Arrival { bytes, idle };
@@ -229,7 +232,7 @@ impl<P: Copy> Served<P> {
                 let Some(longest) = self.longest(at, bytes) else {
                     self.account.counters.drops += 1;
                     if on_arrival {
-                        let seen = self.seen(now, at);
+                        let seen = Seen { colour, ..self.seen(now, at) };
                         self.law.on(instance, Event::Hit, &seen);
                     }
                     return Offered::Refused(Reason::Full);
@@ -244,7 +247,7 @@ impl<P: Copy> Served<P> {
         self.account.counters.marks += u64::from(marked);
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
-        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency };
+        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency, colour };
         self.store.push(&mut self.queues[at as usize].list, held);
         self.order.added(&mut self.queues, at);
         Offered::Queued
@@ -476,7 +479,8 @@ impl<P: Copy> Served<P> {
         let instance = self.instance(at);
         match self.needs.decides {
             Decides::AtHead => {
-                let seen = Seen { sojourn_s: (now - held.arrival).seconds(), ..self.seen(now, at) };
+                let sojourn_s = (now - held.arrival).seconds();
+                let seen = Seen { sojourn_s, colour: held.colour, ..self.seen(now, at) };
                 let event = Event::Departure { low_latency: held.low_latency };
                 judge(&mut *self.law, instance, event, &seen, held.markable, || coin(&held.packet))
             }
@@ -491,7 +495,12 @@ impl<P: Copy> Served<P> {
     /// What a law is told about one queue.
     fn seen(&self, now: Time, at: u32) -> Seen<f64> {
         let list = &self.queues[at as usize].list;
-        self.seen_with(now, u64::from(list.packets), list.bytes)
+        let seen = self.seen_with(now, u64::from(list.packets), list.bytes);
+        if !self.needs.colours {
+            return seen;
+        }
+        let [green, yellow] = list.green_and_yellow.map(f64::from);
+        Seen { green, yellow, ..seen }
     }
 
     fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> Seen<f64> {
@@ -502,10 +511,9 @@ impl<P: Copy> Served<P> {
         };
         Seen {
             queue: if self.needs.bytes { bytes as f64 * self.per_byte } else { packets as f64 },
-            arrived: 0.0,
             capacity,
-            sojourn_s: 0.0,
             now_s: now.seconds(),
+            ..Seen::NOTHING
         }
     }
 

@@ -7,6 +7,7 @@ use penstock_scenario::seed::Coins;
 use penstock_scenario::world::{End, RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
+use crate::edge::Edge;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group, NONE};
 use crate::line::Line;
@@ -63,11 +64,15 @@ pub(crate) struct Engine {
     pub(crate) keys: Vec<u64>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) entries: Vec<Entry>,
+    /// Conditioners, which data pass as they come out of an entry.
+    pub(crate) edges: Vec<Edge>,
     pub(crate) sources: Vec<Source>,
     /// By group.
     pub(crate) supplies: Vec<Option<Supply>>,
     pub(crate) rare: Vec<Now>,
     pub(crate) accounts: Vec<Account>,
+    /// Accounts of classes come before those of customers.
+    pub(crate) first_customer: usize,
     pub(crate) transfers: Vec<Transfer>,
     /// Flows that have a size, do not repeat, and are not done.
     pub(crate) unfinished: u64,
@@ -196,14 +201,18 @@ impl Engine {
     #[cold]
     fn enter(&mut self, at: usize) {
         let entry = &mut self.entries[at];
-        let packet = entry.line.packets.pop();
+        let mut packet = entry.line.packets.pop();
         if let Some(head) = entry.line.packets.front() {
             self.agenda.schedule(self.numbering.entries + at as u32, head.at, head.stamp);
         }
         if packet.is(ACK) {
             self.back(packet.flow as usize, Reply::of(&packet));
         } else {
-            self.forward(packet, self.flows[packet.flow as usize].route[0].0);
+            let flow = &self.flows[packet.flow as usize];
+            if let Some(edge) = self.edges.get_mut(self.groups[flow.group as usize].edge as usize) {
+                edge.colour(&mut packet, self.now);
+            }
+            self.forward(packet, flow.route[0].0);
         }
     }
 

@@ -10,6 +10,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
+use crate::edge::{edge_of, edges};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
@@ -75,10 +76,12 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         flows,
         keys,
         entries,
+        edges: edges(scenario)?,
         sources,
         supplies,
         rare,
         accounts: vec![Account::default(); classes + scenario.customers.len()],
+        first_customer: classes,
         transfers: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
@@ -130,6 +133,7 @@ impl Parts {
             let first = starts.iter().copied().min().unwrap_or_default();
             starts.fill(first);
         }
+        let edge = edge_of(scenario, name);
         let mut single = stream("size");
         let packets = stream("packets").bits();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
@@ -140,7 +144,7 @@ impl Parts {
             let allowed = windows.start(index);
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(
-                (group.access.is_some() || group.jitter.is_some())
+                (group.access.is_some() || group.jitter.is_some() || edge.is_some())
                     .then(|| Entry::of_data(group.access, group.jitter, own("jitter"))),
             );
             let ack_entry =
@@ -235,6 +239,7 @@ impl Parts {
             remember: group.sender.remember,
             class: class.unwrap_or(classes.len()) as u32,
             accounts,
+            edge: edge.map_or(NONE, |at| at as u32),
             steps,
             next_step,
         });

@@ -12,7 +12,7 @@ use penstock_scenario::summary::{
 use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
 
 use crate::engine::Engine;
-use crate::measure::{Reading, Taken, Told};
+use crate::measure::{Reading, Taken, Told, in_profile};
 use crate::traffic::Transfer;
 
 /// More flows than this and the summary leaves them to their table.
@@ -56,6 +56,9 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     if scenario.groups.values().any(|group| group.size.is_some()) {
         series.push(transfers_table(engine, &flow_names));
     }
+    if !taken.customers.time_s.is_empty() {
+        series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
+    }
     if !taken.flows.time_s.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names));
     }
@@ -88,7 +91,9 @@ impl Span<'_> {
     fn measured(&self) -> Measured {
         let flows = self.flows();
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
-        let fairness = jain(shares).map(|jain| Fairness { jain });
+        let customers = self.customers();
+        let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
+        let fairness = jain(shares).map(|jain| Fairness { jain, contracts_jain });
         Measured {
             measured_s: self.seconds(),
             links: (0..self.engine.links.len())
@@ -98,7 +103,7 @@ impl Span<'_> {
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
             fairness,
             classes: self.classes(),
-            customers: self.customers(),
+            customers,
         }
     }
 
@@ -262,11 +267,36 @@ impl Span<'_> {
     }
 
     fn customers(&self) -> IndexMap<String, CustomerSummary> {
-        let first = self.scenario.class_names().len();
         let customer = |(at, name): (usize, &String)| {
-            (name.clone(), CustomerSummary { throughput_bit_per_s: self.rates(first + at).1 })
+            let throughput_bit_per_s = self.rates(self.engine.first_customer + at).1;
+            let edge = self.engine.edges.iter().position(|edge| edge.customer == at);
+            let summary = match edge {
+                Some(edge) => self.conditioned(edge, throughput_bit_per_s),
+                None => CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() },
+            };
+            (name.clone(), summary)
         };
         self.scenario.customers.keys().enumerate().map(customer).collect()
+    }
+
+    /// A customer with a conditioner.
+    fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
+        let (a, b) = self.ends();
+        let (from, to) = (a.passed[edge], b.passed[edge]);
+        let seconds = self.seconds();
+        let mean = (to.level - from.level) / seconds;
+        let square = (to.level_squared - from.level_squared) / seconds;
+        let committed = self.engine.edges[edge].conditioner.contract().committed_bit_per_s;
+        CustomerSummary {
+            throughput_bit_per_s,
+            committed_bit_per_s: Some(committed),
+            achieved_fraction: Some(throughput_bit_per_s / committed),
+            in_profile_fraction: in_profile(&from, &to),
+            bucket_mean_bytes: Some(mean),
+            bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
+            time_full: Some((to.full_s - from.full_s) / seconds),
+            time_empty: Some((to.empty_s - from.empty_s) / seconds),
+        }
     }
 }
 

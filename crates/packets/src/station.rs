@@ -111,6 +111,7 @@ impl Engine {
             bytes: u32::from(packet.size),
             markable: packet.is(ECT),
             low_latency: packet.is(LOW | CE),
+            colour: packet.colour(),
             queue_key: match apart {
                 Apart::Flows => packet.flow,
                 Apart::Classes => groups[flows[packet.flow as usize].group as usize].class,

@@ -96,7 +96,7 @@ pub(crate) enum Shape {
     Aqm,
     /// A value of a law's parameter.
     Parameter,
-    /// A law of customers' entries; there is none yet.
+    /// A law of customers' entries with its parameters.
     Conditioner,
     /// Lists of values of other keys.
     Sweep,
@@ -672,10 +672,12 @@ pub(crate) static CLASS: Table = Table {
 /// A customer.
 pub(crate) static CUSTOMER: Table = Table {
     path: "customers.NAME",
-    what: "An aggregate of flows with a contract, measured where it enters.",
+    what: "An aggregate of flows, measured where it enters the network: behind access and jitter, in front of the first \
+           link. With a conditioner it has a contract, and each data packet is coloured there; laws such as `wred` go by \
+           colours. Acknowledgements, and flows of no customer, are under no contract: green.",
     keys: &[
         key("flows", Shape::List(&Shape::Name), Required, "its groups of flows; none belongs to two customers"),
-        key("conditioner", Shape::Conditioner, Means("none"), "the law at its entry; none is registered yet"),
+        key("conditioner", Shape::Conditioner, Means("none"), "the law at its entry; see `docs/laws.md`"),
     ],
 };
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use penstock_law::aqm::Queue;
 use penstock_law::cc::{Needs, Sender, Site};
+use penstock_law::edge::Edge;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role, Values};
 
@@ -50,11 +51,13 @@ pub struct Class {
     pub share: Option<f64>,
 }
 
-/// An aggregate of flows with a contract, measured where it enters.
-#[derive(Debug, Clone, PartialEq)]
+/// An aggregate of flows, measured and conditioned where it enters.
+#[derive(Debug, Clone)]
 pub struct Customer {
     /// Names of its groups of flows; no group belongs to two customers.
     pub flows: Vec<String>,
+    /// The law that holds its packets against its contract; none where there is no contract.
+    pub conditioner: Option<Chosen<Edge>>,
 }
 
 /// What ends a run before its duration.

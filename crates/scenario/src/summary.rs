@@ -64,10 +64,31 @@ pub struct ClassSummary {
 }
 
 /// One customer over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CustomerSummary {
     /// What receivers got of it, bits on the wire, acknowledgements left out.
     pub throughput_bit_per_s: f64,
+    /// What its contract commits, where it has a conditioner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed_bit_per_s: Option<f64>,
+    /// Throughput over what is committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub achieved_fraction: Option<f64>,
+    /// Share of the bytes that entered green; absent where none did, as all that follows where there is no conditioner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_profile_fraction: Option<f64>,
+    /// Level of the bucket of the committed rate, averaged over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_mean_bytes: Option<f64>,
+    /// Standard deviation of that level over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_sd_bytes: Option<f64>,
+    /// Share of the time in which the tokens of one packet more would not have fitted into the bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_full: Option<f64>,
+    /// Share of the time in which the bucket had no tokens for a packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_empty: Option<f64>,
 }
 
 /// One link over one span.
@@ -194,6 +215,9 @@ pub struct FlowSummary {
 pub struct Fairness {
     /// Jain's index of goodput.
     pub jain: f64,
+    /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts_jain: Option<f64>,
 }
 
 /// What a run cost. The only part of a record that differs between two runs of the same seed.

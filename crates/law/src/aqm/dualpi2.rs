@@ -196,6 +196,7 @@ impl Law<f64> for DualPi2 {
             overrules_marks: true,
             bytes: true,
             serve: Serve::Coupled { classic: self.classic_share },
+            ..Needs::LEAST
         }
     }
 }
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
     use crate::quantity::{Bytes, Rate, Time};
 
-    const FAST: Port<f64> = Port { queue: 5.0, arrived: 0.0, capacity: 10_000.0, sojourn_s: 0.0, now_s: 0.0 };
+    const FAST: Port<f64> = Port { queue: 5.0, capacity: 10_000.0, ..Port::NOTHING };
 
     fn law(settings: &[(&str, f64)]) -> DualPi2 {
         let mut values = Values::defaults(ENTRY.parameters);

@@ -82,7 +82,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     affordable(&lines, &groups, packet, duration, rows)?;
     let windows = windows(&fields, duration)?;
     let classes = contracts::classes(&fields, &groups)?;
-    let customers = contracts::customers(&fields, &groups)?;
+    let customers = contracts::customers(&fields, &groups, packet)?;
     let stop = contracts::stop(&fields, &groups, packet)?;
     Ok(Scenario {
         title,
