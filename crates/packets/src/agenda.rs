@@ -30,6 +30,7 @@ pub(crate) struct Agenda {
     cursor: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_bucket: u64,
+    stamp: u32,
 }
 
 impl Agenda {
@@ -44,7 +45,23 @@ impl Agenda {
             cursor: 0,
             far: BinaryHeap::new(),
             far_bucket: u64::MAX,
+            stamp: 0,
         }
+    }
+
+    /// The next stamp: events of one time come in the order of their stamps.
+    #[inline]
+    pub(crate) fn stamp(&mut self) -> u32 {
+        let given = self.stamp;
+        self.stamp = given.wrapping_add(1);
+        given
+    }
+
+    /// Schedules an entity behind all that is stamped so far.
+    #[inline]
+    pub(crate) fn schedule_last(&mut self, entity: u32, time: u64) {
+        let stamp = self.stamp();
+        self.schedule(entity, time, stamp);
     }
 
     /// Schedules an entity, which must not be scheduled, not earlier than the event taken last.

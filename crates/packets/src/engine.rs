@@ -51,7 +51,6 @@ const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 pub(crate) struct Engine {
     pub(crate) now: u64,
     pub(crate) end: u64,
-    pub(crate) stamp: u32,
     pub(crate) agenda: Agenda,
     pub(crate) numbering: Numbering,
     pub(crate) lines: Vec<Line>,
@@ -155,8 +154,7 @@ impl Engine {
 
     #[inline]
     pub(crate) fn schedule(&mut self, entity: u32, time: u64) {
-        let stamp = take(&mut self.stamp);
-        self.agenda.schedule(entity, time, stamp);
+        self.agenda.schedule_last(entity, time);
     }
 
     /// The head of a line reaches the line's end.
@@ -172,10 +170,9 @@ impl Engine {
         if marks
             && packet.is(ECT)
             && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
+            && port.marks(Time(packet.at - delay), || coins.of(packet.identity()))
         {
-            if port.marks(Time(packet.at - delay), || coins.of(packet.identity())) {
-                packet.flags |= CE;
-            }
+            packet.flags |= CE;
         }
         packet.hop += 1;
         self.crossed += u64::from(packet.flags & ACK ^ ACK);
@@ -215,8 +212,7 @@ impl Engine {
         let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        let (agenda, stamp) = (&mut self.agenda, &mut self.stamp);
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, agenda, stamp) {
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -290,12 +286,12 @@ impl Engine {
     /// An acknowledgement may come late.
     #[cold]
     fn late(&mut self, mut packet: Packet) {
-        let Self { now, flows, entries, agenda, stamp, numbering, .. } = self;
+        let Self { now, flows, entries, agenda, numbering, .. } = self;
         let at = flows[packet.flow as usize].ack_entry;
         let entry = &mut entries[at as usize];
         if let Some(out) = entry.pass(*now, u32::from(packet.size)) {
             packet.at = out;
-            push(packet, numbering.entries + at, &mut entry.line, agenda, stamp);
+            push(packet, numbering.entries + at, &mut entry.line, agenda);
         }
     }
 
@@ -385,7 +381,7 @@ impl Engine {
     /// Sends what may be sent now.
     #[inline]
     pub(crate) fn send(&mut self, at: usize) {
-        let Self { now, flows, groups, agenda, stamp, numbering, .. } = self;
+        let Self { now, flows, groups, agenda, numbering, .. } = self;
         let now = *now;
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
@@ -404,7 +400,7 @@ impl Engine {
             if let Some(due) = flow.burst.wait(now) {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
-                    agenda.schedule(numbering.send + at as u32, due.min(group.next_step), take(stamp));
+                    agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
                 }
                 break;
             }
@@ -421,7 +417,7 @@ impl Engine {
                 }
                 if !flow.timer.scheduled {
                     flow.timer.scheduled = true;
-                    agenda.schedule(numbering.timeout + at as u32, flow.timer.look(now), take(stamp));
+                    agenda.schedule_last(numbering.timeout + at as u32, flow.timer.look(now));
                 }
             } else {
                 flow.data.fresh += 1;
@@ -446,7 +442,7 @@ impl Engine {
             }
             let sent = if flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda, stamp)
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true
@@ -454,7 +450,7 @@ impl Engine {
             } else {
                 let entry = &mut self.entries[flow.entry as usize];
                 entry.pass(now, u32::from(size)).is_some_and(|at| {
-                    push(Packet { at, ..packet }, numbering.entries + flow.entry, &mut entry.line, agenda, stamp);
+                    push(Packet { at, ..packet }, numbering.entries + flow.entry, &mut entry.line, agenda);
                     true
                 })
             };
@@ -559,7 +555,6 @@ fn cross(
     (coins, losses, loss): (Coins, Coins, f64),
     line: &mut Line,
     agenda: &mut Agenda,
-    stamp: &mut u32,
 ) -> bool {
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
         Offer::Refused(_) => false,
@@ -572,7 +567,7 @@ fn cross(
                 packet.flags |= CE;
             }
             packet.at = departure.0.saturating_add(line.delay);
-            push(packet, number, line, agenda, stamp);
+            push(packet, number, line, agenda);
             true
         }
     }
@@ -581,17 +576,9 @@ fn cross(
 /// Puts a packet on a line; schedules it if it is the head.
 #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
 #[inline(always)]
-pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda, stamp: &mut u32) {
-    packet.stamp = take(stamp);
+pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda) {
+    packet.stamp = agenda.stamp();
     if line.push(packet) {
         agenda.schedule(number, packet.at, packet.stamp);
     }
-}
-
-/// The next stamp.
-#[inline]
-fn take(stamp: &mut u32) -> u32 {
-    let given = *stamp;
-    *stamp = given.wrapping_add(1);
-    given
 }

@@ -61,7 +61,6 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
-        stamp: 0,
         agenda,
         numbering,
         lines,
@@ -264,20 +263,15 @@ impl Parts {
 /// Puts the first event of every port, flow and timer on the agenda.
 fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
     let n = engine.numbering;
-    let mut stamp = 0;
-    let mut schedule = |agenda: &mut Agenda, entity, time| {
-        agenda.schedule(entity, time, stamp);
-        stamp += 1;
-    };
     for (at, link) in engine.links.iter().enumerate() {
         let period = link.station.period();
         if period != Time::NEVER {
-            schedule(&mut engine.agenda, n.ports + at as u32, period.0);
+            engine.agenda.schedule_last(n.ports + at as u32, period.0);
         }
     }
     for (at, flow) in engine.flows.iter_mut().enumerate() {
         flow.burst.scheduled = true;
-        schedule(&mut engine.agenda, n.send + at as u32, flow.start);
+        engine.agenda.schedule_last(n.send + at as u32, flow.start);
     }
     let mut phases: Vec<Stream> =
         scenario.groups.keys().map(|name| scenario.seed.stream(&format!("flows.{name}/phase"))).collect();
@@ -303,9 +297,8 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
             Now::Step(group) => engine.groups[group as usize].next_step,
             Now::Ack(_) | Now::Begin(_) => continue,
         };
-        schedule(&mut engine.agenda, n.rare + at as u32, time);
+        engine.agenda.schedule_last(n.rare + at as u32, time);
     }
-    engine.stamp = stamp;
 }
 
 fn refused(what: String) -> RunError {
