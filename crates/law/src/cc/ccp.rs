@@ -6,7 +6,8 @@
 //! Differs: (3) has I on both sides, since a window is what will be in flight, so by default it is solved for `I = w`; as
 //! printed, with what is in flight now, it is `window_form = "explicit"`. The paper does not say what a timeout does: plain
 //! TCP, with half of the window where RFC 5681 has half of what is in flight. The floor of two packets, which keeps pairs
-//! possible, is ours, and so is that slow start grows no window of which less than half is in use: (3) would not take it
+//! possible, is ours; so is that a kept window which loses what it sends comes down to what (3) allows with an empty queue,
+//! and so is that slow start grows no window of which less than half is in use: (3) would not take it
 //! back before a loss.
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue as
@@ -107,6 +108,8 @@ numbers! {
     frozen {
         /// Slow start is not over.
         slow_start: bool,
+        /// Nothing was told since the last congestion event: it is being recovered from.
+        recovers: bool,
     }
 }
 
@@ -153,15 +156,17 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
             window: self.initial_window,
             ssthresh: self.initial_ssthresh,
             slow_start: self.initial_window < self.initial_ssthresh,
+            recovers: false,
         }
     }
 
     #[inline]
     fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+        // Without a pair, or before the first queue, there is nothing to regulate by.
+        let known = seen.buffer > N::of(0.0);
         match event {
             Event::Ack { packets, .. } => {
-                // Without a pair, or before the first queue, there is nothing to regulate by.
-                let known = seen.buffer > N::of(0.0);
+                s.recovers = false;
                 if s.slow_start {
                     let acknowledged = N::count(packets);
                     if s.window < self.two * (seen.in_flight + acknowledged) {
@@ -173,15 +178,20 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                     s.window = self.window(seen).max(self.two);
                 }
             }
-            // Section V: the window is kept. A loss ends slow start; what follows is (3)'s.
+            // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If what was sent in recovery is
+            // lost too, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
             Event::Cut => {
+                if s.recovers && known {
+                    let empty = Path { level: N::of(0.0), in_flight: N::of(0.0), ..*seen };
+                    s.window = s.window.min(self.window(&empty)).max(self.two);
+                }
                 s.ssthresh = s.window;
-                s.slow_start = false;
+                (s.slow_start, s.recovers) = (false, true);
             }
             Event::Timeout => {
                 s.ssthresh = (s.window * self.half).max(self.two);
                 s.window = self.one;
-                s.slow_start = true;
+                (s.slow_start, s.recovers) = (true, false);
             }
             Event::Tick | Event::Round => {}
         }

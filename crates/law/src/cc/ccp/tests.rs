@@ -23,7 +23,7 @@ fn compiled<N: Number, const D: bool>(set: &[(&str, f64)]) -> Control<N, D> {
 
 /// A sender past slow start.
 fn avoiding<N: Number>(window: f64) -> State<N> {
-    State { window: N::of(window), ssthresh: N::of(2.0), slow_start: false }
+    State { window: N::of(window), ssthresh: N::of(2.0), slow_start: false, recovers: false }
 }
 
 fn near(is: f64, should: f64, digit: f64, what: &str) {
@@ -466,6 +466,27 @@ fn slow_start_is_plain_until_a_loss() {
     near(s.window, 20.0, 1e-9, "Kp B / (1 + Kp)");
 }
 
+/// What was sent in recovery is lost too: the kept window comes down to the most that (3) allows, Kp B / (1 + Kp), which
+/// fits into any buffer of that size; a smaller one stays.
+#[test]
+fn a_window_that_loses_what_recovery_sent_comes_down() {
+    let law: Ccpd = compiled(&[]);
+    let mut s = avoiding(500.0);
+    let seen = Path { buffer: 90.0, level: 30.0, ..Path::unknown() };
+    law.on(&mut s, Event::Cut, &seen);
+    assert_eq!(s.window, 500.0);
+    law.on(&mut s, Event::Cut, &seen);
+    assert_eq!(s.window, 60.0);
+    law.on(&mut s, ONE, &seen);
+    assert_eq!(s.window, 40.0);
+    law.on(&mut s, Event::Cut, &seen);
+    law.on(&mut s, Event::Cut, &seen);
+    assert_eq!(s.window, 40.0);
+    let mut blind = State { recovers: true, ..avoiding(500.0) };
+    law.on(&mut blind, Event::Cut, &Path::unknown());
+    assert_eq!(blind.window, 500.0, "nothing is known to decide by");
+}
+
 /// A window that the receiver or the application does not use does not grow.
 #[test]
 fn slow_start_grows_what_is_used() {
@@ -482,7 +503,7 @@ fn slow_start_grows_what_is_used() {
 fn without_an_estimate_the_window_is_left_alone() {
     let law: Ccp = compiled(&[]);
     let nothing = Path { in_flight: 50.0, ..Path::unknown() };
-    let mut s = State { window: 10.0, ssthresh: 10.0, slow_start: true };
+    let mut s = State { window: 10.0, ssthresh: 10.0, slow_start: true, recovers: false };
     law.on(&mut s, ONE, &nothing);
     assert!(s.window == 11.0 && s.slow_start);
     law.on(&mut s, Event::Cut, &nothing);
