@@ -15,7 +15,7 @@ use crate::equilibrium::{Equilibrium, find};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Span, Verdict, margins};
 use crate::response::{Loop, Member, Reading};
-use crate::source::{Clocking, Flows, Source};
+use crate::source::{Clocking, Flows, Queue, Source};
 
 /// Round-trip times of one group beyond which neighbours are taken together.
 const CLASSES_OF_A_GROUP: usize = 32;
@@ -215,6 +215,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
             queue_marks: bottleneck.marks(),
             loss: link.loss,
             clocking,
+            queue: buffer_packets(link, scenario).map(|buffer| Queue { capacity: bottleneck.capacity, buffer }),
         })?);
     }
     let rest = find(&mut bottleneck, &mut sources)?;
@@ -339,12 +340,17 @@ fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
     })
 }
 
+/// Size of a link's buffer in data packets, if it has a limit.
+fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
+    match link.buffer {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(packets as f64),
+        Buffer::Bytes(bytes) => Some(bytes.bits() / scenario.packet.wire.bits()),
+    }
+}
+
 fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &Equilibrium) -> Result<(), AnalysisError> {
-    let buffer = match link.buffer {
-        Buffer::Unlimited => return Ok(()),
-        Buffer::Packets(packets) => packets as f64,
-        Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
-    };
+    let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
     if rest.bottleneck.queue <= buffer {
         return Ok(());
     }

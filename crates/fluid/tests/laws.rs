@@ -200,6 +200,7 @@ fn the_response_of_newreno_is_that_of_the_literature() {
         queue_marks: true,
         loss: 0.0,
         clocking: Some(Clocking::Paced),
+        queue: None,
     })
     .unwrap();
     let signal = Signal { queueing_delay_s: 0.0, probability: p };

@@ -92,7 +92,7 @@ fn a_tick_of_leadlag() {
         real.on(
             &mut truth,
             cc::Event::Tick,
-            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), now_s: 0.0 },
+            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), ..Path::unknown() },
         );
         xi.see("xi", got.xi, truth.xi, 1.0);
         target.see("target", got.target, truth.target, 2.0 * truth.target + 1.0);

@@ -14,6 +14,7 @@ use crate::line::Line;
 use crate::measure::{Measure, Taken};
 use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
 use crate::receiver::{Answer, DELAYED_ACK, Receiver, Reply};
+use crate::sender::bottleneck::Probe;
 use crate::sender::data::{Heard, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
@@ -360,16 +361,29 @@ impl Engine {
         let index = flow.index as usize;
         let now = Time(self.now);
         let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
+        if let Some(after) = &allowed {
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+        }
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
-        let used = flow.window < group.receive_window;
+        // A law that asks about the bottleneck follows its estimates, not its own last window.
+        let used = flow.window < group.receive_window || group.probes;
         let ack = Ack {
             rtt,
             packets,
             marked: if echo { packets } else { 0 },
             grows: outcome.covered > 0 && !flow.data.recovering() && used,
             window: flow.window,
+            probe: group.probes.then(|| Probe {
+                tx: heard.tx,
+                sure: outcome.sure,
+                single: outcome.covered == 1,
+                next_tx: flow.data.next_tx(),
+                fresh: flow.data.fresh,
+                in_flight: flow.data.in_flight(),
+            }),
         };
         allowed = group.windows.ack(index, now, &ack).or(allowed);
         if heard.tx >= flow.round {

@@ -231,6 +231,7 @@ impl Parts {
             marks: needs.marks,
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
+            probes: needs.bottleneck.is_some(),
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,
@@ -342,11 +343,12 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
     };
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
+    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(scenario.packet.wire));
     Ok(match group.sender.arithmetic {
-        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n)),
+        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
         Arithmetic::Fixed => {
             let build = law.fixed.ok_or_else(|| whose(format!("`{}` has no fixed-point form", law.name)))?;
-            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n))
+            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n, interface))
         }
     })
 }

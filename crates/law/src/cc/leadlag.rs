@@ -174,7 +174,7 @@ mod tests {
     fn without_marks_the_window_grows_by_beta_k() {
         let law = law();
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        let seen = Path { rtt_s: 0.04, base_rtt_s: 0.04, price_s: 0.0, now_s: 0.0 };
+        let seen = Path { rtt_s: 0.04, base_rtt_s: 0.04, ..Path::unknown() };
         for _ in 0..100 {
             law.on(&mut s, Event::Tick, &seen);
             for _ in 0..50 {
@@ -190,7 +190,7 @@ mod tests {
         for base_rtt_s in [0.04, 0.12, 0.2] {
             let law = law();
             let mut s = law.start();
-            let seen = Path { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, now_s: 0.0 };
+            let seen = Path { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, ..Path::unknown() };
             for _ in 0..200_000 {
                 law.on(&mut s, Event::Tick, &seen);
                 law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &seen);
@@ -204,7 +204,7 @@ mod tests {
     fn the_window_moves_by_at_most_the_cap() {
         let law = law();
         let mut s = State { window: 100.0, target: 1e6, xi: 0.0 };
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 };
+        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
         law.on(&mut s, Event::Ack { packets: 2, marked: 0 }, &seen);
         assert_eq!(s.window, 102.0);
         s.target = 1e-6;
