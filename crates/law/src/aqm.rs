@@ -9,6 +9,7 @@ mod pi;
 mod pie;
 pub mod price;
 pub mod red;
+mod rem;
 
 use crate::law::{Entry, Role};
 use crate::number::Number;
@@ -22,6 +23,7 @@ pub const AQMS: &[Entry<Queue>] = &[
     pi::ENTRY,
     avq::ENTRY,
     price::ENTRY,
+    rem::ENTRY,
     codel::ENTRY,
     fq_codel::ENTRY,
     pie::ENTRY,
