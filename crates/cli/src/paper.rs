@@ -1,19 +1,24 @@
 //! `penstock paper`: runs a paper's figures, measures its claims, and compares the verdicts with those on record.
 
 mod library;
+mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Paper, Recorded, Row, Verdict};
+use penstock_report::page::Page;
 use penstock_report::{html, text};
 use penstock_scenario::read;
+use penstock_scenario::world::World;
 use serde::Serialize;
 
 use crate::arguments::{self, Changes, WorldName};
 use crate::failure::{Done, Failure};
-use crate::folder::Folder;
+use crate::folder::{Folder, Others};
 use crate::jobs::{self, Job};
 use crate::record::{self, Kept};
+use crate::run::Batch;
+use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 use library::Source;
 
@@ -49,6 +54,12 @@ pub(crate) struct ItemOutcome {
     /// Its lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) figure: Option<Figure>,
+    /// Lines of what else is plotted along the same axis.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<Figure>,
+    /// What is plotted over time; the numbers are in the records.
+    #[serde(skip)]
+    pub(crate) traces: Vec<penstock_report::figure::Figure>,
     /// One row a cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rows: Vec<Row>,
@@ -63,9 +74,13 @@ pub(crate) struct ItemOutcome {
 impl Outcome {
     /// What runs an item again.
     pub(crate) fn command(&self, item: &str) -> String {
-        let short = if self.extent == Extent::Short { " --short" } else { "" };
-        format!("penstock paper {}/{item}{short}", self.key)
+        command(&self.key, item, self.extent)
     }
+}
+
+fn command(key: &str, item: &str, extent: Extent) -> String {
+    let short = if extent == Extent::Short { " --short" } else { "" };
+    format!("penstock paper {key}/{item}{short}")
 }
 
 /// A claim, its verdict, and how that compares with the record.
@@ -81,11 +96,12 @@ pub(crate) struct Judged {
     pub(crate) compared: Comparison,
 }
 
-/// An item whose scenario was read.
+/// An item whose scenario was read; without cells where it does not run.
 struct Ready<'a> {
+    source: &'a Source,
     item: &'a Item,
-    cells: Vec<read::Cell>,
-    text: String,
+    world: Option<Box<dyn World + Sync>>,
+    batch: Batch,
 }
 
 /// Runs the command.
@@ -95,12 +111,38 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         return list(&sources, arguments.output.json);
     }
     let extent = if arguments.short { Extent::Short } else { Extent::Full };
-    let ready: Vec<Vec<Ready<'_>>> = sources.iter().map(|s| prepare(s, extent)).collect::<Result<_, _>>()?;
+    // A mistake in one is found before any run.
+    let mut ready: Vec<Ready<'_>> = Vec::new();
+    for source in &sources {
+        for item in source.items() {
+            ready.push(prepare(source, item, extent, arguments.seeds)?);
+        }
+    }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
-    let mut outcomes = Vec::new();
-    for (source, ready) in sources.iter().zip(&ready) {
-        outcomes.push(run(source, ready, extent, &out, arguments)?);
+    let mut homes: IndexMap<&str, Folder> = IndexMap::new();
+    for Ready { source, batch, .. } in &ready {
+        if !batch.cells.is_empty() && !homes.contains_key(source.key.as_str()) {
+            homes.insert(&source.key, out.resume(&source.key, Others::Wait)?);
+        }
+    }
+    let kept = run(&ready, &homes, arguments.output.jobs.map(usize::from))
+        .inspect_err(|_| homes.values().for_each(Folder::remove_if_empty))?;
+
+    let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
+    for source in &sources {
+        let items = ready.iter().zip(&kept).filter(|(ready, _)| std::ptr::eq(ready.source, source));
+        let outcome = judge(source, extent, items)?;
+        let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
+        say(source, &outcome, &page, homes.get(source.key.as_str()), arguments)?;
+        outcomes.push(outcome);
+        pages.push(page);
+    }
+    if arguments.what.is_none() && !homes.is_empty() {
+        let path = out.put_file("atlas.html", html::write(&pages::atlas(pages, &machine::facts())).as_bytes())?;
+        if !arguments.output.json {
+            terminal::say(format!("atlas   {}", path.display()))?;
+        }
     }
     if arguments.output.json {
         match outcomes.as_slice() {
@@ -112,122 +154,147 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     Ok(if differs { Done::Differs } else { Done::Well })
 }
 
-/// Reads the scenarios of the items that run, so that a mistake in one is found before any run.
-fn prepare(source: &Source, extent: Extent) -> Result<Vec<Ready<'_>>, Failure> {
-    let mut ready = Vec::new();
-    for item in source.items() {
-        let (mut cells, mut text) = (Vec::new(), String::new());
-        if let (None, Some(file)) = (&item.not_run, &item.scenario) {
-            let file = source.folder.join(file);
-            text = scenario::text(&file)?;
-            let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
-            cells = scenario::cells(&document)?;
-            if extent == Extent::Short {
-                let kept = |cell: &read::Cell| {
-                    item.short
-                        .iter()
-                        .all(|(key, values)| cell.labels.iter().any(|(k, v)| k == key && values.contains(v)))
-                };
-                cells.retain(kept);
-                if cells.is_empty() {
-                    let id = item.id.get_ref();
-                    return Err(Failure::Input(format!("{}/{id}: `short` in paper.toml keeps no cell", source.key)));
-                }
-            }
-        }
-        ready.push(Ready { item, cells, text });
+/// Reads the scenario of an item.
+fn prepare<'a>(source: &'a Source, item: &'a Item, extent: Extent, seeds: Option<u16>) -> Result<Ready<'a>, Failure> {
+    let id = item.id.get_ref();
+    let mut batch = Batch {
+        stem: id.clone(),
+        title: item.title.clone(),
+        text: String::new(),
+        command: command(&source.key, id, extent),
+        cells: Vec::new(),
+        swept: true,
+    };
+    let (None, Some(file)) = (&item.not_run, &item.scenario) else {
+        return Ok(Ready { source, item, world: None, batch });
+    };
+    let name = item.world.as_deref().unwrap_or_default();
+    let known = WorldName::from_str(name, false);
+    let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
+    let file = source.folder.join(file);
+    batch.text = scenario::text(&file)?;
+    let mut document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    if let Some(count) = seeds {
+        document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }
-    Ok(ready)
+    batch.cells = scenario::cells(&document)?;
+    if extent == Extent::Short {
+        let kept = |cell: &read::Cell| {
+            item.short.iter().all(|(key, values)| cell.labels.iter().any(|(k, v)| k == key && values.contains(v)))
+        };
+        batch.cells.retain(kept);
+        if batch.cells.is_empty() {
+            return Err(Failure::Input(format!("{}/{id}: `short` in paper.toml keeps no cell", source.key)));
+        }
+    }
+    Ok(Ready { source, item, world: Some(scenario::world(world)?), batch })
 }
 
-/// Runs the items of one paper, and judges its claims.
-fn run(
-    source: &Source,
-    ready: &[Ready<'_>],
-    extent: Extent,
-    out: &Folder,
-    arguments: &arguments::Paper,
-) -> Result<Outcome, Failure> {
-    let json = arguments.output.json;
-    let runs = ready.iter().any(|r| !r.cells.is_empty());
-    let home = if runs { Some(out.inside(&source.key)?) } else { None };
-    let mut items = Vec::new();
-    let mut findings: Vec<Finding> = Vec::new();
-    for Ready { item, cells, text } in ready {
-        let mut measured: Vec<Cell> = Vec::new();
-        if let (Some(home), false) = (&home, cells.is_empty()) {
-            let kept = run_item(source, item, cells, home, arguments).inspect_err(|_| home.remove_if_empty())?;
-            measured =
-                cells.iter().zip(&kept).map(|(cell, kept)| Cell::new(cell.labels.clone(), &kept.summary)).collect();
+/// Runs the cells of all items together, so that no processor waits for the last one of an item, and gives the records
+/// of each item.
+fn run(ready: &[Ready<'_>], homes: &IndexMap<&str, Folder>, threads: Option<usize>) -> Result<Vec<Vec<Kept>>, Failure> {
+    let mut swept: Vec<Option<Swept<'_>>> = Vec::new();
+    for Ready { source, world, batch, .. } in ready {
+        swept.push(match (world, homes.get(source.key.as_str())) {
+            (Some(world), Some(home)) => Some(Swept::open(home, batch, world.name(), None)?),
+            _ => None,
+        });
+    }
+    let mut made: Vec<Vec<(&read::Cell, Kept)>> = ready.iter().map(|_| Vec::new()).collect();
+    let mut worlds: Vec<&(dyn World + Sync)> = Vec::new();
+    for world in ready.iter().filter_map(|r| r.world.as_deref()) {
+        if worlds.iter().all(|w| w.name() != world.name()) {
+            worlds.push(world);
         }
-        let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
+    }
+    for world in worlds {
+        let here: Vec<(usize, &Swept<'_>)> = swept
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| ready[*at].world.as_ref().is_some_and(|w| w.name() == world.name()))
+            .filter_map(|(at, swept)| Some((at, swept.as_ref()?)))
+            .collect();
+        let todo: Vec<(usize, &Swept<'_>, &read::Cell)> =
+            here.iter().flat_map(|(at, swept)| swept.missing().map(|cell| (*at, *swept, cell))).collect();
+        let name = |at: usize, cell: &read::Cell| format!("{}: {}", ready[at].batch.stem, cell.name());
+        let jobs: Vec<Job<'_>> = todo
+            .iter()
+            .map(|(at, _, cell)| Job { name: name(*at, cell), scenario: &cell.scenario, capture: None })
+            .collect();
+        let before = here.iter().map(|(_, swept)| swept.finished()).sum();
+        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, run, draft| {
+            let (_, swept, cell) = todo[at];
+            record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
+        });
+        let kept = kept.inspect_err(|_| here.iter().for_each(|(_, swept)| swept.give_up()))?;
+        for ((at, _, cell), kept) in todo.iter().zip(kept) {
+            made[*at].push((*cell, kept));
+        }
+    }
+    swept.into_iter().zip(made).map(|(swept, made)| swept.map_or(Ok(Vec::new()), |swept| swept.gather(made))).collect()
+}
+
+/// Judges the claims of one paper by the records of its items.
+fn judge<'a>(
+    source: &Source,
+    extent: Extent,
+    items: impl Iterator<Item = (&'a Ready<'a>, &'a Vec<Kept>)>,
+) -> Result<Outcome, Failure> {
+    let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
+    let (mut outcomes, mut findings) = (Vec::new(), Vec::new());
+    for (Ready { item, batch, .. }, kept) in items {
+        let cells = batch.cells.iter().zip(kept);
+        let measured: Vec<Cell> = cells.map(|(cell, kept)| Cell::new(cell.labels.clone(), &kept.summary)).collect();
         let figure =
             if measured.is_empty() { None } else { penstock_papers::figure(item, &measured).map_err(wrong)? };
+        let also = penstock_papers::also(item, &measured).map_err(wrong)?;
         for claim in source.paper.claims_of(item.id.get_ref()) {
             let finding = penstock_papers::judge(claim, item, &measured, extent);
             findings.push(finding.map_err(|e| wrong(e.to_string()))?);
         }
-        items.push(ItemOutcome {
+        outcomes.push(ItemOutcome {
             id: item.id.get_ref().clone(),
             title: item.title.clone(),
             place: item.place.clone(),
             not_run: item.not_run.clone(),
             figure,
+            also,
+            traces: traces::of(item, &batch.cells, kept)?,
             rows: penstock_papers::rows(item, &measured),
-            colours: colours(item, cells),
-            scenario_text: text.clone(),
+            colours: colours(item, &batch.cells),
+            scenario_text: batch.text.clone(),
         });
     }
-    let outcome = outcome(source, extent, items, findings);
-    let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
-    if let Some(home) = &home {
-        let value = serde_json::to_value(&outcome).map_err(|e| Failure::Bug(e.to_string()))?;
+    Ok(outcome(source, extent, outcomes, findings))
+}
+
+/// Writes what became of a paper, and says it.
+fn say(
+    source: &Source,
+    outcome: &Outcome,
+    page: &Page,
+    home: Option<&Folder>,
+    arguments: &arguments::Paper,
+) -> Result<(), Failure> {
+    if let Some(home) = home {
+        let value = serde_json::to_value(outcome).map_err(|e| Failure::Bug(e.to_string()))?;
         home.put_file("verdicts.json", &record::bytes(&value)?)?;
-        home.put_file("report.html", html::write(&page).as_bytes())?;
+        home.put_file("report.html", html::write(page).as_bytes())?;
     }
-    if !json {
-        terminal::say(text::page(&page))?;
-        if let Some(home) = &home {
+    if !arguments.output.json {
+        terminal::say(text::page(page))?;
+        if let Some(home) = home {
             terminal::say(format!("records {}", home.path().display()))?;
             terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
         }
     }
     if arguments.record {
-        put_on_record(source, &outcome, extent)?;
-    } else {
-        for judged in outcome.claims.iter().filter(|c| c.compared != Comparison::Same) {
-            terminal::note(contradiction(source, judged, extent));
-        }
+        return put_on_record(source, outcome, outcome.extent);
     }
-    Ok(outcome)
-}
-
-fn run_item(
-    source: &Source,
-    item: &Item,
-    cells: &[read::Cell],
-    home: &Folder,
-    arguments: &arguments::Paper,
-) -> Result<Vec<Kept>, Failure> {
-    let id = item.id.get_ref();
-    let name = item.world.as_deref().unwrap_or_default();
-    let known = WorldName::from_str(name, false);
-    let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
-    let world = scenario::world(world)?;
-    let folder = home.inside(id)?;
-    let jobs: Vec<Job<'_>> = cells
-        .iter()
-        .map(|cell| Job { name: format!("{id}: {}", cell.name()), scenario: &cell.scenario, capture: None })
-        .collect();
-    let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, 0, world.as_ref(), threads, &|at, run, draft| {
-        let cell = &cells[at];
-        record::keep(&folder, &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
-    });
-    let kept = kept.inspect_err(|_| folder.remove_if_empty())?;
-    let value = record::of_sweep(world.name(), cells, &kept)?;
-    folder.put_file("sweep.json", &record::bytes(&value)?)?;
-    Ok(kept)
+    for judged in outcome.claims.iter().filter(|c| c.compared != Comparison::Same) {
+        terminal::note(contradiction(source, judged, outcome.extent));
+    }
+    Ok(())
 }
 
 fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: Vec<Finding>) -> Outcome {

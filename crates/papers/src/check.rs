@@ -90,8 +90,8 @@ fn item(item: &Item) -> Result<(), String> {
     if !shows {
         return Err("shows nothing: give `x` and `y`, `traces`, or `columns`".into());
     }
-    if let Some(wrong) = item.traces.iter().find(|t| !t.get_ref().contains('.')) {
-        return Err(format!("`{}` is no trace: write TABLE.COLUMN, as in links.queue_packets", wrong.get_ref()));
+    if let Some(wrong) = item.traces.iter().find(|t| !t.contains('.')) {
+        return Err(format!("`{wrong}` is no trace: write TABLE.COLUMN, as in links.queue_packets"));
     }
     if item.scenario.as_deref().is_some_and(|s| s.starts_with('/')) {
         return Err("the scenario's path is relative to paper.toml".into());

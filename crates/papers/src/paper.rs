@@ -49,7 +49,7 @@ pub struct Item {
     pub also: Vec<Path>,
     /// What is plotted over time, for each cell of the first seed: a column of a series, as in `links.queue_packets`.
     #[serde(default)]
-    pub traces: Vec<Spanned<String>>,
+    pub traces: Vec<String>,
     /// The key whose values are the lines.
     #[serde(default = "lines_are_cases")]
     pub lines: String,
