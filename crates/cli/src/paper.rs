@@ -96,12 +96,19 @@ pub(crate) struct Judged {
     pub(crate) compared: Comparison,
 }
 
-/// An item whose scenario was read; without cells where it does not run.
+/// A scenario file, read, with the cells that any item needs.
+struct Shared<'a> {
+    source: &'a Source,
+    world: Box<dyn World + Sync>,
+    batch: Batch,
+}
+
+/// An item whose scenario was read.
 struct Ready<'a> {
     source: &'a Source,
     item: &'a Item,
-    world: Option<Box<dyn World + Sync>>,
-    batch: Batch,
+    /// Its place among the scenarios, and its cells; none where it does not run.
+    shared: Option<(usize, Vec<read::Cell>)>,
 }
 
 /// Runs the command.
@@ -112,27 +119,28 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     }
     let extent = if arguments.short { Extent::Short } else { Extent::Full };
     // A mistake in one is found before any run.
-    let mut ready: Vec<Ready<'_>> = Vec::new();
+    let (mut shared, mut ready): (Vec<Shared<'_>>, Vec<Ready<'_>>) = (Vec::new(), Vec::new());
     for source in &sources {
         for item in source.items() {
-            ready.push(prepare(source, item, extent, arguments.seeds)?);
+            let at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
+            ready.push(Ready { source, item, shared: at });
         }
     }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     let mut homes: IndexMap<&str, Folder> = IndexMap::new();
-    for Ready { source, batch, .. } in &ready {
-        if !batch.cells.is_empty() && !homes.contains_key(source.key.as_str()) {
+    for Shared { source, .. } in &shared {
+        if !homes.contains_key(source.key.as_str()) {
             homes.insert(&source.key, out.resume(&source.key, Others::Wait)?);
         }
     }
-    let kept = run(&ready, &homes, arguments.output.jobs.map(usize::from))
+    let kept = run(&shared, &homes, arguments.output.jobs.map(usize::from))
         .inspect_err(|_| homes.values().for_each(Folder::remove_if_empty))?;
 
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
     for source in &sources {
-        let items = ready.iter().zip(&kept).filter(|(ready, _)| std::ptr::eq(ready.source, source));
-        let outcome = judge(source, extent, items)?;
+        let items: Vec<&Ready<'_>> = ready.iter().filter(|ready| std::ptr::eq(ready.source, source)).collect();
+        let outcome = judge(source, extent, &items, &shared, &kept)?;
         let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
         say(source, &outcome, &page, homes.get(source.key.as_str()), arguments)?;
         outcomes.push(outcome);
@@ -154,97 +162,116 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     Ok(if differs { Done::Differs } else { Done::Well })
 }
 
-/// Reads the scenario of an item.
-fn prepare<'a>(source: &'a Source, item: &'a Item, extent: Extent, seeds: Option<u16>) -> Result<Ready<'a>, Failure> {
+/// Reads the scenario of an item, once for all that share it.
+fn prepare<'a>(
+    source: &'a Source,
+    item: &'a Item,
+    extent: Extent,
+    seeds: Option<u16>,
+    shared: &mut Vec<Shared<'a>>,
+) -> Result<Option<(usize, Vec<read::Cell>)>, Failure> {
+    let (None, Some(file)) = (&item.not_run, &item.scenario) else { return Ok(None) };
     let id = item.id.get_ref();
-    let mut batch = Batch {
-        stem: id.clone(),
-        title: item.title.clone(),
-        text: String::new(),
-        command: command(&source.key, id, extent),
-        cells: Vec::new(),
-        swept: true,
-    };
-    let (None, Some(file)) = (&item.not_run, &item.scenario) else {
-        return Ok(Ready { source, item, world: None, batch });
-    };
     let name = item.world.as_deref().unwrap_or_default();
     let known = WorldName::from_str(name, false);
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
+    let world = scenario::world(world)?;
     let file = source.folder.join(file);
-    batch.text = scenario::text(&file)?;
     let mut document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
     if let Some(count) = seeds {
         document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }
-    batch.cells = scenario::cells(&document)?;
-    if extent == Extent::Short {
-        let kept = |cell: &read::Cell| {
-            item.short.iter().all(|(key, values)| cell.labels.iter().any(|(k, v)| k == key && values.contains(v)))
-        };
-        batch.cells.retain(kept);
-        if batch.cells.is_empty() {
-            return Err(Failure::Input(format!("{}/{id}: `short` in paper.toml keeps no cell", source.key)));
+    let mut cells = scenario::cells(&document)?;
+    cells.retain(|cell| item.shows(&cell.labels, extent));
+    if cells.is_empty() {
+        let what = format!("{}/{id}: `cells` and `short` in paper.toml keep no cell of {}", source.key, file.display());
+        return Err(Failure::Input(what));
+    }
+    let stem = scenario::stem(&file);
+    let there =
+        |s: &Shared<'_>| std::ptr::eq(s.source, source) && s.batch.stem == stem && s.world.name() == world.name();
+    let at = match shared.iter().position(there) {
+        Some(at) => at,
+        None => {
+            let (title, text) = (item.title.clone(), scenario::text(&file)?);
+            let batch =
+                Batch { stem, title, text, command: command(&source.key, id, extent), cells: Vec::new(), swept: true };
+            shared.push(Shared { source, world, batch });
+            shared.len() - 1
+        }
+    };
+    let all = &mut shared[at].batch.cells;
+    for cell in &cells {
+        if all.iter().all(|other| other.labels != cell.labels) {
+            all.push(cell.clone());
         }
     }
-    Ok(Ready { source, item, world: Some(scenario::world(world)?), batch })
+    Ok(Some((at, cells)))
 }
 
-/// Runs the cells of all items together, so that no processor waits for the last one of an item, and gives the records
-/// of each item.
-fn run(ready: &[Ready<'_>], homes: &IndexMap<&str, Folder>, threads: Option<usize>) -> Result<Vec<Vec<Kept>>, Failure> {
-    let mut swept: Vec<Option<Swept<'_>>> = Vec::new();
-    for Ready { source, world, batch, .. } in ready {
-        swept.push(match (world, homes.get(source.key.as_str())) {
-            (Some(world), Some(home)) => Some(Swept::open(home, batch, world.name(), None)?),
-            _ => None,
-        });
+/// Runs the cells of all scenarios together, so that no processor waits for the last one of an item, and gives the
+/// record of each.
+fn run(
+    shared: &[Shared<'_>],
+    homes: &IndexMap<&str, Folder>,
+    threads: Option<usize>,
+) -> Result<Vec<Vec<Kept>>, Failure> {
+    let mut swept: Vec<Swept<'_>> = Vec::new();
+    for Shared { source, world, batch } in shared {
+        swept.push(Swept::open(&homes[source.key.as_str()], batch, world.name(), None)?);
     }
-    let mut made: Vec<Vec<(&read::Cell, Kept)>> = ready.iter().map(|_| Vec::new()).collect();
+    let mut made: Vec<Vec<(&read::Cell, Kept)>> = shared.iter().map(|_| Vec::new()).collect();
     let mut worlds: Vec<&(dyn World + Sync)> = Vec::new();
-    for world in ready.iter().filter_map(|r| r.world.as_deref()) {
+    for Shared { world, .. } in shared {
         if worlds.iter().all(|w| w.name() != world.name()) {
-            worlds.push(world);
+            worlds.push(world.as_ref());
         }
     }
     for world in worlds {
-        let here: Vec<(usize, &Swept<'_>)> = swept
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| ready[*at].world.as_ref().is_some_and(|w| w.name() == world.name()))
-            .filter_map(|(at, swept)| Some((at, swept.as_ref()?)))
-            .collect();
+        let here = || swept.iter().enumerate().filter(|(at, _)| shared[*at].world.name() == world.name());
         let todo: Vec<(usize, &Swept<'_>, &read::Cell)> =
-            here.iter().flat_map(|(at, swept)| swept.missing().map(|cell| (*at, *swept, cell))).collect();
-        let name = |at: usize, cell: &read::Cell| format!("{}: {}", ready[at].batch.stem, cell.name());
+            here().flat_map(|(at, swept)| swept.missing().map(move |cell| (at, swept, cell))).collect();
         let jobs: Vec<Job<'_>> = todo
             .iter()
-            .map(|(at, _, cell)| Job { name: name(*at, cell), scenario: &cell.scenario, capture: None })
+            .map(|(at, _, cell)| Job {
+                name: format!("{}: {}", shared[*at].batch.stem, cell.name()),
+                scenario: &cell.scenario,
+                capture: None,
+            })
             .collect();
-        let before = here.iter().map(|(_, swept)| swept.finished()).sum();
+        let before = here().map(|(_, swept)| swept.finished()).sum();
         let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, run, draft| {
             let (_, swept, cell) = todo[at];
             record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
         });
-        let kept = kept.inspect_err(|_| here.iter().for_each(|(_, swept)| swept.give_up()))?;
+        let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
         for ((at, _, cell), kept) in todo.iter().zip(kept) {
             made[*at].push((*cell, kept));
         }
     }
-    swept.into_iter().zip(made).map(|(swept, made)| swept.map_or(Ok(Vec::new()), |swept| swept.gather(made))).collect()
+    swept.into_iter().zip(made).map(|(swept, made)| swept.gather(made)).collect()
 }
 
 /// Judges the claims of one paper by the records of its items.
-fn judge<'a>(
+fn judge(
     source: &Source,
     extent: Extent,
-    items: impl Iterator<Item = (&'a Ready<'a>, &'a Vec<Kept>)>,
+    items: &[&Ready<'_>],
+    shared: &[Shared<'_>],
+    kept: &[Vec<Kept>],
 ) -> Result<Outcome, Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
     let (mut outcomes, mut findings) = (Vec::new(), Vec::new());
-    for (Ready { item, batch, .. }, kept) in items {
-        let cells = batch.cells.iter().zip(kept);
-        let measured: Vec<Cell> = cells.map(|(cell, kept)| Cell::new(cell.labels.clone(), &kept.summary)).collect();
+    for Ready { item, shared: at, .. } in items {
+        let (mut measured, mut own, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((at, cells)) = at {
+            let all = &shared[*at].batch.cells;
+            for (cell, kept) in all.iter().zip(&kept[*at]).filter(|(c, _)| cells.iter().any(|o| o.labels == c.labels)) {
+                measured.push(Cell::new(cell.labels.clone(), &kept.summary));
+                own.push((cell, kept));
+            }
+            traces = traces::of(item, &own)?;
+        }
         let figure =
             if measured.is_empty() { None } else { penstock_papers::figure(item, &measured).map_err(wrong)? };
         let also = penstock_papers::also(item, &measured).map_err(wrong)?;
@@ -259,10 +286,10 @@ fn judge<'a>(
             not_run: item.not_run.clone(),
             figure,
             also,
-            traces: traces::of(item, &batch.cells, kept)?,
+            traces,
             rows: penstock_papers::rows(item, &measured),
-            colours: colours(item, &batch.cells),
-            scenario_text: batch.text.clone(),
+            colours: colours(item, own.iter().map(|(cell, _)| *cell)),
+            scenario_text: at.as_ref().map(|(at, _)| shared[*at].batch.text.clone()).unwrap_or_default(),
         });
     }
     Ok(outcome(source, extent, outcomes, findings))
@@ -309,10 +336,10 @@ fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: V
 }
 
 /// The colour of each line: that of the controller in its cells.
-fn colours(item: &Item, cells: &[read::Cell]) -> IndexMap<String, &'static str> {
+fn colours<'a>(item: &Item, cells: impl Iterator<Item = &'a read::Cell>) -> IndexMap<String, &'static str> {
     let line = |cell: &read::Cell| cell.labels.iter().find(|(k, _)| *k == item.lines).map(|(_, v)| v.clone());
     let colour = |cell: &read::Cell| cell.scenario.groups.values().next().map(|group| group.cc.law.colour);
-    cells.iter().filter_map(|cell| Some((line(cell).unwrap_or_default(), colour(cell)?))).collect()
+    cells.filter_map(|cell| Some((line(cell).unwrap_or_default(), colour(cell)?))).collect()
 }
 
 /// Writes `verdicts.toml`: the claims judged now, the others as they were.

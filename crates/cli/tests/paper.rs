@@ -115,6 +115,29 @@ fn a_paper_goes_on_where_it_stopped() {
     assert_eq!(cells, 2, "{:?}", bench.names("out/two/fig1"));
 }
 
+/// Two items of one scenario: its cells run once, and each item shows those it names.
+#[test]
+fn items_that_share_a_scenario_share_its_runs() {
+    let bench = bench();
+    let shared = PAPER.replace(
+        "[[item]]\nid = \"fig2\"",
+        "[[item]]\nid = \"fig3\"\ntitle = \"The faster line\"\nplace = \"figure 3\"\nworld = \"packets\"\nscenario = \"fig1.toml\"\n\
+         cells = { \"links.bottleneck.rate\" = \"10 Mbit/s\" }\ncolumns = [{ path = \"groups.ftp.jain\", label = \"Jain's index\" }]\n\
+         [[item]]\nid = \"fig2\"",
+    );
+    bench.write("papers/two/paper.toml", &shared);
+    let paper: serde_json::Value = serde_json::from_str(&bench.run(&["paper", "two", "--json"]).out).unwrap();
+    let rows = |item: usize| paper["items"][item]["rows"].as_array().unwrap().len();
+    assert_eq!((rows(0), rows(1)), (2, 1));
+    assert_eq!(paper["items"][1]["rows"][0]["labels"]["links.bottleneck.rate"], "10 Mbit/s");
+    let cells = bench.names("out/two/fig1").iter().filter(|name| name.contains("mbit-s")).count();
+    assert_eq!(cells, 2, "{:?}", bench.names("out/two"));
+    bench.write("papers/two/paper.toml", &shared.replace("\"10 Mbit/s\" }\ncolumns", "\"11 Mbit/s\" }\ncolumns"));
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("two/fig3: `cells` and `short` in paper.toml keep no cell"), "{}", ended.err);
+}
+
 #[test]
 fn seeds_are_run_and_joined() {
     let bench = bench();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::check;
+use crate::verdicts::Extent;
 
 /// A paper: what `paper.toml` says.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,8 +39,11 @@ pub struct Item {
     pub place: String,
     /// The world that runs it.
     pub world: Option<String>,
-    /// Its scenario, a path relative to `paper.toml`.
+    /// Its scenario, a path relative to `paper.toml`. Items that share one share its runs.
     pub scenario: Option<String>,
+    /// Which cells of the sweep it shows and judges: for each key, the value they have, or the values; all unless given.
+    #[serde(default)]
+    pub cells: IndexMap<String, Values>,
     /// What stands along the horizontal axis.
     pub x: Option<Axis>,
     /// What is plotted.
@@ -349,6 +353,16 @@ impl Paper {
     /// The claims that are measured in `item`.
     pub fn claims_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Claim> {
         self.claims.iter().filter(move |c| c.item.get_ref() == item)
+    }
+}
+
+impl Item {
+    /// Whether a cell of the sweep belongs to it: in whole runs, or in the cheap check.
+    pub fn shows(&self, labels: &[(String, String)], extent: Extent) -> bool {
+        let value = |key: &str| labels.iter().find(|(k, _)| k == key).map(|(_, v)| v);
+        self.cells.iter().all(|(key, values)| value(key).is_some_and(|v| values.has(v)))
+            && (extent == Extent::Full
+                || self.short.iter().all(|(key, kept)| value(key).is_some_and(|v| kept.contains(v))))
     }
 }
 

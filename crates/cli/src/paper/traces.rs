@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use crate::record::Kept;
 
 /// One figure for each trace of `item` in each of its cells; of cells that differ in their seed only, the first.
-pub(super) fn of(item: &Item, cells: &[Cell], kept: &[Kept]) -> Result<Vec<Figure>, Failure> {
+pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     let mut shown: Vec<Vec<&(String, String)>> = Vec::new();
-    for (cell, kept) in cells.iter().zip(kept) {
+    for (cell, kept) in cells {
         let labels: Vec<&(String, String)> = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
         if shown.contains(&labels) {
             continue;
