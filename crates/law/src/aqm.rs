@@ -9,6 +9,7 @@ mod pi;
 mod pie;
 pub mod price;
 pub mod red;
+mod rem;
 mod wred;
 
 use crate::edge::Colour;
@@ -24,6 +25,7 @@ pub const AQMS: &[Entry<Queue>] = &[
     pi::ENTRY,
     avq::ENTRY,
     price::ENTRY,
+    rem::ENTRY,
     codel::ENTRY,
     fq_codel::ENTRY,
     pie::ENTRY,
