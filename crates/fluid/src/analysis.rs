@@ -187,7 +187,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
     }
     let (name, link) = loaded_link(scenario, &classes)?;
-    let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+    let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
     counted(name, link, &site, &classes)?;
     let mut bottleneck = Bottleneck::new(name, &link.aqm, &site)?;
     let total: u32 = classes.iter().map(|c| c.count).sum();

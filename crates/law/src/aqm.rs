@@ -10,6 +10,8 @@ mod pie;
 pub mod price;
 pub mod red;
 
+use alloc::vec::Vec;
+
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
@@ -79,6 +81,13 @@ numbers! {
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
+        /// Where [`Needs::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
+        /// the mean packet. Zero elsewhere.
+        departed: "packets",
+        /// As [`Port::arrived`], of all classes together. Where [`Needs::classes`] only.
+        all_arrived: "packets",
+        /// As [`Port::departed`], of all classes together.
+        all_departed: "packets",
     }
 }
 
@@ -86,8 +95,31 @@ impl<N: Number> Port<N> {
     /// What is measured before anything is: zero everywhere.
     pub fn nothing() -> Self {
         let zero = N::of(0.0);
-        Self { queue: zero, arrived: zero, capacity: zero, sojourn_s: zero, now_s: zero }
+        Self {
+            queue: zero,
+            arrived: zero,
+            capacity: zero,
+            sojourn_s: zero,
+            now_s: zero,
+            departed: zero,
+            all_arrived: zero,
+            all_departed: zero,
+        }
     }
+}
+
+impl Port<f64> {
+    /// What is measured before anything is, where a constant is needed.
+    pub const NOTHING: Self = Self {
+        queue: 0.0,
+        arrived: 0.0,
+        capacity: 0.0,
+        sojourn_s: 0.0,
+        now_s: 0.0,
+        departed: 0.0,
+        all_arrived: 0.0,
+        all_departed: 0.0,
+    };
 }
 
 numbers! {
@@ -101,7 +133,7 @@ numbers! {
 }
 
 /// What is known of a queue when its law is compiled.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Site {
     /// The line's rate at the start of the run.
     pub rate: Rate,
@@ -109,6 +141,26 @@ pub struct Site {
     pub delay: Time,
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
+    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Needs::classes`]); the
+    /// number of an instance is its place here. Empty where nothing is known of classes yet: such a law then compiles
+    /// as if there were one without a contract.
+    pub classes: Vec<Class>,
+}
+
+/// What a class of traffic may ask of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Class {
+    /// What it shall have at least; zero is no guarantee.
+    pub floor: Rate,
+    /// What it may have at most; none is no bound.
+    pub ceiling: Option<Rate>,
+    /// The share of the whole that it is held to, in (0, 1), where it has one.
+    pub share: Option<f64>,
+}
+
+impl Class {
+    /// A class without guarantee, bound and share.
+    pub const FREE: Self = Self { floor: Rate(0), ceiling: None, share: None };
 }
 
 impl Site {
@@ -134,6 +186,8 @@ pub struct Needs {
     pub bytes: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
+    /// Whether each class of traffic has an instance of the law, all over one queue.
+    pub classes: bool,
 }
 
 impl Needs {
@@ -145,6 +199,7 @@ impl Needs {
         overrules_marks: false,
         bytes: false,
         serve: Serve::Scheduler,
+        classes: false,
     };
 }
 

@@ -11,7 +11,8 @@ use penstock_law::{Entry, Instances, Values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const SITE: Site = Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000) };
+const SITE: Site =
+    Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000), classes: Vec::new() };
 
 /// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
 fn settings(entry: &'static Entry<Queue>) -> Vec<(String, Box<dyn Instances<f64, Queue>>)> {
@@ -84,7 +85,7 @@ fn live(name: &str, law: &mut dyn Instances<f64, Queue>, moments: &[Moment]) -> 
     for m in moments {
         now_s += m.after_s;
         let Moment { queue, capacity, sojourn_s, .. } = *m;
-        let seen = Port { queue, arrived: 0.0, capacity, sojourn_s, now_s };
+        let seen = Port { queue, capacity, sojourn_s, now_s, ..Port::NOTHING };
         if m.tick && needs.tick_s.is_some() {
             let seen = Port { arrived: m.arrived, ..seen };
             let says = law.on(0, Event::Tick, &seen);

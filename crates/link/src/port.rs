@@ -103,10 +103,10 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
-    /// Whether a port can host a law: one that decides nothing at the head of the queue and leaves the order of service
-    /// alone. Others need a [`Served`](crate::Served).
+    /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
+    /// alone and does not treat classes apart. Others need a [`Served`](crate::Served).
     pub fn suits(needs: &Needs) -> bool {
-        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.classes
     }
 
     /// An empty port at time zero.
@@ -115,7 +115,7 @@ impl Port {
         law.add();
         let needs = law.needs();
         assert!(Self::suits(&needs), "this law needs its packets held");
-        let start = law.says(0, &SEEN_NOTHING);
+        let start = law.says(0, &Seen::NOTHING);
         let curve = Curve::new(service);
         let rate = curve.rate();
         Self {
@@ -270,7 +270,7 @@ impl Port {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
         } else {
-            self.law.says(0, &SEEN_NOTHING)
+            self.law.says(0, &Seen::NOTHING)
         }
     }
 
@@ -329,7 +329,7 @@ impl Port {
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen { queue, arrived: 0.0, capacity, sojourn_s: 0.0, now_s: now.seconds() }
+        Seen { queue, capacity, now_s: now.seconds(), ..Seen::NOTHING }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
@@ -356,8 +356,6 @@ impl Port {
     }
 }
 
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, sojourn_s: 0.0, now_s: 0.0 };
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,7 +371,7 @@ mod tests {
             values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
         }
         let packet = Bytes(1000);
-        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
+        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
         let law = (entry.real)(&values, &site).unwrap();
         Port::new(Config {
             service: Service::Constant(Rate(rate)),

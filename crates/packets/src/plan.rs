@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
-use penstock_law::{Values, aqm, cc};
+use penstock_law::{Values, cc};
 use penstock_link::{Config, Port, Scheduler, Served, ServedConfig, Service};
 use penstock_scenario::model::{self, Arithmetic, By, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
@@ -345,7 +345,8 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 /// Links with their laws and coins.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = scenario.site(name);
+        let classes = site.classes.len() as u32;
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
         let (most_packets, most_bytes) = limits(link.buffer);
@@ -354,7 +355,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let service = service(link);
-        let by_class = matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
+        let by_class = law.needs().classes || matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
         let scheduler = match link.scheduler {
             model::Scheduler::Fifo => Scheduler::Fifo,
             model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
@@ -363,7 +364,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
         } else {
             let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
         Ok(Link { station, by_class, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })

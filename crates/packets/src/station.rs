@@ -15,7 +15,7 @@ pub(crate) struct Link {
     pub(crate) coins: Coins,
     pub(crate) loss: f64,
     pub(crate) losses: Coins,
-    /// Whether queues are of classes, not of flows.
+    /// Whether queues, or instances of the law, are of classes, not of flows.
     pub(crate) by_class: bool,
     /// Whether the end of a transmission is on the agenda.
     pub(crate) scheduled: bool,

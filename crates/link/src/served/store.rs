@@ -14,6 +14,8 @@ pub(super) struct Held<P> {
     pub(super) markable: bool,
     pub(super) marked: bool,
     pub(super) low_latency: bool,
+    /// What it was treated apart by when it came.
+    pub(super) key: u32,
 }
 
 #[derive(Debug)]
@@ -120,6 +122,7 @@ mod tests {
             markable: false,
             marked: false,
             low_latency: false,
+            key: 0,
         }
     }
 
