@@ -1,6 +1,9 @@
 //! AQMs: the laws of queues.
 
+mod aimd;
 mod avq;
+mod bat;
+pub mod clcc;
 mod codel;
 mod droptail;
 mod dualpi2;
@@ -28,6 +31,9 @@ pub const AQMS: &[Entry<Queue>] = &[
     fq_codel::ENTRY,
     pie::ENTRY,
     dualpi2::ENTRY,
+    bat::ENTRY,
+    aimd::ENTRY,
+    clcc::ENTRY,
 ];
 
 /// The role of a queue's law: it decides pass, mark or drop.
