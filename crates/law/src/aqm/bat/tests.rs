@@ -203,7 +203,9 @@ fn a_probability_of_zero_recovers() {
 fn excess_is_a_short_queue_or_one_that_shrinks() {
     let law = bat(vec![Class::FREE]);
     let mut s = at(0.5);
-    for (queue, bit) in [(20.0, true), (20.1, false), (99.0, false), (98.0, true), (100.0, false), (99.9, true)] {
+    for (queue, bit) in
+        [(20.0, true), (20.1, false), (99.0, false), (98.0, true), (98.0, false), (100.0, false), (99.9, true)]
+    {
         let before = s.excess;
         law.step(&mut s, 0.0, &seen(queue, 0.0));
         assert_eq!(s.excess > before, bit, "{queue}");

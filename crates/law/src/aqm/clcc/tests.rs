@@ -190,10 +190,12 @@ fn a_floor_above_the_offer_is_preemption_too() {
 /// Nothing served at all: no ratio, no step. Nothing served to others: one large step, bounded, and a number.
 #[test]
 fn an_idle_line_and_starved_others() {
-    let law = clcc(&[]);
+    let law = clcc(&[("preemption", 2.0)]);
     let mut s = law.start();
     second(&law, &mut s, (0.0, 0.0), (0.0, 0.0));
-    assert_eq!((s.decrease, s.ratio), (START, 0.0));
+    assert_eq!((s.decrease, s.ratio), (START, 0.0), "even where nothing is preempted");
+    let law = clcc(&[]);
+    let mut s = law.start();
     second(&law, &mut s, (90.0, 90.0), (90.0, 90.0));
     assert_eq!(s.ratio, 100.0 * 0.3 / (1.0 - 0.3));
     assert!((s.decrease / START - 100.0 / 90.0 / START).abs() < 1e-9, "at its bound: {}", s.decrease / START);
