@@ -187,7 +187,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
     }
     let (name, link) = loaded_link(scenario, &classes)?;
-    let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+    let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
     counted(name, link, &site, &classes)?;
     check_contracts(scenario)?;
     let mut bottleneck = Bottleneck::new(name, &link.aqm, &site)?;

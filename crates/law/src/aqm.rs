@@ -1,6 +1,9 @@
 //! AQMs: the laws of queues.
 
+mod aimd;
 mod avq;
+mod bat;
+pub mod clcc;
 mod codel;
 mod droptail;
 mod dualpi2;
@@ -11,6 +14,8 @@ pub mod price;
 pub mod red;
 mod rem;
 mod wred;
+
+use alloc::vec::Vec;
 
 use crate::edge::Colour;
 use crate::law::{Entry, Role};
@@ -31,6 +36,9 @@ pub const AQMS: &[Entry<Queue>] = &[
     pie::ENTRY,
     dualpi2::ENTRY,
     wred::ENTRY,
+    bat::ENTRY,
+    aimd::ENTRY,
+    clcc::ENTRY,
 ];
 
 /// The role of a queue's law: it decides pass, mark or drop.
@@ -88,6 +96,13 @@ numbers! {
         green: "packets",
         /// Yellow ones. Where [`Needs::colours`] only.
         yellow: "packets",
+        /// Where [`Needs::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
+        /// the mean packet. Zero elsewhere.
+        departed: "packets",
+        /// As [`Port::arrived`], of all classes together. Where [`Needs::classes`] only.
+        all_arrived: "packets",
+        /// As [`Port::departed`], of all classes together.
+        all_departed: "packets",
     }
     frozen {
         /// What the packet is that arrived, or that is at the head. Where [`Needs::colours`] only.
@@ -108,6 +123,9 @@ impl<N: Number> Port<N> {
             green: zero,
             yellow: zero,
             colour: Colour::Green,
+            departed: zero,
+            all_arrived: zero,
+            all_departed: zero,
         }
     }
 }
@@ -123,6 +141,9 @@ impl Port<f64> {
         green: 0.0,
         yellow: 0.0,
         colour: Colour::Green,
+        departed: 0.0,
+        all_arrived: 0.0,
+        all_departed: 0.0,
     };
 }
 
@@ -137,7 +158,7 @@ numbers! {
 }
 
 /// What is known of a queue when its law is compiled.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Site {
     /// The line's rate at the start of the run.
     pub rate: Rate,
@@ -145,6 +166,26 @@ pub struct Site {
     pub delay: Time,
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
+    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Needs::classes`]); the
+    /// number of an instance is its place here. Empty where nothing is known of classes yet: such a law then compiles
+    /// as if there were one without a contract.
+    pub classes: Vec<Class>,
+}
+
+/// What a class of traffic may ask of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Class {
+    /// What it shall have at least; zero is no guarantee.
+    pub floor: Rate,
+    /// What it may have at most; none is no bound.
+    pub ceiling: Option<Rate>,
+    /// The share of the whole that it is held to, in (0, 1), where it has one.
+    pub share: Option<f64>,
+}
+
+impl Class {
+    /// A class without guarantee, bound and share.
+    pub const FREE: Self = Self { floor: Rate(0), ceiling: None, share: None };
 }
 
 impl Site {
@@ -172,6 +213,8 @@ pub struct Needs {
     pub serve: Serve,
     /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
     pub colours: bool,
+    /// Whether each class of traffic has an instance of the law, all over one queue.
+    pub classes: bool,
 }
 
 impl Needs {
@@ -184,6 +227,7 @@ impl Needs {
         bytes: false,
         serve: Serve::Scheduler,
         colours: false,
+        classes: false,
     };
 }
 

@@ -105,9 +105,9 @@ impl fmt::Debug for Port {
 
 impl Port {
     /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
-    /// alone and does not go by colours. Others need a [`Served`](crate::Served).
+    /// alone, and does not go by colours or treat classes apart. Others need a [`Served`](crate::Served).
     pub fn suits(needs: &Needs) -> bool {
-        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours && !needs.classes
     }
 
     /// An empty port at time zero.
@@ -376,7 +376,7 @@ mod tests {
             values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
         }
         let packet = Bytes(1000);
-        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
+        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
         let law = (entry.real)(&values, &site).unwrap();
         Port::new(Config {
             service: Service::Constant(Rate(rate)),

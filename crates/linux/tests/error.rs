@@ -16,7 +16,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
 const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-const PORT: aqm::Site = aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+const PORT: aqm::Site =
+    aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
 type Q = Fix<32>;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
-use penstock_law::{Values, aqm, cc};
+use penstock_law::{Values, cc};
 use penstock_link::{Config, Port, Scheduler, Served, ServedConfig, Service};
 use penstock_scenario::model::{self, Arithmetic, By, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
@@ -364,7 +364,8 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 /// Links with their laws and coins.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = scenario.site(name);
+        let classes = site.classes.len() as u32;
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
         let (most_packets, most_bytes) = limits(link.buffer);
@@ -373,9 +374,11 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let service = service(link);
-        let apart = match (law.needs().serve, link.scheduler) {
+        let needs = law.needs();
+        let apart = match (needs.serve, link.scheduler) {
             (aqm::Serve::PerFlow { .. }, _) => Apart::Hashes,
             (_, model::Scheduler::Drr { by: By::Class, .. }) => Apart::Classes,
+            _ if needs.classes => Apart::Classes,
             _ => Apart::Flows,
         };
         let scheduler = match link.scheduler {
@@ -386,7 +389,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
         } else {
             let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
         Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
