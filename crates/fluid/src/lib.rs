@@ -12,6 +12,7 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`retarded`] | linear delay equations and their rightmost roots |
 //! | [`theory`] | the papers' formulas |
 //!
 //! It **does not** integrate delay equations, find the roots of the characteristic equation, or take more than one
@@ -20,6 +21,7 @@
 pub mod analysis;
 pub mod bottleneck;
 pub mod complex;
+mod eigen;
 pub mod equilibrium;
 mod error;
 mod linear;
@@ -27,6 +29,7 @@ mod machine;
 pub mod margin;
 mod matrix;
 pub mod response;
+pub mod retarded;
 mod settle;
 pub mod source;
 pub mod theory;

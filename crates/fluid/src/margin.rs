@@ -1,4 +1,7 @@
-//! Margins of a scalar loop, and whether it is stable, by the Nyquist criterion.
+//! Margins of a loop, and whether it is stable, by the Nyquist criterion.
+//!
+//! Of a loop of several links the gain is a matrix: the verdict comes from `det(I + L)`, margins from the eigenloci, the
+//! eigenvalues of `L(jw)` followed along the frequency. Gain margins are those of one factor common to all links.
 //!
 //! The open loop may have poles on the imaginary axis: integrators at the origin, and, for ACK-clocked senders, one at
 //! every multiple of `2 pi / tau`. So encirclements of -1 are counted along `Re s = sigma` with a sigma a million times
@@ -9,6 +12,7 @@ use core::f64::consts::PI;
 use serde::Serialize;
 
 use crate::complex::Complex;
+use crate::eigen;
 
 /// Whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +58,9 @@ pub struct Margins {
     pub least_distance: f64,
     /// Where that is [rad/s].
     pub least_distance_rad_per_s: f64,
+    /// The largest factor by which the loop amplifies a disturbance of any frequency, and of any direction over links:
+    /// the peak of the largest singular value of `(I + L)^-1`.
+    pub sensitivity_peak: f64,
 }
 
 /// What sets the scale of frequencies.
@@ -82,19 +89,134 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
     let sigma = 1e-6 / span.slowest_s;
     let on_axis = |w: f64| gain(Complex::axis(w));
     let beside = |w: f64| gain(Complex::new(sigma, w));
+    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true, FAR));
+    let curve = follow(&on_axis, 1e-5 / span.slowest_s, span, false, FAR);
+    let loci = [Locus { curve, gain: Box::new(on_axis) }];
+    let mut margins = measured(verdict, unstable_roots, &loci);
+    margins.sensitivity_peak = 1.0 / margins.least_distance;
+    margins
+}
 
-    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true));
-    let curve = follow(&on_axis, 1e-5 / span.slowest_s, span, false);
-    let axis = crossings(&curve, &on_axis, |l| if l.re < 0.0 { Some(l.im) } else { None });
-    let sizes: Vec<(f64, f64)> =
-        axis.into_iter().filter(|(_, l)| l.im.abs() < 1e-6 * l.re.abs()).map(|(w, l)| (w, -l.re)).collect();
+/// Margins and verdict of a loop of several links, with the eigenloci they were read from: frequencies [rad/s] and
+/// eigenvalues of `gain`, each locus followed by nearness.
+pub fn matrix_margins(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, span: Span) -> (Margins, Vec<Vec<(f64, Complex)>>) {
+    let sigma = 1e-6 / span.slowest_s;
+    let ahead = |s: Complex| {
+        let mut matrix = gain(s);
+        for (i, row) in matrix.iter_mut().enumerate() {
+            row[i] = row[i] + Complex::ONE;
+        }
+        matrix
+    };
+    let excess = |s: Complex| eigen::determinant(ahead(s)) - Complex::ONE;
+    let beside = |w: f64| excess(Complex::new(sigma, w));
+    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true, FAR));
+    // A determinant may be large while one of its eigenvalues is near -1: nothing is far.
+    let grid = follow(&|w| excess(Complex::axis(w)), 1e-5 / span.slowest_s, span, false, f64::INFINITY);
+    let mut loci: Vec<Curve> = Vec::new();
+    for &(w, _) in &grid {
+        let Some(mut values) = eigen::of_complex(&gain(Complex::axis(w))) else { continue };
+        if loci.is_empty() {
+            loci = vec![Curve::new(); values.len()];
+        }
+        for locus in &mut loci {
+            let last = locus.last().map_or(values[0], |(_, l)| *l);
+            let at = nearest_of(&values, last);
+            locus.push((w, values.swap_remove(at)));
+        }
+    }
+    let followed: Vec<Locus<'_>> = loci
+        .iter()
+        .map(|curve| Locus { curve: curve.clone(), gain: Box::new(|w| eigenvalue_near(gain, curve, w)) })
+        .collect();
+    let mut margins = measured(verdict, unstable_roots, &followed);
+    drop(followed);
+    let least = |w: f64| eigen::least_singular(&ahead(Complex::axis(w)));
+    let lowest = (0..grid.len()).min_by(|&a, &b| least(grid[a].0).total_cmp(&least(grid[b].0)));
+    margins.sensitivity_peak = lowest.map_or(1.0, |at| 1.0 / lowest_between(&grid, at, &least).1);
+    (margins, loci)
+}
+
+/// The number of roots of `det(I + L(s))` in the right half plane, by the turns of the determinant beside the axis up to
+/// `top` [rad/s], from where on every eigenvalue of `L` is below one in modulus. None where they do not add up.
+pub fn unstable_roots(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, slowest_s: f64, top: f64) -> Option<u32> {
+    let sigma = 1e-6 / slowest_s;
+    let ahead = |w: f64| {
+        let mut matrix = gain(Complex::new(sigma, w));
+        for (i, row) in matrix.iter_mut().enumerate() {
+            row[i] = row[i] + Complex::ONE;
+        }
+        eigen::determinant(matrix)
+    };
+    let mut turned = 0.0;
+    let mut last = (0.0, ahead(0.0));
+    let mut w = 0.1 * sigma;
+    while last.0 < top {
+        let next = (f64::min(w, top), ahead(f64::min(w, top)));
+        turned += turn_between(&ahead, last, next, 40);
+        last = next;
+        w *= 1.05;
+    }
+    let values = eigen::of_complex(&gain(Complex::new(sigma, top)))?;
+    let left: f64 = values.iter().map(|l| (*l + Complex::ONE).arg()).sum();
+    let roots = -(turned - left) / PI;
+    let whole = libm::round(roots);
+    ((roots - whole).abs() < 0.05 && whole >= 0.0).then_some(whole as u32)
+}
+
+/// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole.
+fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32) -> f64 {
+    let whole = (b.1 / a.1).arg();
+    let w = f64::midpoint(a.0, b.0);
+    let middle = (w, f(w));
+    let (first, second) = ((middle.1 / a.1).arg(), (b.1 / middle.1).arg());
+    if depth == 0 || (first.abs() < TURN && second.abs() < TURN && (whole - first - second).abs() < 1e-6) {
+        return first + second;
+    }
+    turn_between(f, a, middle, depth - 1) + turn_between(f, middle, b, depth - 1)
+}
+
+fn nearest_of(values: &[Complex], to: Complex) -> usize {
+    let distance = |i: &usize| (values[*i] - to).abs();
+    (0..values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+}
+
+/// The eigenvalue at `w` that belongs to the locus `curve`.
+fn eigenvalue_near(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, curve: &Curve, w: f64) -> Complex {
+    let after = curve.partition_point(|(at, _)| *at < w).clamp(1, curve.len().max(2) - 1);
+    let ((w0, l0), (w1, l1)) = (curve[after - 1], curve[after]);
+    let share = if w1 > w0 { ((w - w0) / (w1 - w0)).clamp(0.0, 1.0) } else { 0.0 };
+    let expected = l0 * (1.0 - share) + l1 * share;
+    let values = eigen::of_complex(&gain(Complex::axis(w))).unwrap_or_default();
+    if values.is_empty() { expected } else { values[nearest_of(&values, expected)] }
+}
+
+/// A curve that margins are read from, and what it is between its points.
+struct Locus<'a> {
+    curve: Curve,
+    gain: Box<dyn Fn(f64) -> Complex + 'a>,
+}
+
+/// What the loci say; the sensitivity's peak is left to be filled in.
+fn measured(verdict: Verdict, unstable_roots: u32, loci: &[Locus<'_>]) -> Margins {
+    let mut sizes: Vec<(f64, f64)> = Vec::new();
+    let mut unit: Vec<(f64, Complex)> = Vec::new();
+    let mut closest = (0.0, 1.0);
+    for Locus { curve, gain } in loci {
+        let axis = crossings(curve, gain.as_ref(), |l| if l.re < 0.0 { Some(l.im) } else { None });
+        sizes.extend(axis.into_iter().filter(|(_, l)| l.im.abs() < 1e-6 * l.re.abs()).map(|(w, l)| (w, -l.re)));
+        let one = crossings(curve, gain.as_ref(), |l| Some(l.abs() - 1.0));
+        unit.extend(one.into_iter().filter(|(_, l)| (l.abs() - 1.0).abs() < 1e-6));
+        let near = nearest(curve, gain.as_ref());
+        if near.1 < closest.1 {
+            closest = near;
+        }
+    }
     let inside = sizes.iter().copied().filter(|(_, size)| *size < 1.0).max_by(|a, b| a.1.total_cmp(&b.1));
     let largest = sizes.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
     let outside = sizes.iter().copied().filter(|(_, size)| *size >= 1.0).min_by(|a, b| a.1.total_cmp(&b.1));
     let at = if verdict == Verdict::Unstable { largest } else { inside };
 
-    let unit = crossings(&curve, &on_axis, |l| Some(l.abs() - 1.0));
-    let unit: Vec<(f64, Complex)> = unit.into_iter().filter(|(_, l)| (l.abs() - 1.0).abs() < 1e-6).collect();
     // The angle by which the gain is ahead of -1, within half a turn.
     let lead = |l: Complex| (-l).arg();
     // Of a stable loop the crossover nearest to -1; of an unstable one that which lies behind it furthest.
@@ -105,7 +227,7 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
         .map(|&(w, l)| if lead(l) >= 0.0 { lead(l) / w } else { (lead(l) + 2.0 * PI) / w })
         .min_by(f64::total_cmp)
         .filter(|_| verdict == Verdict::Stable);
-    let (least_distance_rad_per_s, least_distance) = nearest(&curve, &on_axis);
+    let (least_distance_rad_per_s, least_distance) = closest;
     Margins {
         verdict,
         unstable_roots,
@@ -117,11 +239,12 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
         gain_crossover_rad_per_s: phase.map(|(w, _)| w),
         least_distance,
         least_distance_rad_per_s,
+        sensitivity_peak: f64::NAN,
     }
 }
 
 /// Follows a gain upward from `start` until it stays small, with neighbours close enough that no turn is lost.
-fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool) -> Curve {
+fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool, far: f64) -> Curve {
     let mut curve = Curve::new();
     if from_zero {
         curve.push((0.0, gain(0.0)));
@@ -133,7 +256,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
         let l = gain(w);
         if l.is_finite() {
             if let Some(&last) = curve.last() {
-                refine(gain, last, (w, l), (from_zero, 48), &mut curve);
+                refine(gain, last, (w, l), (if from_zero { f64::INFINITY } else { far }, 48), &mut curve);
             }
             curve.push((w, l));
             largest = f64::max(largest, l.abs());
@@ -151,16 +274,16 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
 
 /// Adds what is needed between two neighbours, the ends left out.
 ///
-/// On the axis, where a pole may be, what is far from -1 need not be followed.
+/// On the axis, where a pole may be, what is further than `beyond` from -1 need not be followed.
 fn refine(
     gain: &dyn Fn(f64) -> Complex,
     a: (f64, Complex),
     b: (f64, Complex),
-    (from_zero, depth): (bool, u32),
+    (beyond, depth): (f64, u32),
     curve: &mut Curve,
 ) {
     let turn = |x: Complex, y: Complex| (y / x).arg().abs();
-    let far = !from_zero && a.1.abs() > FAR && b.1.abs() > FAR;
+    let far = a.1.abs() > beyond && b.1.abs() > beyond;
     if depth == 0 || far || (turn(a.1, b.1) < TURN && turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN) {
         return;
     }
@@ -169,9 +292,9 @@ fn refine(
     if !l.is_finite() {
         return;
     }
-    refine(gain, a, (w, l), (from_zero, depth - 1), curve);
+    refine(gain, a, (w, l), (beyond, depth - 1), curve);
     curve.push((w, l));
-    refine(gain, (w, l), b, (from_zero, depth - 1), curve);
+    refine(gain, (w, l), b, (beyond, depth - 1), curve);
 }
 
 /// The verdict by the number of times the gain, along the line and its mirror image, goes round -1.
@@ -220,15 +343,20 @@ fn nearest(curve: &Curve, gain: &dyn Fn(f64) -> Complex) -> (f64, f64) {
     let Some(at) = (0..curve.len()).min_by(|&a, &b| distance(curve[a].1).total_cmp(&distance(curve[b].1))) else {
         return (0.0, 1.0);
     };
+    lowest_between(curve, at, &|w| distance(gain(w)))
+}
+
+/// The lowest value of `f` between the neighbours of a point of the curve, and where it is.
+fn lowest_between(curve: &Curve, at: usize, f: &dyn Fn(f64) -> f64) -> (f64, f64) {
     let (mut low, mut high) = (curve[at.saturating_sub(1)].0, curve[usize::min(at + 1, curve.len() - 1)].0);
     for _ in 0..100 {
         let third = (high - low) / 3.0;
-        if distance(gain(low + third)) < distance(gain(high - third)) {
+        if f(low + third) < f(high - third) {
             high -= third;
         } else {
             low += third;
         }
     }
     let w = f64::midpoint(low, high);
-    (w, distance(gain(w)))
+    (w, f(w))
 }
