@@ -12,6 +12,7 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`dde`] | delay differential equations by the method of steps |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
 //! | [`theory`] | the papers' formulas |
 //!
@@ -21,6 +22,7 @@
 pub mod analysis;
 pub mod bottleneck;
 pub mod complex;
+pub mod dde;
 mod eigen;
 pub mod equilibrium;
 mod error;

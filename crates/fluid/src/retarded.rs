@@ -60,6 +60,16 @@ impl Retarded {
         self.terms.push(Term { delay_s, row, column, gain });
     }
 
+    /// How many equations there are.
+    pub fn unknowns(&self) -> usize {
+        self.size
+    }
+
+    /// Row, column, delay [s] and gain of each term.
+    pub fn terms(&self) -> impl Iterator<Item = (usize, usize, f64, f64)> + '_ {
+        self.terms.iter().map(|t| (t.row, t.column, t.delay_s, t.gain))
+    }
+
     /// The longest delay [s].
     pub fn longest_s(&self) -> f64 {
         self.terms.iter().map(|t| t.delay_s).fold(0.0, f64::max)

@@ -1,5 +1,6 @@
 //! Theorems of fast-aqm on random networks, and the scalar delay loop against the Lambert W function.
 
+use penstock_fluid::dde;
 use penstock_fluid::margin::{Span, margins, unstable_roots};
 use penstock_fluid::retarded::Retarded;
 use penstock_fluid::theory::eta_max;
@@ -216,5 +217,99 @@ fn without_the_bound_on_bottlenecks_the_theorem_does_not_hold() {
         let network = Network { capacities: vec![1001.0; 2], sources: vec![source(bottlenecks), short(0), short(1)] };
         assert_eq!(roots_right(&network) == 0, stable);
         assert_eq!(network.equations().rightmost(1).unwrap().roots[0].re < 0.0, stable);
+    }
+}
+
+/// `exp(s h)` of the slowest mode in samples `h` apart, by the linear recurrence of two modes that fits them best.
+fn slowest_mode(samples: &[f64], h: f64) -> Complex {
+    // x2 = a x1 + b x0 in the least squares, each window weighed alike.
+    let (mut m, mut v) = ([[0.0; 2]; 2], [0.0; 2]);
+    for w in samples.windows(3) {
+        let size = w[0] * w[0] + w[1] * w[1];
+        for (i, x) in [w[1], w[0]].into_iter().enumerate() {
+            m[i][0] += x * w[1] / size;
+            m[i][1] += x * w[0] / size;
+            v[i] += x * w[2] / size;
+        }
+    }
+    let det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+    if det < 1e-9 * m[0][0] * m[1][1] {
+        // One mode is left.
+        return Complex::real(libm::log(samples[1] / samples[0]) / h);
+    }
+    let (a, b) = ((v[0] * m[1][1] - v[1] * m[0][1]) / det, (m[0][0] * v[1] - m[1][0] * v[0]) / det);
+    let root = 0.25 * a * a + b;
+    let z =
+        if root < 0.0 { Complex::new(0.5 * a, libm::sqrt(-root)) } else { Complex::real(0.5 * a + libm::sqrt(root)) };
+    Complex::new(libm::log(z.abs()), z.arg()) * (1.0 / h)
+}
+
+/// The growth that the integrator shows is the real part of the root, and so is the frequency: 1e-3 over gains up to 1.8.
+#[test]
+fn the_integrated_growth_is_that_of_the_root() {
+    let mut worst = 0.0_f64;
+    for k in 1..=34 {
+        let a = 0.05 * f64::from(k) + 0.1;
+        let path = dde::solve(&scalar(a, 1.0), &|_, t| 1.0 + 0.3 * t, 40.0, 0.01);
+        let samples: Vec<f64> = (0..60).map(|i| path.at(0, 20.0 + 0.3 * f64::from(i))).collect();
+        let (is, should) = (slowest_mode(&samples, 0.3), branch(a, 0));
+        assert!((is - should).abs() < 1e-3, "{a}: {is:?} {should:?}");
+        worst = f64::max(worst, (is - should).abs());
+    }
+    println!("largest difference of the integrated mode from W_0(-a): {worst:.1e}");
+}
+
+/// (5) and (6) themselves, not linearised, prices held at zero where they arrive there.
+struct Nonlinear<'a> {
+    network: &'a Network,
+    /// The price at which each source has its rate x0 [s].
+    rests: Vec<f64>,
+}
+
+impl dde::Delayed for Nonlinear<'_> {
+    fn size(&self) -> usize {
+        self.network.capacities.len()
+    }
+    fn shortest_delay_s(&self) -> f64 {
+        self.network.sources.iter().map(|s| s.rtt_s).fold(f64::INFINITY, f64::min)
+    }
+    fn slope(&self, t: f64, _: &[f64], past: &dde::Past<'_>, slope: &mut [f64]) {
+        slope.fill(-1.0);
+        for (s, rest) in self.network.sources.iter().zip(&self.rests) {
+            for &(to, forward_s) in &s.path {
+                let price: f64 =
+                    s.path.iter().map(|&(l, there_s)| past.at(l, t - forward_s - (s.rtt_s - there_s))).sum();
+                let x = s.rate * libm::exp(-s.alpha / (s.bottlenecks * s.rtt_s) * (price - rest));
+                slope[to] += x / self.network.capacities[to];
+            }
+        }
+    }
+    fn is_bounded(&self, _: usize) -> bool {
+        true
+    }
+}
+
+/// Theorem 2 by integration: from prices 20 % off, back to a thousandth of that.
+#[test]
+fn theorem_2_by_integration() {
+    let mut r = Random(Seed(10).stream("integration"));
+    for i in 0..10 {
+        let mut network =
+            random(&mut r, 1.0, &mut |r, _| ((0.5 + 0.45 * r.0.unit()) * core::f64::consts::FRAC_PI_2, None));
+        for s in &mut network.sources {
+            // All but one delay: an exit of the step from the shortest one would only cost time.
+            s.path.iter_mut().for_each(|hop| hop.1 = 0.0);
+        }
+        let span = slowest(&network);
+        let prices: Vec<f64> = network.capacities.iter().map(|_| (1.0 + r.0.unit()) * span).collect();
+        let rests = network.sources.iter().map(|s| s.path.iter().map(|(l, _)| prices[*l]).sum()).collect();
+        let root = network.equations().rightmost(1).unwrap().roots[0];
+        let system = Nonlinear { network: &network, rests };
+        let end = f64::min(60.0 / -root.re, 4000.0 * span);
+        let path = dde::solve(&system, &|l, _| prices[l] * 1.2, end, 0.1 * span);
+        let off =
+            |step: usize| path.state(step).iter().zip(&prices).map(|(p, q)| (p / q - 1.0).abs()).fold(0.0, f64::max);
+        let late = off(path.times().len() - 1);
+        assert!(late < 1e-3 * 0.2, "{i}: {late} after {end} s, root {root:?}");
     }
 }
