@@ -1,7 +1,7 @@
 //! The fluid world: where a scenario rests, and whether it stays there.
 //!
-//! [`analyze`] takes a resolved scenario with one bottleneck and gives its equilibrium, its loop gain with exact delays,
-//! margins, a verdict and the class that limits it. Everything about a law is asked of the law's own code on dual
+//! [`analyze`] takes a resolved scenario and gives its equilibrium, its loop gain with exact delays, margins, a verdict and
+//! the class that limits it. Everything about a law is asked of the law's own code on dual
 //! numbers: no law is known here by name, so a new one is analysed the day it enters the registry.
 //!
 //! | room | what lives there |

@@ -89,8 +89,9 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
     let sigma = 1e-6 / span.slowest_s;
     let on_axis = |w: f64| gain(Complex::axis(w));
     let beside = |w: f64| gain(Complex::new(sigma, w));
-    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true, FAR));
-    let curve = follow(&on_axis, 1e-5 / span.slowest_s, span, false, FAR);
+    let across = |top: f64| turn_across(gain, sigma, top, span);
+    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true), &across);
+    let curve = follow(&on_axis, 1e-5 / span.slowest_s, span, false);
     let loci = [Locus { curve, gain: Box::new(on_axis) }];
     let mut margins = measured(verdict, unstable_roots, &loci);
     margins.sensitivity_peak = 1.0 / margins.least_distance;
@@ -109,22 +110,14 @@ pub fn matrix_margins(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, span: Span) -
         matrix
     };
     let excess = |s: Complex| eigen::determinant(ahead(s)) - Complex::ONE;
-    let beside = |w: f64| excess(Complex::new(sigma, w));
-    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true, FAR));
-    // A determinant may be large while one of its eigenvalues is near -1: nothing is far.
-    let grid = follow(&|w| excess(Complex::axis(w)), 1e-5 / span.slowest_s, span, false, f64::INFINITY);
-    let mut loci: Vec<Curve> = Vec::new();
-    for &(w, _) in &grid {
-        let Some(mut values) = eigen::of_complex(&gain(Complex::axis(w))) else { continue };
-        if loci.is_empty() {
-            loci = vec![Curve::new(); values.len()];
-        }
-        for locus in &mut loci {
-            let last = locus.last().map_or(values[0], |(_, l)| *l);
-            let at = nearest_of(&values, last);
-            locus.push((w, values.swap_remove(at)));
-        }
-    }
+    let values =
+        |re: f64, w: f64| eigen::of_complex(&gain(Complex::new(re, w))).filter(|v| v.iter().all(|l| l.is_finite()));
+    let turns = follow_all(&|w| values(sigma, w), 1e-3 * sigma, span, true);
+    let (verdict, unstable_roots) = count_all(&turns, &|top| turn_across(&excess, sigma, top, span));
+    let loci = follow_all(&|w| values(0.0, w), 1e-5 / span.slowest_s, span, false);
+    let Some(grid) = loci.first().cloned() else {
+        return (measured(Verdict::Undecided, 0, &[]), loci);
+    };
     let followed: Vec<Locus<'_>> = loci
         .iter()
         .map(|curve| Locus { curve: curve.clone(), gain: Box::new(|w| eigenvalue_near(gain, curve, w)) })
@@ -244,7 +237,7 @@ fn measured(verdict: Verdict, unstable_roots: u32, loci: &[Locus<'_>]) -> Margin
 }
 
 /// Follows a gain upward from `start` until it stays small, with neighbours close enough that no turn is lost.
-fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool, far: f64) -> Curve {
+fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool) -> Curve {
     let mut curve = Curve::new();
     if from_zero {
         curve.push((0.0, gain(0.0)));
@@ -256,7 +249,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
         let l = gain(w);
         if l.is_finite() {
             if let Some(&last) = curve.last() {
-                refine(gain, last, (w, l), (if from_zero { f64::INFINITY } else { far }, 48), &mut curve);
+                refine(gain, last, (w, l), (if from_zero { f64::INFINITY } else { FAR }, 48), &mut curve);
             }
             curve.push((w, l));
             largest = f64::max(largest, l.abs());
@@ -270,6 +263,94 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
         w += f64::min(0.03 * w, 0.3 / span.slowest_s);
     }
     curve
+}
+
+/// The same of all eigenvalues, each followed by nearness; neighbours are close enough that no eigenvalue turns unseen.
+/// Of the determinant alone that could not be told: two that turn half way round each leave it where it was.
+fn follow_all(values: &dyn Fn(f64) -> Option<Vec<Complex>>, start: f64, span: Span, from_zero: bool) -> Vec<Curve> {
+    let mut rows: Vec<(f64, Vec<Complex>)> = Vec::new();
+    if from_zero {
+        rows.extend(values(0.0).map(|v| (0.0, v)));
+    }
+    let (least, most) = (30.0 / span.fastest_s, 300.0 / span.fastest_s);
+    let mut w = start;
+    let (mut octave, mut largest) = (w, 0.0_f64);
+    while rows.len() < POINTS && w < most {
+        if let Some(v) = values(w) {
+            largest = v.iter().fold(largest, |m, l| f64::max(m, l.abs()));
+            match rows.last().cloned() {
+                Some(last) => refine_all(values, &last, (w, v), 40, &mut rows),
+                None => rows.push((w, v)),
+            }
+        }
+        if w > 2.0 * octave {
+            if w > least && largest < 0.3 {
+                break;
+            }
+            (octave, largest) = (w, 0.0);
+        }
+        w += f64::min(0.03 * w, 0.3 / span.slowest_s);
+    }
+    let n = rows.first().map_or(0, |(_, v)| v.len());
+    (0..n).map(|k| rows.iter().map(|(w, v)| (*w, v[k])).collect()).collect()
+}
+
+/// Adds what is needed between two neighbours, and the second, in the order of the first.
+fn refine_all(
+    values: &dyn Fn(f64) -> Option<Vec<Complex>>,
+    a: &(f64, Vec<Complex>),
+    b: (f64, Vec<Complex>),
+    depth: u32,
+    rows: &mut Vec<(f64, Vec<Complex>)>,
+) {
+    let matched = in_order_of(&a.1, b.1);
+    let turn = |x: Complex, y: Complex| (y / x).arg().abs();
+    let ahead = |l: Complex| l + Complex::ONE;
+    let near = |(x, y): (&Complex, &Complex)| turn(*x, *y) < TURN && turn(ahead(*x), ahead(*y)) < TURN;
+    let w = f64::midpoint(a.0, b.0);
+    if depth == 0 || a.1.iter().zip(&matched).all(near) {
+        rows.push((b.0, matched));
+        return;
+    }
+    let Some(middle) = values(w) else {
+        rows.push((b.0, matched));
+        return;
+    };
+    refine_all(values, a, (w, middle), depth - 1, rows);
+    let last = rows[rows.len() - 1].clone();
+    refine_all(values, &last, (b.0, matched), depth - 1, rows);
+}
+
+/// Values in the order of those that they are nearest to.
+fn in_order_of(order: &[Complex], mut values: Vec<Complex>) -> Vec<Complex> {
+    order.iter().map(|l| values.swap_remove(nearest_of(&values, *l))).collect()
+}
+
+/// [`count`] of all eigenvalues together.
+fn count_all(loci: &[Curve], across: &dyn Fn(f64) -> f64) -> (Verdict, u32) {
+    let ahead = |l: Complex| l + Complex::ONE;
+    let Some((n, top)) = loci.first().and_then(|c| c.last().map(|(w, _)| (c.len(), *w))) else {
+        return (Verdict::Undecided, 0);
+    };
+    let small = |k: &usize| loci.iter().all(|c| c[*k].1.abs() < 1.0);
+    let below = (0..n).rev().take_while(|k| loci[0][*k].0 > 0.5 * top).find(small);
+    let (end, left) = match below {
+        Some(k) => (k, loci.iter().map(|c| ahead(c[k].1).arg()).sum()),
+        None => (n - 1, -across(top)),
+    };
+    let turned: f64 =
+        loci.iter().flat_map(|c| c[..=end].windows(2)).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
+    by_turns(turned - left)
+}
+
+/// The verdict by the turn of `det(I + L)` from the real axis to the far right.
+fn by_turns(turned: f64) -> (Verdict, u32) {
+    let roots = -turned / PI;
+    let whole = libm::round(roots);
+    if (roots - whole).abs() > 0.05 || whole < 0.0 {
+        return (Verdict::Undecided, 0);
+    }
+    (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)
 }
 
 /// Adds what is needed between two neighbours, the ends left out.
@@ -298,22 +379,35 @@ fn refine(
 }
 
 /// The verdict by the number of times the gain, along the line and its mirror image, goes round -1.
-fn count(curve: &Curve) -> (Verdict, u32) {
+///
+/// Up to where the gain is last seen below one: beyond, it returns to zero without another turn. Where it never is, as
+/// between senders of several round trips that are clocked by acknowledgements alone, the count is of the roots up to the
+/// last frequency, and `across` is the turn on the way from there to the right, where every delay has died out.
+fn count(curve: &Curve, across: &dyn Fn(f64) -> f64) -> (Verdict, u32) {
     let ahead = |l: Complex| l + Complex::ONE;
-    // Up to where the gain is last seen below one: beyond, it returns to zero without another turn, or, where it never
-    // stays small, as between senders clocked by acknowledgements alone, the count is of the roots up to there.
     let Some(top) = curve.last().map(|(w, _)| *w) else { return (Verdict::Undecided, 0) };
     let below = curve.iter().rposition(|(w, l)| l.abs() < 1.0 && *w > 0.5 * top);
-    let end = below.unwrap_or(curve.len() - 1);
+    let (end, left) = match below {
+        Some(k) => (k, ahead(curve[k].1).arg()),
+        None => (curve.len() - 1, -across(top)),
+    };
     let turned: f64 = curve[..=end].windows(2).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
-    let last = curve[end].1;
-    let roots = -(turned - ahead(last).arg()) / PI;
-    let whole = libm::round(roots);
-    let lost = (roots - whole).abs() > 0.05 || whole < 0.0;
-    if lost || (below.is_none() && whole == 0.0) {
-        return (Verdict::Undecided, 0);
+    by_turns(turned - left)
+}
+
+/// The turn of 1 + L on the way from a frequency straight to the right, until the delays have taken all gain away.
+fn turn_across(gain: &dyn Fn(Complex) -> Complex, sigma: f64, top: f64, span: Span) -> f64 {
+    let ahead = |u: f64| gain(Complex::new(sigma + u / span.fastest_s, top)) + Complex::ONE;
+    let mut turned = 0.0;
+    let mut last = (0.0, ahead(0.0));
+    for k in 1..=400 {
+        let u = 0.1 * f64::from(k);
+        let next = (u, ahead(u));
+        turned += turn_between(&ahead, last, next, 40);
+        last = next;
     }
-    (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)
+    // What is left of the way turns by less than its distance from 1.
+    turned - last.1.arg()
 }
 
 /// Where `f` of the gain changes its sign, to the last digits.
