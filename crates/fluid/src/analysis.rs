@@ -13,12 +13,16 @@ use crate::bottleneck::{Bottleneck, BottleneckRest};
 use crate::complex::Complex;
 use crate::equilibrium::{Equilibrium, LinkRest, find};
 use crate::error::AnalysisError;
-use crate::margin::{Margins, Span, Verdict, margins, matrix_margins};
+use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
 use crate::response::{Hop, Loop, Member, Reading};
+use crate::roots::rightmost;
 use crate::source::{Clocking, Flows, Source};
 
 /// Round-trip times of one group beyond which neighbours are taken together.
 const CLASSES_OF_A_GROUP: usize = 32;
+
+/// Roots of each reading that are kept.
+const ROOTS: usize = 6;
 
 /// What to analyse.
 #[derive(Debug, Clone)]
@@ -132,6 +136,15 @@ pub struct NyquistPoint {
     pub im: f64,
 }
 
+/// A root of the characteristic equation: disturbances grow as `exp(re t)` and swing at `im`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Root {
+    /// Real part [1/s].
+    pub re_per_s: f64,
+    /// Imaginary part [rad/s].
+    pub im_rad_per_s: f64,
+}
+
 /// One reading of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoopReading {
@@ -144,6 +157,8 @@ pub struct LoopReading {
     /// axis. Absent where nothing answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limiting_class: Option<String>,
+    /// The rightmost roots of the characteristic equation that were found, one of each pair, the rightmost first.
+    pub roots: Vec<Root>,
     /// The Nyquist plot: of one bottleneck the loop gain, of several each eigenlocus.
     pub nyquist: Vec<Vec<NyquistPoint>>,
 }
@@ -433,11 +448,15 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
     let (slowest_s, fastest_s) = closed.span();
     let span = Span { slowest_s, fastest_s };
     let gain = |s: Complex| closed.gain(s, reading);
+    let matrix = |s: Complex| closed.matrix(s, reading);
     let (mut margins, loci) = if closed.links.len() == 1 {
-        (margins(&gain, span), Vec::new())
+        let (margins, locus) = margins_and_locus(&gain, span);
+        (margins, vec![locus])
     } else {
-        matrix_margins(&|s| closed.matrix(s, reading), span)
+        matrix_margins(&matrix, span)
     };
+    let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
+    let roots = rightmost(&matrix, &loci, slowest_s, ROOTS).into_iter().map(root).collect();
     if closed.links.iter().any(|l| l.runs_away) || closed.members.iter().any(|m| m.response.runs_away) {
         // The count of encirclements supposes that each law alone is stable or at the border.
         margins.verdict = Verdict::Undecided;
@@ -456,7 +475,7 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
     let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
     let (lowest, highest) = (middle / 100.0, middle * 100.0);
     let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
-    let nyquist = if loci.is_empty() {
+    let nyquist = if closed.links.len() == 1 {
         let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
         let mut w = lowest;
         let mut plot = Vec::with_capacity(points as usize);
@@ -476,7 +495,7 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
         };
         loci.iter().map(thin).collect()
     };
-    LoopReading { reading, margins, limiting_class: limiting, nyquist }
+    LoopReading { reading, margins, limiting_class: limiting, roots, nyquist }
 }
 
 fn named(names: &'static [(&'static str, &'static str)], values: &[f64]) -> Vec<StateNumber> {

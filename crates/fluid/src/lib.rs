@@ -14,6 +14,7 @@
 //! | [`analysis`] | from a scenario to all of it |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
+//! | [`roots`] | rightmost roots of any loop |
 //! | [`theory`] | the papers' formulas |
 //!
 //! It **does not** integrate delay equations, find the roots of the characteristic equation, or take more than one
@@ -32,6 +33,7 @@ pub mod margin;
 mod matrix;
 pub mod response;
 pub mod retarded;
+pub mod roots;
 mod settle;
 pub mod source;
 pub mod theory;

@@ -86,6 +86,11 @@ const POINTS: usize = 2_000_000;
 
 /// Margins and verdict of the loop `gain`, an analytic function of `s` [1/s] in the right half plane.
 pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
+    margins_and_locus(gain, span).0
+}
+
+/// The same, with the curve they were read from: frequencies [rad/s] and gains.
+pub fn margins_and_locus(gain: &dyn Fn(Complex) -> Complex, span: Span) -> (Margins, Vec<(f64, Complex)>) {
     let sigma = 1e-6 / span.slowest_s;
     let on_axis = |w: f64| gain(Complex::axis(w));
     let beside = |w: f64| gain(Complex::new(sigma, w));
@@ -95,7 +100,8 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
     let loci = [Locus { curve, gain: Box::new(on_axis) }];
     let mut margins = measured(verdict, unstable_roots, &loci);
     margins.sensitivity_peak = 1.0 / margins.least_distance;
-    margins
+    let [Locus { curve, .. }] = loci;
+    (margins, curve)
 }
 
 /// Margins and verdict of a loop of several links, with the eigenloci they were read from: frequencies [rad/s] and
