@@ -38,6 +38,11 @@ pub struct Signal {
     pub probability: f64,
 }
 
+impl Signal {
+    /// An empty path that marks nothing.
+    pub const NONE: Self = Self { queueing_delay_s: 0.0, probability: 0.0 };
+}
+
 /// What a class of flows is made of.
 #[derive(Debug, Clone)]
 pub struct Flows<'a> {
