@@ -132,6 +132,9 @@ pub struct Needs {
     pub overrules_marks: bool,
     /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
+    /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
+    /// decides on arrival.
+    pub arrivals_first: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
 }
@@ -144,6 +147,7 @@ impl Needs {
         marks: false,
         overrules_marks: false,
         bytes: false,
+        arrivals_first: false,
         serve: Serve::Scheduler,
     };
 }
