@@ -44,7 +44,7 @@ lint: setup ## shape of Rust and C, and clippy
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
-# SECONDS is taken by the shell.
+# How long the reader is fuzzed [s].
 FUZZ_SECONDS ?= 60
 fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
 	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml

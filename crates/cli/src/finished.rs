@@ -35,7 +35,9 @@ impl Finished {
             }
         }
         // The order of the disk decides nothing.
-        records.values_mut().for_each(|places| places.sort());
+        for places in records.values_mut() {
+            places.sort();
+        }
         Ok(Self(records))
     }
 

@@ -9,47 +9,54 @@ use penstock_report::number::{count, quantity, significant};
 use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
 use penstock_report::{palette, text};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Table;
-use penstock_scenario::write::print;
 
 use crate::paper::{Judged, Outcome};
-use crate::record::Kept;
 
-/// The page of a run.
-pub(crate) fn of_run(scenario: &Scenario, summary: &Summary, series: &[Table], header: &[(String, String)]) -> Page {
-    let laws: Vec<(String, String)> =
-        scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect();
-    assemble::of_run(&RunView { summary, series, scenario_text: &print(scenario), header, laws: &laws })
+/// The page of a run, with the text of its scenario and the law of each group's senders.
+pub(crate) fn of_run(
+    scenario_text: &str,
+    laws: &[(String, String)],
+    summary: &Summary,
+    series: &[Table],
+    header: &[(String, String)],
+) -> Page {
+    assemble::of_run(&RunView { summary, series, scenario_text, header, laws })
+}
+
+/// The law of each group's senders.
+pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
+    scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect()
 }
 
 /// What the terminal shows of a run: its summary, and what it cost.
-pub(crate) fn printed_run(scenario: &Scenario, summary: &Summary) -> String {
-    let mut page = of_run(scenario, summary, &[], &[]);
+pub(crate) fn printed_run(summary: &Summary) -> String {
+    let mut page = of_run("", &[], summary, &[], &[]);
     page.sections.truncate(1);
     format!("{}\n{}", text::page(&page), cost(std::slice::from_ref(summary)))
 }
 
-/// The page of a sweep.
+/// A cell as the page of a sweep shows it: with the colour of its first group's law.
+pub(crate) fn cell_view<'a>(
+    labels: impl IntoIterator<Item = (String, String)>,
+    laws: &[(String, String)],
+    summary: &'a Summary,
+) -> CellView<'a> {
+    let group = summary.whole.groups.keys().next();
+    let law = laws.iter().find(|(name, _)| Some(name) == group).map(|(_, law)| law.clone());
+    CellView { labels: labels.into_iter().collect(), law, summary }
+}
+
+/// The page of a sweep, with the text of its file.
 pub(crate) fn of_sweep(
     title: &str,
-    cells: &[Cell],
-    kept: &[Kept],
-    file: &str,
+    cells: &[CellView<'_>],
+    scenario_text: &str,
     command: &str,
     header: &[(String, String)],
 ) -> Page {
-    let views: Vec<CellView<'_>> = cells
-        .iter()
-        .zip(kept)
-        .map(|(cell, kept)| CellView {
-            labels: cell.labels.iter().cloned().collect(),
-            law: cell.scenario.groups.values().next().map(|group| group.cc.law.name.to_owned()),
-            summary: &kept.summary,
-        })
-        .collect();
-    assemble::of_sweep(&SweepView { title, cells: &views, scenario_text: file, command, header })
+    assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header })
 }
 
 /// What runs cost together.

@@ -7,6 +7,7 @@ use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::capture::CAPTURE_FILE;
 use penstock_scenario::world::End;
+use penstock_scenario::write::print;
 use serde_json::Value;
 
 use crate::arguments::{CaptureEnd, Scenarios, Shard};
@@ -74,7 +75,8 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
         }
         let name = single(&batches[batch], cell);
         record::keep(&out, &name, &cell.labels, &cell.scenario, run, draft, |run| {
-            let page = pages::of_run(&cell.scenario, &run.summary, &run.series, &machine::facts());
+            let (text, laws) = (print(&cell.scenario), pages::laws(&cell.scenario));
+            let page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
             vec![("report.html".to_owned(), html::write(&page).into_bytes())]
         })
     });
@@ -158,11 +160,11 @@ fn again(file: &Path, arguments: &Scenarios) -> String {
 
 /// Says what a single run gave; gives it as JSON.
 fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Value, Failure> {
-    let [(cell, kept)] = kept else {
+    let [(_, kept)] = kept else {
         return Err(Failure::Bug(format!("{}: one cell, not one record", batch.stem)));
     };
     if !json {
-        terminal::say(pages::printed_run(&cell.scenario, &kept.summary))?;
+        terminal::say(pages::printed_run(&kept.summary))?;
         terminal::say(format!("record  {}", kept.path.display()))?;
         terminal::say(format!("report  {}", record::shown(&kept.path, "report.html")))?;
         if captured {

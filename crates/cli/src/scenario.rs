@@ -10,20 +10,23 @@ use penstock_scenario::world::World;
 use crate::arguments::{Changes, WorldName};
 use crate::failure::Failure;
 
-/// The largest scenario file that is read [B].
+/// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
 
 /// Reads a text file that somebody named.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
-    let cannot = |why: &dyn std::fmt::Display| Failure::Input(format!("cannot read {}: {why}", path.display()));
-    let about = fs::metadata(path).map_err(|e| cannot(&e))?;
+    read(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let about = fs::metadata(path).map_err(|e| e.to_string())?;
     if about.is_dir() {
-        return Err(cannot(&"it is a directory; name a file in it"));
+        return Err("it is a directory; name a file in it".into());
     }
     if about.len() > LARGEST {
-        return Err(cannot(&format!("it has {} bytes; {LARGEST} are allowed", about.len())));
+        return Err(format!("it has {} bytes; {LARGEST} are allowed", about.len()));
     }
-    fs::read_to_string(path).map_err(|e| cannot(&e))
+    fs::read_to_string(path).map_err(|e| e.to_string())
 }
 
 /// The directory `name` that is `wanted`, here or above, by the shortest path from here.
@@ -36,8 +39,8 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 /// Reads a scenario file with `--seed` and `--set`.
 pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    // A failure to read another file is told at the place that names it.
-    let load = move |name: &str| fs::read_to_string(folder.join(name)).map_err(|e| e.to_string());
+    // A trace that cannot be read is told at the place that names it.
+    let load = move |name: &str| read(&folder.join(name));
     let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
     if let Some(seed) = seed {
         document.set("seed", &seed.to_string()).map_err(Failure::input)?;

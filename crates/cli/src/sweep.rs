@@ -119,7 +119,11 @@ impl<'a> Swept<'a> {
         }
         let value = record::of_sweep(&self.origin.world, &batch.cells, &kept)?;
         self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
-        let page = pages::of_sweep(&batch.title, &batch.cells, &kept, &batch.text, &batch.command, &machine::facts());
+        let views = batch.cells.iter().zip(&kept).map(|(cell, kept)| {
+            pages::cell_view(cell.labels.iter().cloned(), &pages::laws(&cell.scenario), &kept.summary)
+        });
+        let views: Vec<_> = views.collect();
+        let page = pages::of_sweep(&batch.title, &views, &batch.text, &batch.command, &machine::facts());
         self.folder.put_file("report.html", html::write(&page).as_bytes())?;
         if !json {
             let summaries: Vec<Summary> = kept.iter().map(|k| k.summary.clone()).collect();

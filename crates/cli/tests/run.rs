@@ -268,6 +268,21 @@ fn a_report_is_built_again_from_the_record() {
     assert!(fs::read_to_string(bench.path("out/swept/report.html")).unwrap().contains("20"));
 }
 
+/// The record is all that a report needs: not the files that the scenario names.
+#[test]
+fn a_report_is_built_again_without_the_trace() {
+    let bench = Bench::new();
+    bench.write("traced.toml", &SMALL.replace("rate = \"10 Mbit/s\"", "rate = { trace = \"cell.trace\" }"));
+    bench.write("cell.trace", "0\n1\n3\n");
+    bench.well(&["run", "traced.toml"]);
+    let report = bench.path("out/traced-seed1/report.html");
+    let before = fs::read(&report).unwrap();
+    fs::remove_file(bench.path("cell.trace")).unwrap();
+    fs::remove_file(&report).unwrap();
+    bench.well(&["report", "out/traced-seed1"]);
+    assert!(fs::read(&report).unwrap() == before, "the same page");
+}
+
 #[test]
 fn an_analysis_is_printed_and_is_json() {
     let bench = Bench::new();

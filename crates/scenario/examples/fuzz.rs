@@ -100,10 +100,7 @@ fn read(text: &str) -> Result<Vec<Cell>, ReadError> {
 /// What is wrong with how the reader took an input.
 fn fault(text: &str) -> Option<String> {
     let started = Instant::now();
-    let result = match catch_unwind(|| read(text)) {
-        Ok(result) => result,
-        Err(_) => return Some("the reader panicked".into()),
-    };
+    let Ok(result) = catch_unwind(|| read(text)) else { return Some("the reader panicked".into()) };
     if started.elapsed() > LONGEST {
         return Some(format!("the reader took {:?}", started.elapsed()));
     }

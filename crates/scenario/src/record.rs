@@ -93,6 +93,28 @@ impl Header {
         }
         Ok(())
     }
+
+    /// The law of each group's senders, by the group's name, as they stand in the scenario's text. Nothing else of it is
+    /// read, so that the files it may name need not be there.
+    ///
+    /// # Errors
+    /// Says why the text is not that of a scenario.
+    pub fn laws(&self) -> Result<Vec<(String, String)>, RecordError> {
+        #[derive(Deserialize)]
+        struct Scenario {
+            flows: IndexMap<String, Group>,
+        }
+        #[derive(Deserialize)]
+        struct Group {
+            cc: Controller,
+        }
+        #[derive(Deserialize)]
+        struct Controller {
+            law: String,
+        }
+        let scenario: Scenario = toml::from_str(&self.scenario)?;
+        Ok(scenario.flows.into_iter().map(|(name, group)| (name, group.cc.law)).collect())
+    }
 }
 
 fn digest(bytes: &[u8]) -> String {

@@ -50,14 +50,10 @@ const DELAY: u64 = 10;
 struct Story(Vec<Sighting>);
 
 impl Story {
-    fn tell(&mut self, at_ms: u64, end: End, flow: u32, connection: u32, size: u32, ecn: Ecn, content: Content) {
-        self.0.push(Sighting { at: Time(at_ms * Time::PER_SECOND / 1000), end, flow, connection, size, ecn, content });
-    }
-
     /// From one end to the other, unless it is lost; with a mark it arrives marked.
     fn cross(
         &mut self,
-        at: u64,
+        at_ms: u64,
         from: End,
         (flow, connection): (u32, u32),
         size: u32,
@@ -66,10 +62,12 @@ impl Story {
     ) {
         let ecn = if path.capable { Ecn::Ect0 } else { Ecn::NotEct };
         let to = if from == End::Sender { End::Receiver } else { End::Sender };
-        self.tell(at, from, flow, connection, size, ecn, content);
+        let at = |ms: u64| Time(ms * Time::PER_SECOND / 1000);
+        let leaves = Sighting { at: at(at_ms), end: from, flow, connection, size, ecn, content };
+        self.0.push(leaves);
         if !path.lost {
             let ecn = if path.marked { Ecn::Ce } else { ecn };
-            self.tell(at + DELAY, to, flow, connection, size, ecn, content);
+            self.0.push(Sighting { at: at(at_ms + DELAY), end: to, ecn, ..leaves });
         }
     }
 

@@ -68,9 +68,8 @@ fn object(table: &Table) -> Value {
         let mut value = of(&key.shape);
         if let Value::Object(value) = &mut value {
             let default = match key.silent {
-                Silent::Required => String::new(),
                 Silent::Is(text) => format!("; by default {text}"),
-                Silent::Means("") => String::new(),
+                Silent::Required | Silent::Means("") => String::new(),
                 Silent::Means(words) => format!("; by default: {words}"),
             };
             value.insert("description".into(), format!("{}{default}", key.what).into());
@@ -124,7 +123,7 @@ fn of(shape: &Shape) -> Value {
         Shape::OneOf(table) => {
             json!({ "$ref": format!("#/$defs/{}", name(table)), "minProperties": 1, "maxProperties": 1 })
         }
-        Shape::Tables(table) if std::ptr::eq(*table, &LINK) => {
+        Shape::Tables(table) if std::ptr::eq(*table, &raw const LINK) => {
             let back: Map<String, Value> = LINK
                 .keys
                 .iter()

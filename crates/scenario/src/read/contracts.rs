@@ -113,11 +113,12 @@ pub(super) fn stop(fields: &Fields<'_>, groups: &Groups<'_>, packet: Packet) -> 
     let completes = |group: &Group| {
         group.size.is_some() && group.repeats.is_none() && group.needs(packet).is_ok_and(|needs| needs.reliable)
     };
-    match rule {
-        StopRule::TransfersComplete if !groups.iter().any(|(_, _, group)| completes(group)) => Err(when.wrong(
-            "no transfer is ever complete",
-            "give a group of flows a `size` and neither `arrivals` nor `idle`, or leave `[stop]` out",
-        )),
-        rule => Ok(Some(rule)),
+    let StopRule::TransfersComplete = rule;
+    if groups.iter().any(|(_, _, group)| completes(group)) {
+        return Ok(Some(rule));
     }
+    Err(when.wrong(
+        "no transfer is ever complete",
+        "give a group of flows a `size` and neither `arrivals` nor `idle`, or leave `[stop]` out",
+    ))
 }

@@ -118,7 +118,7 @@ fn way_back<'a>(
 fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), ReadError> {
     match &item.node.value {
         Value::List(_) => {
-            let (rate, changes) = schedule(item, |item| item.rate())?;
+            let (rate, changes) = schedule(item, rate_or_outage)?;
             // An outage may come later; buffers and laws are sized by the rate at the start.
             if rate.0 == 0 {
                 return Err(item.wrong("a link that begins with an outage", "write a first rate above zero"));
@@ -131,6 +131,10 @@ fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), Read
         }
         _ => Ok((carrying(item)?, Service::Constant)),
     }
+}
+
+fn rate_or_outage(item: &Item<'_>) -> Result<Rate, ReadError> {
+    item.rate()
 }
 
 /// A rate above zero.
@@ -192,16 +196,13 @@ fn quantum(item: &Item<'_>) -> Result<Bytes, ReadError> {
 }
 
 /// Refuses a scheduler over classes where no flow has one.
-pub(super) fn check_schedulers<'a>(
-    lines: &[Line<'_>],
-    groups: impl Iterator<Item = &'a Group> + Clone,
-) -> Result<(), ReadError> {
+pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) -> Result<(), ReadError> {
     for line in lines {
         let (Some(item), Scheduler::Drr { by: By::Class, .. }) = (&line.scheduler, line.link.scheduler) else {
             continue;
         };
         let crosses = |group: &Group| group.forward.contains(&line.name) || group.backward.contains(&line.name);
-        if !groups.clone().any(|group| group.class.is_some() && crosses(group)) {
+        if !groups.iter().any(|(_, _, group)| group.class.is_some() && crosses(group)) {
             return Err(item.wrong(
                 format!("no flow that crosses `{}` has a class", line.name),
                 "give a group of flows a `class`, or write `by = \"flow\"`",

@@ -153,8 +153,8 @@ fn everything_in_the_format_is_read() {
     let changes = vec![(ms(5000), Rate(0)), (ms(5500), Rate(20_000_000))];
     assert_eq!(first.service, Service::Schedule(changes));
     assert_eq!(first.scheduler, Scheduler::Drr { by: By::Class, quantum: Bytes(1500) });
-    // 10 Mbit/s, the rate at the start, times 10 ms are 9 packets of 1500 B, rounded up; the way back is ideal.
-    assert_eq!(first.buffer, Buffer::Packets(9));
+    // 10 Mbit/s, the rate at the start, times the largest round trip, 50 ms, are 42 packets of 1500 B, rounded up.
+    assert_eq!(first.buffer, Buffer::Packets(42));
     let back = &s.links["first/back"];
     assert_eq!((back.rate, &back.service, back.scheduler), (Rate(5_000_000), &Service::Constant, Scheduler::Fifo));
     let second = &s.links["second"];

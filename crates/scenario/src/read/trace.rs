@@ -99,8 +99,11 @@ fn hash<'a>(item: &Item<'a>) -> Result<&'a str, ReadError> {
     }
 }
 
-/// Times and period of a trace; or a line, what was found there, and what would do.
-fn parse(text: &str) -> Result<(Arc<[Time]>, Time), (u32, String, &'static str)> {
+/// What is wrong with a trace: the line, what was found there, and what would do.
+type Fault = (u32, String, &'static str);
+
+/// Times and period of a trace.
+fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
     let remedy = "write one whole number of milliseconds a line, none smaller than the one before";
     let mut times = Vec::new();
     let mut last = (1, Time::ZERO);

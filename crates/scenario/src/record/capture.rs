@@ -13,7 +13,8 @@
 //!   size that the simulated links see is the scenario's.
 //! - Datagrams are UDP (RFC 768), of the simulated size; the field `identification` counts them.
 //!
-//! Times are in nanoseconds since the beginning of the run, which readers show as 1 January 1970.
+//! Times are in nanoseconds since the beginning of the run, which readers show as 1 January 1970. A handshake takes one;
+//! of connections that begin at the same instant each makes the next so much late.
 
 mod connection;
 
@@ -94,6 +95,8 @@ pub struct Capture<W: Write> {
     /// As many as a packet's payload, for checksums.
     zeros: Vec<u8>,
     frame: Vec<u8>,
+    /// When the last packet was seen [ns].
+    clock_ns: u64,
 }
 
 /// What the handshake of a group's flows agrees upon.
@@ -113,7 +116,7 @@ impl Behaviour {
         // A cast of an infinite number is the largest there is.
         let bytes = (window.ceil() as u64).clamp(1, u64::from(u16::MAX) << 14);
         let said = |scale: u8| bytes.div_ceil(1 << scale);
-        let scale = (0..14).find(|scale| said(*scale) <= u64::from(u16::MAX)).unwrap_or(14);
+        let scale = (0..14).find(|scale| u16::try_from(said(*scale)).is_ok()).unwrap_or(14);
         let field = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
         Self { selective, plain: field(bytes), scaled: field(said(scale)), scale }
     }
@@ -176,6 +179,7 @@ impl<W: Write> Capture<W> {
             flows: (0..count).map(|_| Flow::default()).collect(),
             zeros: vec![0; wire.max(payload) as usize],
             frame: Vec::with_capacity(SNAPLEN as usize),
+            clock_ns: 0,
         })
     }
 
@@ -287,6 +291,9 @@ impl<W: Write> Capture<W> {
         let here = &Sighting { end: self.end, ..*seen };
         self.tcp(here, &segment(End::Sender, 0, None, true, behaviour.plain), &options(first))?;
         self.tcp(here, &segment(End::Receiver, 0, Some(1), true, behaviour.plain), &options(stamps))?;
+        // Wireshark takes what comes within the handshake's time after new data for a packet out of order, and within 3 ms
+        // where the handshake takes no time. Nothing is out of order here, and much is sent again within 3 ms.
+        self.clock_ns += 1;
         let third = segment(End::Sender, 1, Some(1), false, behaviour.scaled);
         self.tcp(here, &third, &[Noop, Noop, stamps.option()])
     }
@@ -303,7 +310,7 @@ impl<W: Write> Capture<W> {
         tcp.ece = segment.ece;
         tcp.cwr = segment.cwr;
         tcp.options = TcpOptions::try_from_elements(options).map_err(io::Error::other)?;
-        let mut ip = self.ip(seen.flow, segment.from, segment.ecn, IpNumber::TCP, tcp.header_len(), segment.payload);
+        let mut ip = internet(seen.flow, segment.from, segment.ecn, IpNumber::TCP, tcp.header_len(), segment.payload);
         // RFC 6864: what is never fragmented needs no identification.
         ip.dont_fragment = true;
         tcp.checksum =
@@ -322,7 +329,7 @@ impl<W: Write> Capture<W> {
         let Some(zeros) = zeros else {
             return Err(CaptureError::Misshapen { flow: seen.flow, size: seen.size });
         };
-        let mut ip = self.ip(seen.flow, End::Sender, seen.ecn, IpNumber::UDP, UdpHeader::LEN, zeros.len() as u32);
+        let mut ip = internet(seen.flow, End::Sender, seen.ecn, IpNumber::UDP, UdpHeader::LEN, zeros.len() as u32);
         ip.identification = number as u16;
         let (source, destination) = ports(seen.connection, End::Sender);
         let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, zeros).map_err(io::Error::other)?;
@@ -330,25 +337,6 @@ impl<W: Write> Capture<W> {
         self.begin(&ip)?;
         udp.write(&mut self.frame)?;
         self.store(seen.at, payload)
-    }
-
-    fn ip(&self, flow: u32, from: End, ecn: Ecn, protocol: IpNumber, header: usize, payload: u32) -> Ipv4Header {
-        let other = if from == End::Sender { End::Receiver } else { End::Sender };
-        Ipv4Header {
-            ecn: match ecn {
-                Ecn::NotEct => IpEcn::NotEct,
-                Ecn::Ect0 => IpEcn::Ect0,
-                Ecn::Ect1 => IpEcn::Ect1,
-                Ecn::Ce => IpEcn::CongestionExperienced,
-            },
-            // No more than 65535, which `new` saw to.
-            total_len: (Ipv4Header::MIN_LEN + header) as u16 + payload as u16,
-            time_to_live: 64,
-            protocol,
-            source: address(flow, from),
-            destination: address(flow, other),
-            ..Ipv4Header::default()
-        }
     }
 
     /// Begins a frame with the headers below the transport's.
@@ -368,9 +356,10 @@ impl<W: Write> Capture<W> {
     }
 
     fn store(&mut self, at: Time, payload: u32) -> Result<(), CaptureError> {
+        self.clock_ns = self.clock_ns.max(at.0 / (Time::PER_SECOND / 1_000_000_000));
         let packet = EnhancedPacketBlock {
             interface_id: 0,
-            timestamp: Duration::from_nanos(at.0 / (Time::PER_SECOND / 1_000_000_000)),
+            timestamp: Duration::from_nanos(self.clock_ns),
             original_len: self.frame.len() as u32 + payload,
             data: self.frame.as_slice().into(),
             options: Vec::new(),
@@ -383,6 +372,25 @@ impl<W: Write> Capture<W> {
 impl Stamps {
     fn option(self) -> TcpOptionElement {
         TcpOptionElement::Timestamp(self.own, self.echoed)
+    }
+}
+
+fn internet(flow: u32, from: End, ecn: Ecn, protocol: IpNumber, header: usize, payload: u32) -> Ipv4Header {
+    let other = if from == End::Sender { End::Receiver } else { End::Sender };
+    Ipv4Header {
+        ecn: match ecn {
+            Ecn::NotEct => IpEcn::NotEct,
+            Ecn::Ect0 => IpEcn::Ect0,
+            Ecn::Ect1 => IpEcn::Ect1,
+            Ecn::Ce => IpEcn::CongestionExperienced,
+        },
+        // No more than 65535, which `new` saw to.
+        total_len: (Ipv4Header::MIN_LEN + header) as u16 + payload as u16,
+        time_to_live: 64,
+        protocol,
+        source: address(flow, from),
+        destination: address(flow, other),
+        ..Ipv4Header::default()
     }
 }
 

@@ -77,13 +77,16 @@ pub fn sweep(cells: &[SweepCell<'_>], origin: &Origin) -> Result<Value, RecordEr
 }
 
 /// Cells that differ in their seed only, by their other labels: seeds and summaries.
-type Groups<'a> = IndexMap<Vec<&'a (String, String)>, Vec<Seeded<'a>>>;
+type Groups<'a> = IndexMap<Labels<'a>, Vec<Seeded<'a>>>;
+type Labels<'a> = Vec<&'a (String, String)>;
+/// Places on one axis and the cells there, by the axis and the labels besides it.
+type Alike<'a> = IndexMap<(&'a str, Labels<'a>), Vec<(&'a str, &'a [Seeded<'a>])>>;
 type Seeded<'a> = (Option<&'a str>, Value);
 
 /// Every two groups that differ in their place on one named axis, the later less the earlier, seed by seed.
 fn differences(groups: &Groups<'_>) -> Vec<Value> {
     // Groups by axis and by their labels besides it, so that a large sweep without cases costs nothing.
-    let mut alike: IndexMap<(&str, Vec<&(String, String)>), Vec<(&str, &[Seeded<'_>])>> = IndexMap::new();
+    let mut alike: Alike<'_> = IndexMap::new();
     for (key, cells) in groups.iter().filter(|(_, cells)| cells.len() > 1) {
         for (axis, place) in key.iter().filter(|label| is_named_axis(&label.0)) {
             let others: Vec<_> = key.iter().copied().filter(|label| label.0 != *axis).collect();

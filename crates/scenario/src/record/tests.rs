@@ -186,6 +186,7 @@ fn a_record_has_its_files_and_they_can_be_read_again() {
     assert_eq!((header.format, header.seed, &header.provenance), (1, 1, &provenance));
     let again = Document::parse(&header.scenario, "record.toml").unwrap().cells().unwrap().remove(0);
     assert_eq!((print(&again.scenario), &again.id), (header.scenario.clone(), &header.id));
+    assert_eq!(header.laws().unwrap(), [("f".to_owned(), "newreno".to_owned())]);
 
     assert_eq!(read_summary(record.file("summary.json").unwrap()).unwrap(), run.summary);
     assert_same(&read_table(record.file("links.parquet").unwrap()).unwrap(), &run.series[0]);
@@ -263,7 +264,10 @@ fn a_damaged_file_of_a_record_is_named() {
     };
     check(&|_, _| Ok(())).unwrap();
     for file in header.files.keys() {
-        let truncated = check(&|name, bytes| Ok(bytes.truncate(bytes.len() - usize::from(name == file))));
+        let truncated = check(&|name, bytes| {
+            bytes.truncate(bytes.len() - usize::from(name == file));
+            Ok(())
+        });
         assert!(matches!(truncated, Err(RecordError::Damaged { file: f, .. }) if f == *file));
         let missing = check(&|name, _| if name == file { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) });
         assert!(matches!(missing, Err(RecordError::Damaged { file: f, .. }) if f == *file));

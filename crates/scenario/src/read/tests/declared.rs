@@ -75,10 +75,12 @@ fn every_table_is_on_the_list_of_tables() {
     fn tables(shape: &Shape, found: &mut Vec<*const Table>) {
         match shape {
             Shape::Table(table) | Shape::OneOf(table) | Shape::Tables(table) => {
-                if !found.contains(&std::ptr::from_ref(*table)) {
-                    found.push(std::ptr::from_ref(*table));
-                    table.keys.iter().for_each(|key| tables(&key.shape, found));
+                let place = std::ptr::from_ref(*table);
+                if found.contains(&place) {
+                    return;
                 }
+                found.push(place);
+                table.keys.iter().for_each(|key| tables(&key.shape, found));
             }
             Shape::List(of) | Shape::Pair(of) | Shape::Schedule(of) | Shape::Names(of) => tables(of, found),
             Shape::Either(shapes) => shapes.iter().for_each(|shape| tables(shape, found)),
@@ -195,9 +197,8 @@ fn invalid(schema: &Value, value: &Value, root: &Value) -> Option<String> {
                 others.into_iter().find_map(|(key, v)| {
                     let pattern = patterns.iter().find(|(pattern, _)| Regex::new(pattern).unwrap().is_match(key));
                     let wrong = match (pattern, limit) {
-                        (Some((_, schema)), _) => invalid(schema, v, root),
                         (None, Value::Bool(false)) => Some("unknown".into()),
-                        (None, schema) => invalid(schema, v, root),
+                        (Some((_, schema)), _) | (None, schema) => invalid(schema, v, root),
                     };
                     wrong.map(|e| format!("{key}.{e}"))
                 })
