@@ -1,19 +1,21 @@
-# NewReno flows one way over one bottleneck, in ns-2: the twin of scenarios/validation-*.toml.
+# NewReno flows one way over one bottleneck, in ns-2: the twin of scenarios/validation-single.toml, -loss.toml and -red.toml.
 #
 #   ns bench/ns2.tcl KEY VALUE ...
 #
-# The keys and their defaults are below. Prints one line of KEY=VALUE. Both ends sit on the bottleneck's own nodes, and
-# headers are left out, to keep ns-2 lean. The first packet of a flow is a SYN of 40 bytes, as ns-2 has it. A drop-tail
-# limit of 50 lets 49 packets wait. `jitter` delays packets by up to so many seconds at the sender: 1e-8 is enough to
-# take arrivals away from the moments of departures. `certain drop` is `use_mark_p_ false`, which drops all packets while
-# the average is above twice the upper threshold; `certain mark` marks them, as every other packet.
+# The keys and their defaults are below. Prints one line of KEY=VALUE: the first ones from `warmup` to `stop`, those with
+# `_all` from the start. Both ends sit on the bottleneck's own nodes, and headers are left out, to keep ns-2 lean; with
+# `measure 0` nothing is measured but packets delivered, for its speed.
+#
+# What is not as one might think: the first packet of a flow is a SYN of 40 bytes; a drop-tail limit of 50 lets 49 packets
+# wait; `jitter` holds packets back at the sender by up to so many seconds, in order; `certain drop` is `use_mark_p_ false`,
+# with which RED drops what is certain to be marked, and `certain mark` marks that too.
 
 remove-all-packet-headers
 add-packet-header IP TCP Flags
 
 array set is {
 	rate 622 delay 0.05 flows 100 queue RED limit 1000000 ecn 1 loss 0 seed 1 start 1 stop 60 warmup 20
-	jitter 0 packet 1000 certain mark
+	jitter 0 packet 1000 certain mark min_rto 0.2 measure 1
 }
 array set is $argv
 
@@ -21,7 +23,7 @@ Agent/TCP set ecn_ $is(ecn)
 Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ 2
 Agent/TCP set packetSize_ [expr $is(packet) - 40]
-Agent/TCP set minrto_ 0.2
+Agent/TCP set minrto_ $is(min_rto)
 Agent/TCP set timestamps_ false
 Agent/TCP set overhead_ $is(jitter)
 Queue/RED set gentle_ true
@@ -44,12 +46,13 @@ $ns simplex-link $b $a ${is(rate)}Mb $is(delay)s DropTail
 $ns queue-limit $a $b $is(limit)
 $ns queue-limit $b $a 1000000
 if {$is(loss) > 0} {
+	# In front of the queue: behind it, the monitor would wait for lost packets to leave.
 	set errors [new ErrorModel]
 	$errors unit pkt
 	$errors set rate_ $is(loss)
 	$errors ranvar [new RandomVariable/Uniform]
 	$errors drop-target [new Agent/Null]
-	$ns link-lossmodel $errors $a $b
+	$ns lossmodel $errors $a $b
 }
 
 set random [new RNG]
@@ -65,6 +68,22 @@ for {set i 0} {$i < $is(flows)} {incr i} {
 	$ns at [$random uniform 0 $is(start)] "$ftp start"
 }
 
+proc sum {name} {
+	global tcp is
+	set sum 0
+	for {set i 0} {$i < $is(flows)} {incr i} { set sum [expr $sum + [$tcp($i) set $name]] }
+	return $sum
+}
+
+if {!$is(measure)} {
+	proc finish {} {
+		puts "packets=[expr int([sum ack_])]"
+		exit 0
+	}
+	$ns at $is(stop) finish
+	$ns run
+}
+
 set monitor [$ns monitor-queue $a $b ""]
 set integral [$monitor get-bytes-integrator]
 set bytes 0.0
@@ -77,34 +96,29 @@ proc count {} {
 	set last $now
 	[Simulator instance] after 0.05 count
 }
-proc sum {name} {
-	global tcp is
-	set sum 0
-	for {set i 0} {$i < $is(flows)} {incr i} { set sum [expr $sum + [$tcp($i) set $name]] }
-	return $sum
-}
+set counted {bytes area marks drops acks packets timeouts again}
 proc read {} {
 	global integral bytes monitor
 	$integral newpoint [[Simulator instance] now] [$integral set lasty_]
-	return [list $bytes [$integral set sum_] [sum ncwndcuts_] [$monitor set pmarks_] [$monitor set pdrops_] [sum ack_] \
-		[$monitor set pdepartures_]]
+	return [list $bytes [$integral set sum_] [$monitor set pmarks_] [$monitor set pdrops_] [sum ack_] \
+		[$monitor set pdepartures_] [sum nrexmit_] [sum nrexmitpack_]]
 }
 proc mark {} {
 	global before
 	set before [read]
 }
 proc finish {} {
-	global before is
-	set after [read]
+	global before is counted
 	set span [expr $is(stop) - $is(warmup)]
-	foreach name {bytes area cuts marks drops acks packets} then $before now $after {
+	foreach name $counted then $before now [read] {
 		set d($name) [expr $now - $then]
-		set t($name) $now
+		set all($name) $now
 	}
-	puts [format "utilization=%.5f queue_packets=%.2f cuts=%d marks=%d drops=%d goodput_mbit_s=%.4f drops_all=%d packets=%d" \
-		[expr $d(bytes) * 8.0 / $span / $is(rate) / 1e6] [expr $d(area) / $span / $is(packet)] [expr int($d(cuts))] \
-		[expr int($d(marks))] [expr int($d(drops))] [expr $d(acks) * $is(packet) * 8e-6 / $span] \
-		[expr int($t(drops))] [expr int($t(packets))]]
+	puts -nonewline [format "utilization=%.5f queue_packets=%.2f throughput_mbit_s=%.4f marks=%d" \
+		[expr $d(bytes) * 8.0 / $span / $is(rate) / 1e6] [expr $d(area) / $span / $is(packet)] \
+		[expr $d(acks) * $is(packet) * 8e-6 / $span] [expr int($d(marks))]]
+	foreach name {packets marks drops timeouts again} { puts -nonewline " ${name}_all=[expr int($all($name))]" }
+	puts ""
 	exit 0
 }
 $ns at 0 count

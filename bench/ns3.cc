@@ -25,7 +25,6 @@ uint64_t bytes = 0;
 uint64_t packets = 0;
 double areaBefore = 0;
 uint64_t bytesBefore = 0;
-uint64_t dropsBefore = 0;
 
 void Integrate()
 {
@@ -61,7 +60,6 @@ void OnWarm()
     Integrate();
     areaBefore = area;
     bytesBefore = bytes;
-    dropsBefore = drops;
 }
 } // namespace
 
@@ -167,10 +165,10 @@ int main(int argc, char** argv)
     Simulator::Run();
     Integrate();
     const double span = stop - warmup;
-    std::printf("utilization=%.5f queue_packets=%.2f drops=%lu drops_all=%lu packets=%lu",
+    std::printf("utilization=%.5f queue_packets=%.2f throughput_mbit_s=%.4f drops_all=%lu packets_all=%lu",
                 (bytes - bytesBefore) * 8.0 / span / rate / 1e6,
                 (area - areaBefore) / span,
-                drops - dropsBefore,
+                (bytes - bytesBefore) * 8e-6 / span,
                 drops,
                 packets);
     if (red)
