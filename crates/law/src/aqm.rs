@@ -209,6 +209,9 @@ pub struct Needs {
     pub overrules_marks: bool,
     /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
+    /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
+    /// decides on arrival.
+    pub arrivals_first: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
     /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
@@ -225,6 +228,7 @@ impl Needs {
         marks: false,
         overrules_marks: false,
         bytes: false,
+        arrivals_first: false,
         serve: Serve::Scheduler,
         colours: false,
         classes: false,

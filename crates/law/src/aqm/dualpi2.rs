@@ -195,6 +195,7 @@ impl Law<f64> for DualPi2 {
             marks: true,
             overrules_marks: true,
             bytes: true,
+            arrivals_first: false,
             serve: Serve::Coupled { classic: self.classic_share },
             ..Needs::LEAST
         }
