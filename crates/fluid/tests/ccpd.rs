@@ -39,7 +39,7 @@ fn it_rests_where_the_reference_does() {
         for (law, set) in [("ccp", vec![("kp", kp)]), ("ccpd", vec![("kp", kp), ("kd", 1000.0)])] {
             let a = analysis((law, &set), n, (bdp / 0.1, 0.1, buffer), Clocking::Ack).unwrap();
             assert!((a.classes[0].window_packets - window).abs() < 6e-3, "{law} {bdp} {buffer} {n}: {a:?}");
-            assert!((a.bottleneck.queue_packets - queue).abs() < 6e-3, "{law} {bdp} {buffer} {n}");
+            assert!((a.bottleneck().queue_packets - queue).abs() < 6e-3, "{law} {bdp} {buffer} {n}");
         }
     }
 }

@@ -211,7 +211,7 @@ impl Engine {
         } else {
             let flow = &self.flows[packet.flow as usize];
             if let Some(edge) = self.edges.get_mut(self.groups[flow.group as usize].edge as usize) {
-                edge.colour(&mut packet, self.now);
+                edge.colour(&mut packet, self.now, &self.keys);
             }
             self.forward(packet, flow.route[0].0);
         }

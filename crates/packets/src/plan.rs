@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
-use penstock_law::{Values, cc};
+use penstock_law::{Values, aqm, cc};
 use penstock_link::{Config, Port, Scheduler, Served, ServedConfig, Service};
 use penstock_scenario::model::{self, Arithmetic, By, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;

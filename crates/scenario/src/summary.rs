@@ -166,7 +166,7 @@ pub struct GroupSummary {
 }
 
 /// What flows estimate of their bottleneck, averaged over flows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BottleneckSummary {
     /// Its capacity, at the end of the span.
     pub capacity_packets_per_s: f64,

@@ -583,7 +583,7 @@ fn a_law_goes_by_colours() {
         for (name, value) in settings {
             values.set(entry.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = aqm::Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000) };
+        let site = aqm::Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
         let mut served = Served::new(config(8_000_000, (entry.real)(&values, &site).unwrap()));
         let mut refused = [0; 3];
         for number in 0..2000u64 {

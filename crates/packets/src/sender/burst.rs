@@ -112,11 +112,11 @@ mod tests {
             burst.sent(now);
             burst.wait(now)
         };
-        let mut burst = Burst::new(10, 100);
+        let mut burst = Burst::new(10e-12, 100);
         assert_eq!(next(&mut burst, 100), Some(110));
         burst.resume(500);
         assert_eq!(next(&mut burst, 500), Some(510));
-        burst.change(3, 509);
+        burst.change(3e-12, 509);
         assert_eq!(next(&mut burst, 509), Some(512));
     }
 }
