@@ -77,7 +77,7 @@ fn required<R: penstock_law::Role>(entry: &law::Entry<R>) -> String {
         "alpha" => "\"10 packets\"".to_owned(),
         other => panic!("{}: a value for `{other}` is needed here", entry.name),
     };
-    needed.map(|p| format!(", {} = {}", p.name, value(p))).collect()
+    needed.fold(String::new(), |text, p| text + &format!(", {} = {}", p.name, value(p)))
 }
 
 #[test]
