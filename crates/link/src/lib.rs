@@ -12,6 +12,7 @@ mod histogram;
 #[cfg(test)]
 mod listener;
 mod port;
+mod ring;
 mod served;
 mod service;
 mod verdict;
@@ -20,5 +21,6 @@ pub use account::Counters;
 pub use conditioner::{Conditioner, Passed};
 pub use histogram::Histogram;
 pub use port::{Config, Offer, Port, Reason};
+pub use ring::Ring;
 pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
 pub use service::Service;
