@@ -50,7 +50,7 @@ FUZZ_SECONDS ?= 60
 fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
 	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml
 
-bless: setup ## accept golden pages, docs/laws.md, docs/scenario.md and vectors as they are now; look at the difference first
+bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors

@@ -90,11 +90,12 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// The numbers at `path`, with seeds joined.
-pub(crate) fn samples(cells: &[Cell], path: &str, seeds: Seeds) -> Result<Vec<Sample>, String> {
+/// The numbers at `path`, divided by those at `over` where that is given, with seeds joined.
+pub(crate) fn samples(cells: &[Cell], path: &str, over: Option<&str>, seeds: Seeds) -> Result<Vec<Sample>, String> {
     let mut joined: IndexMap<Vec<(String, String)>, Vec<f64>> = IndexMap::new();
     for cell in cells {
-        let value = cell.number(path).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
+        let number = |path| cell.number(path).map_err(|what| format!("{}: {what}", cell.words(&[])));
+        let value = number(path)? / over.map_or(Ok(1.0), number)?;
         let labels = if seeds == Seeds::Each { cell.labels.clone() } else { without(&cell.labels, "seed") };
         joined.entry(labels).or_default().push(value);
     }
@@ -102,12 +103,20 @@ pub(crate) fn samples(cells: &[Cell], path: &str, seeds: Seeds) -> Result<Vec<Sa
         Seeds::Mean | Seeds::Each => mean(values),
         Seeds::Min => least(values),
         Seeds::Max => largest(values),
+        Seeds::Sd => deviation(values),
     };
     Ok(joined.into_iter().map(|(labels, values)| Sample { labels, value: join(&values) }).collect())
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard deviation of a sample; zero of a single number.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (values.len().max(2) - 1) as f64).sqrt()
 }
 
 pub(crate) fn least(values: &[f64]) -> f64 {
@@ -148,10 +157,13 @@ mod tests {
     #[test]
     fn seeds_are_joined_as_asked() {
         let cells = [cell("1", 0.8), cell("2", 1.0)];
-        let joined = |seeds| samples(&cells, "links.bottleneck.utilization", seeds).unwrap();
+        let joined = |seeds| samples(&cells, "links.bottleneck.utilization", None, seeds).unwrap();
         assert_eq!(joined(Seeds::Mean)[0].value, 0.9);
         assert_eq!(joined(Seeds::Min)[0].value, 0.8);
         assert_eq!(joined(Seeds::Max)[0].value, 1.0);
         assert_eq!(joined(Seeds::Each).len(), 2);
+        assert!((joined(Seeds::Sd)[0].value - 0.02_f64.sqrt()).abs() < 1e-12, "of a sample: over n - 1");
+        let over = samples(&cells, "links.bottleneck.utilization", Some("flows.0.rtt_s"), Seeds::Mean).unwrap();
+        assert_eq!(over[0].value, 9.0);
     }
 }

@@ -110,6 +110,9 @@ fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
         return Err("needs `source`: where its bound comes from".into());
     }
     result(measure.get_ref())?;
+    if let Some(over) = &claim.over {
+        result(over.get_ref())?;
+    }
     match test.get_ref() {
         Test::Within(b) if b.relative.is_some() == b.absolute.is_some() => {
             Err("`within` needs `relative` or `absolute`, not both".into())

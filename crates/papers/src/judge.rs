@@ -104,7 +104,7 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         statement: claim.statement().to_owned(),
         quoted: claim.quote.is_some(),
         ours: claim.ours,
-        measure: claim.measure.as_ref().map(|m| m.get_ref().clone()),
+        measure: claim.measure.as_ref().map(|m| divided(m.get_ref(), claim)),
         bound: claim.test.as_ref().map(|t| bound(t.get_ref())),
         source: claim.source.clone(),
         verdict: Verdict::NotRunHere,
@@ -119,11 +119,17 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         return Ok(finding);
     }
     let fault = |what| JudgeError { claim: claim.id.get_ref().clone(), what };
-    let all = cell::samples(cells, measure.get_ref(), claim.seeds).map_err(fault)?;
+    let over = claim.over.as_ref().map(|o| o.get_ref().as_str());
+    let all = cell::samples(cells, measure.get_ref(), over, claim.seeds).map_err(fault)?;
     let mut chosen: Vec<Sample> = all.iter().filter(|s| cell::matches(&s.labels, &claim.cells)).cloned().collect();
     if chosen.is_empty() {
         let words: Vec<String> = claim.cells.iter().map(|(k, v)| format!("{k} = {v:?}")).collect();
         return Err(fault(format!("no cell has {}", words.join(" and "))));
+    }
+    if !claim.per.is_empty() {
+        for sample in &mut chosen {
+            sample.value /= counterpart(sample, &claim.per, &all).map_err(fault)?.value;
+        }
     }
     if let Some(reduce) = claim.reduce {
         chosen = vec![reduced(&chosen, reduce)];
@@ -141,6 +147,7 @@ fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
         Reduce::Mean => ("mean", cell::mean(&values)),
         Reduce::Min => ("least", cell::least(&values)),
         Reduce::Max => ("largest", cell::largest(&values)),
+        Reduce::Ratio => ("largest over least", cell::largest(&values) / cell::least(&values)),
     };
     Sample { labels: vec![("over".into(), format!("{word} of {}", values.len()))], value }
 }
@@ -221,6 +228,18 @@ fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measu
     Ok(measured)
 }
 
+/// The sample whose labels differ in `other` only.
+fn counterpart<'a>(sample: &Sample, other: &IndexMap<String, String>, all: &'a [Sample]) -> Result<&'a Sample, String> {
+    let mut wanted: IndexMap<String, String> = sample.labels.iter().cloned().collect();
+    for (key, value) in other {
+        wanted.insert(key.clone(), value.clone());
+    }
+    all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
+        let words: Vec<&str> = wanted.values().map(String::as_str).collect();
+        format!("no cell to compare with: {}", words.join(", "))
+    })
+}
+
 fn against(
     other: &IndexMap<String, String>,
     chosen: &[Sample],
@@ -230,14 +249,7 @@ fn against(
 ) -> Result<Vec<Measured>, String> {
     let mut measured = Vec::new();
     for sample in chosen {
-        let mut wanted: IndexMap<String, String> = sample.labels.iter().cloned().collect();
-        for (key, value) in other {
-            wanted.insert(key.clone(), value.clone());
-        }
-        let counterpart = all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
-            let words: Vec<&str> = wanted.values().map(String::as_str).collect();
-            format!("no cell to compare with: {}", words.join(", "))
-        })?;
+        let counterpart = counterpart(sample, other, all)?;
         measured.push(Measured {
             at: cell::words(&sample.labels, given),
             value: sample.value,
@@ -267,6 +279,14 @@ fn rising(order: &Order, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measur
         }
     }
     Ok(measured)
+}
+
+/// A measure in words, with what it is divided by.
+fn divided(measure: &str, claim: &Claim) -> String {
+    let per: Vec<&str> = claim.per.values().map(String::as_str).collect();
+    let over = claim.over.as_ref().map(|o| format!(" / {}", o.get_ref())).unwrap_or_default();
+    let per = if per.is_empty() { String::new() } else { format!(" / that of {}", per.join(", ")) };
+    format!("{measure}{over}{per}")
 }
 
 /// A test in words.

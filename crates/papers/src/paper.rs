@@ -147,9 +147,14 @@ pub struct Claim {
     pub short: bool,
     /// The number it is about: a path in a summary.
     pub measure: Option<Spanned<String>>,
+    /// What it is divided by, cell by cell: another path in the summary.
+    pub over: Option<Spanned<String>>,
     /// Which cells it is about: for each key, the value they have.
     #[serde(default)]
     pub cells: IndexMap<String, String>,
+    /// What it is divided by, seeds joined: the same number in the cells where these keys have these values instead.
+    #[serde(default)]
+    pub per: IndexMap<String, String>,
     /// How cells that differ in their seed only are joined.
     #[serde(default)]
     pub seeds: Seeds,
@@ -178,6 +183,8 @@ pub enum Seeds {
     Min,
     /// Their largest.
     Max,
+    /// Their standard deviation, of a sample.
+    Sd,
     /// Not at all: each is tested.
     Each,
 }
@@ -192,6 +199,8 @@ pub enum Reduce {
     Min,
     /// Their largest.
     Max,
+    /// Their largest over their least.
+    Ratio,
 }
 
 /// What must hold of each number.
