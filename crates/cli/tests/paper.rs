@@ -219,12 +219,27 @@ fn a_mistake_in_a_paper_is_bad_input_with_its_line() {
     assert!(ended.err.contains("has no `utilisation`; it has utilization"), "{}", ended.err);
 }
 
-/// The repository's papers give what is on record: the cheap part of each, which is what a test can afford.
+/// The repository's papers give what is on record: a cheap figure of each, which is what a test can afford.
+/// `make verdicts` has the cheap part of all.
 #[test]
 fn short_runs_of_the_papers_give_the_verdicts_on_record() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
     let papers = papers.to_str().unwrap();
     let bench = Bench::new();
-    let ended = bench.run(&["paper", "--short", "--papers", papers]);
-    assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
+    for figure in ["fast-aqm/fig6", "fast-tcp/fig1"] {
+        let ended = bench.run(&["paper", figure, "--short", "--papers", papers]);
+        assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
+    }
+}
+
+/// A cheap check leaves out figures of which it could judge nothing.
+#[test]
+fn a_cheap_check_runs_nothing_that_it_cannot_judge() {
+    let bench = bench();
+    let late = PAPER.replace("test = { at_least = 0.5 }", "short = false\ntest = { at_least = 0.5 }");
+    bench.write("papers/two/paper.toml", &late);
+    bench.run(&["paper", "two", "--short"]);
+    assert!(bench.names("out").is_empty(), "{:?}", bench.names("out"));
+    assert_eq!(bench.run(&["paper", "two"]).status, 1);
+    assert_eq!(bench.names("out"), ["two"]);
 }
