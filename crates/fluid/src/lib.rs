@@ -13,6 +13,7 @@
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
 //! | [`dde`] | delay differential equations by the method of steps |
+//! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
 //! | [`roots`] | rightmost roots of any loop |
 //! | [`run`] | the world: scenarios over time |
@@ -31,6 +32,7 @@ mod linear;
 mod machine;
 pub mod margin;
 mod matrix;
+pub mod program;
 pub mod response;
 pub mod retarded;
 pub mod roots;

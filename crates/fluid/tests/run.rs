@@ -66,8 +66,12 @@ fn the_order_is_two() {
     scenario.groups[0].sender.initial_window = 60.0;
     scenario.groups[0].sender.initial_ssthresh = 1.0;
     let window = |steps: f64| {
-        let method =
-            Method { step_s: Some(0.08 / steps), clocking: Some(Clocking::Paced), estimators: false, ..Method::default() };
+        let method = Method {
+            step_s: Some(0.08 / steps),
+            clocking: Some(Clocking::Paced),
+            estimators: false,
+            ..Method::default()
+        };
         let run = run(method, &scenario);
         let groups = run.series.iter().find(|t| t.name == "groups").unwrap();
         groups.number("window_packets").unwrap().to_vec()
