@@ -17,7 +17,7 @@ use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
 use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member, Reading};
 use crate::roots::rightmost;
-use crate::source::{Clocking, Flows, Source};
+use crate::source::{Clocking, Flows, Queue, Source};
 
 /// Round-trip times of one group beyond which neighbours are taken together.
 const CLASSES_OF_A_GROUP: usize = 32;
@@ -280,11 +280,12 @@ fn bench<'a>(scenario: &'a Scenario, options: &Options, classes: &[Class<'a>]) -
     }
     let mut links = Vec::with_capacity(loaded.len());
     for (name, link) in &loaded {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         link_counted(name, link, &site)?;
         links.push(Bottleneck::new(name, &link.aqm, &site)?);
     }
     groups_counted(classes)?;
+    check_contracts(scenario)?;
     let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
     let (mut routes, mut sources) = (Vec::new(), Vec::new());
     for class in classes {
@@ -321,6 +322,7 @@ fn bench<'a>(scenario: &'a Scenario, options: &Options, classes: &[Class<'a>]) -
             queue_marks: marking.is_some(),
             loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
             clocking,
+            queue: queue_of(scenario, &names, &links, &route),
         })?;
         if let (Some(marks), Some(drops), true) = (marking, dropping, source.is_marked()) {
             return Err(AnalysisError::MarksAndDrops {
@@ -406,12 +408,14 @@ fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Class<'a>> {
 /// Refuses what would make an equilibrium or a loop gain the answer to another question.
 fn link_counted(name: &str, link: &Link, site: &aqm::Site) -> Result<(), AnalysisError> {
     // A law that cannot be compiled says so itself, later.
-    let own_order =
-        (link.aqm.law.real)(&link.aqm.values, site).is_ok_and(|law| law.needs().serve != aqm::Serve::Scheduler);
+    let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.needs()).ok();
+    let needs = |what: fn(&aqm::Needs) -> bool| needs.as_ref().is_some_and(what);
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
-        (own_order, "an AQM with queues of its own", "choose an AQM of one queue"),
+        (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
+        (needs(|n| n.classes), "an AQM that treats classes apart", "choose one that does not"),
+        (needs(|n| n.colours), "an AQM that goes by colours", "choose one that does not"),
     ];
     refuse(|| format!("the link `{name}`"), &of_link)
 }
@@ -431,6 +435,34 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
     Ok(())
 }
 
+/// Contracts change what a queue drops, by colours that no law of this analysis sees.
+fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
+    let Some((name, _)) = scenario.customers.iter().find(|(_, customer)| customer.conditioner.is_some()) else {
+        return Ok(());
+    };
+    Err(AnalysisError::NotCounted {
+        place: format!("the customer `{name}`"),
+        what: "a conditioner",
+        remedy: "leave `conditioner` out, or run it packet by packet",
+    })
+}
+
+/// The queue of the narrowest link of a route, where its buffer has a limit.
+fn queue_of(scenario: &Scenario, names: &[&str], links: &[Bottleneck], route: &[usize]) -> Option<Queue> {
+    let narrowest = route.iter().copied().min_by(|a, b| links[*a].capacity.total_cmp(&links[*b].capacity))?;
+    let capacity = links[narrowest].capacity;
+    buffer_packets(&scenario.links[names[narrowest]], scenario).map(|buffer| Queue { capacity, buffer })
+}
+
+/// Size of a link's buffer in data packets, if it has a limit.
+fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
+    match link.buffer {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(packets as f64),
+        Buffer::Bytes(bytes) => Some(bytes.bits() / scenario.packet.wire.bits()),
+    }
+}
+
 /// The first of what was found, as a refusal: whether it is there, what it is, and what would do.
 fn refuse(place: impl Fn() -> String, found: &[(bool, &'static str, &'static str)]) -> Result<(), AnalysisError> {
     match found.iter().find(|f| f.0) {
@@ -440,11 +472,7 @@ fn refuse(place: impl Fn() -> String, found: &[(bool, &'static str, &'static str
 }
 
 fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &BottleneckRest) -> Result<(), AnalysisError> {
-    let buffer = match link.buffer {
-        Buffer::Unlimited => return Ok(()),
-        Buffer::Packets(packets) => packets as f64,
-        Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
-    };
+    let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
     if rest.queue <= buffer {
         return Ok(());
     }

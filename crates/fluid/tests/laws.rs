@@ -8,10 +8,12 @@ use penstock_fluid::source::{Flows, Signal, Source};
 use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, Options, Reading, Verdict, analyze};
 use penstock_law::Values;
 use penstock_law::cc::Site;
+use penstock_law::edge::EDGES;
+use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Buffer, By, Chosen, Group, Link, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service,
-    Span, Start,
+    Access, AckJitter, Buffer, By, Chosen, Customer, Group, Link, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
+    Service, Span, Start,
 };
 use scenarios::{aqm, cc, dumbbell, entry_of, group, off};
 
@@ -198,6 +200,7 @@ fn the_response_of_newreno_is_that_of_the_literature() {
         queue_marks: true,
         loss: 0.0,
         clocking: Some(Clocking::Paced),
+        queue: None,
     })
     .unwrap();
     let signal = Signal { queueing_delay_s: 0.0, probability: p };
@@ -404,6 +407,14 @@ fn what_the_analysis_does_not_count_is_refused() {
         let refused = analyze(&scenario, &Options::default()).unwrap_err().to_string();
         assert!(refused.starts_with(said), "{refused}");
     }
+    let edge = find(EDGES, "token-bucket").unwrap();
+    let mut values = Values::defaults(edge.parameters);
+    values.set(&edge.parameters[0], 1e6).unwrap();
+    let conditioner = Some(Chosen { law: edge, values });
+    let mut contract = plain();
+    contract.customers.insert("C1".into(), Customer { flows: vec!["group0".into()], conditioner });
+    let refused = analyze(&contract, &Options::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("the customer `C1` has a conditioner"), "{refused}");
     let bursts = analysis(&flows(&|g| g.sender.burst = 4));
     assert!(bursts.assumptions.iter().any(|a| a.contains("not in bursts")), "{:?}", bursts.assumptions);
     assert!(!analysis(&plain()).assumptions.iter().any(|a| a.contains("not in bursts")));
