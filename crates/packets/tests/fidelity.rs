@@ -3,7 +3,8 @@
 
 use penstock_packets::Packets;
 use penstock_scenario::read::Document;
-use penstock_scenario::world::{Summary, World};
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::World;
 
 const SINGLE: &str = include_str!("../../../scenarios/validation-single.toml");
 const LOSS: &str = include_str!("../../../scenarios/validation-loss.toml");
@@ -22,7 +23,8 @@ fn simulate(text: &str, seed: u64, settings: &[(&str, &str)]) -> Summary {
 /// Utilization and mean queue [packets] of 100 flows over RED, the mean over seeds.
 fn red(rate: &str, seeds: u64, settings: &[(&str, &str)]) -> (f64, f64) {
     let settings: Vec<_> = [("links.bottleneck.rate", rate)].into_iter().chain(settings.iter().copied()).collect();
-    let links: Vec<_> = (1..=seeds).map(|seed| simulate(RED, seed, &settings).whole.links["bottleneck"].clone()).collect();
+    let links: Vec<_> =
+        (1..=seeds).map(|seed| simulate(RED, seed, &settings).whole.links["bottleneck"].clone()).collect();
     let mean = |of: fn(&_) -> f64| links.iter().map(of).sum::<f64>() / seeds as f64;
     (mean(|link| link.utilization), mean(|link| link.queue_mean_packets))
 }
