@@ -125,7 +125,7 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The directory that records go to, each under a fresh name; sweeps go on where they stopped
+    /// The directory that records go to, each under a fresh name; sweeps and papers go on where they stopped
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Print JSON, and nothing else, on standard output
@@ -185,14 +185,17 @@ pub(crate) struct Paper {
     #[arg(value_name = "KEY[/FIGURE]")]
     pub(crate) what: Option<String>,
     /// List figures, tables and claims, also those that do not run here; run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["record", "short", "seeds", "out", "jobs"])]
     pub(crate) list: bool,
     /// Put the verdicts on record in the paper's verdicts.toml
-    #[arg(long, conflicts_with = "list")]
+    #[arg(long)]
     pub(crate) record: bool,
-    /// A cheap check: the first cells only, against verdicts recorded for them
-    #[arg(long, conflicts_with = "list")]
+    /// A cheap check: some cells only, against verdicts recorded for them
+    #[arg(long)]
     pub(crate) short: bool,
+    /// Run each cell so often, with seeds that count up from the scenario's; claims join them as they say
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with = "record")]
+    pub(crate) seeds: Option<u16>,
     /// The directory of papers; found in this directory or above it unless given
     #[arg(long, value_name = "DIR")]
     pub(crate) papers: Option<PathBuf>,
@@ -203,8 +206,11 @@ pub(crate) struct Paper {
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Directories of records or sweeps
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(value_name = "DIR", required_unless_present = "reference")]
     pub(crate) records: Vec<PathBuf>,
+    /// Print what each number of a record means, Markdown
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) reference: bool,
 }
 
 #[derive(Debug, Subcommand)]

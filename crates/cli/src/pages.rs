@@ -82,7 +82,13 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
             id: item.place.clone(),
             title: item.title.clone(),
             prose: item.figure.iter().map(sources).collect(),
-            figures: item.figure.iter().map(|f| drawn(f, &item.colours)).collect(),
+            figures: item
+                .figure
+                .iter()
+                .chain(&item.also)
+                .map(|f| drawn(f, &item.colours))
+                .chain(item.traces.iter().cloned())
+                .collect(),
             tables: if item.rows.is_empty() { Vec::new() } else { vec![rows(&item.rows)] },
             claims,
             scenario_text: item.scenario_text.clone(),
@@ -97,6 +103,23 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
         header: header.to_vec(),
         figures: figures.collect(),
     })
+}
+
+/// One page of several papers: each section says whose it is.
+pub(crate) fn atlas(papers: Vec<Page>, header: &[(String, String)]) -> Page {
+    let mut atlas = Page {
+        title: "Atlas".to_owned(),
+        subtitle: "Figures and claims of every paper, as reproduced here.".to_owned(),
+        facts: header.to_vec(),
+        sections: Vec::new(),
+    };
+    for paper in papers {
+        for mut section in paper.sections {
+            section.heading = format!("{}. {}", paper.title, section.heading);
+            atlas.sections.push(section);
+        }
+    }
+    atlas
 }
 
 /// Where the lines of others come from.

@@ -14,6 +14,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 
 use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
+use crate::ring::Ring;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
 
@@ -56,7 +57,7 @@ pub enum Reason {
     Early,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Waiting {
     start: Time,
     bytes: u32,
@@ -80,7 +81,7 @@ pub struct Port {
     needs: Needs,
     /// When the line has sent all that was accepted.
     free: Time,
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
     waiting_bytes: u64,
     /// Size of the packet that started last.
     in_service: u32,
@@ -103,10 +104,10 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
-    /// Whether a port can host a law: one that decides nothing at the head of the queue and leaves the order of service
-    /// alone. Others need a [`Served`](crate::Served).
+    /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
+    /// alone, and does not go by colours or treat classes apart. Others need a [`Served`](crate::Served).
     pub fn suits(needs: &Needs) -> bool {
-        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours && !needs.classes
     }
 
     /// An empty port at time zero.
@@ -115,7 +116,7 @@ impl Port {
         law.add();
         let needs = law.needs();
         assert!(Self::suits(&needs), "this law needs its packets held");
-        let start = law.says(0, &SEEN_NOTHING);
+        let start = law.says(0, &Seen::NOTHING);
         let curve = Curve::new(service);
         let rate = curve.rate();
         Self {
@@ -129,7 +130,7 @@ impl Port {
             needs,
             law,
             free: Time::ZERO,
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
             in_service: 0,
             last_arrival: Time::ZERO,
@@ -192,7 +193,7 @@ impl Port {
             }
             self.account.integrate(now, self.waiting.len() as u64);
             let wait = self.free - now;
-            self.waiting.push_back(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
+            self.waiting.push(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
             self.waiting_bytes += u64::from(bytes);
             self.account.grown_to(self.waiting.len() as u64);
             if self.free != Time::NEVER {
@@ -275,7 +276,7 @@ impl Port {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
         } else {
-            self.law.says(0, &SEEN_NOTHING)
+            self.law.says(0, &Seen::NOTHING)
         }
     }
 
@@ -326,15 +327,19 @@ impl Port {
         c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
     }
 
+    #[inline]
     fn seen(&self, now: Time) -> Seen<f64> {
-        let queue =
-            if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
+        let queue = if self.needs.bytes {
+            self.waiting_bytes as i64 as f64 * self.per_byte
+        } else {
+            self.waiting.len() as i64 as f64
+        };
         let capacity = if self.curve.constant() {
             self.capacity
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen { queue, arrived: 0.0, capacity, sojourn_s: 0.0, now_s: now.seconds() }
+        Seen { queue, capacity, now_s: now.seconds(), ..Seen::NOTHING }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
@@ -353,7 +358,7 @@ impl Port {
             }
             let Waiting { start, bytes, .. } = *first;
             self.account.integrate(start, self.waiting.len() as u64);
-            self.waiting.pop_front();
+            self.waiting.pop();
             self.waiting_bytes -= u64::from(bytes);
             self.in_service = bytes;
             self.account.counters.started += 1;
@@ -364,8 +369,6 @@ impl Port {
 /// Departures less than this before an arrival are of the same moment [ps]. Rounding to picoseconds takes two clocks that
 /// run at the line's rate up to a hundred apart in minutes; a bit lasts a thousand at 1 Gbit/s.
 const SAME_MOMENT: u64 = 1000;
-
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, sojourn_s: 0.0, now_s: 0.0 };
 
 #[cfg(test)]
 mod tests {
@@ -382,7 +385,7 @@ mod tests {
             values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
         }
         let packet = Bytes(1000);
-        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
+        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
         let law = (entry.real)(&values, &site).unwrap();
         Port::new(Config {
             service: Service::Constant(Rate(rate)),

@@ -1,6 +1,7 @@
 //! A flow's sending end, and what the flows of a group share.
 
 use penstock_law::cc::Marks;
+use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
 
 use crate::packet::{CWR, ECT};
@@ -15,6 +16,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// What the flows of a group share.
 pub(crate) struct Group {
+    /// Its data packets leave one by one, straight into a queue that is a [`Port`](penstock_link::Port), are acknowledged
+    /// one by one and at once, and nobody else counts or sees them: asked once, not at every turn of their way.
+    pub(crate) plain: bool,
     /// The group's first flow, and one past its last.
     pub(crate) flows: (u32, u32),
     pub(crate) windows: Windows,
@@ -22,7 +26,11 @@ pub(crate) struct Group {
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
+    /// Its law asks about the bottleneck.
+    pub(crate) probes: bool,
     pub(crate) receive_window: f64,
+    /// The same in whole segments.
+    pub(crate) receive_segments: u64,
     /// Packets that leave together.
     pub(crate) burst: u32,
     /// When flows stop sending new data [ps].
@@ -35,6 +43,8 @@ pub(crate) struct Group {
     pub(crate) class: u32,
     /// What counts its bytes: its class and its customer, where it has one.
     pub(crate) accounts: [u32; 2],
+    /// The conditioner that its packets pass on their way to the first link, where there is one.
+    pub(crate) edge: u32,
     /// Laws that take over later, the latest first.
     pub(crate) steps: Vec<(u64, Windows)>,
     /// When the next of them does [ps].
@@ -59,6 +69,9 @@ pub(crate) struct Sent {
     /// The window and its square, integrated over time [packets s].
     pub(crate) window: f64,
     pub(crate) window_squared: f64,
+    /// Congestion events, and the shares of the window that they left, summed.
+    pub(crate) cuts: u64,
+    pub(crate) left: f64,
     /// When the last segment of the first transfer was acknowledged [ps].
     pub(crate) completed: u64,
     /// By how much the last segments of transfers were short of full ones [B].
@@ -112,7 +125,7 @@ impl Flow {
             self.window = allowed.window;
         }
         if paced {
-            self.burst.gap = allowed.gap;
+            self.burst.space(allowed.gap_s);
         }
     }
 
@@ -126,7 +139,7 @@ impl Flow {
     /// Integrates the window up to `now`.
     #[inline]
     pub(crate) fn integrate_window(&mut self, now: u64) {
-        let span = (now - self.window_since) as f64 * 1e-12;
+        let span = Time(now - self.window_since).seconds();
         self.window_since = now;
         let area = self.window * span;
         self.sent.window += area;

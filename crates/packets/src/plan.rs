@@ -10,6 +10,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
+use crate::edge::{edge_of, edges};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
@@ -21,7 +22,7 @@ use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
-use crate::station::{Link, Station};
+use crate::station::{Apart, Link, Station};
 use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
@@ -39,7 +40,11 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         .iter()
         .map(|(port, delay)| Line::new(*port, delay.0, links[*port as usize].station.marks_at_departure()))
         .collect();
-    let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
+    for group in &mut parts.groups {
+        let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
+        group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
+    }
+    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
         ports: l,
@@ -61,7 +66,6 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
-        stamp: 0,
         agenda,
         numbering,
         lines,
@@ -70,11 +74,14 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         groups,
         receivers: flows.iter().map(|_| Receiver::default()).collect(),
         flows,
+        keys,
         entries,
+        edges: edges(scenario)?,
         sources,
         supplies,
         rare,
         accounts: vec![Account::default(); classes + scenario.customers.len()],
+        first_customer: classes,
         transfers: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
@@ -96,6 +103,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
 struct Parts {
     groups: Vec<Group>,
     flows: Vec<Flow>,
+    keys: Vec<u64>,
     entries: Vec<Entry>,
     sources: Vec<Source>,
     supplies: Vec<Option<Supply>>,
@@ -114,13 +122,20 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
-        let starts = group.starts(name, scenario.seed);
+        let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
         let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}"));
         let stop = group.stop.map_or(u64::MAX, |t| t.0);
         let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+        if open {
+            // Transfers arrive at the group, from its first start on, and any of its flows may take one.
+            let first = starts.iter().copied().min().unwrap_or_default();
+            starts.fill(first);
+        }
+        let edge = edge_of(scenario, name);
         let mut single = stream("size");
+        let packets = stream("packets").bits();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
@@ -129,7 +144,7 @@ impl Parts {
             let allowed = windows.start(index);
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(
-                (group.access.is_some() || group.jitter.is_some())
+                (group.access.is_some() || group.jitter.is_some() || edge.is_some())
                     .then(|| Entry::of_data(group.access, group.jitter, own("jitter"))),
             );
             let ack_entry =
@@ -151,6 +166,7 @@ impl Parts {
                 self.sources.len() as u32 - 1
             });
             let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
+            self.keys.push(packets.wrapping_add((index as u64) << 32));
             self.flows.push(Flow {
                 group: at,
                 index: index as u32,
@@ -165,7 +181,7 @@ impl Parts {
                 source,
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
-                burst: Burst::new(allowed.gap),
+                burst: Burst::new(allowed.gap_s, start.0),
                 timer: Timer::new(group.sender.min_rto),
                 window: allowed.window,
                 window_since: start.0,
@@ -203,20 +219,28 @@ impl Parts {
         let classes = scenario.class_names();
         let class = group.class.as_ref().and_then(|class| classes.iter().position(|name| name == class));
         let customer = scenario.customers.values().position(|customer| customer.flows.iter().any(|f| f == name));
+        let accounts = [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)];
+        let sender = &group.sender;
+        let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2;
+        let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
+            plain: one_by_one && at_once && accounts == [NONE; 2],
             flows,
             windows,
             habits: Habits { echo: group.sender.ecn_echo, delayed_ack: group.sender.delayed_ack },
             marks: needs.marks,
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
+            probes: needs.bottleneck.is_some(),
             receive_window: group.sender.receive_window,
+            receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,
             stop,
             period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
             remember: group.sender.remember,
             class: class.unwrap_or(classes.len()) as u32,
-            accounts: [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)],
+            accounts,
+            edge: edge.map_or(NONE, |at| at as u32),
             steps,
             next_step,
         });
@@ -264,20 +288,15 @@ impl Parts {
 /// Puts the first event of every port, flow and timer on the agenda.
 fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
     let n = engine.numbering;
-    let mut stamp = 0;
-    let mut schedule = |agenda: &mut Agenda, entity, time| {
-        agenda.schedule(entity, time, stamp);
-        stamp += 1;
-    };
     for (at, link) in engine.links.iter().enumerate() {
         let period = link.station.period();
         if period != Time::NEVER {
-            schedule(&mut engine.agenda, n.ports + at as u32, period.0);
+            engine.agenda.schedule_last(n.ports + at as u32, period.0);
         }
     }
     for (at, flow) in engine.flows.iter_mut().enumerate() {
         flow.burst.scheduled = true;
-        schedule(&mut engine.agenda, n.send + at as u32, flow.start);
+        engine.agenda.schedule_last(n.send + at as u32, flow.start);
     }
     let mut phases: Vec<Stream> =
         scenario.groups.keys().map(|name| scenario.seed.stream(&format!("flows.{name}/phase"))).collect();
@@ -303,9 +322,8 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
             Now::Step(group) => engine.groups[group as usize].next_step,
             Now::Ack(_) | Now::Begin(_) => continue,
         };
-        schedule(&mut engine.agenda, n.rare + at as u32, time);
+        engine.agenda.schedule_last(n.rare + at as u32, time);
     }
-    engine.stamp = stamp;
 }
 
 fn refused(what: String) -> RunError {
@@ -325,11 +343,12 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
     };
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
+    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(scenario.packet.wire));
     Ok(match group.sender.arithmetic {
-        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n)),
+        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
         Arithmetic::Fixed => {
             let build = law.fixed.ok_or_else(|| whose(format!("`{}` has no fixed-point form", law.name)))?;
-            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n))
+            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n, interface))
         }
     })
 }
@@ -345,7 +364,8 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 /// Links with their laws and coins.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = scenario.site(name);
+        let classes = site.classes.len() as u32;
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
         let (most_packets, most_bytes) = limits(link.buffer);
@@ -354,7 +374,13 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let service = service(link);
-        let by_class = matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
+        let needs = law.needs();
+        let apart = match (needs.serve, link.scheduler) {
+            (aqm::Serve::PerFlow { .. }, _) => Apart::Hashes,
+            (_, model::Scheduler::Drr { by: By::Class, .. }) => Apart::Classes,
+            _ if needs.classes => Apart::Classes,
+            _ => Apart::Flows,
+        };
         let scheduler = match link.scheduler {
             model::Scheduler::Fifo => Scheduler::Fifo,
             model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
@@ -363,10 +389,10 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
         } else {
             let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
-        Ok(Link { station, by_class, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
+        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }
