@@ -131,7 +131,7 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
 fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     let mut queues = Vec::with_capacity(scenario.links.len());
     for (name, link) in &scenario.links {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
