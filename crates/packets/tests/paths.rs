@@ -2,6 +2,8 @@
 
 mod laboratory;
 
+use std::fmt::Write;
+
 use laboratory::{Dumbbell, acks_at, assert_near, data_at, group, link, numbers, run, run_scenario, with_files};
 use penstock_scenario::world::{Content, End};
 
@@ -81,9 +83,11 @@ fn a_route_adds_up() {
         ("de", "d", "e", 80, 8),
         ("ae", "a", "e", 10, 500),
     ] {
-        text += &format!(
+        write!(
+            text,
             "[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n"
-        );
+        )
+        .expect("a text takes it");
     }
     let flow = |name: &str, more: &str| {
         format!(

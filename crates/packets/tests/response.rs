@@ -63,7 +63,7 @@ fn alone(cc: &str, p: f64, peak: f64) -> f64 {
     let mut law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
     let flow = law.add();
     let mut coins = Seed(1).stream("losses");
-    let (rtt_s, packets) = (0.1, (20_000.0 / p) as u64);
+    let (rtt_s, packets) = (0.1, (8_000.0 / p) as u64);
     let seen = |now_s| Path { rtt_s, base_rtt_s: rtt_s, now_s, ..Path::unknown() };
     let (mut now_s, mut window, mut event) = (0.0, peak, 0.0);
     for _ in 0..packets {

@@ -2,6 +2,8 @@
 
 mod laboratory;
 
+use std::fmt::Write;
+
 use laboratory::run;
 
 fn dumbbell(rate: &str, rtt: &str, duration: &str, link: &str, flows: &str) -> String {
@@ -231,9 +233,7 @@ fn late_comers_of_fast_get_more() {
     let groups = [(32, 40), (32, 80), (64, 120), (128, 160), (256, 200)];
     for (n, (count, rtt)) in groups.iter().enumerate() {
         let start = n * 40;
-        text += &format!(
-            "[flows.g{n}]\ncount = {count}\nrtt = \"{rtt} ms\"\nstart = {{ uniform = [\"{start} s\", \"{start}.5 s\"] }}\n"
-        );
+        write!(text, "[flows.g{n}]\ncount = {count}\nrtt = \"{rtt} ms\"\nstart = {{ uniform = [\"{start} s\", \"{start}.5 s\"] }}\n").expect("a text takes it");
     }
     let run = run(&text);
     let fair = 250_000.0 / 512.0;

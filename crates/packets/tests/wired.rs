@@ -77,7 +77,7 @@ fn required<R: penstock_law::Role>(entry: &law::Entry<R>) -> String {
         "alpha" => "\"10 packets\"".to_owned(),
         other => panic!("{}: a value for `{other}` is needed here", entry.name),
     };
-    needed.fold(String::new(), |text, p| text + &format!(", {} = {}", p.name, value(p)))
+    needed.map(|p| [", ", p.name, " = ", &value(p)].concat()).collect()
 }
 
 #[test]
