@@ -131,7 +131,7 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
 fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     let mut queues = Vec::with_capacity(scenario.links.len());
     for (name, link) in &scenario.links {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
@@ -145,6 +145,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
+    }
+    if let Some((name, _)) = scenario.customers.iter().find(|(_, c)| c.conditioner.is_some()) {
+        return Err(refused(format!("the customer `{name}` has a conditioner, which fluid does not know")));
     }
     let mut cohorts = Vec::new();
     for (at, (name, group)) in scenario.groups.iter().enumerate() {

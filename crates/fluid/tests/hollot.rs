@@ -68,6 +68,7 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
             queue_marks: true,
             loss: 0.0,
             clocking: Some(Clocking::Paced),
+            queue: None,
         })
         .unwrap();
         let signal = Signal { queueing_delay_s: 0.0, probability: p };

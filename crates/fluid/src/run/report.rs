@@ -257,7 +257,8 @@ impl Span<'_> {
 
     fn measured(&self) -> Measured {
         let flows = self.flows();
-        let fairness = jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness { jain });
+        let fairness =
+            jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness { jain, contracts_jain: None });
         let links = self.report.scenario.links.keys().enumerate().map(|(l, name)| (name.clone(), self.link(l)));
         Measured {
             measured_s: self.seconds(),
@@ -392,6 +393,8 @@ impl Span<'_> {
                     mark_rate: share(sum(&|c| c.marked), acked),
                     retransmits: libm::round(lost) as u64,
                     timeouts: 0,
+                    bottleneck: None,
+                    window_left_by_cuts: None,
                     transfers: None,
                 },
             );
@@ -438,6 +441,10 @@ impl Span<'_> {
             self.rates(&|g| scenario.groups.get_index(g).is_some_and(|(name, _)| flows.contains(name)))
         };
         let customers = scenario.customers.iter();
-        customers.map(|(name, c)| (name.clone(), CustomerSummary { throughput_bit_per_s: of(&c.flows).1 })).collect()
+        customers
+            .map(|(name, c)| {
+                (name.clone(), CustomerSummary { throughput_bit_per_s: of(&c.flows).1, ..CustomerSummary::default() })
+            })
+            .collect()
     }
 }
