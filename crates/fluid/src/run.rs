@@ -146,6 +146,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
     }
+    if let Some((name, _)) = scenario.customers.iter().find(|(_, c)| c.conditioner.is_some()) {
+        return Err(refused(format!("the customer `{name}` has a conditioner, which fluid does not know")));
+    }
     let mut cohorts = Vec::new();
     for (at, (name, group)) in scenario.groups.iter().enumerate() {
         let found = [

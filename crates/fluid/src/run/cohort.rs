@@ -132,6 +132,12 @@ impl Cohort {
         law.add();
         law.add();
         let needs = law.needs();
+        if needs.bottleneck.is_some() {
+            return Err(format!(
+                "the group `{name}` has `{}`, a law that estimates its bottleneck, which fluid does not know",
+                entry.name
+            ));
+        }
         if needs.now {
             return Err(format!(
                 "the group `{name}` has `{}`, a law of the time of day, which fluid does not know",

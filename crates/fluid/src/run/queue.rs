@@ -61,6 +61,8 @@ impl Queue {
         let needs = law.needs();
         let what = match needs.decides {
             _ if needs.serve != Serve::Scheduler => Some("queues of its own"),
+            _ if needs.classes => Some("classes that it treats apart"),
+            _ if needs.colours => Some("colours"),
             Decides::AtHead => Some("a decision at the head of the queue"),
             Decides::OnArrival | Decides::OnDeparture if matches!(chosen.law.linearises, Linearises::No(_)) => {
                 Some("an update without a mean")
