@@ -77,12 +77,16 @@ fn n_sessions_are_stable_for_small_gains_only() {
     }
 }
 
-/// Acknowledgement-clocked or paced, the loop through what was committed a round trip ago is the same.
+/// The theorem is about windows. A sender that paces at `w / RTT` has what is in flight follow the round trip, not the
+/// window: its loop is `q' = -(1 + Kp/(1 + Kp)) / RTT q(t - RTT)`, which is stable while `1 + Kp/(1 + Kp) < pi/2`.
 #[test]
-fn a_paced_session_is_stable_too() {
-    let a = analysis(("ccpd", &[]), 1, (1e4, 0.04, 1200), Clocking::Paced).unwrap();
-    assert_eq!(a.verdict, Verdict::Stable);
-    assert!(off(a.classes[0].window_packets, 2.0 * 1600.0 / 5.0) < 1e-9);
+fn a_paced_session_is_stable_for_small_gains_only() {
+    for (kp, verdict) in [(1.2, Verdict::Stable), (1.5, Verdict::Unstable)] {
+        let set = [("kp", kp)];
+        let a = analysis(("ccp", &set), 1, (1e4, 0.19, 9500), Clocking::Paced).unwrap();
+        assert_eq!(a.verdict, verdict, "Kp {kp}");
+        assert!(off(a.classes[0].window_packets, kp * 11_400.0 / (1.0 + 2.0 * kp)) < 1e-9);
+    }
 }
 
 /// What cannot be known is refused: a buffer without a limit, and a derivative over single packets.
