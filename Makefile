@@ -13,7 +13,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts build fmt lint doc fuzz bless clean
+.PHONY: help setup demo test verdicts validation build fmt lint doc fuzz bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -28,6 +28,11 @@ test: setup ## every test; those in the kernel need root, and say so where they 
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
+
+validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
+	@worst=0
+	for table in compare rules speed; do python3 bench/validation.py $$table $(OUT)/validation || worst=$$?; done
+	exit $$worst
 
 build: setup ## the command, optimised: target/release/penstock
 	cargo build --release --locked -p penstock-cli

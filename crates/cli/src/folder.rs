@@ -67,12 +67,6 @@ impl Folder {
         self.to_fresh(name, |place| draft.place(place))
     }
 
-    /// Makes a directory under a fresh name, for the records of a sweep.
-    pub(crate) fn inside(&self, name: &str) -> Result<Self, Failure> {
-        let path = self.to_fresh(name, |place| fs::create_dir(place))?;
-        Ok(Self { path, _held: None })
-    }
-
     /// Opens the directory `name` of a sweep, new or with records from before, and keeps `others` out of it. The lock is
     /// on the directory itself and ends with the process, however that ends.
     pub(crate) fn resume(&self, name: &str, others: Others) -> Result<Self, Failure> {
@@ -203,8 +197,6 @@ mod tests {
         let second = folder.put("fig1", &file("two")).unwrap();
         assert_eq!(names(folder.path()), ["fig1", "fig1-2"]);
         assert_eq!(fs::read(second.join("cells/summary.json")).unwrap(), b"two");
-        folder.inside("fig1").unwrap();
-        assert_eq!(names(folder.path()), ["fig1", "fig1-2", "fig1-3"]);
     }
 
     #[test]

@@ -82,7 +82,13 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
             id: item.place.clone(),
             title: item.title.clone(),
             prose: item.figure.iter().map(sources).collect(),
-            figures: item.figure.iter().map(|f| drawn(f, &item.colours)).collect(),
+            figures: item
+                .figure
+                .iter()
+                .chain(&item.also)
+                .map(|f| drawn(f, &item.colours))
+                .chain(item.traces.iter().cloned())
+                .collect(),
             tables: if item.rows.is_empty() { Vec::new() } else { vec![rows(&item.rows)] },
             claims,
             scenario_text: item.scenario_text.clone(),
@@ -97,6 +103,23 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
         header: header.to_vec(),
         figures: figures.collect(),
     })
+}
+
+/// One page of several papers: each section says whose it is.
+pub(crate) fn atlas(papers: Vec<Page>, header: &[(String, String)]) -> Page {
+    let mut atlas = Page {
+        title: "Atlas".to_owned(),
+        subtitle: "Figures and claims of every paper, as reproduced here.".to_owned(),
+        facts: header.to_vec(),
+        sections: Vec::new(),
+    };
+    for paper in papers {
+        for mut section in paper.sections {
+            section.heading = format!("{}. {}", paper.title, section.heading);
+            atlas.sections.push(section);
+        }
+    }
+    atlas
 }
 
 /// Where the lines of others come from.
@@ -189,14 +212,20 @@ fn measured(finding: &penstock_papers::Finding) -> String {
         [one] => number(one.value),
         _ if ordered => all.iter().map(|m| number(m.value)).collect::<Vec<_>>().join(", "),
         _ => {
-            // What is compared with another cell is shown by its lead.
-            let shown = |m: &penstock_papers::Measured| m.value - m.against.unwrap_or(0.0);
+            // What is compared with another cell is shown by its lead, what is to be near a value by how far off it is.
+            let off = finding.bound.as_deref().is_some_and(|b| b.starts_with("each of") && b.contains('%'));
+            let shown = |m: &penstock_papers::Measured| match m.against {
+                Some(wanted) if off => 100.0 * (m.value / wanted - 1.0),
+                against => m.value - against.unwrap_or(0.0),
+            };
             let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
             let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
             let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
+            let (number, unit): (&dyn Fn(f64) -> String, _) =
+                if off { (&|x| significant(x, 2), " %") } else { (&number, "") };
             match (number(least), number(most)) {
-                (least, most) if least == most => format!("{word}{least} throughout"),
-                (least, most) => format!("{word}{least} to {most}"),
+                (least, most) if least == most => format!("{word}{least}{unit} throughout"),
+                (least, most) => format!("{word}{least} to {most}{unit}"),
             }
         }
     };

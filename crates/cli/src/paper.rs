@@ -1,19 +1,24 @@
 //! `penstock paper`: runs a paper's figures, measures its claims, and compares the verdicts with those on record.
 
 mod library;
+mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Paper, Recorded, Row, Verdict};
+use penstock_report::page::Page;
 use penstock_report::{html, text};
 use penstock_scenario::read;
+use penstock_scenario::world::World;
 use serde::Serialize;
 
 use crate::arguments::{self, Changes, WorldName};
 use crate::failure::{Done, Failure};
-use crate::folder::Folder;
+use crate::folder::{Folder, Others};
 use crate::jobs::{self, Job};
 use crate::record::{self, Kept};
+use crate::run::Batch;
+use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 use library::Source;
 
@@ -49,6 +54,12 @@ pub(crate) struct ItemOutcome {
     /// Its lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) figure: Option<Figure>,
+    /// Lines of what else is plotted along the same axis.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<Figure>,
+    /// What is plotted over time; the numbers are in the records.
+    #[serde(skip)]
+    pub(crate) traces: Vec<penstock_report::figure::Figure>,
     /// One row a cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rows: Vec<Row>,
@@ -63,9 +74,13 @@ pub(crate) struct ItemOutcome {
 impl Outcome {
     /// What runs an item again.
     pub(crate) fn command(&self, item: &str) -> String {
-        let short = if self.extent == Extent::Short { " --short" } else { "" };
-        format!("penstock paper {}/{item}{short}", self.key)
+        command(&self.key, item, self.extent)
     }
+}
+
+fn command(key: &str, item: &str, extent: Extent) -> String {
+    let short = if extent == Extent::Short { " --short" } else { "" };
+    format!("penstock paper {key}/{item}{short}")
 }
 
 /// A claim, its verdict, and how that compares with the record.
@@ -81,11 +96,19 @@ pub(crate) struct Judged {
     pub(crate) compared: Comparison,
 }
 
+/// A scenario file, read, with the cells that any item needs.
+struct Shared<'a> {
+    source: &'a Source,
+    world: Box<dyn World + Sync>,
+    batch: Batch,
+}
+
 /// An item whose scenario was read.
 struct Ready<'a> {
+    source: &'a Source,
     item: &'a Item,
-    cells: Vec<read::Cell>,
-    text: String,
+    /// Its place among the scenarios, and its cells; none where it does not run.
+    shared: Option<(usize, Vec<read::Cell>)>,
 }
 
 /// Runs the command.
@@ -95,12 +118,39 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         return list(&sources, arguments.output.json);
     }
     let extent = if arguments.short { Extent::Short } else { Extent::Full };
-    let ready: Vec<Vec<Ready<'_>>> = sources.iter().map(|s| prepare(s, extent)).collect::<Result<_, _>>()?;
+    // A mistake in one is found before any run.
+    let (mut shared, mut ready): (Vec<Shared<'_>>, Vec<Ready<'_>>) = (Vec::new(), Vec::new());
+    for source in &sources {
+        for item in source.items() {
+            let at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
+            ready.push(Ready { source, item, shared: at });
+        }
+    }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
-    let mut outcomes = Vec::new();
-    for (source, ready) in sources.iter().zip(&ready) {
-        outcomes.push(run(source, ready, extent, &out, arguments)?);
+    let mut homes: IndexMap<&str, Folder> = IndexMap::new();
+    for Shared { source, .. } in &shared {
+        if !homes.contains_key(source.key.as_str()) {
+            homes.insert(&source.key, out.resume(&source.key, Others::Wait)?);
+        }
+    }
+    let kept = run(&shared, &homes, arguments.output.jobs.map(usize::from))
+        .inspect_err(|_| homes.values().for_each(Folder::remove_if_empty))?;
+
+    let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
+    for source in &sources {
+        let items: Vec<&Ready<'_>> = ready.iter().filter(|ready| std::ptr::eq(ready.source, source)).collect();
+        let outcome = judge(source, extent, &items, &shared, &kept)?;
+        let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
+        say(source, &outcome, &page, homes.get(source.key.as_str()), arguments)?;
+        outcomes.push(outcome);
+        pages.push(page);
+    }
+    if arguments.what.is_none() && !homes.is_empty() {
+        let path = out.put_file("atlas.html", html::write(&pages::atlas(pages, &machine::facts())).as_bytes())?;
+        if !arguments.output.json {
+            terminal::say(format!("atlas   {}", path.display()))?;
+        }
     }
     if arguments.output.json {
         match outcomes.as_slice() {
@@ -112,122 +162,171 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     Ok(if differs { Done::Differs } else { Done::Well })
 }
 
-/// Reads the scenarios of the items that run, so that a mistake in one is found before any run.
-fn prepare(source: &Source, extent: Extent) -> Result<Vec<Ready<'_>>, Failure> {
-    let mut ready = Vec::new();
-    for item in source.items() {
-        let (mut cells, mut text) = (Vec::new(), String::new());
-        if let (None, Some(file)) = (&item.not_run, &item.scenario) {
-            let file = source.folder.join(file);
-            text = scenario::text(&file)?;
-            let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
-            cells = scenario::cells(&document)?;
-            if extent == Extent::Short {
-                let kept = |cell: &read::Cell| {
-                    item.short
-                        .iter()
-                        .all(|(key, values)| cell.labels.iter().any(|(k, v)| k == key && values.contains(v)))
-                };
-                cells.retain(kept);
-                if cells.is_empty() {
-                    let id = item.id.get_ref();
-                    return Err(Failure::Input(format!("{}/{id}: `short` in paper.toml keeps no cell", source.key)));
-                }
-            }
-        }
-        ready.push(Ready { item, cells, text });
+/// Reads the scenario of an item, once for all that share it.
+fn prepare<'a>(
+    source: &'a Source,
+    item: &'a Item,
+    extent: Extent,
+    seeds: Option<u16>,
+    shared: &mut Vec<Shared<'a>>,
+) -> Result<Option<(usize, Vec<read::Cell>)>, Failure> {
+    let (None, Some(file)) = (&item.not_run, &item.scenario) else { return Ok(None) };
+    let id = item.id.get_ref();
+    // A cheap check runs nothing that it cannot judge.
+    let told = source.paper.claims_of(id).any(|claim| claim.short && claim.why_not(item).is_none());
+    if extent == Extent::Short && !told {
+        return Ok(None);
     }
-    Ok(ready)
+    let name = item.world.as_deref().unwrap_or_default();
+    let known = WorldName::from_str(name, false);
+    let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
+    let world = scenario::world(world)?;
+    let file = source.folder.join(file);
+    let mut document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    if let Some(count) = seeds {
+        document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
+    }
+    let mut cells = scenario::cells(&document)?;
+    cells.retain(|cell| item.shows(&cell.labels, extent));
+    if cells.is_empty() {
+        let what = format!("{}/{id}: `cells` and `short` in paper.toml keep no cell of {}", source.key, file.display());
+        return Err(Failure::Input(what));
+    }
+    let stem = scenario::stem(&file);
+    let there =
+        |s: &Shared<'_>| std::ptr::eq(s.source, source) && s.batch.stem == stem && s.world.name() == world.name();
+    let at = match shared.iter().position(there) {
+        Some(at) => at,
+        None => {
+            let (title, text) = (item.title.clone(), scenario::text(&file)?);
+            let batch =
+                Batch { stem, title, text, command: command(&source.key, id, extent), cells: Vec::new(), swept: true };
+            shared.push(Shared { source, world, batch });
+            shared.len() - 1
+        }
+    };
+    let all = &mut shared[at].batch.cells;
+    for cell in &cells {
+        if all.iter().all(|other| other.labels != cell.labels) {
+            all.push(cell.clone());
+        }
+    }
+    Ok(Some((at, cells)))
 }
 
-/// Runs the items of one paper, and judges its claims.
+/// Runs the cells of all scenarios together, so that no processor waits for the last one of an item, and gives the
+/// record of each.
 fn run(
-    source: &Source,
-    ready: &[Ready<'_>],
-    extent: Extent,
-    out: &Folder,
-    arguments: &arguments::Paper,
-) -> Result<Outcome, Failure> {
-    let json = arguments.output.json;
-    let runs = ready.iter().any(|r| !r.cells.is_empty());
-    let home = if runs { Some(out.inside(&source.key)?) } else { None };
-    let mut items = Vec::new();
-    let mut findings: Vec<Finding> = Vec::new();
-    for Ready { item, cells, text } in ready {
-        let mut measured: Vec<Cell> = Vec::new();
-        if let (Some(home), false) = (&home, cells.is_empty()) {
-            let kept = run_item(source, item, cells, home, arguments).inspect_err(|_| home.remove_if_empty())?;
-            measured =
-                cells.iter().zip(&kept).map(|(cell, kept)| Cell::new(cell.labels.clone(), &kept.summary)).collect();
+    shared: &[Shared<'_>],
+    homes: &IndexMap<&str, Folder>,
+    threads: Option<usize>,
+) -> Result<Vec<Vec<Kept>>, Failure> {
+    let mut swept: Vec<Swept<'_>> = Vec::new();
+    for Shared { source, world, batch } in shared {
+        swept.push(Swept::open(&homes[source.key.as_str()], batch, world.name(), None)?);
+    }
+    let mut made: Vec<Vec<(&read::Cell, Kept)>> = shared.iter().map(|_| Vec::new()).collect();
+    let mut worlds: Vec<&(dyn World + Sync)> = Vec::new();
+    for Shared { world, .. } in shared {
+        if worlds.iter().all(|w| w.name() != world.name()) {
+            worlds.push(world.as_ref());
         }
-        let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
+    }
+    for world in worlds {
+        let here = || swept.iter().enumerate().filter(|(at, _)| shared[*at].world.name() == world.name());
+        let todo: Vec<(usize, &Swept<'_>, &read::Cell)> =
+            here().flat_map(|(at, swept)| swept.missing().map(move |cell| (at, swept, cell))).collect();
+        let jobs: Vec<Job<'_>> = todo
+            .iter()
+            .map(|(at, _, cell)| Job {
+                name: format!("{}: {}", shared[*at].batch.stem, cell.name()),
+                scenario: &cell.scenario,
+                capture: None,
+            })
+            .collect();
+        let before = here().map(|(_, swept)| swept.finished()).sum();
+        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, run, draft| {
+            let (_, swept, cell) = todo[at];
+            record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
+        });
+        let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
+        for ((at, _, cell), kept) in todo.iter().zip(kept) {
+            made[*at].push((*cell, kept));
+        }
+    }
+    swept.into_iter().zip(made).map(|(swept, made)| swept.gather(made)).collect()
+}
+
+/// Judges the claims of one paper by the records of its items.
+fn judge(
+    source: &Source,
+    extent: Extent,
+    items: &[&Ready<'_>],
+    shared: &[Shared<'_>],
+    kept: &[Vec<Kept>],
+) -> Result<Outcome, Failure> {
+    let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
+    let (mut outcomes, mut findings) = (Vec::new(), Vec::new());
+    for Ready { item, shared: at, .. } in items {
+        let (mut measured, mut own, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((at, cells)) = at {
+            let all = &shared[*at].batch.cells;
+            for (cell, kept) in all.iter().zip(&kept[*at]).filter(|(c, _)| cells.iter().any(|o| o.labels == c.labels)) {
+                measured.push(Cell::new(cell.labels.clone(), &kept.summary));
+                own.push((cell, kept));
+            }
+            traces = traces::of(item, &own)?;
+        }
         let figure =
             if measured.is_empty() { None } else { penstock_papers::figure(item, &measured).map_err(wrong)? };
+        let also = penstock_papers::also(item, &measured).map_err(wrong)?;
         for claim in source.paper.claims_of(item.id.get_ref()) {
             let finding = penstock_papers::judge(claim, item, &measured, extent);
             findings.push(finding.map_err(|e| wrong(e.to_string()))?);
         }
-        items.push(ItemOutcome {
+        outcomes.push(ItemOutcome {
             id: item.id.get_ref().clone(),
             title: item.title.clone(),
             place: item.place.clone(),
             not_run: item.not_run.clone(),
             figure,
+            also,
+            traces,
             rows: penstock_papers::rows(item, &measured),
-            colours: colours(item, cells),
-            scenario_text: text.clone(),
+            colours: colours(item, own.iter().map(|(cell, _)| *cell)),
+            scenario_text: at.as_ref().map(|(at, _)| shared[*at].batch.text.clone()).unwrap_or_default(),
         });
     }
-    let outcome = outcome(source, extent, items, findings);
-    let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
-    if let Some(home) = &home {
-        let value = serde_json::to_value(&outcome).map_err(|e| Failure::Bug(e.to_string()))?;
+    Ok(outcome(source, extent, outcomes, findings))
+}
+
+/// Writes what became of a paper, and says it.
+fn say(
+    source: &Source,
+    outcome: &Outcome,
+    page: &Page,
+    home: Option<&Folder>,
+    arguments: &arguments::Paper,
+) -> Result<(), Failure> {
+    if let Some(home) = home {
+        let value = serde_json::to_value(outcome).map_err(|e| Failure::Bug(e.to_string()))?;
         home.put_file("verdicts.json", &record::bytes(&value)?)?;
-        home.put_file("report.html", html::write(&page).as_bytes())?;
+        home.put_file("report.html", html::write(page).as_bytes())?;
     }
-    if !json {
-        terminal::say(text::page(&page))?;
-        if let Some(home) = &home {
+    if !arguments.output.json {
+        terminal::say(text::page(page))?;
+        if let Some(home) = home {
             terminal::say(format!("records {}", home.path().display()))?;
             terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
         }
     }
     if arguments.record {
-        put_on_record(source, &outcome, extent)?;
-    } else {
-        for judged in outcome.claims.iter().filter(|c| c.compared != Comparison::Same) {
-            terminal::note(contradiction(source, judged, extent));
-        }
+        return put_on_record(source, outcome, outcome.extent);
     }
-    Ok(outcome)
-}
-
-fn run_item(
-    source: &Source,
-    item: &Item,
-    cells: &[read::Cell],
-    home: &Folder,
-    arguments: &arguments::Paper,
-) -> Result<Vec<Kept>, Failure> {
-    let id = item.id.get_ref();
-    let name = item.world.as_deref().unwrap_or_default();
-    let known = WorldName::from_str(name, false);
-    let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
-    let world = scenario::world(world)?;
-    let folder = home.inside(id)?;
-    let jobs: Vec<Job<'_>> = cells
-        .iter()
-        .map(|cell| Job { name: format!("{id}: {}", cell.name()), scenario: &cell.scenario, capture: None })
-        .collect();
-    let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, 0, world.as_ref(), threads, &|at, run, draft| {
-        let cell = &cells[at];
-        record::keep(&folder, &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
-    });
-    let kept = kept.inspect_err(|_| folder.remove_if_empty())?;
-    let value = record::of_sweep(world.name(), cells, &kept)?;
-    folder.put_file("sweep.json", &record::bytes(&value)?)?;
-    Ok(kept)
+    for judged in outcome.claims.iter().filter(|c| c.compared != Comparison::Same) {
+        terminal::note(contradiction(source, judged, outcome.extent));
+    }
+    Ok(())
 }
 
 fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: Vec<Finding>) -> Outcome {
@@ -242,10 +341,10 @@ fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: V
 }
 
 /// The colour of each line: that of the controller in its cells.
-fn colours(item: &Item, cells: &[read::Cell]) -> IndexMap<String, &'static str> {
+fn colours<'a>(item: &Item, cells: impl Iterator<Item = &'a read::Cell>) -> IndexMap<String, &'static str> {
     let line = |cell: &read::Cell| cell.labels.iter().find(|(k, _)| *k == item.lines).map(|(_, v)| v.clone());
     let colour = |cell: &read::Cell| cell.scenario.groups.values().next().map(|group| group.cc.law.colour);
-    cells.iter().filter_map(|cell| Some((line(cell).unwrap_or_default(), colour(cell)?))).collect()
+    cells.filter_map(|cell| Some((line(cell).unwrap_or_default(), colour(cell)?))).collect()
 }
 
 /// Writes `verdicts.toml`: the claims judged now, the others as they were.

@@ -89,6 +89,16 @@ impl<'a> Swept<'a> {
         Finished::scan(self.folder.path()).map_err(|e| unwritable(self.folder.path(), &e))
     }
 
+    /// With the records that were made now: writes `sweep.json`, and gives the record of each cell.
+    pub(crate) fn gather(mut self, made: Vec<(&'a Cell, Kept)>) -> Result<Vec<Kept>, Failure> {
+        self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
+        let kept: Vec<Kept> =
+            self.batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
+        let value = record::of_sweep(&self.origin.world, &self.batch.cells, &kept)?;
+        self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
+        Ok(kept)
+    }
+
     /// With the records that were made now, and where all cells are there: writes `sweep.json` and the report. Says what
     /// there is, and gives it as JSON.
     pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Value, Failure> {

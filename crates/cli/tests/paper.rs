@@ -96,9 +96,89 @@ fn json_has_figures_rows_and_claims() {
     assert_eq!(paper["claims"][0]["verdict"], "holds");
     assert_eq!(paper["claims"][0]["recorded"], "holds");
     assert_eq!(paper["differing"], 0);
-    assert!(bench.path("out/two-2/report.html").is_file(), "{:?}", bench.names("out"));
-    assert!(bench.path("out/two-2/fig1/sweep.json").is_file());
-    assert!(bench.path("out/two-2/verdicts.json").is_file());
+    assert_eq!(bench.names("out"), ["two"], "the second run goes on in the place of the first");
+    assert!(bench.path("out/two/report.html").is_file());
+    assert!(bench.path("out/two/fig1/sweep.json").is_file());
+    assert!(bench.path("out/two/verdicts.json").is_file());
+}
+
+#[test]
+fn a_paper_goes_on_where_it_stopped() {
+    let bench = bench();
+    bench.well(&["paper", "two", "--short", "--record"]);
+    let went_on = bench.run(&["paper", "two", "--record"]);
+    assert_eq!(went_on.status, 0, "{}", went_on.err);
+    assert!(went_on.err.contains("1 of 2 cells are finished"), "{}", went_on.err);
+    let again = bench.run(&["paper", "two"]);
+    assert!(again.err.contains("2 of 2 cells are finished"), "{}", again.err);
+    let cells = bench.names("out/two/fig1").iter().filter(|name| name.contains("mbit-s")).count();
+    assert_eq!(cells, 2, "{:?}", bench.names("out/two/fig1"));
+}
+
+/// Two items of one scenario: its cells run once, and each item shows those it names.
+#[test]
+fn items_that_share_a_scenario_share_its_runs() {
+    let bench = bench();
+    let shared = PAPER.replace(
+        "[[item]]\nid = \"fig2\"",
+        "[[item]]\nid = \"fig3\"\ntitle = \"The faster line\"\nplace = \"figure 3\"\nworld = \"packets\"\nscenario = \"fig1.toml\"\n\
+         cells = { \"links.bottleneck.rate\" = \"10 Mbit/s\" }\ncolumns = [{ path = \"groups.ftp.jain\", label = \"Jain's index\" }]\n\
+         [[item]]\nid = \"fig2\"",
+    );
+    bench.write("papers/two/paper.toml", &shared);
+    let paper: serde_json::Value = serde_json::from_str(&bench.run(&["paper", "two", "--json"]).out).unwrap();
+    let rows = |item: usize| paper["items"][item]["rows"].as_array().unwrap().len();
+    assert_eq!((rows(0), rows(1)), (2, 1));
+    assert_eq!(paper["items"][1]["rows"][0]["labels"]["links.bottleneck.rate"], "10 Mbit/s");
+    let cells = bench.names("out/two/fig1").iter().filter(|name| name.contains("mbit-s")).count();
+    assert_eq!(cells, 2, "{:?}", bench.names("out/two"));
+    bench.write("papers/two/paper.toml", &shared.replace("\"10 Mbit/s\" }\ncolumns", "\"11 Mbit/s\" }\ncolumns"));
+    let ended = bench.run(&["paper", "two"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("two/fig3: `cells` and `short` in paper.toml keep no cell"), "{}", ended.err);
+}
+
+#[test]
+fn seeds_are_run_and_joined() {
+    let bench = bench();
+    let paper = bench.run(&["paper", "two", "--seeds", "3", "--json"]);
+    let paper: serde_json::Value = serde_json::from_str(&paper.out).unwrap();
+    assert_eq!(paper["items"][0]["rows"].as_array().unwrap().len(), 6);
+    let points = paper["items"][0]["figure"]["lines"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2, "one point a rate");
+    let shares = |row: &serde_json::Value| row["values"]["Jain's index"].to_string();
+    let rows: Vec<String> = paper["items"][0]["rows"].as_array().unwrap().iter().map(shares).collect();
+    assert!(rows[0] != rows[1] || rows[0] != rows[2], "seeds differ: {rows:?}");
+}
+
+/// Traces come from the records, one figure a cell; the page of all papers has them too.
+#[test]
+fn traces_and_the_atlas() {
+    let bench = bench();
+    let with = PAPER.replace("columns =", "traces = [\"links.queue_packets\"]\ncolumns =");
+    bench.write("papers/two/paper.toml", &with);
+    bench.well(&["paper", "--record"]);
+    for page in ["out/two/report.html", "out/atlas.html"] {
+        let page = fs::read_to_string(bench.path(page)).unwrap();
+        assert!(page.contains("5 Mbit/s: queue") && page.contains("10 Mbit/s: queue"));
+        assert!(page.contains("the link is well used") && page.contains("penstock paper two/fig1"));
+    }
+    bench.write("papers/two/paper.toml", &with.replace("queue_packets", "queue_packages"));
+    let ended = bench.run(&["paper"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("no column is named `queue_packages`; there are utilization"), "{}", ended.err);
+}
+
+/// What a list has no use for is refused, not passed over.
+#[test]
+fn a_list_takes_no_options_of_runs() {
+    let bench = bench();
+    for option in [&["--short"][..], &["--record"], &["--seeds", "2"], &["--out", "x"], &["--jobs", "2"]] {
+        let ended = bench.run(&[&["paper", "--list"][..], option].concat());
+        assert_eq!(ended.status, 2, "{option:?}");
+        assert!(ended.err.contains("cannot be used with"), "{}", ended.err);
+    }
+    assert_eq!(bench.run(&["paper", "--record", "--seeds", "2"]).status, 2, "what is on record is of one seed");
 }
 
 #[test]
@@ -141,12 +221,27 @@ fn a_mistake_in_a_paper_is_bad_input_with_its_line() {
     assert!(ended.err.contains("has no `utilisation`; it has utilization"), "{}", ended.err);
 }
 
-/// The repository's papers give what is on record: the cheap part of each, which is what a test can afford.
+/// The repository's papers give what is on record: a cheap figure of each, which is what a test can afford.
+/// `make verdicts` has the cheap part of all.
 #[test]
 fn short_runs_of_the_papers_give_the_verdicts_on_record() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
     let papers = papers.to_str().unwrap();
     let bench = Bench::new();
-    let ended = bench.run(&["paper", "--short", "--papers", papers]);
-    assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
+    for figure in ["fast-aqm/fig6", "fast-tcp/fig1"] {
+        let ended = bench.run(&["paper", figure, "--short", "--papers", papers]);
+        assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
+    }
+}
+
+/// A cheap check leaves out figures of which it could judge nothing.
+#[test]
+fn a_cheap_check_runs_nothing_that_it_cannot_judge() {
+    let bench = bench();
+    let late = PAPER.replace("test = { at_least = 0.5 }", "short = false\ntest = { at_least = 0.5 }");
+    bench.write("papers/two/paper.toml", &late);
+    bench.run(&["paper", "two", "--short"]);
+    assert!(bench.names("out").is_empty(), "{:?}", bench.names("out"));
+    assert_eq!(bench.run(&["paper", "two"]).status, 1);
+    assert_eq!(bench.names("out"), ["two"]);
 }

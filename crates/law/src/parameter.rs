@@ -103,6 +103,17 @@ impl Parameter {
         Self { name, what, unit, default: Default::Required, least: range[0], most: range[1], source }
     }
 
+    /// One of `words`; the first is the default.
+    pub const fn choice(
+        name: &'static str,
+        words: &'static [&'static str],
+        what: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let most = (words.len() - 1) as f64;
+        Self { name, what, unit: Unit::Choice(words), default: Default::Is(0.0), least: 0.0, most, source }
+    }
+
     /// A switch with a default.
     pub const fn switch(name: &'static str, default: bool, what: &'static str, source: &'static str) -> Self {
         let value = if default { 1.0 } else { 0.0 };

@@ -12,7 +12,8 @@ use penstock_law::{Entry, Instances, Values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const SITE: Site = Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000) };
+const SITE: Site =
+    Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000), classes: Vec::new() };
 
 /// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
 fn settings(entry: &'static Entry<Queue>) -> Vec<(String, Box<dyn Instances<f64, Queue>>)> {

@@ -19,8 +19,8 @@ pub(crate) struct Edge {
 
 impl Edge {
     /// The packet passes at `now`.
-    pub(crate) fn colour(&mut self, packet: &mut Packet, now: u64) {
-        let coin = || self.coins.of(packet.identity());
+    pub(crate) fn colour(&mut self, packet: &mut Packet, now: u64, keys: &[u64]) {
+        let coin = || self.coins.of(packet.identity(keys));
         let colour: Colour = self.conditioner.colour(Time(now), u32::from(packet.size), coin);
         packet.paint(colour);
     }

@@ -14,6 +14,7 @@ use crate::line::Line;
 use crate::measure::{Measure, Taken};
 use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
 use crate::receiver::{Answer, DELAYED_ACK, Receiver, Reply};
+use crate::sender::bottleneck::Probe;
 use crate::sender::data::{Heard, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
@@ -59,6 +60,9 @@ pub(crate) struct Engine {
     pub(crate) hops: Vec<Hop>,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
+    /// What coins know a flow by: its group's name and its place there, not its number, which depends on the groups
+    /// before.
+    pub(crate) keys: Vec<u64>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) entries: Vec<Entry>,
     /// Conditioners, which data pass as they come out of an entry.
@@ -177,7 +181,7 @@ impl Engine {
         if marks
             && packet.is(ECT)
             && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
-            && port.marks(Time(packet.at - delay), || coins.of(packet.identity()))
+            && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
         {
             packet.flags |= CE;
         }
@@ -207,7 +211,7 @@ impl Engine {
         } else {
             let flow = &self.flows[packet.flow as usize];
             if let Some(edge) = self.edges.get_mut(self.groups[flow.group as usize].edge as usize) {
-                edge.colour(&mut packet, self.now);
+                edge.colour(&mut packet, self.now, &self.keys);
             }
             self.forward(packet, flow.route[0].0);
         }
@@ -223,7 +227,7 @@ impl Engine {
         let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, &mut self.agenda) {
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss, &self.keys), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -357,16 +361,29 @@ impl Engine {
         let index = flow.index as usize;
         let now = Time(self.now);
         let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
+        if let Some(after) = &allowed {
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+        }
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
-        let used = flow.window < group.receive_window;
+        // A law that asks about the bottleneck follows its estimates, not its own last window.
+        let used = flow.window < group.receive_window || group.probes;
         let ack = Ack {
             rtt,
             packets,
             marked: if echo { packets } else { 0 },
             grows: outcome.covered > 0 && !flow.data.recovering() && used,
             window: flow.window,
+            probe: group.probes.then(|| Probe {
+                tx: heard.tx,
+                sure: outcome.sure,
+                single: outcome.covered == 1,
+                next_tx: flow.data.next_tx(),
+                fresh: flow.data.fresh,
+                in_flight: flow.data.in_flight(),
+            }),
         };
         allowed = group.windows.ack(index, now, &ack).or(allowed);
         if heard.tx >= flow.round {
@@ -442,7 +459,8 @@ impl Engine {
                 break;
             }
             flow.burst.sent(now);
-            let tx = flow.data.next_tx();
+            // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
+            let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
@@ -476,7 +494,7 @@ impl Engine {
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda)
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss, &self.keys), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true
@@ -586,14 +604,14 @@ fn cross(
     now: u64,
     number: u32,
     port: &mut Port,
-    (coins, losses, loss): (Coins, Coins, f64),
+    (coins, losses, loss, keys): (Coins, Coins, f64, &[u64]),
     line: &mut Line,
     agenda: &mut Agenda,
 ) -> bool {
-    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
+    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if loss > 0.0 && losses.of(packet.identity()) < loss {
+            if loss > 0.0 && losses.of(packet.identity(keys)) < loss {
                 port.lose();
                 return false;
             }

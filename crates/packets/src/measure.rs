@@ -8,6 +8,7 @@ use penstock_scenario::world::{Cells, Column, Kind, Table};
 use crate::engine::{Account, Engine};
 use crate::flow::Sent;
 use crate::receiver::Received;
+use crate::sender::bottleneck::Estimated;
 
 /// What was read at one edge of a span.
 pub(crate) struct Reading {
@@ -29,6 +30,8 @@ pub(crate) struct Told {
     pub(crate) got: Received,
     /// User data in order [B].
     pub(crate) delivered: u64,
+    /// What its law is told of the bottleneck, where it asks.
+    pub(crate) estimated: Option<Estimated>,
 }
 
 /// What a run has taken down.
@@ -264,8 +267,9 @@ impl Measure {
         self.flows_before.resize(engine.flows.len(), Told::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {
-            let Told { sent, got, delivered } = told(engine, at);
-            let before = std::mem::replace(&mut self.flows_before[at], Told { sent, got, delivered });
+            let now_told = told(engine, at);
+            let Told { sent, got, delivered, .. } = now_told;
+            let before = std::mem::replace(&mut self.flows_before[at], now_told);
             let (sent_before, got_before) = (before.sent, before.got);
             let group = flow.group as usize;
             let goodput = (delivered - before.delivered) as f64 * 8.0 / seconds;
@@ -288,7 +292,7 @@ impl Measure {
                     .put(rtt / rtts);
                 for ((name, unit), value) in windows.names().into_iter().zip(windows.observables(flow.index as usize)) {
                     // What the law was told stands beside the simulator's truth, under a name of its own.
-                    let estimate = matches!(name, "rtt" | "base_rtt" | "price");
+                    let estimate = matches!(name, "rtt" | "base_rtt" | "price" | "capacity" | "buffer" | "level");
                     let name = column_name(name, unit);
                     row = row.named(&if estimate { format!("estimated_{name}") } else { name }, value);
                 }
@@ -329,5 +333,6 @@ fn told(engine: &Engine, at: usize) -> Told {
     // The last segment of the transfer under way is there, but its acknowledgement is not yet.
     let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
     let delivered = (got.in_order * engine.payload).saturating_sub(flow.sent.short + short);
-    Told { sent: flow.sent, got, delivered }
+    let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
+    Told { sent: flow.sent, got, delivered, estimated }
 }

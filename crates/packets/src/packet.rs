@@ -63,11 +63,11 @@ impl Packet {
         self.from = u32::from(colour.precedence()) + 1;
     }
 
-    /// What no other packet on the same link has: whose it is, which transmission (4 10^9 later they repeat), and
-    /// whether it is the data or the acknowledgement.
+    /// What no other packet on the same link has: whose it is, by the keys of flows, which transmission (4 10^9 later
+    /// they repeat), and whether it is the data or the acknowledgement.
     #[inline]
-    pub(crate) fn identity(&self) -> u64 {
-        (u64::from(self.flow) << 32 | u64::from(self.tx)) ^ (u64::from(self.flags & ACK) << 63)
+    pub(crate) fn identity(&self, keys: &[u64]) -> u64 {
+        keys[self.flow as usize].wrapping_add(u64::from(self.tx)) ^ (u64::from(self.flags & ACK) << 63)
     }
 }
 

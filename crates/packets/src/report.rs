@@ -6,13 +6,14 @@ use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
-    ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
-    Transfers, jain,
+    BottleneckSummary, ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary,
+    Measured, Summary, Transfers, jain,
 };
 use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
 
 use crate::engine::Engine;
 use crate::measure::{Reading, Taken, Told, in_profile};
+use crate::sender::bottleneck::Estimated;
 use crate::traffic::Transfer;
 
 /// More flows than this and the summary leaves them to their table.
@@ -185,6 +186,8 @@ impl Span<'_> {
             let total =
                 |f: &dyn Fn(&Told) -> u64| range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>();
             let (sent, got) = (total(&|f| f.sent.packets), total(&|f| f.got.packets));
+            let cuts = total(&|f| f.sent.cuts);
+            let left: f64 = range.clone().map(|at| b.flows[at].sent.left - a.flows[at].sent.left).sum();
             let rtts = total(&|f| f.sent.rtts);
             let rtt: u128 = range.clone().map(|at| b.flows[at].sent.rtt - a.flows[at].sent.rtt).sum();
             let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
@@ -207,6 +210,8 @@ impl Span<'_> {
                 jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
                 window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
                 window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
+                window_left_by_cuts: (cuts > 0).then(|| left / cuts as f64),
+                bottleneck: self.bottleneck(range.clone()),
                 loss_rate: share(total(&|f| f.sent.lost), sent),
                 mark_rate: share(total(&|f| f.got.marked), got),
                 retransmits: total(&|f| f.sent.again),
@@ -219,6 +224,25 @@ impl Span<'_> {
             groups.insert(name.clone(), summary);
         }
         groups
+    }
+
+    /// What a range of flows estimates of the bottleneck.
+    fn bottleneck(&self, flows: Range<usize>) -> Option<BottleneckSummary> {
+        let (a, b) = self.ends();
+        let n = flows.len() as f64;
+        let known = |at: usize| b.flows[at].estimated.filter(|e| e.capacity > 0.0);
+        let now: Vec<Estimated> = flows.clone().map(known).collect::<Option<_>>()?;
+        // A connection that began in the span starts from nothing.
+        let before = |at: usize, e: &Estimated| {
+            a.flows[at].estimated.filter(|before| before.samples <= e.samples).unwrap_or_default()
+        };
+        let samples: u64 = flows.clone().zip(&now).map(|(at, e)| e.samples - before(at, e).samples).sum();
+        let level: f64 = flows.zip(&now).map(|(at, e)| e.level - before(at, e).level).sum();
+        (!now.is_empty()).then(|| BottleneckSummary {
+            capacity_packets_per_s: now.iter().map(|e| e.capacity).sum::<f64>() / n,
+            buffer_packets: now.iter().map(|e| e.buffer).sum::<f64>() / n,
+            level_mean_packets: (samples > 0).then(|| level / samples as f64),
+        })
     }
 
     /// Transfers of a range of flows that ended in the span.

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use penstock_scenario::summary::Summary;
 use serde_json::Value;
 
-use crate::paper::Seeds;
+use crate::paper::{Seeds, Values};
 
 /// One cell of a sweep, run.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,8 +74,8 @@ pub(crate) fn words(labels: &[(String, String)], but: &[&str]) -> String {
 }
 
 /// Whether labels have these values.
-pub(crate) fn matches(labels: &[(String, String)], wanted: &IndexMap<String, String>) -> bool {
-    wanted.iter().all(|(key, value)| labels.iter().any(|(k, v)| k == key && v == value))
+pub(crate) fn matches(labels: &[(String, String)], wanted: &IndexMap<String, Values>) -> bool {
+    wanted.iter().all(|(key, values)| labels.iter().any(|(k, v)| k == key && values.has(v)))
 }
 
 /// Labels without `but`.
@@ -90,11 +90,31 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// The numbers at `path`, with seeds joined.
-pub(crate) fn samples(cells: &[Cell], path: &str, seeds: Seeds) -> Result<Vec<Sample>, String> {
+/// What is measured in a cell: a number, what is taken from it, and what that is divided by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) minus: Option<&'a str>,
+    pub(crate) over: Option<&'a str>,
+}
+
+impl<'a> Measure<'a> {
+    pub(crate) const fn of(path: &'a str) -> Self {
+        Self { path, minus: None, over: None }
+    }
+
+    fn number(&self, cell: &Cell) -> Result<f64, String> {
+        let other = |path: Option<&str>, none: f64| path.map_or(Ok(none), |path| cell.number(path));
+        let value = (cell.number(self.path)? - other(self.minus, 0.0)?) / other(self.over, 1.0)?;
+        if value.is_finite() { Ok(value) } else { Err(format!("`{}` is divided by zero", self.path)) }
+    }
+}
+
+/// The numbers of `measure`, with seeds joined.
+pub(crate) fn samples(cells: &[Cell], measure: Measure<'_>, seeds: Seeds) -> Result<Vec<Sample>, String> {
     let mut joined: IndexMap<Vec<(String, String)>, Vec<f64>> = IndexMap::new();
     for cell in cells {
-        let value = cell.number(path).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
+        let value = measure.number(cell).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
         let labels = if seeds == Seeds::Each { cell.labels.clone() } else { without(&cell.labels, "seed") };
         joined.entry(labels).or_default().push(value);
     }
@@ -102,12 +122,20 @@ pub(crate) fn samples(cells: &[Cell], path: &str, seeds: Seeds) -> Result<Vec<Sa
         Seeds::Mean | Seeds::Each => mean(values),
         Seeds::Min => least(values),
         Seeds::Max => largest(values),
+        Seeds::Sd => deviation(values),
     };
     Ok(joined.into_iter().map(|(labels, values)| Sample { labels, value: join(&values) }).collect())
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard deviation of a sample; zero of a single number.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (values.len().max(2) - 1) as f64).sqrt()
 }
 
 pub(crate) fn least(values: &[f64]) -> f64 {
@@ -148,10 +176,18 @@ mod tests {
     #[test]
     fn seeds_are_joined_as_asked() {
         let cells = [cell("1", 0.8), cell("2", 1.0)];
-        let joined = |seeds| samples(&cells, "links.bottleneck.utilization", seeds).unwrap();
+        let joined = |seeds| samples(&cells, Measure::of("links.bottleneck.utilization"), seeds).unwrap();
         assert_eq!(joined(Seeds::Mean)[0].value, 0.9);
         assert_eq!(joined(Seeds::Min)[0].value, 0.8);
         assert_eq!(joined(Seeds::Max)[0].value, 1.0);
         assert_eq!(joined(Seeds::Each).len(), 2);
+        assert!((joined(Seeds::Sd)[0].value - 0.02_f64.sqrt()).abs() < 1e-12, "of a sample: over n - 1");
+        let over = samples(
+            &cells,
+            Measure { over: Some("flows.0.rtt_s"), ..Measure::of("links.bottleneck.utilization") },
+            Seeds::Mean,
+        )
+        .unwrap();
+        assert_eq!(over[0].value, 9.0);
     }
 }

@@ -71,7 +71,8 @@ pub(crate) fn paper(paper: &Paper) -> Result<(), Fault> {
 }
 
 fn item(item: &Item) -> Result<(), String> {
-    let runs = item.world.is_some() || item.scenario.is_some() || item.x.is_some() || item.y.is_some();
+    let shows = item.x.is_some() || item.y.is_some() || !item.traces.is_empty() || !item.columns.is_empty();
+    let runs = item.world.is_some() || item.scenario.is_some() || shows;
     match (&item.not_run, runs) {
         (Some(_), true) => return Err("`not_run` and a scenario exclude each other".into()),
         (Some(_), false) => return Ok(()),
@@ -80,16 +81,22 @@ fn item(item: &Item) -> Result<(), String> {
     let missing = [
         ("world", item.world.is_none()),
         ("scenario", item.scenario.is_none()),
-        ("x", item.x.is_none()),
-        ("y", item.y.is_none()),
+        ("x", item.x.is_none() && (item.y.is_some() || !item.also.is_empty())),
+        ("y", item.y.is_none() && (item.x.is_some() || !item.also.is_empty())),
     ];
     if let Some((key, _)) = missing.iter().find(|(_, missing)| *missing) {
         return Err(format!("needs `{key}`, or `not_run` with the reason why it is not run here"));
     }
+    if !shows {
+        return Err("shows nothing: give `x` and `y`, `traces`, or `columns`".into());
+    }
+    if let Some(wrong) = item.traces.iter().find(|t| !t.contains('.')) {
+        return Err(format!("`{wrong}` is no trace: write TABLE.COLUMN, as in links.queue_packets"));
+    }
     if item.scenario.as_deref().is_some_and(|s| s.starts_with('/')) {
         return Err("the scenario's path is relative to paper.toml".into());
     }
-    for path in item.y.iter().map(|y| &y.path).chain(item.columns.iter().map(|c| &c.path)) {
+    for path in item.y.iter().chain(&item.also).map(|y| &y.path).chain(item.columns.iter().map(|c| &c.path)) {
         result(path.get_ref())?;
     }
     Ok(())
@@ -109,10 +116,19 @@ fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
     if claim.source.is_none() {
         return Err("needs `source`: where its bound comes from".into());
     }
-    result(measure.get_ref())?;
+    for path in [Some(measure), claim.minus.as_ref(), claim.over.as_ref()].into_iter().flatten() {
+        result(path.get_ref())?;
+    }
     match test.get_ref() {
         Test::Within(b) if b.relative.is_some() == b.absolute.is_some() => {
             Err("`within` needs `relative` or `absolute`, not both".into())
+        }
+        Test::Table(t) if t.relative.is_some() == t.absolute.is_some() => {
+            Err("`table` needs `relative` or `absolute`, not both".into())
+        }
+        Test::Table(t) if t.values.is_empty() => Err("`table` needs `values`".into()),
+        Test::Table(_) if claim.minus.is_some() || claim.over.is_some() || claim.reduce.is_some() => {
+            Err("`table` compares numbers as they are: leave `minus`, `over` and `reduce` out".into())
         }
         Test::Falls(f) if f.rise_at_most.is_none() && f.drop_at_least.is_none() => {
             Err("`falls` needs `rise_at_most`, `drop_at_least` or both".into())
@@ -120,7 +136,7 @@ fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
         Test::Falls(_) | Test::Above(_) | Test::Below(_) | Test::Order(_) if claim.reduce.is_some() => {
             Err("a comparison between cells needs them apart: leave `reduce` out".into())
         }
-        Test::Above(other) | Test::Below(other) if other.is_empty() => {
+        Test::Above(other) | Test::Below(other) if other.cells.is_empty() => {
             Err("`above` and `below` name the cells to compare with, as in { case = \"FAST\" }".into())
         }
         Test::Order(o) if o.rising.len() < 2 => Err("`order` needs two values at least".into()),

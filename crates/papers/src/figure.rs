@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::axis::position;
 use crate::cell::{self, Cell};
-use crate::paper::{Item, Scale};
+use crate::paper::{Axis, Item, Path, Reference, Scale};
 
 /// A figure as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,6 +73,24 @@ pub struct Row {
 /// Says which cell lacks the number that is plotted.
 pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
     let (Some(x), Some(y)) = (&item.x, &item.y) else { return Ok(None) };
+    along(item, x, y, &item.reference, cells).map(Some)
+}
+
+/// Draws what else is plotted along the axis of `item`, one figure each.
+///
+/// # Errors
+/// As [`figure`].
+pub fn also(item: &Item, cells: &[Cell]) -> Result<Vec<Figure>, String> {
+    let Some(x) = &item.x else { return Ok(Vec::new()) };
+    if cells.is_empty() {
+        return Ok(Vec::new());
+    }
+    let titled =
+        |y: &Path| along(item, x, y, &[], cells).map(|f| Figure { title: format!("{}: {}", f.title, y.label), ..f });
+    item.also.iter().map(titled).collect()
+}
+
+fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cell]) -> Result<Figure, String> {
     let mut lines: IndexMap<String, IndexMap<String, Vec<f64>>> = IndexMap::new();
     for cell in cells {
         let value =
@@ -105,7 +123,7 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
         };
         drawn.push(Line { label: label.clone(), source: None, points: sorted(points.iter().map(point).collect()) });
     }
-    for reference in &item.reference {
+    for reference in references {
         // What others measured where we did not is left out, so that a short run shows a short figure.
         let shown = reference.points.iter().filter(|(at, _)| order.contains_key(at.get_ref().as_str()));
         let point = |(at, value): &(toml::Spanned<String>, f64)| Point {
@@ -121,7 +139,7 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
             points: sorted(shown.map(point).collect()),
         });
     }
-    Ok(Some(Figure {
+    Ok(Figure {
         title: item.title.clone(),
         x_label: x.label.clone(),
         x_unit: unit.unwrap_or_default().to_owned(),
@@ -130,7 +148,7 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
         y_unit: y.unit.clone(),
         y_range: y.range,
         lines: drawn,
-    }))
+    })
 }
 
 /// The printed table: one row a cell, in the order of the sweep.

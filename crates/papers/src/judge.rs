@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::position;
-use crate::cell::{self, Cell, Sample};
-use crate::paper::{Claim, Falls, Item, Order, Reduce, Test};
+use crate::cell::{self, Cell, Measure, Sample};
+use crate::paper::{Claim, Falls, Item, Order, Other, Reduce, Table, Test, Values};
 use crate::verdicts::Extent;
 
 /// What became of a claim.
@@ -104,7 +104,7 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         statement: claim.statement().to_owned(),
         quoted: claim.quote.is_some(),
         ours: claim.ours,
-        measure: claim.measure.as_ref().map(|m| m.get_ref().clone()),
+        measure: claim.measure.as_ref().map(|_| in_words(claim)),
         bound: claim.test.as_ref().map(|t| bound(t.get_ref())),
         source: claim.source.clone(),
         verdict: Verdict::NotRunHere,
@@ -119,20 +119,75 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         return Ok(finding);
     }
     let fault = |what| JudgeError { claim: claim.id.get_ref().clone(), what };
-    let all = cell::samples(cells, measure.get_ref(), claim.seeds).map_err(fault)?;
-    let mut chosen: Vec<Sample> = all.iter().filter(|s| cell::matches(&s.labels, &claim.cells)).cloned().collect();
-    if chosen.is_empty() {
-        let words: Vec<String> = claim.cells.iter().map(|(k, v)| format!("{k} = {v:?}")).collect();
-        return Err(fault(format!("no cell has {}", words.join(" and "))));
-    }
-    if let Some(reduce) = claim.reduce {
-        chosen = vec![reduced(&chosen, reduce)];
-    }
-    let given: Vec<&str> = claim.cells.keys().map(String::as_str).collect();
-    let measured = test_all(test.get_ref(), &chosen, &all, &given).map_err(fault)?;
+    // What stands for one value only needs not be said of each number.
+    let given: Vec<&str> = claim.cells.iter().filter(|(_, v)| v.is_one()).map(|(k, _)| k.as_str()).collect();
+    let measured = if let Test::Table(table) = test.get_ref() {
+        tabled(table, claim, measure.get_ref(), cells, &given).map_err(fault)?
+    } else {
+        let path = |p: &'_ Option<toml::Spanned<String>>| p.as_ref().map(|p| p.get_ref().clone());
+        let (minus, over) = (path(&claim.minus), path(&claim.over));
+        let measure = Measure { path: measure.get_ref(), minus: minus.as_deref(), over: over.as_deref() };
+        let all = cell::samples(cells, measure, claim.seeds).map_err(fault)?;
+        let mut chosen = chosen(&all, claim).map_err(fault)?;
+        if !claim.per.is_empty() {
+            for sample in &mut chosen {
+                sample.value /= counterpart(sample, &claim.per, &all).map_err(fault)?.value;
+            }
+        }
+        if let Some(reduce) = claim.reduce {
+            chosen = vec![reduced(&chosen, reduce)];
+        }
+        test_all(test.get_ref(), &chosen, &all, &given).map_err(fault)?
+    };
     finding.verdict = if measured.iter().all(|m| m.keeps) { Verdict::Holds } else { Verdict::Fails };
     finding.measured = measured;
     Ok(finding)
+}
+
+/// The samples that a claim is about.
+fn chosen(all: &[Sample], claim: &Claim) -> Result<Vec<Sample>, String> {
+    let chosen: Vec<Sample> = all.iter().filter(|s| cell::matches(&s.labels, &claim.cells)).cloned().collect();
+    if chosen.is_empty() {
+        let words: Vec<String> = claim.cells.iter().map(|(k, v)| format!("{k} = {}", v.words())).collect();
+        return Err(format!("no cell has {}", words.join(" and ")));
+    }
+    Ok(chosen)
+}
+
+/// What is measured, in words.
+fn in_words(claim: &Claim) -> String {
+    let path = |p: &Option<toml::Spanned<String>>| p.as_ref().map(|p| p.get_ref().clone());
+    let measure = path(&claim.measure).unwrap_or_default();
+    let difference = path(&claim.minus).map_or(measure.clone(), |minus| format!("{measure} - {minus}"));
+    let measured = match path(&claim.over) {
+        Some(over) if claim.minus.is_some() => format!("({difference}) / {over}"),
+        Some(over) => format!("{difference} / {over}"),
+        None => difference,
+    };
+    if claim.per.is_empty() {
+        return measured;
+    }
+    let others: Vec<&str> = claim.per.values().map(String::as_str).collect();
+    format!("{measured} / that of {}", others.join(", "))
+}
+
+fn tabled(table: &Table, claim: &Claim, prefix: &str, cells: &[Cell], given: &[&str]) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    for (rest, wanted) in &table.values {
+        let path = format!("{prefix}.{rest}");
+        let room = table.absolute.or(table.relative.map(|r| r * wanted.abs())).unwrap_or_default();
+        let all = cell::samples(cells, Measure::of(&path), claim.seeds)?;
+        for sample in chosen(&all, claim)? {
+            let at = cell::words(&sample.labels, given);
+            measured.push(Measured {
+                at: if at.is_empty() { rest.clone() } else { format!("{at}, {rest}") },
+                value: sample.value,
+                against: Some(*wanted),
+                keeps: (sample.value - wanted).abs() <= room,
+            });
+        }
+    }
+    Ok(measured)
 }
 
 fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
@@ -141,6 +196,7 @@ fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
         Reduce::Mean => ("mean", cell::mean(&values)),
         Reduce::Min => ("least", cell::least(&values)),
         Reduce::Max => ("largest", cell::largest(&values)),
+        Reduce::Ratio => ("largest over least", cell::largest(&values) / cell::least(&values)),
     };
     Sample { labels: vec![("over".into(), format!("{word} of {}", values.len()))], value }
 }
@@ -163,8 +219,9 @@ fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> R
             each(&|x| (x - b.value).abs() <= room)
         }
         Test::Falls(falls) => falling(falls, chosen, given)?,
-        Test::Above(other) => against(other, chosen, all, given, |x, y| x > y)?,
-        Test::Below(other) => against(other, chosen, all, given, |x, y| x < y)?,
+        Test::Above(other) => against(other, chosen, all, given, |x, y| x > y && x >= y + other.by)?,
+        Test::Below(other) => against(other, chosen, all, given, |x, y| x < y && x <= y - other.by)?,
+        Test::Table(_) => Vec::new(),
         Test::Order(order) => rising(order, chosen, given)?,
     })
 }
@@ -221,23 +278,29 @@ fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measu
     Ok(measured)
 }
 
+/// The sample whose labels differ in `other` only.
+fn counterpart<'a>(sample: &Sample, other: &IndexMap<String, String>, all: &'a [Sample]) -> Result<&'a Sample, String> {
+    let mut wanted: IndexMap<String, Values> =
+        sample.labels.iter().map(|(key, value)| (key.clone(), Values::One(value.clone()))).collect();
+    for (key, value) in other {
+        wanted.insert(key.clone(), Values::One(value.clone()));
+    }
+    all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
+        let words: Vec<String> = wanted.values().map(Values::words).collect();
+        format!("no cell to compare with: {}", words.join(", "))
+    })
+}
+
 fn against(
-    other: &IndexMap<String, String>,
+    other: &Other,
     chosen: &[Sample],
     all: &[Sample],
     given: &[&str],
-    keeps: fn(f64, f64) -> bool,
+    keeps: impl Fn(f64, f64) -> bool,
 ) -> Result<Vec<Measured>, String> {
     let mut measured = Vec::new();
     for sample in chosen {
-        let mut wanted: IndexMap<String, String> = sample.labels.iter().cloned().collect();
-        for (key, value) in other {
-            wanted.insert(key.clone(), value.clone());
-        }
-        let counterpart = all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
-            let words: Vec<&str> = wanted.values().map(String::as_str).collect();
-            format!("no cell to compare with: {}", words.join(", "))
-        })?;
+        let counterpart = counterpart(sample, &other.cells, all)?;
         measured.push(Measured {
             at: cell::words(&sample.labels, given),
             value: sample.value,
@@ -271,7 +334,10 @@ fn rising(order: &Order, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measur
 
 /// A test in words.
 fn bound(test: &Test) -> String {
-    let named = |cells: &IndexMap<String, String>| cells.values().cloned().collect::<Vec<_>>().join(", ");
+    let named = |other: &Other| {
+        let by = if other.by == 0.0 { String::new() } else { format!(" by {} at least", other.by) };
+        format!("{}{by}", other.cells.values().cloned().collect::<Vec<_>>().join(", "))
+    };
     match test {
         Test::AtLeast(x) => format!("at least {x}"),
         Test::AtMost(x) => format!("at most {x}"),
@@ -287,6 +353,10 @@ fn bound(test: &Test) -> String {
         }
         Test::Above(other) => format!("above {}", named(other)),
         Test::Below(other) => format!("below {}", named(other)),
+        Test::Table(t) => match (t.relative, t.absolute) {
+            (Some(r), _) => format!("each of {} within {} % of its value", t.values.len(), (r * 1e6).round() / 1e4),
+            (None, a) => format!("each of {} within {} of its value", t.values.len(), a.unwrap_or_default()),
+        },
         Test::Order(o) => o.rising.join(" < "),
     }
 }

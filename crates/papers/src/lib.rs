@@ -14,7 +14,10 @@ mod paper;
 mod verdicts;
 
 pub use cell::Cell;
-pub use figure::{Figure, Line, Point, Row, figure, rows};
+pub use figure::{Figure, Line, Point, Row, also, figure, rows};
 pub use judge::{Finding, JudgeError, Measured, Verdict, judge};
-pub use paper::{Axis, Bounds, Claim, Column, Falls, Item, Paper, PaperError, Path, Reference, Scale, Seeds, Test};
+pub use paper::{
+    Axis, Bounds, Claim, Column, Falls, Item, Other, Paper, PaperError, Path, Reference, Scale, Seeds, Table, Test,
+    Values,
+};
 pub use verdicts::{Comparison, Extent, Recorded, Verdicts};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::check;
+use crate::verdicts::Extent;
 
 /// A paper: what `paper.toml` says.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,12 +39,21 @@ pub struct Item {
     pub place: String,
     /// The world that runs it.
     pub world: Option<String>,
-    /// Its scenario, a path relative to `paper.toml`.
+    /// Its scenario, a path relative to `paper.toml`. Items that share one share its runs.
     pub scenario: Option<String>,
+    /// Which cells of the sweep it shows and judges: for each key, the value they have, or the values; all unless given.
+    #[serde(default)]
+    pub cells: IndexMap<String, Values>,
     /// What stands along the horizontal axis.
     pub x: Option<Axis>,
     /// What is plotted.
     pub y: Option<Path>,
+    /// What else is plotted along the same axis, one figure each.
+    #[serde(default)]
+    pub also: Vec<Path>,
+    /// What is plotted over time, for each cell of the first seed: a column of a series, as in `links.queue_packets`.
+    #[serde(default)]
+    pub traces: Vec<String>,
     /// The key whose values are the lines.
     #[serde(default = "lines_are_cases")]
     pub lines: String,
@@ -145,11 +155,18 @@ pub struct Claim {
     /// Whether short runs can tell.
     #[serde(default = "yes")]
     pub short: bool,
-    /// The number it is about: a path in a summary.
+    /// The number it is about: a path in a summary. With [`Test::Table`], what its paths begin with.
     pub measure: Option<Spanned<String>>,
-    /// Which cells it is about: for each key, the value they have.
+    /// A path whose number is taken from the measure's.
+    pub minus: Option<Spanned<String>>,
+    /// A path by whose number the measure, or what `minus` leaves of it, is divided.
+    pub over: Option<Spanned<String>>,
+    /// Which cells it is about: for each key, the value they have, or the values.
     #[serde(default)]
-    pub cells: IndexMap<String, String>,
+    pub cells: IndexMap<String, Values>,
+    /// What it is divided by, seeds joined: the same number in the cells where these keys have these values instead.
+    #[serde(default)]
+    pub per: IndexMap<String, String>,
     /// How cells that differ in their seed only are joined.
     #[serde(default)]
     pub seeds: Seeds,
@@ -167,6 +184,38 @@ fn yes() -> bool {
     true
 }
 
+/// A value of a key, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    /// One.
+    One(String),
+    /// Any of these.
+    Any(Vec<String>),
+}
+
+impl Values {
+    /// Whether `value` is among them.
+    pub fn has(&self, value: &str) -> bool {
+        match self {
+            Self::One(one) => one == value,
+            Self::Any(any) => any.iter().any(|v| v == value),
+        }
+    }
+
+    /// Whether there is one only.
+    pub const fn is_one(&self) -> bool {
+        matches!(self, Self::One(_))
+    }
+
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::One(one) => format!("{one:?}"),
+            Self::Any(any) => any.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(" or "),
+        }
+    }
+}
+
 /// How the seeds of a cell are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -178,6 +227,8 @@ pub enum Seeds {
     Min,
     /// Their largest.
     Max,
+    /// Their standard deviation, of a sample.
+    Sd,
     /// Not at all: each is tested.
     Each,
 }
@@ -192,6 +243,8 @@ pub enum Reduce {
     Min,
     /// Their largest.
     Max,
+    /// Their largest over their least.
+    Ratio,
 }
 
 /// What must hold of each number.
@@ -206,10 +259,12 @@ pub enum Test {
     Within(Bounds),
     /// It falls along a key of the sweep.
     Falls(Falls),
-    /// It is larger than in the cells where these keys have these values instead.
-    Above(IndexMap<String, String>),
-    /// It is smaller than in the cells where these keys have these values instead.
-    Below(IndexMap<String, String>),
+    /// It is larger than in the cells where these keys have these values instead; `by` says by how much at least.
+    Above(Other),
+    /// It is smaller than in the cells where these keys have these values instead; `by` says by how much at least.
+    Below(Other),
+    /// Each of several numbers is about its own value.
+    Table(Table),
     /// It rises strictly along these values of a key, in this order.
     Order(Order),
 }
@@ -224,6 +279,29 @@ pub struct Bounds {
     pub relative: Option<f64>,
     /// In the measure's own unit.
     pub absolute: Option<f64>,
+}
+
+/// The cells to compare with, and the least difference.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Other {
+    /// How far apart the two are at least, in the measure's own unit.
+    #[serde(default)]
+    pub by: f64,
+    /// For each key, the value that the other cells have.
+    #[serde(flatten)]
+    pub cells: IndexMap<String, String>,
+}
+
+/// Numbers below one path, and how far each may be from its value.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// As a share of the value.
+    pub relative: Option<f64>,
+    /// In the numbers' own unit.
+    pub absolute: Option<f64>,
+    /// The rest of each path, and its value.
+    pub values: IndexMap<String, f64>,
 }
 
 /// How a number falls; at least one of the two bounds is given.
@@ -282,6 +360,16 @@ impl Paper {
     /// The claims that are measured in `item`.
     pub fn claims_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Claim> {
         self.claims.iter().filter(move |c| c.item.get_ref() == item)
+    }
+}
+
+impl Item {
+    /// Whether a cell of the sweep belongs to it: in whole runs, or in the cheap check.
+    pub fn shows(&self, labels: &[(String, String)], extent: Extent) -> bool {
+        let value = |key: &str| labels.iter().find(|(k, _)| k == key).map(|(_, v)| v);
+        self.cells.iter().all(|(key, values)| value(key).is_some_and(|v| values.has(v)))
+            && (extent == Extent::Full
+                || self.short.iter().all(|(key, kept)| value(key).is_some_and(|v| kept.contains(v))))
     }
 }
 

@@ -36,7 +36,10 @@ measure = "u"
 
 fn cell(case: &str, capacity: &str, seed: &str, u: f64) -> Cell {
     let labels = [("capacity", capacity), ("case", case), ("seed", seed)];
-    Cell::of_json(labels.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(), json!({ "u": u }))
+    Cell::of_json(
+        labels.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(),
+        json!({ "u": u, "at": { "a": u, "b": 0.5 } }),
+    )
 }
 
 /// RED falls from 0.9 to 0.7, not in the order of the file; FAST stays; two seeds.
@@ -122,6 +125,59 @@ fn cases_are_compared_at_each_point() {
 }
 
 #[test]
+fn a_difference_can_be_asked_for() {
+    let above = |by: &str| {
+        verdict(&format!(
+            "cells = {{ case = 'FAST', capacity = '1 Gbit/s' }}\ntest = {{ above = {{ case = 'RED', by = {by} }} }}"
+        ))
+    };
+    assert_eq!(above("0.24"), Verdict::Holds);
+    assert_eq!(above("0.26"), Verdict::Fails);
+    let below = |by: &str| {
+        verdict(&format!(
+            "cells = {{ case = 'RED', capacity = '1 Gbit/s' }}\ntest = {{ below = {{ case = 'FAST', by = {by} }} }}"
+        ))
+    };
+    assert_eq!(below("0.24"), Verdict::Holds);
+    assert_eq!(below("0.26"), Verdict::Fails);
+    let equal = "cells = { case = 'FAST', capacity = '1 Gbit/s' }\ntest = { above = { case = 'FAST' } }";
+    assert_eq!(verdict(equal), Verdict::Fails, "nothing is above itself");
+}
+
+#[test]
+fn cells_may_have_one_of_several_values() {
+    let found = finding("cells = { case = 'RED', capacity = ['1 Gbit/s', '500 Mbit/s'] }\ntest = { at_most = 0.801 }");
+    assert_eq!((found.verdict, found.measured.len()), (Verdict::Holds, 2));
+    assert!(found.measured.iter().all(|m| m.at.contains("bit/s")), "which of them is said");
+}
+
+/// u - 0.5, halved: RED at 1 Gbit/s has (0.7 - 0.5) / 0.5 = 0.4.
+#[test]
+fn a_number_may_be_a_difference_and_a_ratio() {
+    let found = finding(
+        "cells = { case = 'RED', capacity = '1 Gbit/s' }\nminus = 'at.b'\nover = 'at.b'\ntest = { within = { value = 0.4, absolute = 1e-9 } }",
+    );
+    assert_eq!(found.verdict, Verdict::Holds);
+    assert_eq!(found.measure.as_deref(), Some("(u - at.b) / at.b"));
+}
+
+#[test]
+fn a_table_holds_where_each_number_is_near_its_own_value() {
+    let table = |a: f64| {
+        let mut paper = paper(&format!(
+            "cells = {{ case = 'RED', capacity = '1 Gbit/s' }}\ntest = {{ table = {{ relative = 0.01, values = {{ a = {a}, b = 0.5 }} }} }}"
+        ));
+        paper.claims[0].measure = Some(toml::Spanned::new(0..0, "at".into()));
+        judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap()
+    };
+    assert_eq!(table(0.7).verdict, Verdict::Holds);
+    let off = table(0.72);
+    assert_eq!(off.verdict, Verdict::Fails);
+    let kept: Vec<(&str, bool)> = off.measured.iter().map(|m| (m.at.as_str(), m.keeps)).collect();
+    assert_eq!(kept, [("a", false), ("b", true)]);
+}
+
+#[test]
 fn what_cannot_be_told_is_said() {
     let paper = paper("cells = { case = 'RENO' }\ntest = { at_least = 1.0 }");
     let error = judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap_err();
@@ -176,6 +232,14 @@ fn bad_papers_are_refused_with_line_and_remedy() {
     assert_eq!(
         refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'"),
         "paper.toml:7: item `a`: needs `scenario`, or `not_run` with the reason why it is not run here"
+    );
+    assert_eq!(
+        refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'"),
+        "paper.toml:7: item `a`: shows nothing: give `x` and `y`, `traces`, or `columns`"
+    );
+    assert_eq!(
+        refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'\ntraces = ['queue']"),
+        "paper.toml:7: item `a`: `queue` is no trace: write TABLE.COLUMN, as in links.queue_packets"
     );
     assert_eq!(
         refused(

@@ -77,6 +77,8 @@ fn group(count: u32, goodput: f64, jain: f64, marks: f64) -> GroupSummary {
         jain: Some(jain),
         window_mean_packets: Some(goodput / 7680.0 * 0.1128 / f64::from(count)),
         window_sd_packets: Some(12.3),
+        window_left_by_cuts: None,
+        bottleneck: None,
         loss_rate: 0.0,
         mark_rate: marks,
         retransmits: 0,

@@ -426,7 +426,7 @@ pub(crate) static FLOWS: Table = Table {
             "arrivals",
             Shape::OneOf(&ARRIVALS),
             Means("each flow is one transfer"),
-            "open loop: transfers arrive at the group, each is taken by a free flow, and waits where none is; needs `size`",
+            "open loop: transfers arrive at the group from its first start on, each is taken by a free flow, and waits where none is; needs `size`",
         ),
         key(
             "idle",
@@ -619,7 +619,7 @@ pub(crate) static SENDER: Table = Table {
             "limited_transmit",
             Shape::Switch,
             Is("false"),
-            "whether the first two duplicate acknowledgements each send a new segment (RFC 3042)",
+            "whether the first two duplicate acknowledgements each send a new segment (RFC 3042); recovery by `sack` includes it",
         ),
         key(
             "remember",

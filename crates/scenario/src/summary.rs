@@ -146,6 +146,12 @@ pub struct GroupSummary {
     /// Standard deviation of a flow's window over time, averaged over flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
+    /// Share of the window that a congestion event left, averaged over events; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_left_by_cuts: Option<f64>,
+    /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<BottleneckSummary>,
     /// Share of the data packets sent that were lost on the way.
     pub loss_rate: f64,
     /// Share of the data packets delivered that arrived marked.
@@ -157,6 +163,18 @@ pub struct GroupSummary {
     /// Transfers, where flows have a size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
+}
+
+/// What flows estimate of their bottleneck, averaged over flows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BottleneckSummary {
+    /// Its capacity, at the end of the span.
+    pub capacity_packets_per_s: f64,
+    /// Size of its buffer, at the end of the span.
+    pub buffer_packets: f64,
+    /// Packets in that buffer, averaged over the span's samples; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_mean_packets: Option<f64>,
 }
 
 /// Finished transfers of a group.

@@ -195,6 +195,7 @@ impl Law<f64> for DualPi2 {
             marks: true,
             overrules_marks: true,
             bytes: true,
+            arrivals_first: false,
             serve: Serve::Coupled { classic: self.classic_share },
             ..Needs::LEAST
         }
@@ -213,7 +214,8 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { rate: Rate(120_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+        let site =
+            Site { rate: Rate(120_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
         DualPi2::compile(&values, &site).unwrap()
     }
     fn tick(law: &DualPi2, s: &mut State<f64>, delay_s: f64) {

@@ -122,6 +122,7 @@ mod tests {
             rate: crate::quantity::Rate(2_000_000_000),
             delay: crate::quantity::Time::ZERO,
             packet: crate::quantity::Bytes(1000),
+            classes: alloc::vec::Vec::new(),
         };
         Price::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }

@@ -269,7 +269,10 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        Wred::compile(&values, &Site { rate: Rate(10_000_000), delay: Time::ZERO, packet: Bytes(1000) })
+        Wred::compile(
+            &values,
+            &Site { rate: Rate(10_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() },
+        )
     }
 
     fn meets(law: &Wred<f64>, s: &mut State<f64>, colour: Colour, [green, yellow, red]: [f64; 3]) -> f64 {

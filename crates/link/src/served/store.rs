@@ -16,6 +16,8 @@ pub(super) struct Held<P> {
     pub(super) marked: bool,
     pub(super) low_latency: bool,
     pub(super) colour: Colour,
+    /// What it was treated apart by when it came.
+    pub(super) key: u32,
 }
 
 #[derive(Debug)]
@@ -131,6 +133,7 @@ mod tests {
             marked: false,
             low_latency: false,
             colour: Colour::ALL[packet as usize % 3],
+            key: 0,
         }
     }
 

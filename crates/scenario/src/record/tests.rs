@@ -66,6 +66,8 @@ fn run(seed: u64) -> Run {
         jain: Some(1.0),
         window_mean_packets: None,
         window_sd_packets: None,
+        window_left_by_cuts: None,
+        bottleneck: None,
         loss_rate: 0.0,
         mark_rate: 0.0,
         retransmits: 6,

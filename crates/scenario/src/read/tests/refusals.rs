@@ -169,6 +169,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { burst = 0 }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: a burst of `0` is out of range: write `1 packet` to `64 packets`"),
     ("cc = {", "sender = { burst = \"65 packets\" }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: a burst of `65 packets` is out of range"),
     ("cc = {", "sender = { burst = \"64 KiB\" }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: `64 KiB` is not a number of packets"),
+    ("cc = {", "sender = { limited_transmit = true }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: recovery by `sack` includes limited transmit (RFC 6675, section 5), so this would change nothing: leave it out"),
     ("cc = {", "sender = { limited_transmit = \"on\" }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: `on` is not a switch"),
     ("cc = {", "sender = { remember = \"everything\" }\ncc = {", "lab.toml:20: flows.ftp.sender.remember: each flow is one transfer, so `remember` would change nothing"),
     ("cc = {", "size = \"1 MB\"\nidle = \"0 s\"\nsender = { remember = \"rtt\" }\ncc = {", "lab.toml:22: flows.ftp.sender.remember: `rtt` is not known here: known: `nothing`, `base rtt`, `everything`"),

@@ -1,0 +1,46 @@
+//! What the figures of a paper show over time, from the series in records.
+
+use std::fs;
+
+use penstock_papers::Item;
+use penstock_report::assemble::series_figures;
+use penstock_report::figure::Figure;
+use penstock_scenario::read::Cell;
+use penstock_scenario::record::{read_table, table_file};
+use penstock_scenario::world::{Kind, Table};
+
+use crate::failure::Failure;
+use crate::record::Kept;
+
+/// One figure for each trace of `item` in each of its cells; of cells that differ in their seed only, the first.
+pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    let mut shown: Vec<Vec<&(String, String)>> = Vec::new();
+    for (cell, kept) in cells {
+        let labels: Vec<&(String, String)> = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
+        if shown.contains(&labels) {
+            continue;
+        }
+        let title = labels.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
+        shown.push(labels);
+        for trace in &item.traces {
+            let (table, column) = trace.split_once('.').unwrap_or((trace.as_str(), ""));
+            let wrong = |what: String| Failure::Input(format!("{}: {trace}: {what}", item.id.get_ref()));
+            let file = kept.path.join(table_file(table));
+            let bytes = fs::read(&file).map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
+            let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+            figures.extend(series_figures(&only(table, column).map_err(wrong)?, &title, &|_| None).figures);
+        }
+    }
+    Ok(figures)
+}
+
+/// The keys of a table, and one column.
+fn only(mut table: Table, column: &str) -> Result<Table, String> {
+    if !table.columns.iter().any(|c| c.name == column && c.kind != Kind::Key) {
+        let known: Vec<&str> = table.columns.iter().filter(|c| c.kind != Kind::Key).map(|c| c.name.as_str()).collect();
+        return Err(format!("no column is named `{column}`; there are {}", known.join(", ")));
+    }
+    table.columns.retain(|c| c.kind == Kind::Key || c.name == column);
+    Ok(table)
+}

@@ -1,0 +1,193 @@
+//! Random exponential marking: a price that grows while more arrives than leaves or while more than a reference waits.
+//!
+//! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, equations (1) and (2):
+//! `p <- max(0, p + gamma (alpha (b - b*) + x - c))`, and a mark with probability `1 - phi^-p`. Where it rests the line is
+//! full and b* packets wait, whatever the number of flows: that is told by the price instead of by the queue.
+//! Differs: the paper counts time in steps whose length it leaves open; here a step is `period`, and x and c are packets in
+//! such a step. The price has no unit there; the host is told `p ln phi / ln 1000`, the price in seconds that marks as
+//! often under the marking law of "A New TCP/AQM" with its phi of 1000.
+
+use alloc::string::String;
+
+use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Dual, Number};
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "rem",
+    title: "REM: an integral of excess load and excess queue, told by exponential marking",
+    source: "Athuraliya, Li, Low and Yin 2001, REM: Active Queue Management, IEEE Network 15(3)",
+    colour: "#9c6b1f",
+    parameters: &[
+        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::number("gamma", Unit::One, 0.001, [1e-9, 1.0], "step size", "the paper's simulations"),
+        Parameter::number(
+            "alpha",
+            Unit::One,
+            0.1,
+            [1e-6, 10.0],
+            "weight of the excess queue beside the excess load",
+            "the paper's simulations",
+        ),
+        Parameter::number("bstar", Unit::Packets, 20.0, [0.0, 1e9], "queue to hold, b*", "the paper's simulations"),
+        Parameter::number(
+            "phi",
+            Unit::One,
+            1.001,
+            [1.000_001, 1e9],
+            "base of the marking law",
+            "the paper's simulations",
+        ),
+        Parameter::number(
+            "period",
+            Unit::Seconds,
+            0.010,
+            [1e-5, 10.0],
+            "length of a step",
+            "not in the paper: our choice",
+        ),
+        Parameter::switch(
+            "bytes",
+            true,
+            "count in bytes over the mean packet",
+            "as price and PI; off, packets count one",
+        ),
+    ],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Rem<f64>>,
+    dual: Some(build::<Dual, Rem<Dual>>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct Rem<N> {
+    ecn: bool,
+    bytes: bool,
+    gamma: N,
+    alpha: N,
+    bstar: N,
+    period: N,
+    ln_phi: N,
+    in_seconds: N,
+    zero: N,
+    one: N,
+    period_s: f64,
+}
+
+numbers! {
+    /// What REM remembers.
+    struct State {
+        /// The link's price.
+        price: "1",
+        /// The marking probability that goes with it.
+        probability: "1",
+    }
+}
+
+impl<N: Number> Law<N> for Rem<N> {
+    type Role = Queue;
+    type State = State<N>;
+
+    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+        let (ln_phi, period_s) = (libm::log(values.number("phi")), values.number("period"));
+        Ok(Self {
+            ecn: values.switch("ecn"),
+            bytes: values.switch("bytes"),
+            gamma: N::of(values.number("gamma")),
+            alpha: N::of(values.number("alpha")),
+            bstar: N::of(values.number("bstar")),
+            period: N::of(period_s),
+            ln_phi: N::of(ln_phi),
+            in_seconds: N::of(ln_phi / libm::log(1000.0)),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+            period_s,
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State { price: self.zero, probability: self.zero }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+        if event == Event::Tick {
+            let excess = self.alpha * (seen.queue - self.bstar) + (seen.arrived - seen.capacity * self.period);
+            s.price = (s.price + self.gamma * excess).max(self.zero); // (1)
+            s.probability = self.one - (-(self.ln_phi * s.price)).exp(); // (2)
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: s.probability, price_s: s.price * self.in_seconds }
+    }
+
+    fn needs(&self) -> Needs {
+        let (marks, bytes) = (self.ecn, self.bytes);
+        Needs { tick_s: Some(self.period_s), decides: Decides::OnArrival, marks, bytes, ..Needs::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law() -> Rem<f64> {
+        let site = Site {
+            rate: crate::quantity::Rate(8_000_000),
+            delay: crate::quantity::Time::ZERO,
+            packet: crate::quantity::Bytes(1000),
+            classes: alloc::vec::Vec::new(),
+        };
+        Rem::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+    }
+
+    /// The paper's point: sources that answer the price leave b* packets waiting and the line full, however many they are.
+    /// Sources of `U = K log x` here, x = K / p each, in small steps of the law.
+    #[test]
+    fn the_queue_settles_at_its_reference_whatever_the_number_of_flows() {
+        for flows in [1.0, 10.0, 100.0] {
+            let law = law();
+            let mut s = State { price: 100.0, probability: 0.0 };
+            let (mut queue, mut rate) = (0.0f64, 0.0);
+            for _ in 0..2_000_000 {
+                rate = flows * 1000.0 / s.price.max(1e-3);
+                queue = (queue + (rate - 1000.0) * 0.01).max(0.0);
+                let seen = Port { queue, arrived: rate * 0.01, capacity: 1000.0, ..Port::nothing() };
+                law.on(&mut s, Event::Tick, &seen);
+            }
+            assert!((queue - 20.0).abs() < 0.01, "{flows} flows: {queue} packets");
+            assert!((rate - 1000.0).abs() < 0.1, "{flows} flows: {rate} packets/s");
+        }
+    }
+
+    /// With its phi of 1.001 a price of 693 marks half of the packets, and prices of successive links add.
+    #[test]
+    fn marking_is_exponential_in_the_price() {
+        let law = law();
+        let marked = |price: f64| {
+            let mut s = State { price, probability: 0.0 };
+            law.on(&mut s, Event::Tick, &Port { queue: 20.0, arrived: 10.0, capacity: 1000.0, ..Port::nothing() });
+            law.says(&s, &Port::nothing())
+        };
+        assert!((marked(693.49).probability - 0.5).abs() < 1e-5, "{:?}", marked(693.49));
+        let path = 1.0 - (1.0 - marked(100.0).probability) * (1.0 - marked(250.0).probability);
+        assert!((path - marked(350.0).probability).abs() < 1e-12);
+        // The same price in seconds: 1000^-q = phi^-p.
+        let says = marked(350.0);
+        assert!((1.0 - libm::pow(1000.0, -says.price_s) - says.probability).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_price_stays_at_zero_when_idle() {
+        let law = law();
+        let mut s = law.start();
+        for _ in 0..1000 {
+            law.on(&mut s, Event::Tick, &Port { capacity: 1000.0, ..Port::nothing() });
+        }
+        assert_eq!((s.price, s.probability), (0.0, 0.0));
+    }
+}
