@@ -220,7 +220,7 @@ impl Measure {
 
     /// One row a customer with a conditioner.
     fn sample_customers(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
-        self.passed_before.resize(engine.edges.len(), Default::default());
+        self.passed_before.resize(engine.edges.len(), (Account::default(), Passed::default()));
         for (at, edge) in engine.edges.iter_mut().enumerate() {
             let (customer, conditioner) = (edge.customer, &mut edge.conditioner);
             let (account, passed) = (engine.accounts[engine.first_customer + customer], conditioner.read(Time(now)));

@@ -97,7 +97,7 @@ fn a_contract_beyond_the_link_is_no_limit() {
 /// Without a bucket, or with one that is smaller than a packet, nothing is in profile.
 #[test]
 fn a_bucket_that_holds_no_packet_protects_nothing() {
-    for law in EDGES.iter().map(|entry| entry.name).filter(|law| law.ends_with("ing") || law.starts_with("token")) {
+    for law in ["token-bucket", "early-marking"] {
         for bucket in ["0 B", "999 B"] {
             let law = format!("law = \"{law}\", committed_rate = \"4 Mbit/s\", bucket = \"{bucket}\"");
             let run = run(&contracts("5 Mbit/s", "6 s", &[("c", &cbr(1, "1 Mbit/s"), &law)]));

@@ -1,3 +1,5 @@
+#![expect(clippy::unreadable_literal, reason = "numbers as the reference prints them")]
+
 use super::*;
 use crate::quantity::Bytes;
 
