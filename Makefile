@@ -13,7 +13,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts build fmt lint doc fuzz bless clean
+.PHONY: help setup demo test verdicts validation build fmt lint doc fuzz bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -28,6 +28,11 @@ test: setup ## every test; those in the kernel need root, and say so where they 
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
+
+validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
+	@worst=0
+	for table in compare rules speed; do python3 bench/validation.py $$table $(OUT)/validation || worst=$$?; done
+	exit $$worst
 
 build: setup ## the command, optimised: target/release/penstock
 	cargo build --release --locked -p penstock-cli
@@ -50,7 +55,7 @@ FUZZ_SECONDS ?= 60
 fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
 	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml
 
-bless: setup ## accept golden pages, docs/laws.md, docs/scenario.md and vectors as they are now; look at the difference first
+bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors

@@ -96,11 +96,15 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
             crossover_rad_per_s: m.gain_crossover_rad_per_s,
         }
     });
-    let curves = analysis.readings.iter().enumerate().map(|(at, reading)| CurveView {
-        name: word(&reading.reading),
-        colour: None,
-        comparison: at + 1 < analysis.readings.len(),
-        points: reading.nyquist.iter().map(|p| (p.re, p.im)).collect(),
+    let curves = analysis.readings.iter().enumerate().flat_map(|(at, reading)| {
+        let comparison = at + 1 < analysis.readings.len();
+        let several = reading.nyquist.len() > 1;
+        reading.nyquist.iter().enumerate().map(move |(locus, points)| CurveView {
+            name: if several { format!("{} {}", word(&reading.reading), locus + 1) } else { word(&reading.reading) },
+            colour: None,
+            comparison,
+            points: points.iter().map(|p| (p.re, p.im)).collect(),
+        })
     });
     let nyquist = NyquistView {
         title: "Loop gain".into(),
@@ -139,19 +143,25 @@ fn equilibrium(analysis: &Analysis) -> Vec<EquilibriumRow> {
             unit: unit.to_owned(),
         });
     };
-    let link = &analysis.bottleneck;
-    add(&link.name, "utilization", link.utilization, "");
-    add(&link.name, "queue", link.queue_packets, "packets");
-    add(&link.name, "queueing delay", link.queueing_delay_s, "s");
-    add(&link.name, "mark probability", link.mark_probability, "");
-    if let Some(price) = link.price_s {
-        add(&link.name, "price", price, "s");
+    for link in &analysis.links {
+        add(&link.name, "utilization", link.utilization, "");
+        if !link.binding {
+            continue;
+        }
+        add(&link.name, "queue", link.queue_packets, "packets");
+        add(&link.name, "queueing delay", link.queueing_delay_s, "s");
+        add(&link.name, "mark probability", link.mark_probability, "");
+        if let Some(price) = link.price_s {
+            add(&link.name, "price", price, "s");
+        }
     }
     for class in &analysis.classes {
         add(&class.name, "rate of a flow", class.rate_bit_per_s, "bit/s");
         add(&class.name, "window of a flow", class.window_packets, "packets");
         add(&class.name, "round-trip time", class.rtt_s, "s");
-        add(&class.name, "share of the link", class.share, "");
+        if let Some(share) = class.share {
+            add(&class.name, "share of the link", share, "");
+        }
     }
     rows
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use penstock_law::Entry;
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
+use penstock_law::edge::EDGES;
 use penstock_law::law::{Linearises, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_scenario::quantity::print_real;
@@ -40,7 +41,8 @@ struct ParameterView {
 
 /// Runs the command.
 pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
-    let all: Vec<View> = CONTROLLERS.iter().map(view).chain(AQMS.iter().map(view)).collect();
+    let queues_and_edges = AQMS.iter().map(view).chain(EDGES.iter().map(view));
+    let all: Vec<View> = CONTROLLERS.iter().map(view).chain(queues_and_edges).collect();
     let Some(name) = &arguments.name else {
         if arguments.json {
             terminal::say_json(&all)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use penstock_report::{Page, html};
-use penstock_scenario::record::{Header, Origin, read_header, read_summary, read_table};
+use penstock_scenario::record::{self, Header, Origin, read_header, read_summary, read_table};
 use penstock_scenario::world::Table;
 use serde::Deserialize;
 
@@ -31,6 +31,9 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
+    if arguments.reference {
+        terminal::say(record::reference().trim_end())?;
+    }
     for directory in &arguments.records {
         let page = if directory.join("record.toml").is_file() {
             of_record(directory)?
@@ -56,7 +59,7 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
     let path = directory.join("summary.json");
     let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
     let mut series: Vec<Table> = Vec::new();
-    for name in ["links.parquet", "groups.parquet", "flows-series.parquet"] {
+    for name in ["links.parquet", "groups.parquet", "customers.parquet", "flows-series.parquet"] {
         let path = directory.join(name);
         if path.is_file() {
             series.push(read_table(&bytes(&path)?).map_err(|e| wrong(&path, &e))?);

@@ -9,16 +9,20 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::{Buffer, EcnEcho, Group, Link, Pacing, Scenario, Scheduler, Service};
 use serde::Serialize;
 
-use crate::bottleneck::Bottleneck;
+use crate::bottleneck::{Bottleneck, BottleneckRest};
 use crate::complex::Complex;
-use crate::equilibrium::{Equilibrium, find};
+use crate::equilibrium::{Equilibrium, LinkRest, find};
 use crate::error::AnalysisError;
-use crate::margin::{Margins, Span, Verdict, margins};
-use crate::response::{Loop, Member, Reading};
-use crate::source::{Clocking, Flows, Source};
+use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
+use crate::response::{Hop, Loop, Member, Reading};
+use crate::roots::rightmost;
+use crate::source::{Clocking, Flows, Queue, Source};
 
 /// Round-trip times of one group beyond which neighbours are taken together.
 const CLASSES_OF_A_GROUP: usize = 32;
+
+/// Roots of each reading that are kept.
+const ROOTS: usize = 6;
 
 /// What to analyse.
 #[derive(Debug, Clone)]
@@ -48,13 +52,15 @@ pub struct StateNumber {
     pub value: f64,
 }
 
-/// The bottleneck at equilibrium.
+/// A link at equilibrium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinkPoint {
     /// Its name.
     pub name: String,
     /// Its queue's law.
     pub aqm: &'static str,
+    /// Whether it limits anyone.
+    pub binding: bool,
     /// The capacity in force [bit/s].
     pub capacity_bit_per_s: f64,
     /// The same in data packets [packets/s].
@@ -100,8 +106,9 @@ pub struct ClassPoint {
     pub rate_bit_per_s: f64,
     /// Window of one flow [packets].
     pub window_packets: f64,
-    /// The class's share of the link's load.
-    pub share: f64,
+    /// The class's share of the load of the first bottleneck it crosses; absent where it crosses none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// The price its law sees [s]; absent where it asks for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_s: Option<f64>,
@@ -129,6 +136,15 @@ pub struct NyquistPoint {
     pub im: f64,
 }
 
+/// A root of the characteristic equation: disturbances grow as `exp(re t)` and swing at `im`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Root {
+    /// Real part [1/s].
+    pub re_per_s: f64,
+    /// Imaginary part [rad/s].
+    pub im_rad_per_s: f64,
+}
+
 /// One reading of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoopReading {
@@ -141,8 +157,10 @@ pub struct LoopReading {
     /// axis. Absent where nothing answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limiting_class: Option<String>,
-    /// The Nyquist plot.
-    pub nyquist: Vec<NyquistPoint>,
+    /// The rightmost roots of the characteristic equation that were found, one of each pair, the rightmost first.
+    pub roots: Vec<Root>,
+    /// The Nyquist plot: of one bottleneck the loop gain, of several each eigenlocus.
+    pub nyquist: Vec<Vec<NyquistPoint>>,
 }
 
 /// What the fluid world says of a scenario.
@@ -158,8 +176,8 @@ pub struct Analysis {
     /// The class that limits it, by the same reading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limiting_class: Option<String>,
-    /// The link that limits the flows.
-    pub bottleneck: LinkPoint,
+    /// The links that carry data, in the order of the scenario.
+    pub links: Vec<LinkPoint>,
     /// The classes of flows, in the order of the scenario.
     pub classes: Vec<ClassPoint>,
     /// The loop in each reading, from the least to the most that is counted.
@@ -171,6 +189,11 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// The first link that limits anyone.
+    pub fn bottleneck(&self) -> &LinkPoint {
+        self.links.iter().find(|l| l.binding).expect("an equilibrium has a bottleneck")
+    }
+
     /// One reading of the loop.
     pub fn reading(&self, reading: Reading) -> &LoopReading {
         self.readings.iter().find(|r| r.reading == reading).expect("every reading is there")
@@ -180,26 +203,103 @@ impl Analysis {
 /// Analyses a scenario: equilibrium, loop gain with exact delays, margins, verdict.
 ///
 /// # Errors
-/// The scenario has no equilibrium, a law cannot be linearised, or more than one link carries data.
+/// The scenario has no equilibrium or not one alone, or a law cannot be linearised.
 pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, AnalysisError> {
     let classes = classes(scenario, options);
     if classes.is_empty() {
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
     }
-    let (name, link) = loaded_link(scenario, &classes)?;
-    let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
-    counted(name, link, &site, &classes)?;
-    let mut bottleneck = Bottleneck::new(name, &link.aqm, &site)?;
-    let total: u32 = classes.iter().map(|c| c.count).sum();
-    let mut sources = Vec::with_capacity(classes.len());
-    for class in &classes {
+    let Bench { names, mut links, routes, mut sources } = bench(scenario, options, &classes)?;
+    let rest = find(&mut links, &mut sources, &routes)?;
+    for (l, name) in names.iter().enumerate() {
+        check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
+    }
+    let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
+    let mut members = Vec::with_capacity(sources.len());
+    for (i, source) in sources.iter_mut().enumerate() {
+        let at = &rest.sources[i];
+        members.push(Member {
+            count: f64::from(source.count),
+            rtt_s: at.rtt_s,
+            response: source.linearise(at, rest.signals[i])?,
+            hops: hops(scenario, &names, &routes[i], &rest, source, at.rate, &binding),
+        });
+    }
+    let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
+    let closed = Loop { links: responses, members };
+    let readings: Vec<LoopReading> =
+        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points)).collect();
+    let last = &readings[readings.len() - 1];
+    let link_points = (0..links.len())
+        .map(|l| {
+            let kink = binding.iter().position(|b| *b == l).and_then(|at| closed.links[at].nearest_kink);
+            link_point(&scenario.links[names[l]], &links[l], &rest.links[l], kink)
+        })
+        .collect();
+    Ok(Analysis {
+        title: scenario.title.clone(),
+        at_s: options.at.map(Time::seconds),
+        verdict: last.margins.verdict,
+        limiting_class: last.limiting_class.clone(),
+        links: link_points,
+        classes: classes
+            .iter()
+            .enumerate()
+            .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
+            .collect(),
+        assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
+        warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
+        readings,
+    })
+}
+
+/// What an equilibrium is searched with.
+struct Bench<'a> {
+    /// The links that carry data.
+    names: Vec<&'a str>,
+    links: Vec<Bottleneck>,
+    /// For each class the links it crosses, in order, as places in `names`.
+    routes: Vec<Vec<usize>>,
+    sources: Vec<Source>,
+}
+
+fn bench<'a>(scenario: &'a Scenario, options: &Options, classes: &[Class<'a>]) -> Result<Bench<'a>, AnalysisError> {
+    let carries = |name: &String| classes.iter().any(|c| c.group.forward.contains(name));
+    let loaded: Vec<(&str, &Link)> =
+        scenario.links.iter().filter(|(name, _)| carries(name)).map(|(name, link)| (name.as_str(), link)).collect();
+    if loaded.is_empty() {
+        return Err(AnalysisError::NoLink);
+    }
+    let mut links = Vec::with_capacity(loaded.len());
+    for (name, link) in &loaded {
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        link_counted(name, link, &site)?;
+        links.push(Bottleneck::new(name, &link.aqm, &site)?);
+    }
+    groups_counted(classes)?;
+    check_contracts(scenario)?;
+    let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
+    let (mut routes, mut sources) = (Vec::new(), Vec::new());
+    for class in classes {
+        let route: Vec<usize> =
+            class.group.forward.iter().filter_map(|name| names.iter().position(|n| n == name)).collect();
+        if route.is_empty() {
+            return Err(AnalysisError::NoLink);
+        }
         let clocking = match (options.clocking.get(class.group_name), class.group.sender.pacing) {
             (Some(chosen), _) => Some(*chosen),
             (None, Pacing::Off) => Some(Clocking::Ack),
             (None, Pacing::Law) => None,
         };
-        let fair_window = bottleneck.capacity * class.rtt_s / f64::from(total);
-        sources.push(Source::new(&Flows {
+        // A fair share of the narrowest link.
+        let crowd = |l: usize| -> u32 {
+            classes.iter().filter(|c| c.group.forward.iter().any(|n| n == names[l])).map(|c| c.count).sum()
+        };
+        let share = route.iter().map(|l| links[*l].capacity / f64::from(crowd(*l))).fold(f64::INFINITY, f64::min);
+        let speaks: Vec<usize> = route.iter().copied().filter(|l| !links[*l].is_silent()).collect();
+        let marking = speaks.iter().find(|l| links[**l].marks());
+        let dropping = speaks.iter().find(|l| !links[**l].marks());
+        let mut source = Source::new(&Flows {
             name: class.name.clone(),
             count: class.count,
             base_rtt_s: class.rtt_s,
@@ -207,47 +307,59 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
             // An equilibrium knows no start: begin near a fair share and past slow start.
             site: cc::Site {
                 packet: scenario.packet.wire,
-                initial_window: f64::max(fair_window, 2.0),
+                initial_window: f64::max(share * class.rtt_s, 2.0),
                 initial_ssthresh: 1.0,
             },
             packets_per_ack: class.group.sender.delayed_ack.max(1),
-            queue_marks: bottleneck.marks(),
-            loss: link.loss,
+            queue_marks: marking.is_some(),
+            loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
             clocking,
-        })?);
+            queue: queue_of(scenario, &names, &links, &route),
+        })?;
+        if let (Some(marks), Some(drops), true) = (marking, dropping, source.is_marked()) {
+            return Err(AnalysisError::MarksAndDrops {
+                class: class.name.clone(),
+                marks: names[*marks].to_owned(),
+                drops: names[*drops].to_owned(),
+            });
+        }
+        source.name.clone_from(&class.name);
+        routes.push(route);
+        sources.push(source);
     }
-    let rest = find(&mut bottleneck, &mut sources)?;
-    check_buffer(name, link, scenario, &rest)?;
+    Ok(Bench { names, links, routes, sources })
+}
 
-    let mut members = Vec::with_capacity(sources.len());
-    for (source, at) in sources.iter_mut().zip(&rest.sources) {
-        members.push(Member {
-            count: f64::from(source.count),
-            share: f64::from(source.count) * at.rate / rest.bottleneck.load,
-            kept: if source.is_marked() { 1.0 } else { 1.0 - rest.signal.probability },
-            rtt_s: at.rtt_s,
-            response: source.linearise(at, rest.signal)?,
-        });
+/// The bottlenecks on a class's path, with the delays to each.
+fn hops(
+    scenario: &Scenario,
+    names: &[&str],
+    route: &[usize],
+    rest: &Equilibrium,
+    source: &Source,
+    rate: f64,
+    binding: &[usize],
+) -> Vec<Hop> {
+    let all: f64 = route.iter().map(|l| 1.0 - rest.links[*l].signal.probability).product();
+    let (mut forward_s, mut arriving) = (0.0, 1.0);
+    let mut hops = Vec::new();
+    for &l in route {
+        let LinkRest { rest: at, signal, .. } = &rest.links[l];
+        let passes = 1.0 - signal.probability;
+        let dropped = !source.is_marked();
+        if let Some(link) = binding.iter().position(|b| *b == l) {
+            hops.push(Hop {
+                link,
+                forward_s,
+                share: f64::from(source.count) * rate * arriving / at.load,
+                kept: if dropped { arriving * passes } else { 1.0 },
+                heard: if route.len() == 1 { 1.0 } else { all / passes },
+            });
+        }
+        forward_s += scenario.links[names[l]].delay.seconds() + signal.queueing_delay_s;
+        arriving *= if dropped { passes } else { 1.0 };
     }
-    let closed = Loop { bottleneck: bottleneck.linearise(&rest.bottleneck), members };
-    let readings: Vec<LoopReading> =
-        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points)).collect();
-    let last = &readings[readings.len() - 1];
-    Ok(Analysis {
-        title: scenario.title.clone(),
-        at_s: options.at.map(Time::seconds),
-        verdict: last.margins.verdict,
-        limiting_class: last.limiting_class.clone(),
-        bottleneck: link_point(link, &bottleneck, &rest, &closed),
-        classes: classes
-            .iter()
-            .enumerate()
-            .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
-            .collect(),
-        assumptions: assumptions(name, &classes, &sources, &rest),
-        warnings: warnings(name, link, &classes, &sources, &rest, &closed),
-        readings,
-    })
+    hops
 }
 
 /// Flows of one group with the same round trip.
@@ -285,33 +397,22 @@ fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Class<'a>> {
     all
 }
 
-fn loaded_link<'a>(scenario: &'a Scenario, classes: &[Class<'a>]) -> Result<(&'a str, &'a Link), AnalysisError> {
-    let carries = |name: &String| classes.iter().any(|c| c.group.forward.contains(name));
-    let loaded: Vec<(&String, &Link)> = scenario.links.iter().filter(|(name, _)| carries(name)).collect();
-    match loaded.as_slice() {
-        [] => Err(AnalysisError::NoLink),
-        [(name, link)] => Ok((name, link)),
-        several => {
-            Err(AnalysisError::SeveralLinks { links: several.iter().map(|(name, _)| (*name).clone()).collect() })
-        }
-    }
-}
-
 /// Refuses what would make an equilibrium or a loop gain the answer to another question.
-fn counted(name: &str, link: &Link, site: &aqm::Site, classes: &[Class<'_>]) -> Result<(), AnalysisError> {
+fn link_counted(name: &str, link: &Link, site: &aqm::Site) -> Result<(), AnalysisError> {
     // A law that cannot be compiled says so itself, later.
-    let own_order =
-        (link.aqm.law.real)(&link.aqm.values, site).is_ok_and(|law| law.needs().serve != aqm::Serve::Scheduler);
+    let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.needs()).ok();
+    let needs = |what: fn(&aqm::Needs) -> bool| needs.as_ref().is_some_and(what);
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
-        (own_order, "an AQM with queues of its own", "choose an AQM of one queue"),
+        (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
+        (needs(|n| n.classes), "an AQM that treats classes apart", "choose one that does not"),
+        (needs(|n| n.colours), "an AQM that goes by colours", "choose one that does not"),
     ];
-    let refuse = |place: String, found: &[(bool, &'static str, &'static str)]| match found.iter().find(|f| f.0) {
-        Some(&(_, what, remedy)) => Err(AnalysisError::NotCounted { place, what, remedy }),
-        None => Ok(()),
-    };
-    refuse(format!("the link `{name}`"), &of_link)?;
+    refuse(|| format!("the link `{name}`"), &of_link)
+}
+
+fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
     for Class { group, group_name, .. } in classes {
         let of_group = [
             (!group.steps.is_empty(), "parameters that change", "write one value for each"),
@@ -321,29 +422,70 @@ fn counted(name: &str, link: &Link, site: &aqm::Site, classes: &[Class<'_>]) -> 
             (group.jitter.is_some(), "jitter", "leave `jitter` out"),
             (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
         ];
-        refuse(format!("the group `{group_name}`"), &of_group)?;
+        refuse(|| format!("the group `{group_name}`"), &of_group)?;
     }
     Ok(())
 }
 
-fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &Equilibrium) -> Result<(), AnalysisError> {
-    let buffer = match link.buffer {
-        Buffer::Unlimited => return Ok(()),
-        Buffer::Packets(packets) => packets as f64,
-        Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
+/// Contracts change what a queue drops, by colours that no law of this analysis sees.
+fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
+    let Some((name, _)) = scenario.customers.iter().find(|(_, customer)| customer.conditioner.is_some()) else {
+        return Ok(());
     };
-    if rest.bottleneck.queue <= buffer {
+    Err(AnalysisError::NotCounted {
+        place: format!("the customer `{name}`"),
+        what: "a conditioner",
+        remedy: "leave `conditioner` out, or run it packet by packet",
+    })
+}
+
+/// The queue of the narrowest link of a route, where its buffer has a limit.
+fn queue_of(scenario: &Scenario, names: &[&str], links: &[Bottleneck], route: &[usize]) -> Option<Queue> {
+    let narrowest = route.iter().copied().min_by(|a, b| links[*a].capacity.total_cmp(&links[*b].capacity))?;
+    let capacity = links[narrowest].capacity;
+    buffer_packets(&scenario.links[names[narrowest]], scenario).map(|buffer| Queue { capacity, buffer })
+}
+
+/// Size of a link's buffer in data packets, if it has a limit.
+fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
+    match link.buffer {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(packets as f64),
+        Buffer::Bytes(bytes) => Some(bytes.bits() / scenario.packet.wire.bits()),
+    }
+}
+
+/// The first of what was found, as a refusal: whether it is there, what it is, and what would do.
+fn refuse(place: impl Fn() -> String, found: &[(bool, &'static str, &'static str)]) -> Result<(), AnalysisError> {
+    match found.iter().find(|f| f.0) {
+        Some(&(_, what, remedy)) => Err(AnalysisError::NotCounted { place: place(), what, remedy }),
+        None => Ok(()),
+    }
+}
+
+fn check_buffer(name: &str, link: &Link, scenario: &Scenario, rest: &BottleneckRest) -> Result<(), AnalysisError> {
+    let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
+    if rest.queue <= buffer {
         return Ok(());
     }
-    let queue_packets = rest.bottleneck.queue;
+    let queue_packets = rest.queue;
     Err(AnalysisError::BufferTooSmall { link: name.to_owned(), queue_packets, buffer_packets: buffer })
 }
 
 fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> LoopReading {
     let (slowest_s, fastest_s) = closed.span();
+    let span = Span { slowest_s, fastest_s };
     let gain = |s: Complex| closed.gain(s, reading);
-    let mut margins = margins(&gain, Span { slowest_s, fastest_s });
-    if closed.bottleneck.runs_away || closed.members.iter().any(|m| m.response.runs_away) {
+    let matrix = |s: Complex| closed.matrix(s, reading);
+    let (mut margins, loci) = if closed.links.len() == 1 {
+        let (margins, locus) = margins_and_locus(&gain, span);
+        (margins, vec![locus])
+    } else {
+        matrix_margins(&matrix, span)
+    };
+    let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
+    let roots = rightmost(&matrix, &loci, slowest_s, ROOTS).into_iter().map(root).collect();
+    if closed.links.iter().any(|l| l.runs_away) || closed.members.iter().any(|m| m.response.runs_away) {
         // The count of encirclements supposes that each law alone is stable or at the border.
         margins.verdict = Verdict::Undecided;
     }
@@ -352,35 +494,48 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
     }
     let critical = margins.phase_crossover_rad_per_s.unwrap_or(margins.least_distance_rad_per_s);
     let s = Complex::axis(critical);
-    let parts = closed.parts(s, reading);
-    let distance = |i: usize| (closed.lambda(i, s, reading) + Complex::ONE).abs();
-    let limiting = (0..parts.len())
-        .filter(|&i| parts[i].abs() > 0.0)
+    let own: Vec<Complex> = (0..sources.len()).map(|i| closed.lambda(i, s, reading)).collect();
+    let distance = |i: usize| (own[i] + Complex::ONE).abs();
+    let limiting = (0..own.len())
+        .filter(|&i| own[i].abs() > 0.0)
         .min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
         .map(|i| sources[i].name.clone());
     let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-    let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
-    let mut w = middle / 100.0;
-    let mut nyquist = Vec::with_capacity(points as usize);
-    for _ in 0..points {
-        let l = gain(Complex::axis(w));
-        if l.is_finite() {
-            nyquist.push(NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im });
+    let (lowest, highest) = (middle / 100.0, middle * 100.0);
+    let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
+    let nyquist = if closed.links.len() == 1 {
+        let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
+        let mut w = lowest;
+        let mut plot = Vec::with_capacity(points as usize);
+        for _ in 0..points {
+            let l = gain(Complex::axis(w));
+            if l.is_finite() {
+                plot.push(point(w, l));
+            }
+            w *= step;
         }
-        w *= step;
-    }
-    LoopReading { reading, margins, limiting_class: limiting, nyquist }
+        vec![plot]
+    } else {
+        let thin = |locus: &Vec<(f64, Complex)>| {
+            let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
+            let every = within.len().div_ceil(points.max(2) as usize).max(1);
+            within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
+        };
+        loci.iter().map(thin).collect()
+    };
+    LoopReading { reading, margins, limiting_class: limiting, roots, nyquist }
 }
 
 fn named(names: &'static [(&'static str, &'static str)], values: &[f64]) -> Vec<StateNumber> {
     names.iter().zip(values).map(|(&(name, unit), &value)| StateNumber { name, unit, value }).collect()
 }
 
-fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &Equilibrium, closed: &Loop) -> LinkPoint {
-    let at = &rest.bottleneck;
+fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkRest, nearest_kink: Option<f64>) -> LinkPoint {
+    let at = &rest.rest;
     LinkPoint {
         name: bottleneck.name.clone(),
         aqm: bottleneck.law(),
+        binding: rest.binding,
         capacity_bit_per_s: link.rate.bit_per_s(),
         capacity_packets_per_s: bottleneck.capacity,
         load_packets_per_s: at.load,
@@ -390,7 +545,7 @@ fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &Equilibrium, closed: 
         mark_probability: at.probability,
         price_s: (at.price_s != 0.0).then_some(at.price_s),
         state: named(bottleneck.names(), &at.state),
-        nearest_kink: closed.bottleneck.nearest_kink,
+        nearest_kink,
     }
 }
 
@@ -403,7 +558,7 @@ fn class_point(
     scenario: &Scenario,
 ) -> ClassPoint {
     let at = &rest.sources[index];
-    let (marked, p) = (source.is_marked(), rest.signal.probability);
+    let (marked, p) = (source.is_marked(), rest.signals[index].probability);
     ClassPoint {
         name: class.name.clone(),
         group: class.group_name.to_owned(),
@@ -414,7 +569,7 @@ fn class_point(
         rate_packets_per_s: at.rate,
         rate_bit_per_s: at.rate * scenario.packet.wire.bits(),
         window_packets: at.window,
-        share: closed.members[index].share,
+        share: closed.members[index].hops.first().map(|hop| hop.share),
         price_s: (at.price_s != 0.0).then_some(at.price_s),
         mark_probability: if marked { p } else { 0.0 },
         drop_probability: if marked { 0.0 } else { p },
@@ -424,17 +579,41 @@ fn class_point(
     }
 }
 
-fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source], rest: &Equilibrium) -> Vec<String> {
-    let mut said = vec![format!(
-        "`{name}` is the only link with a queue, since no other carries data; round-trip minima are frozen at \
-                 the propagation delay, and state of a law that is not a number at its start"
-    )];
-    let back = classes.iter().any(|c| c.group.backward.iter().any(|l| l == name));
-    said.push(if back {
-        format!("acknowledgements cross `{name}` too, and their load on it is ignored")
+fn assumptions(
+    names: &[&str],
+    binding: &[usize],
+    classes: &[Class<'_>],
+    sources: &[Source],
+    rest: &Equilibrium,
+) -> Vec<String> {
+    let list = |links: &[usize]| links.iter().map(|l| format!("`{}`", names[*l])).collect::<Vec<_>>().join(", ");
+    let frozen =
+        "round-trip minima are frozen at the propagation delay, and state of a law that is not a number at its start";
+    let mut said = Vec::new();
+    let silent: Vec<usize> = (0..names.len()).filter(|l| !binding.contains(l)).collect();
+    if names.len() == 1 {
+        said.push(format!("{} is the only link with a queue, since no other carries data; {frozen}", list(binding)));
     } else {
-        format!("no acknowledgement crosses `{name}`, so they are no part of its load")
-    });
+        let silent = if silent.is_empty() { String::new() } else { format!("; {} limit nobody", list(&silent)) };
+        said.push(format!("the links with a signal are {}{silent}; {frozen}", list(binding)));
+    }
+    let waits: Vec<usize> = binding.iter().copied().filter(|l| rest.links[*l].rest.queue > 0.0).collect();
+    if waits.len() > 1 {
+        said.push(format!(
+            "what arrives at a link is what its senders sent, as (1) of fast-aqm has it: that a full queue before it \
+             ({}) evens out the sum of what it passes on is not counted",
+            list(&waits)
+        ));
+    }
+    for &l in binding {
+        let name = names[l];
+        let back = classes.iter().any(|c| c.group.backward.iter().any(|n| n == name));
+        said.push(if back {
+            format!("acknowledgements cross `{name}` too, and their load on it is ignored")
+        } else {
+            format!("no acknowledgement crosses `{name}`, so they are no part of its load")
+        });
+    }
     if sources.iter().any(Source::is_cut) {
         said.push(
             "every mark or loss counts as one cut (a rate of cuts of rate times probability); hosts let one through in \
@@ -471,19 +650,23 @@ fn assumptions(name: &str, classes: &[Class<'_>], sources: &[Source], rest: &Equ
 }
 
 fn warnings(
-    name: &str,
-    link: &Link,
+    scenario: &Scenario,
+    names: &[&str],
+    binding: &[usize],
     classes: &[Class<'_>],
     sources: &[Source],
     rest: &Equilibrium,
     closed: &Loop,
 ) -> Vec<String> {
     let mut said = Vec::new();
-    if closed.bottleneck.runs_away {
-        said.push(format!("`{}` of `{name}` alone runs away at a constant load: no verdict", link.aqm.law.name));
-    }
-    if let Linearises::Declared(what) = link.aqm.law.linearises {
-        said.push(format!("`{}` declares {what}", link.aqm.law.name));
+    for (&l, response) in binding.iter().zip(&closed.links) {
+        let law = scenario.links[names[l]].aqm.law;
+        if response.runs_away {
+            said.push(format!("`{}` of `{}` alone runs away at a constant load: no verdict", law.name, names[l]));
+        }
+        if let Linearises::Declared(what) = law.linearises {
+            said.push(format!("`{}` declares {what}", law.name));
+        }
     }
     let mut merged: Vec<&str> = classes.iter().filter(|c| c.merged).map(|c| c.group_name).collect();
     merged.dedup();
@@ -498,11 +681,11 @@ fn warnings(
                 class.name, options.receive_window, at.window
             ));
         }
-        if source.is_cut() && at.window * rest.signal.probability > 0.5 {
+        if source.is_cut() && at.window * rest.signals[i].probability > 0.5 {
             said.push(format!(
                 "`{}` has {} marks or losses a round: more than one a round is cut once only, which is ignored",
                 class.name,
-                at.window * rest.signal.probability
+                at.window * rest.signals[i].probability
             ));
         }
         if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {

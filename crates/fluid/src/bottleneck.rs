@@ -26,6 +26,8 @@ pub struct Bottleneck {
     packet_bytes: u32,
     /// Where the law last rested; the next search starts there.
     last: Vec<f64>,
+    /// What it carries before it speaks [packets/s].
+    wanted: f64,
 }
 
 /// A link at rest.
@@ -83,6 +85,7 @@ impl Bottleneck {
             needs: machine.needs(),
             last: machine.start().to_vec(),
             machine,
+            wanted: site.packets_per_s(),
             packet_bytes: u32::try_from(site.packet.0).unwrap_or(u32::MAX),
         })
     }
@@ -178,6 +181,17 @@ impl Bottleneck {
         Some(self.probability(&state, &seen).value)
     }
 
+    /// The load up to which the law says nothing [packets/s]: its capacity, or what a law that integrates wants.
+    pub(crate) fn wanted(&self) -> f64 {
+        self.wanted
+    }
+
+    /// The link where it limits nobody, at a load given as a share of its capacity.
+    pub(crate) fn silent(&self, utilization: f64) -> BottleneckRest {
+        let state = self.machine.start().to_vec();
+        BottleneckRest { state, queue: 0.0, load: utilization * self.capacity, probability: 0.0, price_s: 0.0 }
+    }
+
     /// The rest of a law that does not integrate, at a given queue and load.
     pub(crate) fn rest(&mut self, queue: f64, load: f64) -> Result<BottleneckRest, AnalysisError> {
         let (start, fresh) = (self.last.clone(), self.machine.start().to_vec());
@@ -220,6 +234,7 @@ impl Bottleneck {
             if let Some(mut state) = found {
                 let (queue, load) = split(Dual::of(state.pop()?));
                 self.last.clone_from(&state);
+                self.wanted = load.value;
                 return Some(self.said(state, queue.value, load.value));
             }
         }

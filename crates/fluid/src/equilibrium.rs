@@ -1,32 +1,48 @@
-//! The equilibrium of one bottleneck: the signal at which the sources send what the link takes.
+//! The equilibrium: the signals of the links at which the sources send what the links take.
 //!
 //! Two kinds of queue laws ask for two searches, and which it is, is asked of the law. One that rests wherever queue and
 //! load leave it (RED; drop-tail, which says nothing) turns the queue into a signal: search the queue. One that
 //! integrates (price, PI) rests at any signal, but only at the load or queue that it wants: search the signal. In both
 //! the sources' demand falls as the signal rises, so a bisection is sure.
+//!
+//! Of several links each is searched in turn with the others as they are, which for laws with a utility is descent along
+//! the coordinates of the dual program; Newton's method on all signals at once ends it. A link that is not full whatever
+//! it says is no bottleneck, and is silent.
 
 use crate::bottleneck::{Bottleneck, BottleneckRest, Free};
+use crate::eigen;
 use crate::error::AnalysisError;
+use crate::matrix::solve;
 use crate::source::{Demand, Signal, Source, SourceRest};
 
 /// Everything at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equilibrium {
-    /// The link.
-    pub bottleneck: BottleneckRest,
+    /// The links, in the order given.
+    pub links: Vec<LinkRest>,
     /// The classes, in the order given.
     pub sources: Vec<SourceRest>,
-    /// What the path tells the sources.
-    pub signal: Signal,
+    /// What each class's path tells it.
+    pub signals: Vec<Signal>,
 }
 
-/// What the sources send, all classes together.
-struct Total {
+/// A link at rest, in its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkRest {
+    /// The link.
+    pub rest: BottleneckRest,
+    /// What it tells those who cross it.
+    pub signal: Signal,
+    /// Whether it limits anyone: its signal is not zero.
+    pub binding: bool,
+}
+
+/// What the sources send to a link, all classes together.
+struct Offered {
     /// Arrivals at the queue [packets/s].
     load: f64,
     /// What of it enters the line: without what the queue's law drops [packets/s].
     served: f64,
-    rests: Vec<SourceRest>,
 }
 
 /// Demands beyond this multiple of the capacity count as unbounded.
@@ -37,17 +53,8 @@ const BEYOND: f64 = 1e3;
 const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
-fn total(sources: &mut [Source], signal: Signal, capacity: f64) -> Result<Option<Total>, AnalysisError> {
-    let (mut load, mut served, mut rests) = (0.0, 0.0, Vec::with_capacity(sources.len()));
-    for source in sources {
-        let Demand::Rest(rest) = source.demand(signal, BEYOND * capacity)? else { return Ok(None) };
-        let rate = f64::from(source.count) * rest.rate;
-        load += rate;
-        served += rate * if source.is_marked() { 1.0 } else { 1.0 - signal.probability };
-        rests.push(rest);
-    }
-    Ok(Some(Total { load, served, rests }))
-}
+/// Rounds of all links before the search is given up.
+const ROUNDS: usize = 400;
 
 /// A point of the search: the link at some signal and what the sources would send then.
 struct Trial {
@@ -55,7 +62,14 @@ struct Trial {
     signal: Signal,
     /// What the sources would send beyond what the link takes [packets/s]; infinite where they know no bound.
     excess: f64,
-    rests: Vec<SourceRest>,
+}
+
+/// What came of the search of one link.
+enum Searched {
+    /// It is a bottleneck.
+    Binds(Trial),
+    /// It is not: its flows send so much of its capacity with an empty queue and no mark.
+    Unfilled(f64),
 }
 
 /// Bisects in the logarithm between a point of positive and one of negative excess.
@@ -77,42 +91,321 @@ fn bisect(
     }
 }
 
-/// Finds the equilibrium of `sources` on `bottleneck`.
+/// Links, sources, and the links that each source crosses.
+struct Net<'a> {
+    links: &'a mut [Bottleneck],
+    sources: &'a mut [Source],
+    routes: &'a [Vec<usize>],
+}
+
+impl Net<'_> {
+    /// What a path tells: delays add up, and a packet is marked that is marked by any.
+    fn path(&self, source: usize, signals: &[Signal]) -> Signal {
+        let route = &self.routes[source];
+        let kept: f64 = route.iter().map(|l| 1.0 - signals[*l].probability).product();
+        let one = |l: &usize| signals[*l].probability;
+        let probability = if route.len() == 1 { one(&route[0]) } else { 1.0 - kept };
+        Signal { queueing_delay_s: route.iter().map(|l| signals[*l].queueing_delay_s).sum(), probability }
+    }
+
+    /// What arrives at `link` at these signals; none where somebody knows no bound.
+    fn offered(&mut self, link: usize, signals: &[Signal]) -> Result<Option<Offered>, AnalysisError> {
+        let (mut load, mut served) = (0.0, 0.0);
+        for i in 0..self.sources.len() {
+            let Some(hop) = self.routes[i].iter().position(|l| *l == link) else { continue };
+            let signal = self.path(i, signals);
+            let most = BEYOND * self.routes[i].iter().map(|l| self.links[*l].capacity).fold(0.0, f64::max);
+            let source = &mut self.sources[i];
+            let Demand::Rest(rest) = source.demand(signal, most)? else { return Ok(None) };
+            let mut rate = f64::from(source.count) * rest.rate;
+            if !source.is_marked() {
+                // What is dropped before does not arrive.
+                rate *= self.routes[i][..hop].iter().map(|l| 1.0 - signals[*l].probability).product::<f64>();
+            }
+            load += rate;
+            served += rate * if source.is_marked() { 1.0 } else { 1.0 - signals[link].probability };
+        }
+        Ok(Some(Offered { load, served }))
+    }
+
+    /// What the sources would send to a link at rest beyond what it takes, over its capacity.
+    fn excess(&mut self, link: usize, rest: &BottleneckRest, signals: &[Signal]) -> Result<f64, AnalysisError> {
+        let capacity = self.links[link].capacity;
+        Ok(match self.offered(link, signals)? {
+            Some(o) if rest.load >= capacity => o.served / capacity - 1.0,
+            Some(o) => (o.load - rest.load) / capacity,
+            None => f64::INFINITY,
+        })
+    }
+
+    /// One link at the number that its search goes along, everything else as it is.
+    fn at(&mut self, link: usize, kind: Kind, x: f64) -> Result<Option<(BottleneckRest, Signal)>, AnalysisError> {
+        let l = &mut self.links[link];
+        let capacity = l.capacity;
+        let rest = match kind {
+            Kind::Queue => l.rest(libm::exp(x), capacity)?,
+            Kind::Load => l.rest(0.0, libm::exp(x))?,
+            Kind::Probability(free) => {
+                let Some(rest) = l.rest_saying(-libm::expm1(-libm::exp(x)), free) else { return Ok(None) };
+                rest
+            }
+        };
+        let signal = Signal { queueing_delay_s: rest.queue / capacity, probability: rest.probability };
+        Ok(Some((rest, signal)))
+    }
+
+    /// Newton's method on all binding links at once, along the logarithm of what each search goes along. Whether it ended
+    /// at the rest of all.
+    fn polish(&mut self, state: &mut [Option<LinkRest>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
+        let binding: Vec<usize> = (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| r.binding)).collect();
+        let mut x: Vec<f64> =
+            binding.iter().map(|&l| state[l].as_ref().map_or(0.0, |r| kinds[l].coordinate(&r.rest))).collect();
+        let mut signals = signals_of(state);
+        let mut evaluate =
+            |x: &[f64], signals: &mut Vec<Signal>| -> Result<Option<(Vec<BottleneckRest>, Vec<f64>)>, AnalysisError> {
+                let mut rests = Vec::with_capacity(binding.len());
+                for (&l, x) in binding.iter().zip(x) {
+                    let Some((rest, signal)) = self.at(l, kinds[l], *x)? else { return Ok(None) };
+                    signals[l] = signal;
+                    rests.push(rest);
+                }
+                let excess: Result<Vec<f64>, _> =
+                    binding.iter().zip(&rests).map(|(&l, rest)| self.excess(l, rest, signals)).collect();
+                let excess = excess?;
+                Ok(excess.iter().all(|e| e.is_finite()).then_some((rests, excess)))
+            };
+        let size = |v: &[f64]| v.iter().fold(0.0, |m, e| f64::max(m, e.abs()));
+        let Some((mut rests, mut excess)) = evaluate(&x, &mut signals)? else { return Ok(false) };
+        for _ in 0..30 {
+            if size(&excess) < 1e-13 {
+                break;
+            }
+            let mut slopes = vec![vec![0.0; x.len()]; x.len()];
+            for j in 0..x.len() {
+                let mut beside = x.clone();
+                beside[j] += 1e-6;
+                let Some((_, moved)) = evaluate(&beside, &mut signals)? else { return Ok(false) };
+                for (row, (m, e)) in slopes.iter_mut().zip(moved.iter().zip(&excess)) {
+                    row[j] = (m - e) / 1e-6;
+                }
+            }
+            let Some(step) = solve(slopes, excess.iter().map(|e| vec![-e]).collect()) else { return Ok(false) };
+            let longest = step.iter().fold(0.0, |m, s| f64::max(m, s[0].abs()));
+            let mut share = f64::min(1.0, 1.0 / longest);
+            loop {
+                let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x + share * s[0]).collect();
+                match evaluate(&next, &mut signals)? {
+                    Some((r, e)) if size(&e) < size(&excess) => {
+                        (x, rests, excess) = (next, r, e);
+                        break;
+                    }
+                    _ if share > 1e-3 => share *= 0.5,
+                    _ if size(&excess) < 1e-10 => {
+                        // The bottom of the arithmetic.
+                        share = 0.0;
+                        break;
+                    }
+                    _ => return Ok(false),
+                }
+            }
+            if share == 0.0 {
+                break;
+            }
+        }
+        if size(&excess) > 1e-10 {
+            return Ok(false);
+        }
+        for (&l, rest) in binding.iter().zip(rests) {
+            let signal =
+                Signal { queueing_delay_s: rest.queue / self.links[l].capacity, probability: rest.probability };
+            state[l] = Some(LinkRest { rest, signal, binding: true });
+        }
+        Ok(true)
+    }
+}
+
+/// What the search of a link goes along.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// The queue of a law that rests anywhere.
+    Queue,
+    /// The load of such a law, where the line is not full.
+    Load,
+    /// The signal of a law that integrates; what it leaves free.
+    Probability(Free),
+}
+
+impl Kind {
+    fn coordinate(self, rest: &BottleneckRest) -> f64 {
+        libm::log(match self {
+            Self::Queue => rest.queue,
+            Self::Load => rest.load,
+            Self::Probability(_) => -libm::log1p(-rest.probability),
+        })
+    }
+}
+
+fn signals_of(state: &[Option<LinkRest>]) -> Vec<Signal> {
+    state.iter().map(|r| r.as_ref().map_or(Signal::NONE, |r| r.signal)).collect()
+}
+
+/// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order.
 ///
 /// # Errors
-/// There is none, and why; or a law did not come to rest.
-pub fn find(bottleneck: &mut Bottleneck, sources: &mut [Source]) -> Result<Equilibrium, AnalysisError> {
-    let trial = match bottleneck.integrates() {
-        Some(probability) => by_probability(bottleneck, sources, probability)?,
-        None => by_queue(bottleneck, sources)?,
+/// There is none, or its prices are not determined, and why; or a law did not come to rest.
+pub fn find(
+    links: &mut [Bottleneck],
+    sources: &mut [Source],
+    routes: &[Vec<usize>],
+) -> Result<Equilibrium, AnalysisError> {
+    let begins: Vec<Option<f64>> = links.iter_mut().map(Bottleneck::integrates).collect();
+    let several = links.len() > 1;
+    let mut net = Net { links, sources, routes };
+    let n = net.links.len();
+    let mut state: Vec<Option<LinkRest>> = vec![None; n];
+    let mut settled = false;
+    for round in 0..ROUNDS {
+        let mut moved = 0.0_f64;
+        for l in 0..n {
+            let mut signals = signals_of(&state);
+            let begin = begins[l].map(|begin| match &state[l] {
+                Some(r) if r.signal.probability > 0.0 => r.signal.probability,
+                _ => begin,
+            });
+            let searched = search(&mut net, l, begin, &mut signals)?;
+            let next = match searched {
+                Searched::Binds(trial) => LinkRest { rest: trial.link, signal: trial.signal, binding: true },
+                Searched::Unfilled(utilization) if !several => {
+                    return Err(AnalysisError::NotFilled { link: net.links[l].name.clone(), utilization });
+                }
+                Searched::Unfilled(utilization) => {
+                    LinkRest { rest: net.links[l].silent(utilization), signal: Signal::NONE, binding: false }
+                }
+            };
+            let before = state[l].as_ref().map_or(Signal::NONE, |r| r.signal);
+            moved = f64::max(moved, difference(before, next.signal));
+            state[l] = Some(next);
+        }
+        if !several || moved < 1e-13 {
+            settled = true;
+            break;
+        }
+        if moved < 0.2 || round % 20 == 19 {
+            let kinds: Vec<Kind> =
+                (0..n).map(|l| kind(begins[l].is_some(), state[l].as_ref(), net.links[l].capacity)).collect();
+            let mut polished = state.clone();
+            // A link that was silent may bind beside those that were moved.
+            if net.polish(&mut polished, &kinds)? && silent_stay_silent(&mut net, &polished)? {
+                state = polished;
+                settled = true;
+                break;
+            }
+        }
+    }
+    let state: Vec<LinkRest> = state.into_iter().flatten().collect();
+    let tight: Vec<usize> =
+        (0..n).filter(|&l| state[l].binding || full(&mut net, l, &state).unwrap_or(false)).collect();
+    if tight.is_empty() {
+        let fullest = (0..n).max_by(|&a, &b| state[a].rest.load.total_cmp(&state[b].rest.load)).unwrap_or(0);
+        let utilization = state[fullest].rest.load / net.links[fullest].capacity;
+        return Err(AnalysisError::NotFilled { link: net.links[fullest].name.clone(), utilization });
+    }
+    let routing: Vec<Vec<f64>> =
+        tight.iter().map(|l| routes.iter().map(|route| if route.contains(l) { 1.0 } else { 0.0 }).collect()).collect();
+    let rank = eigen::rank(&routing);
+    if rank < tight.len() {
+        let names = tight.iter().map(|l| net.links[*l].name.clone()).collect();
+        return Err(AnalysisError::RankDeficient { links: names, rank });
+    }
+    if !settled {
+        let names: Vec<String> = tight.iter().map(|l| net.links[*l].name.clone()).collect();
+        return Err(AnalysisError::NotFound { links: names });
+    }
+    let signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
+    let (mut rests, mut told) = (Vec::new(), Vec::new());
+    for i in 0..net.sources.len() {
+        let signal = net.path(i, &signals);
+        rests.push(net.sources[i].rest(signal)?);
+        told.push(signal);
+    }
+    let mut state = state;
+    for (l, at) in state.iter_mut().enumerate() {
+        if let Some(offered) = net.offered(l, &signals)? {
+            at.rest.load = offered.load;
+        }
+    }
+    Ok(Equilibrium { links: state, sources: rests, signals: told })
+}
+
+/// How far two signals are apart, relative to the larger.
+fn difference(a: Signal, b: Signal) -> f64 {
+    let relative = |x: f64, y: f64| if x == y { 0.0 } else { (x - y).abs() / f64::max(x.abs(), y.abs()) };
+    f64::max(relative(a.queueing_delay_s, b.queueing_delay_s), relative(a.probability, b.probability))
+}
+
+fn kind(integrates: bool, at: Option<&LinkRest>, capacity: f64) -> Kind {
+    match at {
+        Some(r) if integrates => Kind::Probability(if r.rest.load < capacity { Free::Load } else { Free::Queue }),
+        Some(r) if r.rest.queue == 0.0 => Kind::Load,
+        _ => Kind::Queue,
+    }
+}
+
+fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal]) -> Result<Searched, AnalysisError> {
+    // The link is asked apart from the net, whose sources it is asked with.
+    let mut demand = |net: &mut Net<'_>, signal: Signal| {
+        signals[l] = signal;
+        net.offered(l, signals)
     };
-    let load = sources.iter().zip(&trial.rests).map(|(s, r)| f64::from(s.count) * r.rate).sum();
-    let link = BottleneckRest { load, ..trial.link };
-    Ok(Equilibrium { bottleneck: link, sources: trial.rests, signal: trial.signal })
+    match begin {
+        Some(begin) => by_probability(net, l, begin, &mut demand),
+        None => by_queue(net, l, &mut demand),
+    }
+}
+
+type Ask<'a> = &'a mut dyn FnMut(&mut Net<'_>, Signal) -> Result<Option<Offered>, AnalysisError>;
+
+/// Whether a silent link carries all that it would take before it spoke.
+fn full(net: &mut Net<'_>, l: usize, state: &[LinkRest]) -> Result<bool, AnalysisError> {
+    let signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
+    let wanted = net.links[l].wanted();
+    Ok(net.offered(l, &signals)?.is_none_or(|o| o.load > wanted * (1.0 - 1e-9)))
+}
+
+fn silent_stay_silent(net: &mut Net<'_>, state: &[Option<LinkRest>]) -> Result<bool, AnalysisError> {
+    let signals = signals_of(state);
+    for l in (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| !r.binding)) {
+        let wanted = net.links[l].wanted();
+        if net.offered(l, &signals)?.is_none_or(|o| o.load > wanted * (1.0 + 1e-9)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The queue's law rests wherever queue and load leave it.
-fn by_queue(bottleneck: &mut Bottleneck, sources: &mut [Source]) -> Result<Trial, AnalysisError> {
+fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, AnalysisError> {
+    let bottleneck = &net.links[l];
     let capacity = bottleneck.capacity;
     let (link, aqm, reason) = (bottleneck.name.clone(), bottleneck.law(), bottleneck.reason());
     let mut at = |queue: f64, load: f64| -> Result<Trial, AnalysisError> {
-        let link = bottleneck.rest(queue, load)?;
+        let link = net.links[l].rest(queue, load)?;
         let signal = Signal { queueing_delay_s: queue / capacity, probability: link.probability };
-        let (excess, rests) = match total(sources, signal, capacity)? {
+        let excess = match demand(net, signal)? {
             // A full line takes what it can carry; one that is not full takes what comes.
-            Some(t) if load >= capacity => (t.served - capacity, t.rests),
-            Some(t) => (t.load - load, t.rests),
-            None => (f64::INFINITY, Vec::new()),
+            Some(o) if load >= capacity => o.served - capacity,
+            Some(o) => o.load - load,
+            None => f64::INFINITY,
         };
-        Ok(Trial { link, signal, excess, rests })
+        Ok(Trial { link, signal, excess })
     };
     if at(0.0, capacity)?.excess < 0.0 {
         // The line is not full; a law that watches the load may still mark.
         let found = bisect(1e-12 * capacity, capacity, &mut |load| at(0.0, load))?;
         if found.signal.probability == 0.0 {
-            return Err(AnalysisError::NotFilled { link, utilization: found.link.load / capacity });
+            return Ok(Searched::Unfilled(found.link.load / capacity));
         }
-        return Ok(found);
+        return Ok(Searched::Binds(found));
     }
     let mut high = 1.0;
     while at(high, capacity)?.excess >= 0.0 {
@@ -125,48 +418,50 @@ fn by_queue(bottleneck: &mut Bottleneck, sources: &mut [Source]) -> Result<Trial
             return Err(AnalysisError::NoEquilibrium { link, aqm, why });
         }
     }
-    bisect(1e-9, high, &mut |queue| at(queue, capacity))
+    bisect(1e-9, high, &mut |queue| at(queue, capacity)).map(Searched::Binds)
 }
 
 /// The queue's law integrates: any mark probability, but only at the load or queue it wants.
-fn by_probability(bottleneck: &mut Bottleneck, sources: &mut [Source], begin: f64) -> Result<Trial, AnalysisError> {
-    let capacity = bottleneck.capacity;
-    let (name, aqm) = (bottleneck.name.clone(), bottleneck.law());
+fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> Result<Searched, AnalysisError> {
+    let capacity = net.links[l].capacity;
+    let (name, aqm) = (net.links[l].name.clone(), net.links[l].law());
     let no = |why: String| AnalysisError::NoEquilibrium { link: name.clone(), aqm, why };
     // Along -ln(1 - P), the logarithm of which resolves both ends of a probability.
-    let mut at = |v: f64| -> Result<Trial, AnalysisError> {
+    let mut maybe = |v: f64| -> Result<Option<Trial>, AnalysisError> {
         let probability = -libm::expm1(-v);
+        let bottleneck = &mut net.links[l];
         let empty = bottleneck.rest_saying(probability, Free::Load).filter(|r| 0.0 < r.load && r.load <= capacity);
-        let link = match empty {
-            Some(rest) => rest,
-            None => bottleneck
-                .rest_saying(probability, Free::Queue)
-                .filter(|r| r.queue >= 0.0)
-                .ok_or_else(|| no(format!("its law does not stay at a probability of {probability}")))?,
-        };
+        let full = || bottleneck.rest_saying(probability, Free::Queue).filter(|r| r.queue >= 0.0);
+        let Some(link) = empty.or_else(full) else { return Ok(None) };
         let signal = Signal { queueing_delay_s: link.queue / capacity, probability };
-        let (excess, rests) = match total(sources, signal, capacity)? {
-            Some(t) if link.load >= capacity => (t.served - capacity, t.rests),
-            Some(t) => (t.load - link.load, t.rests),
-            None => (f64::INFINITY, Vec::new()),
+        let excess = match demand(net, signal)? {
+            Some(o) if link.load >= capacity => o.served - capacity,
+            Some(o) => o.load - link.load,
+            None => f64::INFINITY,
         };
-        Ok(Trial { link, signal, excess, rests })
+        Ok(Some(Trial { link, signal, excess }))
     };
+    let mut at =
+        |v: f64| maybe(v)?.ok_or_else(|| no(format!("its law does not stay at a probability of {}", -libm::expm1(-v))));
     // From where the law was found, in steps small enough that the next state is near the last.
     let begin = (-libm::log1p(-begin)).clamp(1e-6, 5.0);
-    let rises = at(begin)?.excess > 0.0;
+    let mut trial = at(begin)?;
+    let rises = trial.excess > 0.0;
     let mut low = begin;
     let mut high = begin;
     loop {
         let v = if rises { high / 0.7 } else { low * 0.7 };
-        let trial = at(v)?;
+        trial = match at(v) {
+            // So near to silence the law's limit at zero is in the way; the demand hardly changes any more.
+            Err(_) if v < 1e-6 => return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity)),
+            found => found?,
+        };
         (low, high) = if rises { (high, v) } else { (v, low) };
         if (trial.excess > 0.0) != rises {
-            return bisect(low, high, &mut at);
+            return bisect(low, high, &mut at).map(Searched::Binds);
         }
         if v < 1e-12 {
-            let utilization = (trial.excess + trial.link.load) / capacity;
-            return Err(AnalysisError::NotFilled { link: name, utilization });
+            return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity));
         }
         if v > 20.0 {
             let excess = trial.excess;

@@ -12,14 +12,37 @@ pub enum AnalysisError {
     /// The flows cross no link at all.
     #[error("no flow crosses a link: without a queue there is no loop to analyse")]
     NoLink,
-    /// More than one link carries data.
+    /// More full links than the routing can tell apart.
     #[error(
-        "data cross {} links ({}); this analysis takes one bottleneck: give the flows one link and private delay",
-        links.len(), links.join(", ")
+        "prices are not determined: {} are full at once, and the flows that cross them tell only {rank} of them apart (the \
+         routing matrix has rank {rank}); rates are determined, and how a price is shared among such links is not: make \
+         one a little faster, or give it flows of its own",
+        links.join(", ")
     )]
-    SeveralLinks {
-        /// Their names.
+    RankDeficient {
+        /// The full links.
         links: Vec<String>,
+        /// The rank of the routing matrix of full links.
+        rank: usize,
+    },
+    /// The search did not end.
+    #[error("the search for an equilibrium of {} did not end; there may be none", links.join(", "))]
+    NotFound {
+        /// The links that were full when it was given up.
+        links: Vec<String>,
+    },
+    /// A path has links that mark and links that drop.
+    #[error(
+        "`{class}` crosses `{marks}`, which marks its packets, and `{drops}`, which drops them: this analysis has one \
+         signal a path, so let both mark or neither"
+    )]
+    MarksAndDrops {
+        /// The class of flows.
+        class: String,
+        /// A link that marks.
+        marks: String,
+        /// A link that drops.
+        drops: String,
     },
     /// The scenario has something that changes the answer and that the analysis does not count.
     #[error("{place} has {what}, which this analysis does not count: {remedy}")]

@@ -1,7 +1,7 @@
 //! The fluid world: where a scenario rests, and whether it stays there.
 //!
-//! [`analyze`] takes a resolved scenario with one bottleneck and gives its equilibrium, its loop gain with exact delays,
-//! margins, a verdict and the class that limits it. Everything about a law is asked of the law's own code on dual
+//! [`analyze`] takes a resolved scenario and gives its equilibrium, its loop gain with exact delays, margins, a verdict and
+//! the class that limits it. Everything about a law is asked of the law's own code on dual
 //! numbers: no law is known here by name, so a new one is analysed the day it enters the registry.
 //!
 //! | room | what lives there |
@@ -12,6 +12,9 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`dde`] | delay differential equations by the method of steps |
+//! | [`retarded`] | linear delay equations and their rightmost roots |
+//! | [`roots`] | rightmost roots of any loop |
 //! | [`theory`] | the papers' formulas |
 //!
 //! It **does not** integrate delay equations, find the roots of the characteristic equation, or take more than one
@@ -20,6 +23,8 @@
 pub mod analysis;
 pub mod bottleneck;
 pub mod complex;
+pub mod dde;
+mod eigen;
 pub mod equilibrium;
 mod error;
 mod linear;
@@ -27,6 +32,8 @@ mod machine;
 pub mod margin;
 mod matrix;
 pub mod response;
+pub mod retarded;
+pub mod roots;
 mod settle;
 pub mod source;
 pub mod theory;

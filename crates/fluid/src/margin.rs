@@ -1,4 +1,7 @@
-//! Margins of a scalar loop, and whether it is stable, by the Nyquist criterion.
+//! Margins of a loop, and whether it is stable, by the Nyquist criterion.
+//!
+//! Of a loop of several links the gain is a matrix: the verdict comes from `det(I + L)`, margins from the eigenloci, the
+//! eigenvalues of `L(jw)` followed along the frequency. Gain margins are those of one factor common to all links.
 //!
 //! The open loop may have poles on the imaginary axis: integrators at the origin, and, for ACK-clocked senders, one at
 //! every multiple of `2 pi / tau`. So encirclements of -1 are counted along `Re s = sigma` with a sigma a million times
@@ -9,6 +12,7 @@ use core::f64::consts::PI;
 use serde::Serialize;
 
 use crate::complex::Complex;
+use crate::eigen;
 
 /// Whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +58,9 @@ pub struct Margins {
     pub least_distance: f64,
     /// Where that is [rad/s].
     pub least_distance_rad_per_s: f64,
+    /// The largest factor by which the loop amplifies a disturbance of any frequency, and of any direction over links:
+    /// the peak of the largest singular value of `(I + L)^-1`.
+    pub sensitivity_peak: f64,
 }
 
 /// What sets the scale of frequencies.
@@ -79,22 +86,136 @@ const POINTS: usize = 2_000_000;
 
 /// Margins and verdict of the loop `gain`, an analytic function of `s` [1/s] in the right half plane.
 pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
+    margins_and_locus(gain, span).0
+}
+
+/// The same, with the curve they were read from: frequencies [rad/s] and gains.
+pub fn margins_and_locus(gain: &dyn Fn(Complex) -> Complex, span: Span) -> (Margins, Vec<(f64, Complex)>) {
     let sigma = 1e-6 / span.slowest_s;
     let on_axis = |w: f64| gain(Complex::axis(w));
     let beside = |w: f64| gain(Complex::new(sigma, w));
-
-    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true));
+    let across = |top: f64| turn_across(gain, sigma, top, span);
+    let (verdict, unstable_roots) = count(&follow(&beside, 1e-3 * sigma, span, true), &across);
     let curve = follow(&on_axis, 1e-5 / span.slowest_s, span, false);
-    let axis = crossings(&curve, &on_axis, |l| if l.re < 0.0 { Some(l.im) } else { None });
-    let sizes: Vec<(f64, f64)> =
-        axis.into_iter().filter(|(_, l)| l.im.abs() < 1e-6 * l.re.abs()).map(|(w, l)| (w, -l.re)).collect();
+    let loci = [Locus { curve, gain: Box::new(on_axis) }];
+    let mut margins = measured(verdict, unstable_roots, &loci);
+    margins.sensitivity_peak = 1.0 / margins.least_distance;
+    let [Locus { curve, .. }] = loci;
+    (margins, curve)
+}
+
+/// Margins and verdict of a loop of several links, with the eigenloci they were read from: frequencies [rad/s] and
+/// eigenvalues of `gain`, each locus followed by nearness.
+pub fn matrix_margins(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, span: Span) -> (Margins, Vec<Vec<(f64, Complex)>>) {
+    let sigma = 1e-6 / span.slowest_s;
+    let ahead = |s: Complex| {
+        let mut matrix = gain(s);
+        for (i, row) in matrix.iter_mut().enumerate() {
+            row[i] = row[i] + Complex::ONE;
+        }
+        matrix
+    };
+    let excess = |s: Complex| eigen::determinant(ahead(s)) - Complex::ONE;
+    let values =
+        |re: f64, w: f64| eigen::of_complex(&gain(Complex::new(re, w))).filter(|v| v.iter().all(|l| l.is_finite()));
+    let turns = follow_all(&|w| values(sigma, w), 1e-3 * sigma, span, true);
+    let (verdict, unstable_roots) = count_all(&turns, &|top| turn_across(&excess, sigma, top, span));
+    let loci = follow_all(&|w| values(0.0, w), 1e-5 / span.slowest_s, span, false);
+    let Some(grid) = loci.first().cloned() else {
+        return (measured(Verdict::Undecided, 0, &[]), loci);
+    };
+    let followed: Vec<Locus<'_>> = loci
+        .iter()
+        .map(|curve| Locus { curve: curve.clone(), gain: Box::new(|w| eigenvalue_near(gain, curve, w)) })
+        .collect();
+    let mut margins = measured(verdict, unstable_roots, &followed);
+    drop(followed);
+    let least = |w: f64| eigen::least_singular(&ahead(Complex::axis(w)));
+    let lowest = (0..grid.len()).min_by(|&a, &b| least(grid[a].0).total_cmp(&least(grid[b].0)));
+    margins.sensitivity_peak = lowest.map_or(1.0, |at| 1.0 / lowest_between(&grid, at, &least).1);
+    (margins, loci)
+}
+
+/// The number of roots of `det(I + L(s))` in the right half plane, by the turns of the determinant beside the axis up to
+/// `top` [rad/s], from where on every eigenvalue of `L` is below one in modulus. None where they do not add up.
+pub fn unstable_roots(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, slowest_s: f64, top: f64) -> Option<u32> {
+    let sigma = 1e-6 / slowest_s;
+    let ahead = |w: f64| {
+        let mut matrix = gain(Complex::new(sigma, w));
+        for (i, row) in matrix.iter_mut().enumerate() {
+            row[i] = row[i] + Complex::ONE;
+        }
+        eigen::determinant(matrix)
+    };
+    let mut turned = 0.0;
+    let mut last = (0.0, ahead(0.0));
+    let mut w = 0.1 * sigma;
+    while last.0 < top {
+        let next = (f64::min(w, top), ahead(f64::min(w, top)));
+        turned += turn_between(&ahead, last, next, 40);
+        last = next;
+        w *= 1.05;
+    }
+    let values = eigen::of_complex(&gain(Complex::new(sigma, top)))?;
+    let left: f64 = values.iter().map(|l| (*l + Complex::ONE).arg()).sum();
+    let roots = -(turned - left) / PI;
+    let whole = libm::round(roots);
+    ((roots - whole).abs() < 0.05 && whole >= 0.0).then_some(whole as u32)
+}
+
+/// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole.
+fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32) -> f64 {
+    let whole = (b.1 / a.1).arg();
+    let w = f64::midpoint(a.0, b.0);
+    let middle = (w, f(w));
+    let (first, second) = ((middle.1 / a.1).arg(), (b.1 / middle.1).arg());
+    if depth == 0 || (first.abs() < TURN && second.abs() < TURN && (whole - first - second).abs() < 1e-6) {
+        return first + second;
+    }
+    turn_between(f, a, middle, depth - 1) + turn_between(f, middle, b, depth - 1)
+}
+
+fn nearest_of(values: &[Complex], to: Complex) -> usize {
+    let distance = |i: &usize| (values[*i] - to).abs();
+    (0..values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+}
+
+/// The eigenvalue at `w` that belongs to the locus `curve`.
+fn eigenvalue_near(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, curve: &Curve, w: f64) -> Complex {
+    let after = curve.partition_point(|(at, _)| *at < w).clamp(1, curve.len().max(2) - 1);
+    let ((w0, l0), (w1, l1)) = (curve[after - 1], curve[after]);
+    let share = if w1 > w0 { ((w - w0) / (w1 - w0)).clamp(0.0, 1.0) } else { 0.0 };
+    let expected = l0 * (1.0 - share) + l1 * share;
+    let values = eigen::of_complex(&gain(Complex::axis(w))).unwrap_or_default();
+    if values.is_empty() { expected } else { values[nearest_of(&values, expected)] }
+}
+
+/// A curve that margins are read from, and what it is between its points.
+struct Locus<'a> {
+    curve: Curve,
+    gain: Box<dyn Fn(f64) -> Complex + 'a>,
+}
+
+/// What the loci say; the sensitivity's peak is left to be filled in.
+fn measured(verdict: Verdict, unstable_roots: u32, loci: &[Locus<'_>]) -> Margins {
+    let mut sizes: Vec<(f64, f64)> = Vec::new();
+    let mut unit: Vec<(f64, Complex)> = Vec::new();
+    let mut closest = (0.0, 1.0);
+    for Locus { curve, gain } in loci {
+        let axis = crossings(curve, gain.as_ref(), |l| if l.re < 0.0 { Some(l.im) } else { None });
+        sizes.extend(axis.into_iter().filter(|(_, l)| l.im.abs() < 1e-6 * l.re.abs()).map(|(w, l)| (w, -l.re)));
+        let one = crossings(curve, gain.as_ref(), |l| Some(l.abs() - 1.0));
+        unit.extend(one.into_iter().filter(|(_, l)| (l.abs() - 1.0).abs() < 1e-6));
+        let near = nearest(curve, gain.as_ref());
+        if near.1 < closest.1 {
+            closest = near;
+        }
+    }
     let inside = sizes.iter().copied().filter(|(_, size)| *size < 1.0).max_by(|a, b| a.1.total_cmp(&b.1));
     let largest = sizes.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
     let outside = sizes.iter().copied().filter(|(_, size)| *size >= 1.0).min_by(|a, b| a.1.total_cmp(&b.1));
     let at = if verdict == Verdict::Unstable { largest } else { inside };
 
-    let unit = crossings(&curve, &on_axis, |l| Some(l.abs() - 1.0));
-    let unit: Vec<(f64, Complex)> = unit.into_iter().filter(|(_, l)| (l.abs() - 1.0).abs() < 1e-6).collect();
     // The angle by which the gain is ahead of -1, within half a turn.
     let lead = |l: Complex| (-l).arg();
     // Of a stable loop the crossover nearest to -1; of an unstable one that which lies behind it furthest.
@@ -105,7 +226,7 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
         .map(|&(w, l)| if lead(l) >= 0.0 { lead(l) / w } else { (lead(l) + 2.0 * PI) / w })
         .min_by(f64::total_cmp)
         .filter(|_| verdict == Verdict::Stable);
-    let (least_distance_rad_per_s, least_distance) = nearest(&curve, &on_axis);
+    let (least_distance_rad_per_s, least_distance) = closest;
     Margins {
         verdict,
         unstable_roots,
@@ -117,6 +238,7 @@ pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
         gain_crossover_rad_per_s: phase.map(|(w, _)| w),
         least_distance,
         least_distance_rad_per_s,
+        sensitivity_peak: f64::NAN,
     }
 }
 
@@ -133,7 +255,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
         let l = gain(w);
         if l.is_finite() {
             if let Some(&last) = curve.last() {
-                refine(gain, last, (w, l), (from_zero, 48), &mut curve);
+                refine(gain, last, (w, l), (if from_zero { f64::INFINITY } else { FAR }, 48), &mut curve);
             }
             curve.push((w, l));
             largest = f64::max(largest, l.abs());
@@ -149,18 +271,106 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
     curve
 }
 
+/// The same of all eigenvalues, each followed by nearness; neighbours are close enough that no eigenvalue turns unseen.
+/// Of the determinant alone that could not be told: two that turn half way round each leave it where it was.
+fn follow_all(values: &dyn Fn(f64) -> Option<Vec<Complex>>, start: f64, span: Span, from_zero: bool) -> Vec<Curve> {
+    let mut rows: Vec<(f64, Vec<Complex>)> = Vec::new();
+    if from_zero {
+        rows.extend(values(0.0).map(|v| (0.0, v)));
+    }
+    let (least, most) = (30.0 / span.fastest_s, 300.0 / span.fastest_s);
+    let mut w = start;
+    let (mut octave, mut largest) = (w, 0.0_f64);
+    while rows.len() < POINTS && w < most {
+        if let Some(v) = values(w) {
+            largest = v.iter().fold(largest, |m, l| f64::max(m, l.abs()));
+            match rows.last().cloned() {
+                Some(last) => refine_all(values, &last, (w, v), 40, &mut rows),
+                None => rows.push((w, v)),
+            }
+        }
+        if w > 2.0 * octave {
+            if w > least && largest < 0.3 {
+                break;
+            }
+            (octave, largest) = (w, 0.0);
+        }
+        w += f64::min(0.03 * w, 0.3 / span.slowest_s);
+    }
+    let n = rows.first().map_or(0, |(_, v)| v.len());
+    (0..n).map(|k| rows.iter().map(|(w, v)| (*w, v[k])).collect()).collect()
+}
+
+/// Adds what is needed between two neighbours, and the second, in the order of the first.
+fn refine_all(
+    values: &dyn Fn(f64) -> Option<Vec<Complex>>,
+    a: &(f64, Vec<Complex>),
+    b: (f64, Vec<Complex>),
+    depth: u32,
+    rows: &mut Vec<(f64, Vec<Complex>)>,
+) {
+    let matched = in_order_of(&a.1, b.1);
+    let turn = |x: Complex, y: Complex| (y / x).arg().abs();
+    let ahead = |l: Complex| l + Complex::ONE;
+    let near = |(x, y): (&Complex, &Complex)| turn(*x, *y) < TURN && turn(ahead(*x), ahead(*y)) < TURN;
+    let w = f64::midpoint(a.0, b.0);
+    if depth == 0 || a.1.iter().zip(&matched).all(near) {
+        rows.push((b.0, matched));
+        return;
+    }
+    let Some(middle) = values(w) else {
+        rows.push((b.0, matched));
+        return;
+    };
+    refine_all(values, a, (w, middle), depth - 1, rows);
+    let last = rows[rows.len() - 1].clone();
+    refine_all(values, &last, (b.0, matched), depth - 1, rows);
+}
+
+/// Values in the order of those that they are nearest to.
+fn in_order_of(order: &[Complex], mut values: Vec<Complex>) -> Vec<Complex> {
+    order.iter().map(|l| values.swap_remove(nearest_of(&values, *l))).collect()
+}
+
+/// [`count`] of all eigenvalues together.
+fn count_all(loci: &[Curve], across: &dyn Fn(f64) -> f64) -> (Verdict, u32) {
+    let ahead = |l: Complex| l + Complex::ONE;
+    let Some((n, top)) = loci.first().and_then(|c| c.last().map(|(w, _)| (c.len(), *w))) else {
+        return (Verdict::Undecided, 0);
+    };
+    let small = |k: &usize| loci.iter().all(|c| c[*k].1.abs() < 1.0);
+    let below = (0..n).rev().take_while(|k| loci[0][*k].0 > 0.5 * top).find(small);
+    let (end, left) = match below {
+        Some(k) => (k, loci.iter().map(|c| ahead(c[k].1).arg()).sum()),
+        None => (n - 1, -across(top)),
+    };
+    let turned: f64 =
+        loci.iter().flat_map(|c| c[..=end].windows(2)).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
+    by_turns(turned - left)
+}
+
+/// The verdict by the turn of `det(I + L)` from the real axis to the far right.
+fn by_turns(turned: f64) -> (Verdict, u32) {
+    let roots = -turned / PI;
+    let whole = libm::round(roots);
+    if (roots - whole).abs() > 0.05 || whole < 0.0 {
+        return (Verdict::Undecided, 0);
+    }
+    (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)
+}
+
 /// Adds what is needed between two neighbours, the ends left out.
 ///
-/// On the axis, where a pole may be, what is far from -1 need not be followed.
+/// On the axis, where a pole may be, what is further than `beyond` from -1 need not be followed.
 fn refine(
     gain: &dyn Fn(f64) -> Complex,
     a: (f64, Complex),
     b: (f64, Complex),
-    (from_zero, depth): (bool, u32),
+    (beyond, depth): (f64, u32),
     curve: &mut Curve,
 ) {
     let turn = |x: Complex, y: Complex| (y / x).arg().abs();
-    let far = !from_zero && a.1.abs() > FAR && b.1.abs() > FAR;
+    let far = a.1.abs() > beyond && b.1.abs() > beyond;
     if depth == 0 || far || (turn(a.1, b.1) < TURN && turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN) {
         return;
     }
@@ -169,28 +379,41 @@ fn refine(
     if !l.is_finite() {
         return;
     }
-    refine(gain, a, (w, l), (from_zero, depth - 1), curve);
+    refine(gain, a, (w, l), (beyond, depth - 1), curve);
     curve.push((w, l));
-    refine(gain, (w, l), b, (from_zero, depth - 1), curve);
+    refine(gain, (w, l), b, (beyond, depth - 1), curve);
 }
 
 /// The verdict by the number of times the gain, along the line and its mirror image, goes round -1.
-fn count(curve: &Curve) -> (Verdict, u32) {
+///
+/// Up to where the gain is last seen below one: beyond, it returns to zero without another turn. Where it never is, as
+/// between senders of several round trips that are clocked by acknowledgements alone, the count is of the roots up to the
+/// last frequency, and `across` is the turn on the way from there to the right, where every delay has died out.
+fn count(curve: &Curve, across: &dyn Fn(f64) -> f64) -> (Verdict, u32) {
     let ahead = |l: Complex| l + Complex::ONE;
-    // Up to where the gain is last seen below one: beyond, it returns to zero without another turn, or, where it never
-    // stays small, as between senders clocked by acknowledgements alone, the count is of the roots up to there.
     let Some(top) = curve.last().map(|(w, _)| *w) else { return (Verdict::Undecided, 0) };
     let below = curve.iter().rposition(|(w, l)| l.abs() < 1.0 && *w > 0.5 * top);
-    let end = below.unwrap_or(curve.len() - 1);
+    let (end, left) = match below {
+        Some(k) => (k, ahead(curve[k].1).arg()),
+        None => (curve.len() - 1, -across(top)),
+    };
     let turned: f64 = curve[..=end].windows(2).map(|p| (ahead(p[1].1) / ahead(p[0].1)).arg()).sum();
-    let last = curve[end].1;
-    let roots = -(turned - ahead(last).arg()) / PI;
-    let whole = libm::round(roots);
-    let lost = (roots - whole).abs() > 0.05 || whole < 0.0;
-    if lost || (below.is_none() && whole == 0.0) {
-        return (Verdict::Undecided, 0);
+    by_turns(turned - left)
+}
+
+/// The turn of 1 + L on the way from a frequency straight to the right, until the delays have taken all gain away.
+fn turn_across(gain: &dyn Fn(Complex) -> Complex, sigma: f64, top: f64, span: Span) -> f64 {
+    let ahead = |u: f64| gain(Complex::new(sigma + u / span.fastest_s, top)) + Complex::ONE;
+    let mut turned = 0.0;
+    let mut last = (0.0, ahead(0.0));
+    for k in 1..=400 {
+        let u = 0.1 * f64::from(k);
+        let next = (u, ahead(u));
+        turned += turn_between(&ahead, last, next, 40);
+        last = next;
     }
-    (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)
+    // What is left of the way turns by less than its distance from 1.
+    turned - last.1.arg()
 }
 
 /// Where `f` of the gain changes its sign, to the last digits.
@@ -220,15 +443,20 @@ fn nearest(curve: &Curve, gain: &dyn Fn(f64) -> Complex) -> (f64, f64) {
     let Some(at) = (0..curve.len()).min_by(|&a, &b| distance(curve[a].1).total_cmp(&distance(curve[b].1))) else {
         return (0.0, 1.0);
     };
+    lowest_between(curve, at, &|w| distance(gain(w)))
+}
+
+/// The lowest value of `f` between the neighbours of a point of the curve, and where it is.
+fn lowest_between(curve: &Curve, at: usize, f: &dyn Fn(f64) -> f64) -> (f64, f64) {
     let (mut low, mut high) = (curve[at.saturating_sub(1)].0, curve[usize::min(at + 1, curve.len() - 1)].0);
     for _ in 0..100 {
         let third = (high - low) / 3.0;
-        if distance(gain(low + third)) < distance(gain(high - third)) {
+        if f(low + third) < f(high - third) {
             high -= third;
         } else {
             low += third;
         }
     }
     let w = f64::midpoint(low, high);
-    (w, distance(gain(w)))
+    (w, f(w))
 }

@@ -1,8 +1,8 @@
 //! The loop's gain with exact delays.
 //!
-//! `L(s) = Rf(s) K(s) Rb(s)^T C(s)` of fast-aqm (12), for one bottleneck a number: the sum over classes of what one
-//! packet a second more at the link comes back as, one round trip later. No delay is approximated. Positive gain with
-//! negative feedback: the critical point is -1.
+//! `L(s) = Rf(s) K(s) Rb(s)^T C(s)` of fast-aqm (12), a row and a column a bottleneck: the sum over classes of what one
+//! packet a second more at one link comes back as at another, one round trip later. No delay is approximated. Positive
+//! gain with negative feedback: the critical point is -1.
 //!
 //! Figures through a law's own update differ a little from those of its paper's formulas. For Fig. 8 of fast-aqm, laws
 //! alone: the difference equations (20), (21) have `1 + (z + z kappa/nu) T/2` times the high-frequency gain of (13), 0.3
@@ -48,55 +48,82 @@ impl Reading {
 pub struct Member {
     /// How many flows.
     pub count: f64,
-    /// Their share of the link's load.
-    pub share: f64,
-    /// What of a packet enters the line: one, or less where the queue's law drops this class's packets.
-    pub kept: f64,
     /// Round-trip time [s].
     pub rtt_s: f64,
     /// How one of them answers.
     pub response: SourceResponse,
+    /// The bottlenecks it crosses, in order.
+    pub hops: Vec<Hop>,
 }
 
-/// One bottleneck with its classes, opened at the link's arrivals.
+/// A bottleneck on a class's path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hop {
+    /// Which, in the order of [`Loop::links`].
+    pub link: usize,
+    /// From the sender to the link's queue [s]: tau^f of fast-aqm (1). Back it is the rest of the round trip, (3).
+    pub forward_s: f64,
+    /// The class's share of the link's load.
+    pub share: f64,
+    /// What of a packet sent enters the line: one, or less where queues on the way drop this class's packets.
+    pub kept: f64,
+    /// What the path's mark probability changes by for a change of this link's: `prod (1 - P)` of the other links.
+    pub heard: f64,
+}
+
+/// Bottlenecks with the classes that cross them, opened at the links' arrivals.
 #[derive(Debug, Clone)]
 pub struct Loop {
-    /// The link.
-    pub bottleneck: BottleneckResponse,
+    /// The links.
+    pub links: Vec<BottleneckResponse>,
     /// The classes.
     pub members: Vec<Member>,
 }
 
 impl Loop {
-    /// What each class adds to the loop gain at `s` [1/s].
-    pub fn parts(&self, s: Complex, reading: Reading) -> Vec<Complex> {
-        let (delay, probability) = self.bottleneck.at(s, reading);
-        self.members.iter().map(|m| self.part(m, s, reading, delay, probability)).collect()
+    /// `L(s)`: row and column in the order of the links.
+    pub fn matrix(&self, s: Complex, reading: Reading) -> Vec<Vec<Complex>> {
+        let n = self.links.len();
+        let mut sum = vec![vec![Complex::ZERO; n]; n];
+        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, reading)).collect();
+        for member in &self.members {
+            self.add(member, s, reading, &said, &mut sum);
+        }
+        sum
     }
 
-    /// The loop gain at `s` [1/s].
+    /// The loop gain of one bottleneck at `s` [1/s].
     pub fn gain(&self, s: Complex, reading: Reading) -> Complex {
-        let (delay, probability) = self.bottleneck.at(s, reading);
-        self.members.iter().map(|m| self.part(m, s, reading, delay, probability)).sum()
+        self.matrix(s, reading)[0][0]
     }
 
-    /// `lambda_i(s)` of fast-aqm (14): the loop gain if every flow were of this class. The gain is their mean, weighed
-    /// by shares of the load.
+    /// `lambda_i(s)` of fast-aqm (14): the loop gain if every flow that a class meets on its path were of this class; of
+    /// one bottleneck the gain is the mean of these, weighed by shares of the load.
     pub fn lambda(&self, class: usize, s: Complex, reading: Reading) -> Complex {
-        let (delay, probability) = self.bottleneck.at(s, reading);
-        let m = &self.members[class];
-        self.part(m, s, reading, delay, probability) * (1.0 / m.share)
+        let n = self.links.len();
+        let mut own = vec![vec![Complex::ZERO; n]; n];
+        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, reading)).collect();
+        let member = &self.members[class];
+        self.add(member, s, reading, &said, &mut own);
+        member.hops.iter().map(|hop| own[hop.link][hop.link] * (1.0 / hop.share)).sum()
     }
 
-    // From the link back to the sender and forth to the link takes one round trip, whatever part is which: fast-aqm (3).
-    fn part(&self, m: &Member, s: Complex, reading: Reading, delay: Complex, probability: Complex) -> Complex {
+    // From a link back to the sender and forth to the next takes tau^b + tau^f; to the same link one round trip.
+    fn add(&self, m: &Member, s: Complex, reading: Reading, said: &[(Complex, Complex)], sum: &mut [Vec<Complex>]) {
         let (of_delay, of_probability) = m.response.at(s, reading);
-        let trip = (-s * m.rtt_s).exp();
-        let marks = (s * self.bottleneck.mark_skips_s).exp();
-        -(of_delay * delay + of_probability * probability * marks) * trip * (m.count * m.kept)
+        for from in &m.hops {
+            let (delay, probability) = said[from.link];
+            let marks = (s * self.links[from.link].mark_skips_s).exp();
+            let answer = of_delay * delay + of_probability * probability * marks * from.heard;
+            for to in &m.hops {
+                let trip = (-s * (m.rtt_s + (to.forward_s - from.forward_s))).exp();
+                let cell = &mut sum[to.link][from.link];
+                *cell = *cell - answer * trip * (m.count * to.kept);
+            }
+        }
     }
 
-    /// The longest and the shortest round trip of classes that answer at all [s].
+    /// The longest and the shortest round trip of the classes [s].
     pub fn span(&self) -> (f64, f64) {
         let trips = self.members.iter().map(|m| m.rtt_s);
         (trips.clone().fold(0.0, f64::max), trips.fold(f64::INFINITY, f64::min))

@@ -4,7 +4,7 @@
 //! and rounds come, what marks mean, and how a window or a gap becomes a rate.
 
 use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use penstock_law::estimate::{AverageRtt, MarkEstimate};
+use penstock_law::estimate::{self, AverageRtt, Lookback, MarkEstimate};
 use penstock_law::law::Linearises;
 use penstock_law::{Dual, Number};
 use penstock_scenario::model::Chosen;
@@ -38,6 +38,11 @@ pub struct Signal {
     pub probability: f64,
 }
 
+impl Signal {
+    /// An empty path that marks nothing.
+    pub const NONE: Self = Self { queueing_delay_s: 0.0, probability: 0.0 };
+}
+
 /// What a class of flows is made of.
 #[derive(Debug, Clone)]
 pub struct Flows<'a> {
@@ -59,6 +64,17 @@ pub struct Flows<'a> {
     pub loss: f64,
     /// How packets are timed; none is what the law's own gap and window make of it.
     pub clocking: Option<Clocking>,
+    /// The queue on their way, where its buffer has a limit.
+    pub queue: Option<Queue>,
+}
+
+/// A queue as a law that estimates its bottleneck knows it at rest: as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Queue {
+    /// Rate of its line [packets/s].
+    pub capacity: f64,
+    /// Size of its buffer [packets].
+    pub buffer: f64,
 }
 
 /// A class of flows, ready to be asked.
@@ -76,6 +92,8 @@ pub struct Source {
     marked: bool,
     loss: f64,
     clocking: Option<Clocking>,
+    /// Where the law estimates its bottleneck.
+    queue: Option<Queue>,
     /// Where the law last rested; the next search starts there.
     last: Vec<f64>,
 }
@@ -111,6 +129,8 @@ pub struct SourceResponse {
     register: Option<MarkEstimate>,
     /// Weight of a sample in the average round-trip time, one sample an acknowledgement.
     rtt_weight: Option<f64>,
+    /// Capacity as the law knows it, where the law looks back to what was committed a round trip ago [packets/s].
+    looks_back: Option<f64>,
     acks_per_s: f64,
     /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
     pub nearest_kink: Option<f64>,
@@ -124,6 +144,8 @@ struct Inputs {
     rtt_s: Dual,
     chance: Dual,
     price_s: Dual,
+    /// What was committed a round trip ago, where that is not what is committed now.
+    earlier: Option<Dual>,
 }
 
 /// What the host makes of what the law says.
@@ -152,6 +174,20 @@ impl Source {
         }
         let machine = Machine::new(flows.cc, &flows.site)?;
         let needs = machine.needs();
+        let queue = match needs.bottleneck.map(|by| (by.lookback, flows.queue)) {
+            None => None,
+            Some((Some(Lookback::Acknowledgement), _)) => {
+                let reason = "a derivative over one acknowledgement follows single packets, which a fluid has not";
+                return Err(AnalysisError::NotLinear { noun: "controller", law, reason: reason.to_owned() });
+            }
+            Some((_, None)) => {
+                let place = format!("the group `{}`", flows.name);
+                let remedy = "give the link's `buffer` in packets or bytes";
+                let what = "a law that estimates a buffer, where there is no limit to it";
+                return Err(AnalysisError::NotCounted { place, what, remedy });
+            }
+            Some((_, queue)) => queue,
+        };
         Ok(Self {
             name: flows.name.clone(),
             count: flows.count,
@@ -161,6 +197,7 @@ impl Source {
             packets_per_ack: flows.packets_per_ack,
             loss: flows.loss,
             clocking: flows.clocking,
+            queue,
             last: machine.start().to_vec(),
             needs,
             machine,
@@ -201,11 +238,28 @@ impl Source {
 
     fn inputs(&self, signal: Signal) -> Inputs {
         let chance = Dual::of(signal.probability);
-        Inputs { rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s), chance, price_s: self.price(chance) }
+        Inputs {
+            rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s),
+            chance,
+            price_s: self.price(chance),
+            earlier: None,
+        }
     }
 
-    fn seen(&self, u: &Inputs) -> Path<Dual> {
-        Path { rtt_s: u.rtt_s, base_rtt_s: Dual::of(self.base_rtt_s), price_s: u.price_s, ..Path::unknown() }
+    fn seen(&mut self, state: &[Dual], u: &Inputs) -> Path<Dual> {
+        let base_rtt_s = Dual::of(self.base_rtt_s);
+        let path = Path { rtt_s: u.rtt_s, base_rtt_s, price_s: u.price_s, ..Path::unknown() };
+        let Some(Queue { capacity, buffer }) = self.queue else { return path };
+        let level = estimate::buffer_level(Dual::of(capacity), u.rtt_s, base_rtt_s);
+        let in_flight = self.machine.says(state, &path).window;
+        Path {
+            buffer: Dual::of(buffer),
+            level,
+            in_flight,
+            earlier: u.earlier.unwrap_or(level + in_flight),
+            earlier_s: Dual::of(u.rtt_s.value),
+            ..path
+        }
     }
 
     /// The mean change of the state with each packet sent: the sum over outcomes of chance times (after - before).
@@ -239,7 +293,7 @@ impl Source {
             outcomes.push(((one - p) * kept / Dual::count(packets), Event::Ack { packets, marked: 0 }));
             outcomes.push((p + Dual::of(self.loss), Event::Cut));
         }
-        let seen = self.seen(u);
+        let seen = self.seen(state, u);
         for (chance, event) in outcomes {
             if chance.value == 0.0 && chance.slope == 0.0 {
                 continue;
@@ -253,7 +307,7 @@ impl Source {
 
     /// The state after the law's period, and after a round trip.
     fn steps(&mut self, state: &[Dual], u: &Inputs) -> (Option<(f64, Vec<Dual>)>, Vec<Dual>) {
-        let seen = self.seen(u);
+        let seen = self.seen(state, u);
         let tick = self.needs.tick_s.map(|period| (period, self.machine.after(state, Event::Tick, &seen)));
         let round = if self.needs.reliable { self.machine.after(state, Event::Round, &seen) } else { state.to_vec() };
         (tick, round)
@@ -261,7 +315,7 @@ impl Source {
 
     /// Rate [packets/s], window [packets] and timing at a state.
     fn rate(&mut self, state: &[Dual], u: &Inputs) -> Timed {
-        let seen = self.seen(u);
+        let seen = self.seen(state, u);
         let Allowance { window, gap_s } = self.machine.says(state, &seen);
         let by_window = window / u.rtt_s;
         let has_gap = gap_s.value > 0.0;
@@ -364,10 +418,15 @@ impl Source {
         let at = self.inputs(signal);
         let mut point = rest.state.clone();
         point.extend([at.rtt_s.value, at.chance.value, at.price_s.value]);
+        let looks_back = self.queue.filter(|_| self.needs.bottleneck.is_some_and(|by| by.lookback.is_some()));
+        if let Some(Queue { capacity, .. }) = looks_back {
+            point.push(capacity * signal.queueing_delay_s + rest.window);
+        }
+        let signals = point.len() - m;
         let mut kink = Kink::NONE;
         // One pass for each direction gives every event's column: packet, period, round, rate, window.
         let mut everything = |v: &[Dual]| {
-            let u = Inputs { rtt_s: v[m], chance: v[m + 1], price_s: v[m + 2] };
+            let u = Inputs { rtt_s: v[m], chance: v[m + 1], price_s: v[m + 2], earlier: v.get(m + 3).copied() };
             let state = &v[..m];
             let mut all = self.packet(state, &u);
             let (tick, round) = self.steps(state, &u);
@@ -395,7 +454,7 @@ impl Source {
             (None, false) => None,
         };
         let says = &slopes[3 * m + usize::from(rest.clocking == Clocking::Ack)];
-        let mut drive = block(0, m..m + 3);
+        let mut drive = block(0, m..m + signals);
         if signal.probability == 0.0 {
             // A queue that says nothing here will say nothing a little further: no law need be followed in that direction.
             for row in &mut drive {
@@ -406,7 +465,7 @@ impl Source {
             rate: rest.rate,
             change: block(0, 0..m),
             drive,
-            step: period.map(|(period_s, from)| (period_s, block(from, 0..m), block(from, m..m + 3))),
+            step: period.map(|(period_s, from)| (period_s, block(from, 0..m), block(from, m..m + signals))),
             output: says[..m].to_vec(),
             direct: says[m..].to_vec(),
         });
@@ -429,6 +488,7 @@ impl Source {
             price_slope: self.price(Dual::seed(signal.probability)).slope,
             register,
             rtt_weight,
+            looks_back: looks_back.map(|queue| queue.capacity),
             acks_per_s: rest.rate / f64::from(self.packets_per_ack),
             nearest_kink: kink.nearest(),
         })
@@ -444,7 +504,10 @@ impl SourceResponse {
     /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
     /// [packets/s], both as they arrive at the sender.
     pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
-        let h = self.linear.response(s, reading.counts_sampling());
+        let mut h = self.linear.response(s, reading.counts_sampling());
+        if let Some(capacity) = self.looks_back {
+            self.close(&mut h, s, capacity);
+        }
         let (mut of_rtt, mut of_price) = (h[0], h[2] * self.price_slope);
         if reading.counts_estimators() {
             // A register of N marks is their average over the time of N packets, twice the lag it declares.
@@ -465,6 +528,23 @@ impl SourceResponse {
                 let release = Complex::ONE / ((s * self.rtt_s).hold() * self.rtt_s);
                 (release * (of_rtt - Complex::real(self.rate)), release * of_chance)
             }
+        }
+    }
+
+    /// What was committed, the queue's `capacity r` and the window, comes back to the law a round trip later, as the last
+    /// of its signals: closes that loop inside the law.
+    fn close(&self, h: &mut Vec<Complex>, s: Complex, capacity: f64) {
+        let Some(of_earlier) = h.pop() else { return };
+        let back = of_earlier * (-s * self.rtt_s).exp();
+        // What the law says is the window, or, paced, the window over the round trip.
+        let (window_of_said, window_of_rtt) = match self.clocking {
+            Clocking::Ack => (1.0, 0.0),
+            Clocking::Paced => (self.rtt_s, self.rate),
+        };
+        let open = Complex::ONE - back * window_of_said;
+        h[0] = h[0] + back * (capacity + window_of_rtt);
+        for x in h {
+            *x = *x / open;
         }
     }
 

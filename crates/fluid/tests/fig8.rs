@@ -35,7 +35,7 @@ fn every_stage_rests_where_the_utility_says() {
     for (k, (price, probability, rate)) in oracle.into_iter().enumerate() {
         flows += FIG8[k].0;
         let analysis = stage(k, 0.01);
-        let link = &analysis.bottleneck;
+        let link = analysis.bottleneck();
         assert_eq!((link.name.as_str(), link.aqm, link.capacity_packets_per_s), ("bottleneck", "price", 250_000.0));
         assert!((link.price_s.unwrap() - price).abs() < 6e-8, "{k}: {link:?}");
         assert!(off(link.price_s.unwrap(), 50.0 * f64::from(flows) / 237_500.0) < 1e-9);

@@ -137,6 +137,7 @@ fn lead_lag_source(period_s: f64) -> Source {
         queue_marks: true,
         loss: 0.0,
         clocking: None,
+        queue: None,
     })
     .unwrap()
 }

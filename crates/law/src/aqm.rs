@@ -1,6 +1,9 @@
 //! AQMs: the laws of queues.
 
+mod aimd;
 mod avq;
+mod bat;
+pub mod clcc;
 mod codel;
 mod droptail;
 mod dualpi2;
@@ -10,7 +13,11 @@ mod pie;
 pub mod price;
 pub mod red;
 mod rem;
+mod wred;
 
+use alloc::vec::Vec;
+
+use crate::edge::Colour;
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
@@ -28,6 +35,10 @@ pub const AQMS: &[Entry<Queue>] = &[
     fq_codel::ENTRY,
     pie::ENTRY,
     dualpi2::ENTRY,
+    wred::ENTRY,
+    bat::ENTRY,
+    aimd::ENTRY,
+    clcc::ENTRY,
 ];
 
 /// The role of a queue's law: it decides pass, mark or drop.
@@ -81,6 +92,21 @@ numbers! {
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
+        /// Green packets among those that wait. Where [`Needs::colours`] only.
+        green: "packets",
+        /// Yellow ones. Where [`Needs::colours`] only.
+        yellow: "packets",
+        /// Where [`Needs::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
+        /// the mean packet. Zero elsewhere.
+        departed: "packets",
+        /// As [`Port::arrived`], of all classes together. Where [`Needs::classes`] only.
+        all_arrived: "packets",
+        /// As [`Port::departed`], of all classes together.
+        all_departed: "packets",
+    }
+    frozen {
+        /// What the packet is that arrived, or that is at the head. Where [`Needs::colours`] only.
+        colour: Colour,
     }
 }
 
@@ -88,8 +114,37 @@ impl<N: Number> Port<N> {
     /// What is measured before anything is: zero everywhere.
     pub fn nothing() -> Self {
         let zero = N::of(0.0);
-        Self { queue: zero, arrived: zero, capacity: zero, sojourn_s: zero, now_s: zero }
+        Self {
+            queue: zero,
+            arrived: zero,
+            capacity: zero,
+            sojourn_s: zero,
+            now_s: zero,
+            green: zero,
+            yellow: zero,
+            colour: Colour::Green,
+            departed: zero,
+            all_arrived: zero,
+            all_departed: zero,
+        }
     }
+}
+
+impl Port<f64> {
+    /// What is measured before anything is, where a constant is needed.
+    pub const NOTHING: Self = Self {
+        queue: 0.0,
+        arrived: 0.0,
+        capacity: 0.0,
+        sojourn_s: 0.0,
+        now_s: 0.0,
+        green: 0.0,
+        yellow: 0.0,
+        colour: Colour::Green,
+        departed: 0.0,
+        all_arrived: 0.0,
+        all_departed: 0.0,
+    };
 }
 
 numbers! {
@@ -103,7 +158,7 @@ numbers! {
 }
 
 /// What is known of a queue when its law is compiled.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Site {
     /// The line's rate at the start of the run.
     pub rate: Rate,
@@ -111,6 +166,26 @@ pub struct Site {
     pub delay: Time,
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
+    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Needs::classes`]); the
+    /// number of an instance is its place here. Empty where nothing is known of classes yet: such a law then compiles
+    /// as if there were one without a contract.
+    pub classes: Vec<Class>,
+}
+
+/// What a class of traffic may ask of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Class {
+    /// What it shall have at least; zero is no guarantee.
+    pub floor: Rate,
+    /// What it may have at most; none is no bound.
+    pub ceiling: Option<Rate>,
+    /// The share of the whole that it is held to, in (0, 1), where it has one.
+    pub share: Option<f64>,
+}
+
+impl Class {
+    /// A class without guarantee, bound and share.
+    pub const FREE: Self = Self { floor: Rate(0), ceiling: None, share: None };
 }
 
 impl Site {
@@ -134,8 +209,15 @@ pub struct Needs {
     pub overrules_marks: bool,
     /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
+    /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
+    /// decides on arrival.
+    pub arrivals_first: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
+    /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
+    pub colours: bool,
+    /// Whether each class of traffic has an instance of the law, all over one queue.
+    pub classes: bool,
 }
 
 impl Needs {
@@ -146,7 +228,10 @@ impl Needs {
         marks: false,
         overrules_marks: false,
         bytes: false,
+        arrivals_first: false,
         serve: Serve::Scheduler,
+        colours: false,
+        classes: false,
     };
 }
 

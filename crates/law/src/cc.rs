@@ -1,6 +1,8 @@
 //! Controllers: the laws of senders.
 
 mod cbr;
+mod ccp;
+mod ccpd;
 mod cubic;
 mod dctcp;
 pub mod fast;
@@ -11,7 +13,7 @@ mod newreno;
 mod scalable;
 mod vegas;
 
-use crate::estimate::MarkEstimate;
+use crate::estimate::{BottleneckEstimate, MarkEstimate};
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
@@ -27,6 +29,8 @@ pub const CONTROLLERS: &[Entry<Sender>] = &[
     dctcp::ENTRY,
     fast::ENTRY,
     leadlag::ENTRY,
+    ccp::ENTRY,
+    ccpd::ENTRY,
     cbr::ENTRY,
 ];
 
@@ -74,6 +78,16 @@ numbers! {
         price_s: "s",
         /// Time since the start of the run, where [`Needs::now`] asks; otherwise zero.
         now_s: "s",
+        /// Size of the bottleneck's buffer, where [`Needs::bottleneck`] asks; zero until it is known.
+        buffer: "packets",
+        /// Packets in that buffer, in the same way.
+        level: "packets",
+        /// Packets in flight, in the same way, before any are sent in answer to what happens now.
+        in_flight: "packets",
+        /// `earlier_s` ago: packets in the buffer, and in flight or allowed to be, whichever were more.
+        earlier: "packets",
+        /// How long ago that was, by [`BottleneckEstimate::lookback`]; zero where nothing is known of that time.
+        earlier_s: "s",
     }
 }
 
@@ -81,7 +95,17 @@ impl<N: Number> Path<N> {
     /// What is measured before anything is: zero everywhere.
     pub fn unknown() -> Self {
         let zero = N::of(0.0);
-        Self { rtt_s: zero, base_rtt_s: zero, price_s: zero, now_s: zero }
+        Self {
+            rtt_s: zero,
+            base_rtt_s: zero,
+            price_s: zero,
+            now_s: zero,
+            buffer: zero,
+            level: zero,
+            in_flight: zero,
+            earlier: zero,
+            earlier_s: zero,
+        }
     }
 }
 
@@ -121,12 +145,22 @@ pub struct Needs {
     pub now: bool,
     /// Whether its packets say that they want the low-latency queue: ECT(1) (RFC 9331).
     pub low_latency: bool,
+    /// What it wants to know of the bottleneck. Round trips then count only where an acknowledgement covers new data, all
+    /// of it sent once.
+    pub bottleneck: Option<BottleneckEstimate>,
 }
 
 impl Needs {
     /// What a reliable sender asks for that reads nothing but acknowledgements and losses.
-    pub const LEAST: Self =
-        Self { tick_s: None, marks: Marks::Ignored, average_rtt: None, reliable: true, now: false, low_latency: false };
+    pub const LEAST: Self = Self {
+        tick_s: None,
+        marks: Marks::Ignored,
+        average_rtt: None,
+        reliable: true,
+        now: false,
+        low_latency: false,
+        bottleneck: None,
+    };
 }
 
 /// What a congestion echo means to a controller.
@@ -149,4 +183,11 @@ pub struct RttAverage {
     pub over_window: f64,
     /// The largest weight, in (0, 1].
     pub most: f64,
+}
+
+impl RttAverage {
+    /// Each sample with the same weight, in (0, 1], under any window.
+    pub fn weighing(weight: f64) -> Self {
+        Self { over_window: f64::MAX, most: weight }
+    }
 }

@@ -1,9 +1,11 @@
 //! Estimators: pure filters that turn raw observations into what laws need.
 
+mod bottleneck;
 mod clock;
 mod marks;
 mod rtt;
 
+pub use bottleneck::{BottleneckEstimate, History, Lookback, PacketPairs, buffer_level, buffer_size};
 pub use clock::Clocked;
 pub use marks::{MarkEstimate, MarkRegister, PriceTable};
-pub use rtt::{AverageRtt, BaseRtt};
+pub use rtt::{AverageRtt, BaseRtt, MostRtt};

@@ -70,6 +70,11 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     fn compile(values: &Values, site: &<Self::Role as Role>::Site) -> Result<Self, String>;
     /// The state before anything happened.
     fn start(&self) -> Self::State;
+    /// The same for the instance of that number. Differs from [`Law::start`] only where instances have contracts of their
+    /// own, as classes of traffic have.
+    fn start_at(&self, _instance: usize) -> Self::State {
+        self.start()
+    }
     /// What an event does.
     fn on(&self, state: &mut Self::State, event: <Self::Role as Role>::Event, seen: &<Self::Role as Role>::Seen<N>);
     /// What the state says now.
@@ -124,11 +129,11 @@ impl<N: Number, L: Law<N>> Dense<N, L> {
 
 impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     fn add(&mut self) -> usize {
-        self.states.push(self.law.start());
+        self.states.push(self.law.start_at(self.states.len()));
         self.states.len() - 1
     }
     fn restart(&mut self, at: usize) {
-        self.states[at] = self.law.start();
+        self.states[at] = self.law.start_at(at);
     }
     #[inline]
     fn on(

@@ -2,13 +2,15 @@
 //!
 //! A law has no clock, no random source and does no I/O. It is written once over an arithmetic [`Number`] and used as
 //! `f64` (simulation), as a dual number (exact derivatives for the stability analysis) and as fixed point (bit for bit
-//! what the kernel computes). [`law`] has the traits, [`cc`] and [`aqm`] the registries; one file below them is one law.
+//! what the kernel computes). [`law`] has the traits, [`cc`], [`aqm`] and [`edge`] the registries; one file below them is
+//! one law.
 #![no_std]
 
 extern crate alloc;
 
 pub mod aqm;
 pub mod cc;
+pub mod edge;
 pub mod estimate;
 pub mod law;
 pub mod number;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use penstock_law::aqm::{AQMS, Chance, Decides, Event, Port, Queue, Serve, Site};
+use penstock_law::edge::Colour;
 use penstock_law::law::Linearises;
 use penstock_law::parameter::{Default, Unit};
 use penstock_law::quantity::{Bytes, Rate, Time};
@@ -11,7 +12,8 @@ use penstock_law::{Entry, Instances, Values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const SITE: Site = Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000) };
+const SITE: Site =
+    Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000), classes: Vec::new() };
 
 /// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
 fn settings(entry: &'static Entry<Queue>) -> Vec<(String, Box<dyn Instances<f64, Queue>>)> {
@@ -41,6 +43,9 @@ struct Moment {
     arrived: f64,
     capacity: f64,
     sojourn_s: f64,
+    /// Of green and of yellow packets in the queue.
+    shares: [f64; 2],
+    colour: Colour,
     coin: f64,
 }
 
@@ -53,7 +58,9 @@ fn moment() -> impl Strategy<Value = Moment> {
     let packet = (prop::sample::select(vec![1, 40, 1000, 1500, 65_535]), 0..100_000u32, any::<bool>());
     let queue = prop_oneof![3 => 0.0..200.0, 1 => any_size(1.0)];
     let seen = (queue, any_size(1.0), 1.0..1e7, any_size(0.01));
-    (any_size(1e-3), any::<bool>(), packet, seen, 0.0..1.0).prop_map(|(after_s, tick, packet, seen, coin)| Moment {
+    let colours = (0.0..1.0, 0.0..1.0, prop::sample::select(Colour::ALL.to_vec()));
+    let all = (any_size(1e-3), any::<bool>(), packet, seen, colours, 0.0..1.0);
+    all.prop_map(|(after_s, tick, packet, seen, colours, coin)| Moment {
         after_s,
         tick,
         bytes: packet.0,
@@ -63,6 +70,8 @@ fn moment() -> impl Strategy<Value = Moment> {
         arrived: seen.1,
         capacity: seen.2,
         sojourn_s: seen.3,
+        shares: [colours.0 * colours.1, colours.0 * (1.0 - colours.1)],
+        colour: colours.2,
         coin,
     })
 }
@@ -84,7 +93,8 @@ fn live(name: &str, law: &mut dyn Instances<f64, Queue>, moments: &[Moment]) -> 
     for m in moments {
         now_s += m.after_s;
         let Moment { queue, capacity, sojourn_s, .. } = *m;
-        let seen = Port { queue, arrived: 0.0, capacity, sojourn_s, now_s };
+        let [green, yellow] = m.shares.map(|share| share * queue);
+        let seen = Port { queue, capacity, sojourn_s, now_s, green, yellow, colour: m.colour, ..Port::NOTHING };
         if m.tick && needs.tick_s.is_some() {
             let seen = Port { arrived: m.arrived, ..seen };
             let says = law.on(0, Event::Tick, &seen);

@@ -45,6 +45,11 @@ fn history<N: Number>(entry: &'static Entry<Sender>, build: Build<N, Sender>) ->
             base_rtt_s: N::of(0.04),
             price_s: N::of(random(100) as f64 * 1e-3),
             now_s: N::of(now_s),
+            buffer: N::of(random(300) as f64),
+            level: N::of(random(300) as f64),
+            in_flight: N::of(random(1000) as f64),
+            earlier: N::of(random(1000) as f64),
+            earlier_s: N::of(random(100) as f64 * 1e-3),
         };
         let says = law.on(0, event, &seen);
         said.push([says.window.value(), says.gap_s.value()]);
@@ -81,7 +86,8 @@ fn a_restarted_flow_is_a_new_one() {
     for entry in CONTROLLERS {
         let mut law = (entry.real)(&values(entry), &SITE).unwrap();
         let (old, new) = (law.add(), law.add());
-        let seen = |now_s| Path { rtt_s: 0.05, base_rtt_s: 0.04, price_s: 0.001, now_s };
+        let path = Path { rtt_s: 0.05, base_rtt_s: 0.04, price_s: 0.001, buffer: 100.0, ..Path::unknown() };
+        let seen = |now_s| Path { now_s, ..path };
         for at in 0..100 {
             law.on(old, Event::Ack { packets: 1, marked: 0 }, &seen(f64::from(at)));
             law.on(old, Event::Tick, &seen(f64::from(at)));

@@ -1,4 +1,4 @@
-//! Hosts of queue laws: departure times, drops, marks, idle time. Time and coins are arguments.
+//! Hosts of queue laws and conditioners: departure times, drops, marks, colours, idle time. Time and coins are arguments.
 //!
 //! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
 //! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the
@@ -7,6 +7,7 @@
 //! implementation.
 
 mod account;
+mod conditioner;
 mod histogram;
 #[cfg(test)]
 mod listener;
@@ -17,6 +18,7 @@ mod service;
 mod verdict;
 
 pub use account::Counters;
+pub use conditioner::{Conditioner, Passed};
 pub use histogram::Histogram;
 pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;

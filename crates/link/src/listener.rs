@@ -24,6 +24,9 @@ numbers! {
         probability: "1",
         hits: "1",
         price: "s",
+        departed: "packets",
+        all_arrived: "packets",
+        all_departed: "packets",
     }
 }
 
@@ -49,6 +52,9 @@ impl Law<f64> for Listener {
             probability: 0.0,
             hits: 0.0,
             price: 0.0,
+            departed: 0.0,
+            all_arrived: 0.0,
+            all_departed: 0.0,
         }
     }
     fn on(&self, s: &mut Heard<f64>, event: Event, seen: &Seen<f64>) {
@@ -58,6 +64,7 @@ impl Law<f64> for Listener {
         }
         if event == Event::Tick {
             (s.arrived, s.price) = (seen.arrived, seen.arrived);
+            (s.departed, s.all_arrived, s.all_departed) = (seen.departed, seen.all_arrived, seen.all_departed);
         }
         (s.queue, s.capacity, s.sojourn_s, s.now_s) = (seen.queue, seen.capacity, seen.sojourn_s, seen.now_s);
         s.probability = (self.answer)(event, seen);

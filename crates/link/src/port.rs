@@ -104,10 +104,10 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
-    /// Whether a port can host a law: one that decides nothing at the head of the queue and leaves the order of service
-    /// alone. Others need a [`Served`](crate::Served).
+    /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
+    /// alone, and does not go by colours or treat classes apart. Others need a [`Served`](crate::Served).
     pub fn suits(needs: &Needs) -> bool {
-        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler
+        needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours && !needs.classes
     }
 
     /// An empty port at time zero.
@@ -116,7 +116,7 @@ impl Port {
         law.add();
         let needs = law.needs();
         assert!(Self::suits(&needs), "this law needs its packets held");
-        let start = law.says(0, &SEEN_NOTHING);
+        let start = law.says(0, &Seen::NOTHING);
         let curve = Curve::new(service);
         let rate = curve.rate();
         Self {
@@ -152,12 +152,17 @@ impl Port {
     /// A packet arrives. `markable` says whether it may be marked; `coin` draws uniformly from [0, 1).
     #[inline(never)]
     pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
-        self.settle(now);
+        // For a law to which arrivals come first, what starts at this moment still waits.
+        let tie = if self.needs.arrivals_first { SAME_MOMENT } else { 0 };
+        self.settle(Time(now.0.saturating_sub(tie)));
         self.account.counters.arrivals += 1;
         self.arrived_since_tick += u64::from(bytes);
         let mut marked = false;
         if self.needs.decides == Decides::OnArrival {
             let seen = self.seen(now);
+            if tie > 0 {
+                self.settle(now);
+            }
             let idle = self.idle(now);
             self.last_arrival = now;
             let event = Event::Arrival { bytes, idle };
@@ -271,7 +276,7 @@ impl Port {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
         } else {
-            self.law.says(0, &SEEN_NOTHING)
+            self.law.says(0, &Seen::NOTHING)
         }
     }
 
@@ -334,7 +339,7 @@ impl Port {
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen { queue, arrived: 0.0, capacity, sojourn_s: 0.0, now_s: now.seconds() }
+        Seen { queue, capacity, now_s: now.seconds(), ..Seen::NOTHING }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
@@ -361,7 +366,9 @@ impl Port {
     }
 }
 
-const SEEN_NOTHING: Seen<f64> = Seen { queue: 0.0, arrived: 0.0, capacity: 0.0, sojourn_s: 0.0, now_s: 0.0 };
+/// Departures less than this before an arrival are of the same moment [ps]. Rounding to picoseconds takes two clocks that
+/// run at the line's rate up to a hundred apart in minutes; a bit lasts a thousand at 1 Gbit/s.
+const SAME_MOMENT: u64 = 1000;
 
 #[cfg(test)]
 mod tests {
@@ -378,7 +385,7 @@ mod tests {
             values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
         }
         let packet = Bytes(1000);
-        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet };
+        let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
         let law = (entry.real)(&values, &site).unwrap();
         Port::new(Config {
             service: Service::Constant(Rate(rate)),
@@ -518,6 +525,22 @@ mod tests {
         assert!(port.said.len() <= 1, "a history is kept only where marks are decided at departure");
         port.offer(Time(30 * MS), 1000, false, || 0.0);
         assert_eq!(observable(&mut port, "now_s"), 0.03, "also on arrival");
+    }
+
+    /// Two packets at once: the second starts at 1 ms. What the one that arrives then finds is a choice; later it is not.
+    #[test]
+    fn what_waits_at_the_moment_of_a_departure_is_a_choice() {
+        for (first, at, found) in [(0.0, MS, 0.0), (1.0, MS, 1.0), (1.0, MS + 50, 1.0), (1.0, MS + 2000, 0.0)] {
+            let settings = [("weight", 1.0), ("bytes", 0.0), ("arrivals_first", first)];
+            let mut port = port("red", &settings, 8_000_000, u64::MAX, u64::MAX);
+            for _ in 0..2 {
+                port.offer(Time(0), 1000, false, || 1.0);
+            }
+            assert_eq!(departure(port.offer(Time(at), 1000, false, || 1.0)), Time(3 * MS));
+            let average = port.observables().iter().find(|(name, ..)| *name == "average").map(|o| o.2);
+            assert_eq!(average, Some(found), "{first} {at}");
+            assert_eq!(port.waiting(Time(at)), 1, "the queue itself does not depend on it");
+        }
     }
 
     /// What cannot be marked is dropped instead, and only then.

@@ -12,6 +12,7 @@ mod store;
 use std::fmt;
 
 use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue as Role, Serve};
+use penstock_law::edge::Colour;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -37,6 +38,8 @@ pub struct ServedConfig {
     pub law: Box<dyn Instances<f64, Role>>,
     /// Which queue goes next, where the law leaves it to a scheduler.
     pub scheduler: Scheduler,
+    /// How many classes there are, at least one, where the law has an instance for each.
+    pub classes: u32,
     /// Decides which flows share a queue where the law asks for queues that flows are hashed to.
     pub hash_seed: u64,
 }
@@ -65,6 +68,8 @@ pub struct Arrival<P> {
     pub markable: bool,
     /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
     pub low_latency: bool,
+    /// Its drop precedence (RFC 2597); green where no conditioner has coloured it.
+    pub colour: Colour,
     /// What is treated apart: the number of its flow or of its class. Numbers of queues are dense: each is a place in
     /// memory.
     pub queue_key: u32,
@@ -95,6 +100,8 @@ pub struct Departing<P> {
 struct Ear {
     /// Bytes that arrived since the last tick.
     arrived: u64,
+    /// Bytes whose transmission began since the last tick.
+    departed: u64,
     /// When its last transmission ends.
     free: Time,
     last_arrival: Time,
@@ -119,6 +126,8 @@ pub struct Served<P> {
     /// One for each instance of the law: each queue's, or one for all.
     ears: Vec<Ear>,
     shared: bool,
+    /// Whether there is one for each class, over one queue.
+    by_class: bool,
     /// How many queues flows are hashed to, and with what.
     hashed: Option<(u32, u64)>,
     waiting: u64,
@@ -145,8 +154,9 @@ impl<P> fmt::Debug for Served<P> {
 impl<P: Copy> Served<P> {
     /// Empty queues at time zero.
     pub fn new(config: ServedConfig) -> Self {
-        let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed } = config;
+        let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed } = config;
         let needs = law.needs();
+        assert!(!needs.classes || scheduler == Scheduler::Fifo, "classes that a law treats apart share one queue");
         let (order, queues, shared, hashed) = match (needs.serve, scheduler) {
             (Serve::PerFlow { queues, quantum }, _) => {
                 assert!(queues > 0, "flows are hashed to one queue or more");
@@ -174,6 +184,7 @@ impl<P: Copy> Served<P> {
             order,
             ears: Vec::new(),
             shared,
+            by_class: needs.classes,
             hashed,
             waiting: 0,
             waiting_bytes: 0,
@@ -184,6 +195,9 @@ impl<P: Copy> Served<P> {
             account: Account::default(),
         };
         served.grow(queues.max(1));
+        if served.by_class {
+            served.hear(classes.max(1));
+        }
         served
     }
 
@@ -201,16 +215,16 @@ impl<P: Copy> Served<P> {
         coin: impl FnOnce() -> f64,
         mut dropped: impl FnMut(P),
     ) -> Offered {
-        let Arrival { packet, bytes, markable, low_latency, queue_key } = arrival;
+        let Arrival { packet, bytes, markable, low_latency, colour, queue_key } = arrival;
         let at = self.queue_of(queue_key, low_latency);
-        let instance = self.instance(at);
+        let instance = self.instance(at, queue_key);
         self.account.counters.arrivals += 1;
         self.ears[instance].arrived += u64::from(bytes);
         let mut marked = false;
         let on_arrival = self.needs.decides == Decides::OnArrival;
         if on_arrival {
-            let seen = self.seen(now, at);
-            let idle = self.idle(now, at);
+            let seen = Seen { colour, ..self.seen(now, at) };
+            let idle = self.idle(now, at, instance);
             self.ears[instance].last_arrival = now;
             let event = Event::Arrival { bytes, idle };
             match judge(&mut *self.law, instance, event, &seen, markable, coin) {
@@ -229,7 +243,7 @@ impl<P: Copy> Served<P> {
                 let Some(longest) = self.longest(at, bytes) else {
                     self.account.counters.drops += 1;
                     if on_arrival {
-                        let seen = self.seen(now, at);
+                        let seen = Seen { colour, ..self.seen(now, at) };
                         self.law.on(instance, Event::Hit, &seen);
                     }
                     return Offered::Refused(Reason::Full);
@@ -244,7 +258,7 @@ impl<P: Copy> Served<P> {
         self.account.counters.marks += u64::from(marked);
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
-        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency };
+        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency, colour, key: queue_key };
         self.store.push(&mut self.queues[at as usize].list, held);
         self.order.added(&mut self.queues, at);
         Offered::Queued
@@ -290,8 +304,9 @@ impl<P: Copy> Served<P> {
                 self.fresh = false;
             }
             self.free = self.curve.finish(now, held.bytes);
-            let instance = self.instance(at);
+            let instance = self.instance(at, held.key);
             self.ears[instance].free = self.free;
+            self.ears[instance].departed += u64::from(held.bytes);
             let marked = held.marked || verdict == Verdict::Mark;
             return Some(Departing { packet: held.packet, departure: self.free, marked });
         }
@@ -330,8 +345,11 @@ impl<P: Copy> Served<P> {
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
         self.account.counters.price += self.says().price_s * self.period.seconds();
+        let total = |f: fn(&Ear) -> u64| self.ears.iter().map(f).sum::<u64>() as f64 * self.per_byte;
+        let all = if self.by_class { (total(|ear| ear.arrived), total(|ear| ear.departed)) } else { (0.0, 0.0) };
         for instance in 0..self.ears.len() {
             let arrived = std::mem::take(&mut self.ears[instance].arrived) as f64 * self.per_byte;
+            let departed = std::mem::take(&mut self.ears[instance].departed) as f64 * self.per_byte;
             let (own, waiting, waiting_bytes) = if self.shared {
                 (0..self.queues.len(), self.waiting, self.waiting_bytes)
             } else {
@@ -340,7 +358,10 @@ impl<P: Copy> Served<P> {
             };
             let oldest = self.queues[own].iter().filter_map(|queue| self.store.head(&queue.list)).map(|h| h.arrival);
             let sojourn_s = oldest.min().map_or(0.0, |arrival| (now - arrival).seconds());
-            let seen = Seen { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
+            let mut seen = Seen { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
+            if self.by_class {
+                (seen.departed, seen.all_arrived, seen.all_departed) = (departed, all.0, all.1);
+            }
             self.law.on(instance, Event::Tick, &seen);
         }
     }
@@ -352,7 +373,11 @@ impl<P: Copy> Served<P> {
 
     /// Names and units of the law's observables, and their values now. Where each queue has an instance: the mean over
     /// the queues in which packets wait; the first one's where none waits.
+    /// Where each class has an instance, see [`Served::class_observables`].
     pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
+        if self.by_class {
+            return Vec::new();
+        }
         let names = self.law.names();
         let mut sums = vec![0.0; names.len()];
         let mut count = 0.0;
@@ -366,6 +391,18 @@ impl<P: Copy> Served<P> {
             }
         }
         names.iter().zip(sums).map(|((name, unit), sum)| (*name, *unit, sum / count)).collect()
+    }
+
+    /// How many classes have an instance of the law; zero where it does not treat classes apart.
+    pub fn classes(&self) -> u32 {
+        if self.by_class { self.ears.len() as u32 } else { 0 }
+    }
+
+    /// Names and units of the law's observables, and their values now, of a class below [`Served::classes`].
+    pub fn class_observables(&mut self, class: u32) -> Vec<(&'static str, &'static str, f64)> {
+        let mut values = Vec::new();
+        self.law.each(class as usize, &mut |x| values.push(*x));
+        self.law.names().iter().zip(values).map(|((name, unit), value)| (*name, *unit, value)).collect()
     }
 
     /// Packets waiting.
@@ -414,9 +451,14 @@ impl<P: Copy> Served<P> {
     /// Adds queues up to a number, each with an instance of the law where it has one of its own.
     fn grow(&mut self, queues: u32) {
         self.queues.resize_with(queues as usize, || Queue::EMPTY);
-        while self.ears.len() < if self.shared { 1 } else { queues as usize } {
+        self.hear(if self.shared { 1 } else { queues });
+    }
+
+    /// Adds instances of the law up to a number.
+    fn hear(&mut self, instances: u32) {
+        while self.ears.len() < instances as usize {
             self.law.add();
-            self.ears.push(Ear { arrived: 0, free: Time::ZERO, last_arrival: Time::ZERO });
+            self.ears.push(Ear { arrived: 0, departed: 0, free: Time::ZERO, last_arrival: Time::ZERO });
         }
     }
 
@@ -442,8 +484,13 @@ impl<P: Copy> Served<P> {
         }
     }
 
-    fn instance(&self, queue: u32) -> usize {
-        if self.shared { 0 } else { queue as usize }
+    /// The instance of the law for a packet of that key in that queue.
+    fn instance(&self, queue: u32, key: u32) -> usize {
+        match (self.by_class, self.shared) {
+            (true, _) => key as usize,
+            (false, true) => 0,
+            (false, false) => queue as usize,
+        }
     }
 
     /// The queue whose head makes room for a packet of `bytes` in queue `at`; none where the packet itself pays. It
@@ -473,10 +520,11 @@ impl<P: Copy> Served<P> {
 
     /// What the law says of a packet that has left its queue for the line.
     fn at_head(&mut self, now: Time, at: u32, held: &Held<P>, coin: &mut impl FnMut(&P) -> f64) -> Verdict {
-        let instance = self.instance(at);
+        let instance = self.instance(at, held.key);
         match self.needs.decides {
             Decides::AtHead => {
-                let seen = Seen { sojourn_s: (now - held.arrival).seconds(), ..self.seen(now, at) };
+                let sojourn_s = (now - held.arrival).seconds();
+                let seen = Seen { sojourn_s, colour: held.colour, ..self.seen(now, at) };
                 let event = Event::Departure { low_latency: held.low_latency };
                 judge(&mut *self.law, instance, event, &seen, held.markable, || coin(&held.packet))
             }
@@ -491,7 +539,12 @@ impl<P: Copy> Served<P> {
     /// What a law is told about one queue.
     fn seen(&self, now: Time, at: u32) -> Seen<f64> {
         let list = &self.queues[at as usize].list;
-        self.seen_with(now, u64::from(list.packets), list.bytes)
+        let seen = self.seen_with(now, u64::from(list.packets), list.bytes);
+        if !self.needs.colours {
+            return seen;
+        }
+        let [green, yellow] = list.green_and_yellow.map(f64::from);
+        Seen { green, yellow, ..seen }
     }
 
     fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> Seen<f64> {
@@ -502,21 +555,21 @@ impl<P: Copy> Served<P> {
         };
         Seen {
             queue: if self.needs.bytes { bytes as f64 * self.per_byte } else { packets as f64 },
-            arrived: 0.0,
             capacity,
-            sojourn_s: 0.0,
             now_s: now.seconds(),
+            ..Seen::NOTHING
         }
     }
 
     /// Mean packets that would have fitted into the time for which the law's queue has had none. A queue of its own is
     /// idle whatever the others send.
-    fn idle(&self, now: Time, at: u32) -> u32 {
+    fn idle(&self, now: Time, at: u32, instance: usize) -> u32 {
         if !self.queues[at as usize].list.is_empty() {
             return 0;
         }
-        let ear = &self.ears[self.instance(at)];
-        self.curve.fits(ear.free.max(ear.last_arrival), now, self.mean_service, self.packet)
+        let ear = &self.ears[instance];
+        let free = if self.by_class { self.free } else { ear.free };
+        self.curve.fits(free.max(ear.last_arrival), now, self.mean_service, self.packet)
     }
 }
 

@@ -112,7 +112,8 @@ fn compiled<R: Role, L: Law<Fix<32>, Role = R>>(registry: &'static [Entry<R>], n
 }
 
 const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-const PORT: aqm::Site = aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+const PORT: aqm::Site =
+    aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
 fn fast(call: &Call) -> [i64; MOST.state] {
     let [alpha, gamma, keep, ..] = call.params.map(Fix::<32>);

@@ -16,7 +16,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
 const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-const PORT: aqm::Site = aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+const PORT: aqm::Site =
+    aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
 type Q = Fix<32>;
 
@@ -92,7 +93,7 @@ fn a_tick_of_leadlag() {
         real.on(
             &mut truth,
             cc::Event::Tick,
-            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), now_s: 0.0 },
+            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), ..Path::unknown() },
         );
         xi.see("xi", got.xi, truth.xi, 1.0);
         target.see("target", got.target, truth.target, 2.0 * truth.target + 1.0);

@@ -47,6 +47,42 @@ fn engine(criterion: &mut Criterion) {
         ("flows.ftp.cc", "{ law = \"leadlag\", taubar = \"200 ms\" }"),
         ("flows.ftp.sender", "{}"),
     ];
+    let distinct_both_ways: &[(&str, &str)] = &[
+        ("duration", "3 s"),
+        (
+            "links.bottleneck",
+            "{ from = \"l\", to = \"r\", rate = \"2 Gbit/s\", delay = \"20 ms\", buffer = \"unlimited\", duplex = true }",
+        ),
+        (
+            "flows.ftp",
+            "{ count = 256, from = \"l\", to = \"r\", rtt = { spread = [\"50 ms\", \"150 ms\"] }, cc = { law = \"fast\", alpha = \"50 packets\" } }",
+        ),
+        (
+            "flows.back",
+            "{ count = 256, from = \"r\", to = \"l\", rtt = { spread = [\"50.2 ms\", \"150.2 ms\"] }, cc = { law = \"fast\", alpha = \"50 packets\" } }",
+        ),
+    ];
+    let spread = "{ spread = [\"50 ms\", \"250 ms\"] }";
+    let ten_thousand: &[(&str, &str)] = &[
+        ("duration", "5 s"),
+        ("sample", "1 s"),
+        ("links.bottleneck.rate", "2.4 Gbit/s"),
+        ("links.bottleneck.delay", "20 ms"),
+        ("flows.ftp.count", "10000"),
+        ("flows.ftp.rtt", spread),
+    ];
+    let hundred_thousand: &[(&str, &str)] = &[
+        ("duration", "3 s"),
+        ("sample", "1 s"),
+        ("links.bottleneck.rate", "10 Gbit/s"),
+        ("links.bottleneck.delay", "20 ms"),
+        ("links.bottleneck.buffer", "1 bdp"),
+        ("links.bottleneck.aqm", "{ law = \"droptail\" }"),
+        ("flows.ftp.count", "100000"),
+        ("flows.ftp.rtt", spread),
+        ("flows.ftp.cc", "{ law = \"newreno\" }"),
+        ("flows.ftp.sender", "{}"),
+    ];
     let mut group = criterion.benchmark_group("engine");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     let cases = [
@@ -55,6 +91,9 @@ fn engine(criterion: &mut Criterion) {
         ("newreno/red, distinct round trips", distinct),
         ("fast/droptail, paced", fast),
         ("leadlag/price, paced", leadlag),
+        ("512 flows both ways, paced, distinct round trips", distinct_both_ways),
+        ("10,000 flows, distinct round trips", ten_thousand),
+        ("100,000 flows at 10 Gbit/s", hundred_thousand),
     ];
     for (name, settings) in cases {
         let scenario = scenario(settings);

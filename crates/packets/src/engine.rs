@@ -7,12 +7,14 @@ use penstock_scenario::seed::Coins;
 use penstock_scenario::world::{End, RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
+use crate::edge::Edge;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group, NONE};
 use crate::line::Line;
 use crate::measure::{Measure, Taken};
 use crate::packet::{self, ACK, CE, CWR, ECE, ECT, Packet, SACK};
 use crate::receiver::{Answer, DELAYED_ACK, Receiver, Reply};
+use crate::sender::bottleneck::Probe;
 use crate::sender::data::{Heard, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
@@ -58,13 +60,20 @@ pub(crate) struct Engine {
     pub(crate) hops: Vec<Hop>,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
+    /// What coins know a flow by: its group's name and its place there, not its number, which depends on the groups
+    /// before.
+    pub(crate) keys: Vec<u64>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) entries: Vec<Entry>,
+    /// Conditioners, which data pass as they come out of an entry.
+    pub(crate) edges: Vec<Edge>,
     pub(crate) sources: Vec<Source>,
     /// By group.
     pub(crate) supplies: Vec<Option<Supply>>,
     pub(crate) rare: Vec<Now>,
     pub(crate) accounts: Vec<Account>,
+    /// Accounts of classes come before those of customers.
+    pub(crate) first_customer: usize,
     pub(crate) transfers: Vec<Transfer>,
     /// Flows that have a size, do not repeat, and are not done.
     pub(crate) unfinished: u64,
@@ -172,7 +181,7 @@ impl Engine {
         if marks
             && packet.is(ECT)
             && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
-            && port.marks(Time(packet.at - delay), || coins.of(packet.identity()))
+            && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
         {
             packet.flags |= CE;
         }
@@ -193,14 +202,18 @@ impl Engine {
     #[cold]
     fn enter(&mut self, at: usize) {
         let entry = &mut self.entries[at];
-        let packet = entry.line.packets.pop();
+        let mut packet = entry.line.packets.pop();
         if let Some(head) = entry.line.packets.front() {
             self.agenda.schedule(self.numbering.entries + at as u32, head.at, head.stamp);
         }
         if packet.is(ACK) {
             self.back(packet.flow as usize, Reply::of(&packet));
         } else {
-            self.forward(packet, self.flows[packet.flow as usize].route[0].0);
+            let flow = &self.flows[packet.flow as usize];
+            if let Some(edge) = self.edges.get_mut(self.groups[flow.group as usize].edge as usize) {
+                edge.colour(&mut packet, self.now, &self.keys);
+            }
+            self.forward(packet, flow.route[0].0);
         }
     }
 
@@ -214,7 +227,7 @@ impl Engine {
         let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, &mut self.agenda) {
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss, &self.keys), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -348,16 +361,29 @@ impl Engine {
         let index = flow.index as usize;
         let now = Time(self.now);
         let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
+        if let Some(after) = &allowed {
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+        }
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
-        let used = flow.window < group.receive_window;
+        // A law that asks about the bottleneck follows its estimates, not its own last window.
+        let used = flow.window < group.receive_window || group.probes;
         let ack = Ack {
             rtt,
             packets,
             marked: if echo { packets } else { 0 },
             grows: outcome.covered > 0 && !flow.data.recovering() && used,
             window: flow.window,
+            probe: group.probes.then(|| Probe {
+                tx: heard.tx,
+                sure: outcome.sure,
+                single: outcome.covered == 1,
+                next_tx: flow.data.next_tx(),
+                fresh: flow.data.fresh,
+                in_flight: flow.data.in_flight(),
+            }),
         };
         allowed = group.windows.ack(index, now, &ack).or(allowed);
         if heard.tx >= flow.round {
@@ -433,7 +459,8 @@ impl Engine {
                 break;
             }
             flow.burst.sent(now);
-            let tx = flow.data.next_tx();
+            // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
+            let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
@@ -467,7 +494,7 @@ impl Engine {
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda)
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss, &self.keys), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true
@@ -577,14 +604,14 @@ fn cross(
     now: u64,
     number: u32,
     port: &mut Port,
-    (coins, losses, loss): (Coins, Coins, f64),
+    (coins, losses, loss, keys): (Coins, Coins, f64, &[u64]),
     line: &mut Line,
     agenda: &mut Agenda,
 ) -> bool {
-    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
+    match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if loss > 0.0 && losses.of(packet.identity()) < loss {
+            if loss > 0.0 && losses.of(packet.identity(keys)) < loss {
                 port.lose();
                 return false;
             }

@@ -33,7 +33,8 @@ struct Interface {
 }
 
 impl Entry {
-    /// The way of data: an interface of a rate with a queue, and a delay drawn between two times for each packet.
+    /// The way of data: an interface of a rate with a queue, and a delay drawn between two times for each packet. Without
+    /// either it is the place where a conditioner stands.
     pub(crate) fn of_data(access: Option<Access>, jitter: Option<(Time, Time)>, stream: Stream) -> Self {
         let interface = access.map(|Access { rate, queue }| {
             let (most_packets, most_bytes) = limits(queue);

@@ -26,6 +26,8 @@ pub(crate) struct Group {
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
+    /// Its law asks about the bottleneck.
+    pub(crate) probes: bool,
     pub(crate) receive_window: f64,
     /// The same in whole segments.
     pub(crate) receive_segments: u64,
@@ -41,6 +43,8 @@ pub(crate) struct Group {
     pub(crate) class: u32,
     /// What counts its bytes: its class and its customer, where it has one.
     pub(crate) accounts: [u32; 2],
+    /// The conditioner that its packets pass on their way to the first link, where there is one.
+    pub(crate) edge: u32,
     /// Laws that take over later, the latest first.
     pub(crate) steps: Vec<(u64, Windows)>,
     /// When the next of them does [ps].
@@ -65,6 +69,9 @@ pub(crate) struct Sent {
     /// The window and its square, integrated over time [packets s].
     pub(crate) window: f64,
     pub(crate) window_squared: f64,
+    /// Congestion events, and the shares of the window that they left, summed.
+    pub(crate) cuts: u64,
+    pub(crate) left: f64,
     /// When the last segment of the first transfer was acknowledged [ps].
     pub(crate) completed: u64,
     /// By how much the last segments of transfers were short of full ones [B].

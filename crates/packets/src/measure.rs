@@ -1,13 +1,14 @@
 //! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, Histogram};
+use penstock_link::{Counters, Histogram, Passed};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 use crate::engine::{Account, Engine};
 use crate::flow::Sent;
 use crate::receiver::Received;
+use crate::sender::bottleneck::Estimated;
 
 /// What was read at one edge of a span.
 pub(crate) struct Reading {
@@ -15,6 +16,8 @@ pub(crate) struct Reading {
     pub(crate) ports: Vec<(Counters, Histogram, Histogram)>,
     pub(crate) flows: Vec<Told>,
     pub(crate) accounts: Vec<Account>,
+    /// Of each conditioner.
+    pub(crate) passed: Vec<Passed>,
     /// Since the reading before: most packets that waited in each port, smallest round trip of each flow [ps].
     pub(crate) most_waiting: Vec<u64>,
     pub(crate) least_rtt: Vec<u64>,
@@ -27,6 +30,8 @@ pub(crate) struct Told {
     pub(crate) got: Received,
     /// User data in order [B].
     pub(crate) delivered: u64,
+    /// What its law is told of the bottleneck, where it asks.
+    pub(crate) estimated: Option<Estimated>,
 }
 
 /// What a run has taken down.
@@ -35,6 +40,7 @@ pub(crate) struct Taken {
     pub(crate) links: Rows,
     pub(crate) groups: Rows,
     pub(crate) flows: Rows,
+    pub(crate) customers: Rows,
 }
 
 /// Rows of a table while they are written.
@@ -110,6 +116,8 @@ pub(crate) struct Measure {
     next_sample: u64,
     before: Vec<Counters>,
     flows_before: Vec<Told>,
+    /// Of customers with a conditioner.
+    passed_before: Vec<(Account, Passed)>,
     last_sample: u64,
     /// Which groups have series of their own for each flow.
     own_series: Vec<bool>,
@@ -129,6 +137,7 @@ impl Measure {
             next_sample: scenario.sample.0,
             before: Vec::new(),
             flows_before: Vec::new(),
+            passed_before: Vec::new(),
             last_sample: 0,
             own_series: scenario.groups.values().map(|g| g.series).collect(),
             taken: Taken {
@@ -153,6 +162,12 @@ impl Measure {
                     ("throughput_packets_per_s", Kind::Average),
                     ("in_flight_packets", Kind::Instant),
                     ("rtt_s", Kind::Average),
+                ]),
+                customers: Rows::new(&[
+                    ("throughput_bit_per_s", Kind::Average),
+                    ("in_profile_fraction", Kind::Average),
+                    ("bucket_bytes", Kind::Instant),
+                    ("bucket_mean_bytes", Kind::Average),
                 ]),
             },
         }
@@ -199,7 +214,29 @@ impl Measure {
         let flows = (0..engine.flows.len()).map(|at| told(engine, at)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
-        self.taken.readings.push(Reading { at, ports, flows, accounts, most_waiting, least_rtt });
+        let passed = engine.edges.iter_mut().map(|edge| edge.conditioner.read(at)).collect();
+        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, most_waiting, least_rtt });
+    }
+
+    /// One row a customer with a conditioner.
+    fn sample_customers(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
+        self.passed_before.resize(engine.edges.len(), Default::default());
+        for (at, edge) in engine.edges.iter_mut().enumerate() {
+            let (customer, conditioner) = (edge.customer, &mut edge.conditioner);
+            let (account, passed) = (engine.accounts[engine.first_customer + customer], conditioner.read(Time(now)));
+            let (account_before, before) = std::mem::replace(&mut self.passed_before[at], (account, passed));
+            let mut row = self
+                .taken
+                .customers
+                .row(now, customer as u32)
+                .put((account.delivered - account_before.delivered) as f64 * 8.0 / seconds)
+                .put(in_profile(&before, &passed).unwrap_or(f64::NAN))
+                .put(conditioner.level(Time(now)))
+                .put((passed.level - before.level) / seconds);
+            for (name, unit, value) in conditioner.observables() {
+                row = row.named(&column_name(name, unit), value);
+            }
+        }
     }
 
     fn sample(&mut self, engine: &mut Engine, now: u64) {
@@ -226,11 +263,13 @@ impl Measure {
                 row = row.named(&column_name(name, unit), value);
             }
         }
+        self.sample_customers(engine, now, seconds);
         self.flows_before.resize(engine.flows.len(), Told::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {
-            let Told { sent, got, delivered } = told(engine, at);
-            let before = std::mem::replace(&mut self.flows_before[at], Told { sent, got, delivered });
+            let now_told = told(engine, at);
+            let Told { sent, got, delivered, .. } = now_told;
+            let before = std::mem::replace(&mut self.flows_before[at], now_told);
             let (sent_before, got_before) = (before.sent, before.got);
             let group = flow.group as usize;
             let goodput = (delivered - before.delivered) as f64 * 8.0 / seconds;
@@ -253,7 +292,7 @@ impl Measure {
                     .put(rtt / rtts);
                 for ((name, unit), value) in windows.names().into_iter().zip(windows.observables(flow.index as usize)) {
                     // What the law was told stands beside the simulator's truth, under a name of its own.
-                    let estimate = matches!(name, "rtt" | "base_rtt" | "price");
+                    let estimate = matches!(name, "rtt" | "base_rtt" | "price" | "capacity" | "buffer" | "level");
                     let name = column_name(name, unit);
                     row = row.named(&if estimate { format!("estimated_{name}") } else { name }, value);
                 }
@@ -273,6 +312,13 @@ impl Measure {
     }
 }
 
+/// Share of the bytes between two moments that were green; none where no packet passed.
+pub(crate) fn in_profile(from: &Passed, to: &Passed) -> Option<f64> {
+    let bytes = |passed: &Passed| passed.bytes.iter().sum::<u64>();
+    let all = bytes(to) - bytes(from);
+    (all > 0).then(|| (to.bytes[0] - from.bytes[0]) as f64 / all as f64)
+}
+
 fn column_name(name: &str, unit: &str) -> String {
     match unit {
         "1" => name.to_owned(),
@@ -287,5 +333,6 @@ fn told(engine: &Engine, at: usize) -> Told {
     // The last segment of the transfer under way is there, but its acknowledgement is not yet.
     let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
     let delivered = (got.in_order * engine.payload).saturating_sub(flow.sent.short + short);
-    Told { sent: flow.sent, got, delivered }
+    let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
+    Told { sent: flow.sent, got, delivered, estimated }
 }

@@ -1,5 +1,7 @@
 //! A packet: 32 bytes by value.
 
+use penstock_law::edge::Colour;
+
 /// A packet under way. Sequence and transmission numbers are the low 32 bits of a flow's 64-bit ones.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -14,7 +16,8 @@ pub(crate) struct Packet {
     pub(crate) seq: u32,
     /// Data: which transmission of the flow this is. Acknowledgement: that of the packet that caused it.
     pub(crate) tx: u32,
-    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to.
+    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: one more
+    /// than the drop precedence that a conditioner gave it, zero where there was none.
     pub(crate) from: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
@@ -45,11 +48,26 @@ impl Packet {
         self.flags & flag != 0
     }
 
-    /// What no other packet on the same link has: whose it is, which transmission (4 10^9 later they repeat), and
-    /// whether it is the data or the acknowledgement.
+    /// What a conditioner made of it; none before one, and none of acknowledgements, which are under no contract.
+    pub(crate) fn painted(&self) -> Option<Colour> {
+        if self.is(ACK) { None } else { Colour::ALL.get((self.from as usize).wrapping_sub(1)).copied() }
+    }
+
+    /// What it is to a queue.
+    pub(crate) fn colour(&self) -> Colour {
+        self.painted().unwrap_or_default()
+    }
+
+    /// A conditioner has coloured it. It is data.
+    pub(crate) fn paint(&mut self, colour: Colour) {
+        self.from = u32::from(colour.precedence()) + 1;
+    }
+
+    /// What no other packet on the same link has: whose it is, by the keys of flows, which transmission (4 10^9 later
+    /// they repeat), and whether it is the data or the acknowledgement.
     #[inline]
-    pub(crate) fn identity(&self) -> u64 {
-        (u64::from(self.flow) << 32 | u64::from(self.tx)) ^ (u64::from(self.flags & ACK) << 63)
+    pub(crate) fn identity(&self, keys: &[u64]) -> u64 {
+        keys[self.flow as usize].wrapping_add(u64::from(self.tx)) ^ (u64::from(self.flags & ACK) << 63)
     }
 }
 
@@ -62,6 +80,18 @@ pub(crate) fn expand(near: u64, low: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A conditioner's colour is that of data only: an acknowledgement has a segment's number in the same place.
+    #[test]
+    fn data_are_painted() {
+        let mut packet = Packet::default();
+        assert_eq!((packet.painted(), packet.colour()), (None, Colour::Green));
+        for colour in Colour::ALL {
+            packet.paint(colour);
+            assert_eq!((packet.painted(), packet.colour()), (Some(colour), colour));
+            assert_eq!(Packet { flags: ACK | SACK, ..packet }.painted(), None);
+        }
+    }
 
     #[test]
     fn numbers_survive_the_wrap_of_their_low_half() {

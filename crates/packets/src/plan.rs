@@ -10,6 +10,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
+use crate::edge::{edge_of, edges};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
@@ -21,7 +22,7 @@ use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
-use crate::station::{Link, Station};
+use crate::station::{Apart, Link, Station};
 use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
@@ -43,7 +44,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
         group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
     }
-    let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
+    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
         ports: l,
@@ -73,11 +74,14 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         groups,
         receivers: flows.iter().map(|_| Receiver::default()).collect(),
         flows,
+        keys,
         entries,
+        edges: edges(scenario)?,
         sources,
         supplies,
         rare,
         accounts: vec![Account::default(); classes + scenario.customers.len()],
+        first_customer: classes,
         transfers: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
@@ -99,6 +103,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
 struct Parts {
     groups: Vec<Group>,
     flows: Vec<Flow>,
+    keys: Vec<u64>,
     entries: Vec<Entry>,
     sources: Vec<Source>,
     supplies: Vec<Option<Supply>>,
@@ -117,13 +122,20 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
-        let starts = group.starts(name, scenario.seed);
+        let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
         let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}"));
         let stop = group.stop.map_or(u64::MAX, |t| t.0);
         let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+        if open {
+            // Transfers arrive at the group, from its first start on, and any of its flows may take one.
+            let first = starts.iter().copied().min().unwrap_or_default();
+            starts.fill(first);
+        }
+        let edge = edge_of(scenario, name);
         let mut single = stream("size");
+        let packets = stream("packets").bits();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
@@ -132,7 +144,7 @@ impl Parts {
             let allowed = windows.start(index);
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(
-                (group.access.is_some() || group.jitter.is_some())
+                (group.access.is_some() || group.jitter.is_some() || edge.is_some())
                     .then(|| Entry::of_data(group.access, group.jitter, own("jitter"))),
             );
             let ack_entry =
@@ -154,6 +166,7 @@ impl Parts {
                 self.sources.len() as u32 - 1
             });
             let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
+            self.keys.push(packets.wrapping_add((index as u64) << 32));
             self.flows.push(Flow {
                 group: at,
                 index: index as u32,
@@ -168,7 +181,7 @@ impl Parts {
                 source,
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
-                burst: Burst::new(allowed.gap_s),
+                burst: Burst::new(allowed.gap_s, start.0),
                 timer: Timer::new(group.sender.min_rto),
                 window: allowed.window,
                 window_since: start.0,
@@ -218,6 +231,7 @@ impl Parts {
             marks: needs.marks,
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
+            probes: needs.bottleneck.is_some(),
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,
@@ -226,6 +240,7 @@ impl Parts {
             remember: group.sender.remember,
             class: class.unwrap_or(classes.len()) as u32,
             accounts,
+            edge: edge.map_or(NONE, |at| at as u32),
             steps,
             next_step,
         });
@@ -328,11 +343,12 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
     };
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
+    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(scenario.packet.wire));
     Ok(match group.sender.arithmetic {
-        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n)),
+        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
         Arithmetic::Fixed => {
             let build = law.fixed.ok_or_else(|| whose(format!("`{}` has no fixed-point form", law.name)))?;
-            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n))
+            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n, interface))
         }
     })
 }
@@ -348,7 +364,8 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 /// Links with their laws and coins.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire };
+        let site = scenario.site(name);
+        let classes = site.classes.len() as u32;
         let law =
             (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
         let (most_packets, most_bytes) = limits(link.buffer);
@@ -357,7 +374,13 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let packet = scenario.packet.wire;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let service = service(link);
-        let by_class = matches!(link.scheduler, model::Scheduler::Drr { by: By::Class, .. });
+        let needs = law.needs();
+        let apart = match (needs.serve, link.scheduler) {
+            (aqm::Serve::PerFlow { .. }, _) => Apart::Hashes,
+            (_, model::Scheduler::Drr { by: By::Class, .. }) => Apart::Classes,
+            _ if needs.classes => Apart::Classes,
+            _ => Apart::Flows,
+        };
         let scheduler = match link.scheduler {
             model::Scheduler::Fifo => Scheduler::Fifo,
             model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
@@ -366,10 +389,10 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
         } else {
             let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, hash_seed };
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
-        Ok(Link { station, by_class, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
+        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_delayed_acknowledgement_tells_marked_from_unmarked() {
         let mut r = Receiver::default();
-        let mut take = |r: &mut Receiver, seq, flags| {
+        let take = |r: &mut Receiver, seq, flags| {
             let reply = r.take(&data(seq, flags), EACH);
             r.delay(reply)
         };

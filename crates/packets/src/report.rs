@@ -6,13 +6,14 @@ use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
-    ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
-    Transfers, jain,
+    BottleneckSummary, ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary,
+    Measured, Summary, Transfers, jain,
 };
 use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
 
 use crate::engine::Engine;
-use crate::measure::{Reading, Taken, Told};
+use crate::measure::{Reading, Taken, Told, in_profile};
+use crate::sender::bottleneck::Estimated;
 use crate::traffic::Transfer;
 
 /// More flows than this and the summary leaves them to their table.
@@ -56,6 +57,9 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     if scenario.groups.values().any(|group| group.size.is_some()) {
         series.push(transfers_table(engine, &flow_names));
     }
+    if !taken.customers.time_s.is_empty() {
+        series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
+    }
     if !taken.flows.time_s.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names));
     }
@@ -88,7 +92,9 @@ impl Span<'_> {
     fn measured(&self) -> Measured {
         let flows = self.flows();
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
-        let fairness = jain(shares).map(|jain| Fairness { jain });
+        let customers = self.customers();
+        let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
+        let fairness = jain(shares).map(|jain| Fairness { jain, contracts_jain });
         Measured {
             measured_s: self.seconds(),
             links: (0..self.engine.links.len())
@@ -98,7 +104,7 @@ impl Span<'_> {
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
             fairness,
             classes: self.classes(),
-            customers: self.customers(),
+            customers,
         }
     }
 
@@ -180,6 +186,8 @@ impl Span<'_> {
             let total =
                 |f: &dyn Fn(&Told) -> u64| range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>();
             let (sent, got) = (total(&|f| f.sent.packets), total(&|f| f.got.packets));
+            let cuts = total(&|f| f.sent.cuts);
+            let left: f64 = range.clone().map(|at| b.flows[at].sent.left - a.flows[at].sent.left).sum();
             let rtts = total(&|f| f.sent.rtts);
             let rtt: u128 = range.clone().map(|at| b.flows[at].sent.rtt - a.flows[at].sent.rtt).sum();
             let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
@@ -202,6 +210,8 @@ impl Span<'_> {
                 jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
                 window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
                 window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
+                window_left_by_cuts: (cuts > 0).then(|| left / cuts as f64),
+                bottleneck: self.bottleneck(range.clone()),
                 loss_rate: share(total(&|f| f.sent.lost), sent),
                 mark_rate: share(total(&|f| f.got.marked), got),
                 retransmits: total(&|f| f.sent.again),
@@ -214,6 +224,25 @@ impl Span<'_> {
             groups.insert(name.clone(), summary);
         }
         groups
+    }
+
+    /// What a range of flows estimates of the bottleneck.
+    fn bottleneck(&self, flows: Range<usize>) -> Option<BottleneckSummary> {
+        let (a, b) = self.ends();
+        let n = flows.len() as f64;
+        let known = |at: usize| b.flows[at].estimated.filter(|e| e.capacity > 0.0);
+        let now: Vec<Estimated> = flows.clone().map(known).collect::<Option<_>>()?;
+        // A connection that began in the span starts from nothing.
+        let before = |at: usize, e: &Estimated| {
+            a.flows[at].estimated.filter(|before| before.samples <= e.samples).unwrap_or_default()
+        };
+        let samples: u64 = flows.clone().zip(&now).map(|(at, e)| e.samples - before(at, e).samples).sum();
+        let level: f64 = flows.zip(&now).map(|(at, e)| e.level - before(at, e).level).sum();
+        (!now.is_empty()).then(|| BottleneckSummary {
+            capacity_packets_per_s: now.iter().map(|e| e.capacity).sum::<f64>() / n,
+            buffer_packets: now.iter().map(|e| e.buffer).sum::<f64>() / n,
+            level_mean_packets: (samples > 0).then(|| level / samples as f64),
+        })
     }
 
     /// Transfers of a range of flows that ended in the span.
@@ -262,11 +291,36 @@ impl Span<'_> {
     }
 
     fn customers(&self) -> IndexMap<String, CustomerSummary> {
-        let first = self.scenario.class_names().len();
         let customer = |(at, name): (usize, &String)| {
-            (name.clone(), CustomerSummary { throughput_bit_per_s: self.rates(first + at).1 })
+            let throughput_bit_per_s = self.rates(self.engine.first_customer + at).1;
+            let edge = self.engine.edges.iter().position(|edge| edge.customer == at);
+            let summary = match edge {
+                Some(edge) => self.conditioned(edge, throughput_bit_per_s),
+                None => CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() },
+            };
+            (name.clone(), summary)
         };
         self.scenario.customers.keys().enumerate().map(customer).collect()
+    }
+
+    /// A customer with a conditioner.
+    fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
+        let (a, b) = self.ends();
+        let (from, to) = (a.passed[edge], b.passed[edge]);
+        let seconds = self.seconds();
+        let mean = (to.level - from.level) / seconds;
+        let square = (to.level_squared - from.level_squared) / seconds;
+        let committed = self.engine.edges[edge].conditioner.contract().committed_bit_per_s;
+        CustomerSummary {
+            throughput_bit_per_s,
+            committed_bit_per_s: Some(committed),
+            achieved_fraction: Some(throughput_bit_per_s / committed),
+            in_profile_fraction: in_profile(&from, &to),
+            bucket_mean_bytes: Some(mean),
+            bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
+            time_full: Some((to.full_s - from.full_s) / seconds),
+            time_empty: Some((to.empty_s - from.empty_s) / seconds),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! *Estimation* turns samples into what laws see; *window control* is the law; *data control* says which segment to send
 //! and what was lost; *burstiness control* says when.
 
+pub(crate) mod bottleneck;
 pub(crate) mod burst;
 pub(crate) mod data;
 pub(crate) mod estimation;

@@ -33,7 +33,7 @@ pub(crate) fn delivery_seen(packet: &Packet, at: Time, flow: &Flow, reliable: bo
 
 fn sighting(packet: &Packet, at: Time, flow: &Flow, end: End, ecn: Ecn, content: Content) -> Sighting {
     let (size, connection) = (u32::from(packet.size), flow.connection);
-    Sighting { at, end, flow: packet.flow, connection, size, ecn, content }
+    Sighting { at, end, flow: packet.flow, connection, size, ecn, colour: packet.painted(), content }
 }
 
 impl Engine {

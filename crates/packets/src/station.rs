@@ -15,10 +15,18 @@ pub(crate) struct Link {
     pub(crate) coins: Coins,
     pub(crate) loss: f64,
     pub(crate) losses: Coins,
-    /// Whether queues are of classes, not of flows.
-    pub(crate) by_class: bool,
+    pub(crate) apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(crate) scheduled: bool,
+}
+
+/// What has a queue of its own where there are several.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Apart {
+    Flows,
+    Classes,
+    /// Flows, but those whose hashes are equal share one.
+    Hashes,
 }
 
 /// What holds a link's queue: where the moment a packet departs is known when it arrives, nothing has to happen then.
@@ -95,18 +103,23 @@ impl Engine {
     /// Offers a packet to a link that holds its packets.
     #[inline(never)]
     pub(crate) fn hand(&mut self, packet: Packet, at: usize) {
-        let Self { now, flows, links, groups, .. } = self;
-        let Link { station, coins, by_class, scheduled, .. } = &mut links[at];
+        let Self { now, flows, links, groups, keys, .. } = self;
+        let Link { station, coins, apart, scheduled, .. } = &mut links[at];
         let Station::Served(served) = station else { return };
         let arrival = Arrival {
             packet,
             bytes: u32::from(packet.size),
             markable: packet.is(ECT),
             low_latency: packet.is(LOW | CE),
-            queue_key: if *by_class { groups[flows[packet.flow as usize].group as usize].class } else { packet.flow },
+            colour: packet.colour(),
+            queue_key: match apart {
+                Apart::Flows => packet.flow,
+                Apart::Classes => groups[flows[packet.flow as usize].group as usize].class,
+                Apart::Hashes => (keys[packet.flow as usize] >> 32) as u32,
+            },
         };
         let now = Time(*now);
-        match served.offer(now, arrival, || coins.of(packet.identity()), |displaced| lose(flows, &displaced)) {
+        match served.offer(now, arrival, || coins.of(packet.identity(keys)), |displaced| lose(flows, &displaced)) {
             Offered::Refused(_) => lose(flows, &packet),
             Offered::Queued if *scheduled => {}
             Offered::Queued if served.free_at() <= now => self.serve(at),
@@ -120,14 +133,14 @@ impl Engine {
 
     /// A line is free for the next packet.
     pub(crate) fn serve(&mut self, at: usize) {
-        let Self { now, flows, links, lines, hops, agenda, .. } = self;
+        let Self { now, flows, links, lines, hops, agenda, keys, .. } = self;
         let Link { station, coins, loss, losses, scheduled, .. } = &mut links[at];
         *scheduled = false;
         let Station::Served(served) = station else { return };
-        let coin = |packet: &Packet| coins.of(packet.identity());
+        let coin = |packet: &Packet| coins.of(packet.identity(keys));
         let Some(leaving) = served.next(Time(*now), coin, |dropped| lose(flows, &dropped)) else { return };
         let mut packet = leaving.packet;
-        if *loss > 0.0 && losses.of(packet.identity()) < *loss {
+        if *loss > 0.0 && losses.of(packet.identity(keys)) < *loss {
             served.lose();
             lose(flows, &packet);
         } else {

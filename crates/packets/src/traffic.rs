@@ -222,6 +222,7 @@ impl Engine {
         source.silent = !source.silent;
         let next = time(if source.silent { &off } else { &on }, &mut source.turns);
         flow.until = if source.silent { 0 } else { self.groups[flow.group as usize].stop };
+        flow.burst.resume(self.now);
         // A span of nothing still takes a moment, or two of them would never end.
         self.schedule(entity, self.now.saturating_add(next.max(1)));
         self.send(at);
@@ -240,7 +241,7 @@ impl Engine {
         for at in flows.0..flows.1 {
             let flow = &mut self.flows[at as usize];
             let group = &self.groups[flow.group as usize];
-            flow.burst.change(group.windows.start(flow.index as usize).gap_s);
+            flow.burst.change(group.windows.start(flow.index as usize).gap_s, self.now.max(flow.start));
             if flow.start <= self.now {
                 self.send(at as usize);
             }

@@ -216,3 +216,38 @@ fn a_timeout_that_backed_off_comes_back() {
     let median = transfers.completion_p50_s.unwrap();
     assert!((5.0..20.0).contains(&median), "{median}");
 }
+
+/// Late-comers measure a base that has others' queues in it: FAST's rates when groups of 32, 32, 64, 128 and 256 flows of
+/// 40 to 200 ms join 40 s apart, over the fair ones, by the fixed point `x = alpha / (q - o)` with the queue `o` that each
+/// group met. (The paper does not mention it; its equation (10) with an overestimated base says it.)
+#[test]
+#[ignore = "minutes: 50 million packets; run with --release"]
+fn late_comers_of_fast_get_more() {
+    let mut text = String::from(
+        "format = 1\nduration = \"200 s\"\nwarmup = \"180 s\"\npacket = \"1000 B\"\nsample = \"1 s\"\n[links.b]\nfrom = \"l\"\nto = \"r\"\n\
+         rate = \"2 Gbit/s\"\ndelay = \"1 ms\"\nbuffer = \"unlimited\"\n[defaults.flows]\nfrom = \"l\"\nto = \"r\"\n\
+         cc = { law = \"fast\", alpha = \"50 packets\" }\n",
+    );
+    let groups = [(32, 40), (32, 80), (64, 120), (128, 160), (256, 200)];
+    for (n, (count, rtt)) in groups.iter().enumerate() {
+        let start = n * 40;
+        text += &format!(
+            "[flows.g{n}]\ncount = {count}\nrtt = \"{rtt} ms\"\nstart = {{ uniform = [\"{start} s\", \"{start}.5 s\"] }}\n"
+        );
+    }
+    let run = run(&text);
+    let fair = 250_000.0 / 512.0;
+    let shares: Vec<f64> = groups
+        .iter()
+        .enumerate()
+        .map(|(n, (count, _))| {
+            run.summary.whole.groups[&format!("g{n}")].throughput_packets_per_s / f64::from(*count) / fair
+        })
+        .collect();
+    println!("{shares:?}, {} packets queued", run.summary.whole.links["b"].queue_mean_packets);
+    for (is, should) in shares.iter().zip([0.637, 0.663, 0.711, 0.830, 1.245]) {
+        assert!((is / should - 1.0).abs() < 0.03, "{shares:?}");
+    }
+    let queue = run.summary.whole.links["b"].queue_mean_packets;
+    assert!((queue / 40_186.0 - 1.0).abs() < 0.03, "{queue}");
+}

@@ -8,7 +8,7 @@ mod series;
 mod sweep;
 
 pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
-pub use measures::{flow_table, group_table, link_table};
+pub use measures::{customer_table, flow_table, group_table, link_table};
 pub use paper::{PaperFigure, PaperView, of_paper};
 pub use run::{RunView, of_run};
 pub use series::figures as series_figures;
@@ -16,10 +16,11 @@ pub use sweep::{CellView, SweepView, of_sweep};
 
 use crate::page::Code;
 
-/// The colour of the controller or AQM of that name in every figure.
+/// The colour of the law of that name in every figure.
 pub fn law_colour(law: &str) -> Option<&'static str> {
     let controller = penstock_law::law::find(penstock_law::cc::CONTROLLERS, law).map(|e| e.colour);
-    controller.or_else(|| penstock_law::law::find(penstock_law::aqm::AQMS, law).map(|e| e.colour))
+    let aqm = || penstock_law::law::find(penstock_law::aqm::AQMS, law).map(|e| e.colour);
+    controller.or_else(aqm).or_else(|| penstock_law::law::find(penstock_law::edge::EDGES, law).map(|e| e.colour))
 }
 
 /// The law that a name such as `NewReno/RED` starts with, if the registry has one of that name.

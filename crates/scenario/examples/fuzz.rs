@@ -89,6 +89,8 @@ const PIECES: &[&str] = &[
     "[links.x]\n",
     "[flows.\"x y\"]\n",
     "[customers.c]\nflows = [\"ftp\"]\n",
+    "conditioner = { law = \"token-bucket\", committed_rate = \"1 Mbit/s\" }\n",
+    "{ law = \"wred\" }",
 ];
 
 /// What the reader did with an input.

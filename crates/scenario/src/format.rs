@@ -96,7 +96,7 @@ pub(crate) enum Shape {
     Aqm,
     /// A value of a law's parameter.
     Parameter,
-    /// A law of customers' entries; there is none yet.
+    /// A law of customers' entries with its parameters.
     Conditioner,
     /// Lists of values of other keys.
     Sweep,
@@ -426,7 +426,7 @@ pub(crate) static FLOWS: Table = Table {
             "arrivals",
             Shape::OneOf(&ARRIVALS),
             Means("each flow is one transfer"),
-            "open loop: transfers arrive at the group, each is taken by a free flow, and waits where none is; needs `size`",
+            "open loop: transfers arrive at the group from its first start on, each is taken by a free flow, and waits where none is; needs `size`",
         ),
         key(
             "idle",
@@ -619,7 +619,7 @@ pub(crate) static SENDER: Table = Table {
             "limited_transmit",
             Shape::Switch,
             Is("false"),
-            "whether the first two duplicate acknowledgements each send a new segment (RFC 3042)",
+            "whether the first two duplicate acknowledgements each send a new segment (RFC 3042); recovery by `sack` includes it",
         ),
         key(
             "remember",
@@ -672,10 +672,12 @@ pub(crate) static CLASS: Table = Table {
 /// A customer.
 pub(crate) static CUSTOMER: Table = Table {
     path: "customers.NAME",
-    what: "An aggregate of flows with a contract, measured where it enters.",
+    what: "An aggregate of flows, measured where it enters the network: behind access and jitter, in front of the first \
+           link. With a conditioner it has a contract, and each data packet is coloured there; laws such as `wred` go by \
+           colours. Acknowledgements, and flows of no customer, are under no contract: green.",
     keys: &[
         key("flows", Shape::List(&Shape::Name), Required, "its groups of flows; none belongs to two customers"),
-        key("conditioner", Shape::Conditioner, Means("none"), "the law at its entry; none is registered yet"),
+        key("conditioner", Shape::Conditioner, Means("none"), "the law at its entry; see `docs/laws.md`"),
     ],
 };
 

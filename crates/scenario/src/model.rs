@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use penstock_law::aqm::Queue;
+use penstock_law::aqm::{self, Queue};
 use penstock_law::cc::{Needs, Sender, Site};
+use penstock_law::edge::Edge;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role, Values};
 
@@ -50,11 +51,13 @@ pub struct Class {
     pub share: Option<f64>,
 }
 
-/// An aggregate of flows with a contract, measured where it enters.
-#[derive(Debug, Clone, PartialEq)]
+/// An aggregate of flows, measured and conditioned where it enters.
+#[derive(Debug, Clone)]
 pub struct Customer {
     /// Names of its groups of flows; no group belongs to two customers.
     pub flows: Vec<String>,
+    /// The law that holds its packets against its contract; none where there is no contract.
+    pub conditioner: Option<Chosen<Edge>>,
 }
 
 /// What ends a run before its duration.
@@ -391,6 +394,30 @@ impl Scenario {
             }
         }
         names
+    }
+
+    /// What is known of a link when its law is compiled. There is a class for each of [`Scenario::class_names`], and one
+    /// more where some flows have none; what a class may ask counts only where its flows cross the link.
+    ///
+    /// # Panics
+    /// If no link has that name.
+    pub fn site(&self, link: &str) -> aqm::Site {
+        let names = self.class_names();
+        let crosses = |class: &str| {
+            let of_class = |group: &&Group| group.class.as_deref() == Some(class);
+            let over = |group: &Group| group.forward.iter().chain(&group.backward).any(|name| name == link);
+            self.groups.values().filter(of_class).any(over)
+        };
+        let contract = |name: &&str| match self.classes.get(*name).filter(|_| crosses(name)) {
+            Some(class) => aqm::Class { floor: class.floor, ceiling: class.ceiling, share: class.share },
+            None => aqm::Class::FREE,
+        };
+        let mut classes: Vec<aqm::Class> = names.iter().map(contract).collect();
+        if self.groups.values().any(|group| group.class.is_none()) {
+            classes.push(aqm::Class::FREE);
+        }
+        let line = &self.links[link];
+        aqm::Site { rate: line.rate, delay: line.delay, packet: self.packet.wire, classes }
     }
 }
 

@@ -3,10 +3,11 @@
 //! Times are in seconds, sizes in bits, bytes or packets as named, all over the measured span (warm-up left out).
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The summary of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// The scenario's title.
     pub title: String,
@@ -25,7 +26,7 @@ pub struct Summary {
 }
 
 /// What was measured over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the span.
     pub measured_s: f64,
@@ -48,7 +49,7 @@ pub struct Measured {
 }
 
 /// One class of traffic over one span; bytes on the wire, acknowledgements left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassSummary {
     /// What its senders sent.
     pub offered_bit_per_s: f64,
@@ -63,14 +64,35 @@ pub struct ClassSummary {
 }
 
 /// One customer over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CustomerSummary {
     /// What receivers got of it, bits on the wire, acknowledgements left out.
     pub throughput_bit_per_s: f64,
+    /// What its contract commits, where it has a conditioner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed_bit_per_s: Option<f64>,
+    /// Throughput over what is committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub achieved_fraction: Option<f64>,
+    /// Share of the bytes that entered green; absent where none did, as all that follows where there is no conditioner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_profile_fraction: Option<f64>,
+    /// Level of the bucket of the committed rate, averaged over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_mean_bytes: Option<f64>,
+    /// Standard deviation of that level over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_sd_bytes: Option<f64>,
+    /// Share of the time in which the tokens of one packet more would not have fitted into the bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_full: Option<f64>,
+    /// Share of the time in which the bucket had no tokens for a packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_empty: Option<f64>,
 }
 
 /// One link over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
     /// Share of the rate used by what left the link, acknowledgements included.
     pub utilization: f64,
@@ -104,7 +126,7 @@ pub struct LinkSummary {
 }
 
 /// One group of flows over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupSummary {
     /// How many flows.
     pub count: u32,
@@ -124,6 +146,12 @@ pub struct GroupSummary {
     /// Standard deviation of a flow's window over time, averaged over flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
+    /// Share of the window that a congestion event left, averaged over events; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_left_by_cuts: Option<f64>,
+    /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<BottleneckSummary>,
     /// Share of the data packets sent that were lost on the way.
     pub loss_rate: f64,
     /// Share of the data packets delivered that arrived marked.
@@ -137,8 +165,20 @@ pub struct GroupSummary {
     pub transfers: Option<Transfers>,
 }
 
+/// What flows estimate of their bottleneck, averaged over flows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BottleneckSummary {
+    /// Its capacity, at the end of the span.
+    pub capacity_packets_per_s: f64,
+    /// Size of its buffer, at the end of the span.
+    pub buffer_packets: f64,
+    /// Packets in that buffer, averaged over the span's samples; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_mean_packets: Option<f64>,
+}
+
 /// Finished transfers of a group.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfers {
     /// How many finished in the span.
     pub completed: u64,
@@ -154,7 +194,7 @@ pub struct Transfers {
 }
 
 /// One flow over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSummary {
     /// Its group.
     pub group: String,
@@ -189,14 +229,17 @@ pub struct FlowSummary {
 }
 
 /// Fairness over all flows of the scenario.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index of goodput.
     pub jain: f64,
+    /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts_jain: Option<f64>,
 }
 
 /// What a run cost. The only part of a record that differs between two runs of the same seed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     /// Events processed.
     pub events: u64,

@@ -1,5 +1,6 @@
 //! What every world has in common: a scenario goes in, a run comes out.
 
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
 use crate::model::Scenario;
@@ -49,6 +50,8 @@ pub struct Sighting {
     pub size: u32,
     /// The field of the IP header.
     pub ecn: Ecn,
+    /// What a conditioner made of it: its codepoint (RFC 2597); none before one and where there is none.
+    pub colour: Option<Colour>,
     /// What it is.
     pub content: Content,
 }

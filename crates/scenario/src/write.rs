@@ -172,7 +172,9 @@ fn class(class: &Class) -> String {
 }
 
 fn customer(customer: &Customer) -> String {
-    lines(&[("flows", names(&customer.flows))])
+    let mut entries = vec![("flows", names(&customer.flows))];
+    entries.extend(customer.conditioner.as_ref().map(|conditioner| ("conditioner", law(conditioner))));
+    lines(&entries)
 }
 
 fn span(span: Span) -> String {

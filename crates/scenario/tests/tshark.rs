@@ -63,7 +63,7 @@ impl Story {
         let ecn = if path.capable { Ecn::Ect0 } else { Ecn::NotEct };
         let to = if from == End::Sender { End::Receiver } else { End::Sender };
         let at = |ms: u64| Time(ms * Time::PER_SECOND / 1000);
-        let leaves = Sighting { at: at(at_ms), end: from, flow, connection, size, ecn, content };
+        let leaves = Sighting { at: at(at_ms), end: from, flow, connection, size, ecn, colour: None, content };
         self.0.push(leaves);
         if !path.lost {
             let ecn = if path.marked { Ecn::Ce } else { ecn };

@@ -146,7 +146,12 @@ mod tests {
     const C: f64 = 1250.0;
 
     fn avq() -> Avq<f64> {
-        let site = Site { rate: Rate(10_000_000), delay: Time::from_seconds(0.02), packet: Bytes(1000) };
+        let site = Site {
+            rate: Rate(10_000_000),
+            delay: Time::from_seconds(0.02),
+            packet: Bytes(1000),
+            classes: alloc::vec::Vec::new(),
+        };
         Avq::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }
     fn arrive(law: &Avq<f64>, s: &mut State<f64>, now_s: f64, bytes: u32) -> bool {

@@ -177,7 +177,8 @@ mod tests {
     use alloc::vec::Vec;
 
     fn codel() -> CoDel {
-        let site = Site { rate: Rate(12_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+        let site =
+            Site { rate: Rate(12_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
         CoDel::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }
     fn head(now_s: f64, sojourn_s: f64, queue: f64) -> Port<f64> {

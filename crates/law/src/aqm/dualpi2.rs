@@ -195,7 +195,9 @@ impl Law<f64> for DualPi2 {
             marks: true,
             overrules_marks: true,
             bytes: true,
+            arrivals_first: false,
             serve: Serve::Coupled { classic: self.classic_share },
+            ..Needs::LEAST
         }
     }
 }
@@ -205,14 +207,15 @@ mod tests {
     use super::*;
     use crate::quantity::{Bytes, Rate, Time};
 
-    const FAST: Port<f64> = Port { queue: 5.0, arrived: 0.0, capacity: 10_000.0, sojourn_s: 0.0, now_s: 0.0 };
+    const FAST: Port<f64> = Port { queue: 5.0, capacity: 10_000.0, ..Port::NOTHING };
 
     fn law(settings: &[(&str, f64)]) -> DualPi2 {
         let mut values = Values::defaults(ENTRY.parameters);
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { rate: Rate(120_000_000), delay: Time::ZERO, packet: Bytes(1500) };
+        let site =
+            Site { rate: Rate(120_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
         DualPi2::compile(&values, &site).unwrap()
     }
     fn tick(law: &DualPi2, s: &mut State<f64>, delay_s: f64) {

@@ -87,7 +87,8 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1514) };
+        let site =
+            Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1514), classes: alloc::vec::Vec::new() };
         FqCoDel::compile(&values, &site)
     }
 

@@ -144,7 +144,8 @@ mod tests {
     use crate::quantity::{Bytes, Rate, Time};
 
     fn pi() -> Pi<f64> {
-        let site = Site { rate: Rate(30_000_000), delay: Time::ZERO, packet: Bytes(1000) };
+        let site =
+            Site { rate: Rate(30_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
         Pi::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }
     fn seeing(queue: f64) -> Port<f64> {

@@ -231,7 +231,8 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000) };
+        let site =
+            Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
         Pie::compile(&values, &site).unwrap()
     }
     fn seeing(delay_ms: f64) -> Port<f64> {

@@ -122,10 +122,11 @@ mod tests {
             rate: crate::quantity::Rate(2_000_000_000),
             delay: crate::quantity::Time::ZERO,
             packet: crate::quantity::Bytes(1000),
+            classes: alloc::vec::Vec::new(),
         };
         Price::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }
-    const SEEN: Port<f64> = Port { queue: 0.0, arrived: 0.0, capacity: 250_000.0, sojourn_s: 0.0, now_s: 0.0 };
+    const SEEN: Port<f64> = Port { capacity: 250_000.0, ..Port::NOTHING };
 
     /// Equation (5): a load of twice the virtual capacity raises the price by one second a second.
     #[test]

@@ -3,8 +3,9 @@
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
 //! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
 //! and for `adaptive`; where those are silent, what ns-2 does.
-//! Two rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
-//! `spare_empty_queue` (mark only if a packet is waiting) here, and `grow_on_echo` of the controller.
+//! Three rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
+//! `spare_empty_queue` (mark only if a packet is waiting) and `arrivals_first` (what waits at the moment of a departure)
+//! here, and `grow_on_echo` of the controller.
 //! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1); with `adaptive`,
 //! max_p moves at multiples of the interval (in ns-2, with the first arrival after an interval).
 
@@ -72,6 +73,12 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "ns-2; not in the papers. Off, NewReno at 155 Mbit/s and 100 ms loses 21 points of utilization",
         ),
         Parameter::switch(
+            "arrivals_first",
+            false,
+            "a packet that arrives as another starts transmission finds that one still waiting",
+            "ns-2: events of one moment happen in the order in which they were scheduled. docs/validation has what it does",
+        ),
+        Parameter::switch(
             "adaptive",
             false,
             "move max_p until the average is in the middle of the thresholds",
@@ -119,6 +126,7 @@ struct Red<N> {
     wait: bool,
     bytes: bool,
     spare_empty_queue: bool,
+    arrivals_first: bool,
     /// A queue of which packets are spared: ns-2 compares its length with one, be it of bytes or of packets.
     empty: N,
     mean_packet: u32,
@@ -234,6 +242,7 @@ impl<N: Number> Law<N> for Red<N> {
             wait: values.switch("wait"),
             bytes: values.switch("bytes"),
             spare_empty_queue: values.switch("spare_empty_queue"),
+            arrivals_first: values.switch("arrivals_first"),
             empty: N::of(if values.switch("bytes") { 0.0 } else { 1.0 }),
             mean_packet: site.packet.0 as u32,
             min_threshold: N::of(min),
@@ -280,7 +289,13 @@ impl<N: Number> Law<N> for Red<N> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes, ..Needs::LEAST }
+        Needs {
+            decides: Decides::OnArrival,
+            marks: self.ecn,
+            bytes: self.bytes,
+            arrivals_first: self.arrivals_first,
+            ..Needs::LEAST
+        }
     }
 }
 
@@ -372,7 +387,12 @@ mod tests {
     use crate::quantity::{Bytes, Rate, Time};
 
     fn red(rate: u64, delay_s: f64) -> Red<f64> {
-        let site = Site { rate: Rate(rate), delay: Time::from_seconds(delay_s), packet: Bytes(1000) };
+        let site = Site {
+            rate: Rate(rate),
+            delay: Time::from_seconds(delay_s),
+            packet: Bytes(1000),
+            classes: alloc::vec::Vec::new(),
+        };
         Red::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }
 
@@ -408,7 +428,12 @@ mod tests {
         for (wait, mean, least) in [(1.0, 150.0, 100), (0.0, 50.5, 1)] {
             let mut values = Values::defaults(ENTRY.parameters);
             values.set(ENTRY.parameters.iter().find(|p| p.name == "wait").unwrap(), wait).unwrap();
-            let site = Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1000) };
+            let site = Site {
+                rate: Rate(1_000_000_000),
+                delay: Time::ZERO,
+                packet: Bytes(1000),
+                classes: alloc::vec::Vec::new(),
+            };
             let red = Red::<f64>::compile(&values, &site).unwrap();
             // An average at which p_b = 0.01, held there by a queue equal to it.
             let queue = 312.5 + 62.5;
@@ -465,7 +490,15 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        (values, Site { rate: Rate(100_000_000), delay: Time::from_seconds(0.01), packet: Bytes(1000) })
+        (
+            values,
+            Site {
+                rate: Rate(100_000_000),
+                delay: Time::from_seconds(0.01),
+                packet: Bytes(1000),
+                classes: alloc::vec::Vec::new(),
+            },
+        )
     }
 
     /// ns-2 marks where its queue is longer than one, of whatever it counts: of bytes any packet, of packets two.

@@ -140,6 +140,7 @@ mod tests {
             rate: crate::quantity::Rate(8_000_000),
             delay: crate::quantity::Time::ZERO,
             packet: crate::quantity::Bytes(1000),
+            classes: alloc::vec::Vec::new(),
         };
         Rem::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
     }

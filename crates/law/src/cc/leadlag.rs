@@ -340,7 +340,7 @@ mod tests {
     /// Where the window rests at a constant price and queueing delay [packets].
     fn rest(law: &LeadLag<f64>, base_rtt_s: f64, price_s: f64, queueing_s: f64) -> f64 {
         let mut s = law.start();
-        let seen = Path { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, now_s: 0.0 };
+        let seen = Path { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, ..Path::unknown() };
         for _ in 0..400_000 {
             law.on(&mut s, Event::Tick, &seen);
             law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &seen);
@@ -353,7 +353,7 @@ mod tests {
     fn without_marks_the_window_grows_by_beta_k() {
         let law = law();
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        let seen = Path { rtt_s: 0.04, base_rtt_s: 0.04, price_s: 0.0, now_s: 0.0 };
+        let seen = Path { rtt_s: 0.04, base_rtt_s: 0.04, ..Path::unknown() };
         for _ in 0..100 {
             law.on(&mut s, Event::Tick, &seen);
             for _ in 0..50 {
@@ -369,7 +369,7 @@ mod tests {
         for base_rtt_s in [0.04, 0.12, 0.2] {
             let law = law();
             let mut s = law.start();
-            let seen = Path { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, now_s: 0.0 };
+            let seen = Path { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, ..Path::unknown() };
             for _ in 0..200_000 {
                 law.on(&mut s, Event::Tick, &seen);
                 law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &seen);
@@ -383,7 +383,7 @@ mod tests {
     fn the_window_moves_by_at_most_the_cap() {
         let law = law();
         let mut s = State { window: 100.0, target: 1e6, xi: 0.0 };
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 };
+        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
         law.on(&mut s, Event::Ack { packets: 2, marked: 0 }, &seen);
         assert_eq!(s.window, 102.0);
         s.target = 1e-6;
@@ -412,7 +412,7 @@ mod tests {
         let (mut w, mut before) = (100.0, 0.0);
         for k in 0..1000 {
             let price_s = 0.01 * f64::from(k % 7);
-            law.on(&mut s, Event::Tick, &Path { rtt_s: tau, base_rtt_s: tau, price_s, now_s: 0.0 });
+            law.on(&mut s, Event::Tick, &Path { rtt_s: tau, base_rtt_s: tau, price_s, ..Path::unknown() });
             let theta = 1.0 - (beta * 0.01 + alpha) * price_s / tau + alpha * before / tau;
             w = f64::max(1.0, theta * w + beta * weight * 0.01);
             before = price_s;
@@ -425,7 +425,7 @@ mod tests {
     fn theta_is_kept_positive() {
         let law = with(&[("form", 1.0)]);
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        law.on(&mut s, Event::Tick, &Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597, now_s: 0.0 });
+        law.on(&mut s, Event::Tick, &Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597, ..Path::unknown() });
         assert!((s.target - 50.0).abs() < 0.5, "{}", s.target);
     }
 
@@ -448,7 +448,7 @@ mod tests {
         for (exponent, power) in [(0.0, 0.37), (1.0, 0.37 - 1.0)] {
             let law = with(&[("signal", 1.0), ("exponent", exponent), ("taubar", 1000.0)]);
             let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-            law.on(&mut s, Event::Tick, &Path { rtt_s: 0.15, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 });
+            law.on(&mut s, Event::Tick, &Path { rtt_s: 0.15, base_rtt_s: 0.1, price_s: 0.0, ..Path::unknown() });
             let wanted = 100.0 * libm::pow(0.1 / 0.15, power);
             assert!((s.target / wanted - 1.0).abs() < 1e-4, "{exponent}: {} {wanted}", s.target);
         }
@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn all_marks_and_tiny_windows_are_survived() {
         let law = law();
-        let marked = Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597_464, now_s: 0.0 };
+        let marked = Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597_464, ..Path::unknown() };
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
         law.on(&mut s, Event::Tick, &marked);
         assert!(s.target < 0.01, "{}", s.target);
@@ -504,7 +504,7 @@ mod tests {
     /// Equation (20) drifts by the window, Fig. 3 by the target: they differ while the cap holds the window back.
     #[test]
     fn the_slow_state_drifts_by_target_or_window() {
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 };
+        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, ..Path::unknown() };
         for (integrates, drift) in [(0.0, 0.002_368 * 50.0 / 400.0), (1.0, 0.002_368 * 50.0 / 100.0)] {
             let law = with(&[("integrates", integrates)]);
             let mut s = State { window: 100.0, target: 400.0, xi: 6.0 };

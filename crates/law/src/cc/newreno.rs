@@ -142,7 +142,9 @@ mod tests {
         )
         .unwrap()
     }
-    const SEEN: Path<f64> = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, now_s: 0.0 };
+    fn seen() -> Path<f64> {
+        Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() }
+    }
 
     /// A window's worth of acknowledgements doubles the window below the threshold and adds one packet above it.
     #[test]
@@ -150,12 +152,12 @@ mod tests {
         let law = law(false);
         let mut s = law.start();
         for _ in 0..2 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &SEEN);
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen());
         }
         assert_eq!(s.window, 4.0);
         s.window = 1000.0;
         for _ in 0..1000 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &SEEN);
+            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen());
         }
         assert!((s.window - 1001.0).abs() < 1e-3);
     }
@@ -164,11 +166,11 @@ mod tests {
     fn a_congestion_event_halves_and_a_timeout_starts_over() {
         let law = law(false);
         let mut s = State { window: 100.0, ssthresh: 1e9 };
-        law.on(&mut s, Event::Cut, &SEEN);
+        law.on(&mut s, Event::Cut, &seen());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
-        law.on(&mut s, Event::Timeout, &SEEN);
+        law.on(&mut s, Event::Timeout, &seen());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
-        law.on(&mut s, Event::Cut, &SEEN);
+        law.on(&mut s, Event::Cut, &seen());
         assert_eq!(s.ssthresh, 2.0, "equation (4): never below two packets");
     }
 
@@ -176,7 +178,7 @@ mod tests {
     fn an_echo_does_not_grow_the_window_unless_asked() {
         for (grow, after) in [(false, 100.0), (true, 100.01)] {
             let mut s = State { window: 100.0, ssthresh: 2.0 };
-            law(grow).on(&mut s, Event::Ack { packets: 1, marked: 1 }, &SEEN);
+            law(grow).on(&mut s, Event::Ack { packets: 1, marked: 1 }, &seen());
             assert!((s.window - after).abs() < 1e-12);
         }
     }

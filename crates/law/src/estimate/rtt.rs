@@ -20,6 +20,23 @@ impl<N: Number> BaseRtt<N> {
     }
 }
 
+/// The largest round-trip time seen [s]; none before the first sample. It does not age.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MostRtt<N>(Option<N>);
+
+impl<N: Number> MostRtt<N> {
+    /// Nothing seen yet.
+    pub const UNKNOWN: Self = Self(None);
+
+    /// Takes in a sample [s] and returns the largest so far [s].
+    #[inline]
+    pub fn take(&mut self, rtt_s: N) -> N {
+        let most = self.0.map_or(rtt_s, |most| most.max(rtt_s));
+        self.0 = Some(most);
+        most
+    }
+}
+
 /// An exponential average of the round-trip time [s]; the first sample starts it.
 ///
 /// Source: Jin et al., "FAST TCP: From Theory to Experiments", section 4, asks for an average without giving it; the
@@ -56,6 +73,12 @@ mod tests {
     fn the_base_only_falls() {
         let mut base = BaseRtt::UNKNOWN;
         assert_eq!([0.2, 0.1, 0.3].map(|r: f64| base.take(r)), [0.2, 0.1, 0.1]);
+    }
+
+    #[test]
+    fn the_largest_only_rises() {
+        let mut most = MostRtt::UNKNOWN;
+        assert_eq!([0.2, 0.1, 0.3, 0.2].map(|r: f64| most.take(r)), [0.2, 0.2, 0.3, 0.3]);
     }
 
     /// A constant input is a fixed point, and a step is approached with the declared weight.

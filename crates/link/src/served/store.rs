@@ -1,5 +1,6 @@
 //! Packets that wait, in one piece of memory, and the lists that they form.
 
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
 /// No packet, and no queue.
@@ -14,6 +15,9 @@ pub(super) struct Held<P> {
     pub(super) markable: bool,
     pub(super) marked: bool,
     pub(super) low_latency: bool,
+    pub(super) colour: Colour,
+    /// What it was treated apart by when it came.
+    pub(super) key: u32,
 }
 
 #[derive(Debug)]
@@ -36,10 +40,12 @@ pub(super) struct List {
     tail: u32,
     pub(super) packets: u32,
     pub(super) bytes: u64,
+    /// Packets of these colours; the rest are red.
+    pub(super) green_and_yellow: [u32; 2],
 }
 
 impl List {
-    pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE, packets: 0, bytes: 0 };
+    pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE, packets: 0, bytes: 0, green_and_yellow: [0; 2] };
 
     pub(super) fn is_empty(&self) -> bool {
         self.packets == 0
@@ -72,6 +78,9 @@ impl<P: Copy> Store<P> {
         list.tail = at;
         list.packets += 1;
         list.bytes += u64::from(held.bytes);
+        if let Some(count) = list.green_and_yellow.get_mut(held.colour as usize) {
+            *count += 1;
+        }
     }
 
     /// Takes the packet at the head.
@@ -87,6 +96,9 @@ impl<P: Copy> Store<P> {
         self.free = at;
         list.packets -= 1;
         list.bytes -= u64::from(slot.held.bytes);
+        if let Some(count) = list.green_and_yellow.get_mut(slot.held.colour as usize) {
+            *count -= 1;
+        }
         Some(slot.held)
     }
 
@@ -120,10 +132,12 @@ mod tests {
             markable: false,
             marked: false,
             low_latency: false,
+            colour: Colour::ALL[packet as usize % 3],
+            key: 0,
         }
     }
 
-    /// Three lists in one store each keep their own order and their own bytes, and slots are used again.
+    /// Three lists in one store each keep their own order, bytes and colours, and slots are used again.
     #[test]
     fn lists_share_a_store_and_keep_their_order() {
         let mut store = Store::new();
@@ -142,6 +156,8 @@ mod tests {
             }
             assert_eq!(lists[which].bytes, models[which].iter().map(|b| u64::from(*b)).sum::<u64>());
             assert_eq!(lists[which].packets as usize, models[which].len());
+            let of = |colour| models[which].iter().filter(|n| *n % 3 == colour).count() as u32;
+            assert_eq!(lists[which].green_and_yellow, [of(0), of(1)]);
         }
         assert!(store.slots.len() <= 50, "{}", store.slots.len());
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::listener::listener;
 use crate::port::{Config, Offer, Port};
+use penstock_law::edge::Colour;
 use penstock_law::{Values, aqm, law};
 
 const MS: u64 = 1_000_000_000;
@@ -74,7 +75,7 @@ impl Host {
         let packet = Sent { number: self.offered, at: now, key: queue_key, bytes };
         self.offered += 1;
         let Self { served, coins, dropped, .. } = self;
-        let arrival = Arrival { packet, bytes, markable, low_latency, queue_key };
+        let arrival = Arrival { packet, bytes, markable, low_latency, colour: Colour::Green, queue_key };
         let offered = served.offer(Time(now), arrival, || coins.unit(), |packet| dropped.push(packet));
         self.refused += u64::from(offered != Offered::Queued);
         self.run(now);
@@ -119,6 +120,7 @@ fn config(rate: u64, law: Box<dyn Instances<f64, Role>>) -> ServedConfig {
         packet: Bytes(1000),
         law,
         scheduler: Scheduler::Fifo,
+        classes: 1,
         hash_seed: 1,
     }
 }
@@ -129,7 +131,8 @@ fn registered(name: &str, settings: &[(&str, f64)], rate: u64) -> Box<dyn Instan
     for (key, value) in settings {
         values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
     }
-    (entry.real)(&values, &aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet: Bytes(1000) }).unwrap()
+    (entry.real)(&values, &aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() })
+        .unwrap()
 }
 
 fn droptail(rate: u64) -> ServedConfig {
@@ -568,4 +571,77 @@ fn flows_are_spread_over_the_queues() {
     assert!((20.0..120.0).contains(&chi), "{chi}");
     let same = (0..1000).filter(|flow| hash(*flow, 7, 64) == hash(*flow, 8, 64)).count();
     assert!(same < 50, "{same}");
+}
+
+/// A packet each half millisecond is twice the line; one in four is green, half the line. By the queue of the moment, red
+/// ones get what green ones leave, and green ones always get in; coupled, a green packet counts green ones only.
+#[test]
+fn a_law_goes_by_colours() {
+    let entry = law::find(aqm::AQMS, "wred").unwrap();
+    let refused = |settings: &[(&str, f64)]| {
+        let mut values = Values::defaults(entry.parameters);
+        for (name, value) in settings {
+            values.set(entry.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let site = aqm::Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
+        let mut served = Served::new(config(8_000_000, (entry.real)(&values, &site).unwrap()));
+        let mut refused = [0; 3];
+        for number in 0..2000u64 {
+            let now = Time(number * 500_000_000);
+            while !served.is_empty() && served.free_at() <= now {
+                served.next(served.free_at(), |_: &u64| 0.5, |_| ());
+            }
+            let colour = if number % 4 == 0 { Colour::Green } else { Colour::Red };
+            let arrival =
+                Arrival { packet: number, bytes: 1000, markable: false, low_latency: false, colour, queue_key: 0 };
+            if served.offer(now, arrival, || 0.5, |_| ()) != Offered::Queued {
+                refused[colour as usize] += 1;
+            } else if served.free_at() <= now {
+                served.next(now, |_| 0.5, |_| ());
+            }
+        }
+        assert_eq!(served.unaccounted(Time(1_000_000_000_000)), 0);
+        refused
+    };
+    let instantaneous = ("average", 0.0);
+    let [green, _, red] = refused(&[instantaneous]);
+    assert!(green == 0 && (980..1000).contains(&red), "half the line is left for three quarters: {green}, {red}");
+    let thresholds = [instantaneous, ("green_min", 8.0), ("green_max", 8.0)];
+    let [green, ..] = refused(&thresholds);
+    assert!(green > 0, "red ones fill the queue that green ones meet");
+    let coupled: Vec<_> = thresholds.into_iter().chain([("coupled", 1.0)]).collect();
+    assert_eq!(refused(&coupled)[0], 0, "green ones alone do not");
+}
+
+/// Classes share one queue, first in, first out; each class's instance of the law is told of its own arrivals and
+/// departures, of those of all, and of the whole queue; it decides about its own packets only.
+#[test]
+fn each_class_has_an_ear_of_its_own_over_one_queue() {
+    let needs = Needs { tick_s: Some(0.01), decides: Decides::OnArrival, classes: true, ..Needs::LEAST };
+    let law = listener(needs, |event, seen| {
+        // Whoever finds four packets waiting, of whatever class, is refused.
+        f64::from(u8::from(matches!(event, Event::Arrival { .. }) && seen.queue >= 4.0))
+    });
+    let mut host = Host::new(ServedConfig { classes: 3, ..config(8 * MBIT, law) });
+    for key in [0, 2, 0, 2, 0] {
+        host.offer(0, key, 1000);
+    }
+    assert_eq!(host.offer(MS / 2, 2, 500), Offered::Refused(Reason::Early));
+    host.run(3 * MS - 1);
+    host.served.tick(Time(3 * MS - 1));
+    assert_eq!(host.departed.iter().map(|(p, ..)| p.key).collect::<Vec<_>>(), [0, 2, 0], "in the order of arrival");
+    assert_eq!(host.served.classes(), 3);
+    let heard = |host: &mut Host, class: u32, name: &str| {
+        host.served.class_observables(class).into_iter().find(|(n, ..)| *n == name).unwrap().2
+    };
+    for (class, arrived, departed, hits) in [(0, 3.0, 2.0, 0.0), (1, 0.0, 0.0, 0.0), (2, 2.5, 1.0, 1.0)] {
+        let at = |host: &mut Host, name: &str| heard(host, class, name);
+        assert_eq!((at(&mut host, "arrived"), at(&mut host, "departed")), (arrived, departed), "class {class}");
+        assert_eq!((at(&mut host, "all_arrived"), at(&mut host, "all_departed")), (5.5, 3.0), "class {class}");
+        assert_eq!((at(&mut host, "queue"), at(&mut host, "hits")), (2.0, hits), "class {class}");
+    }
+    host.run(10 * MS);
+    host.served.tick(Time(10 * MS));
+    assert_eq!((heard(&mut host, 0, "arrived"), heard(&mut host, 0, "departed")), (0.0, 1.0), "since the last tick");
+    host.check(10 * MS);
 }

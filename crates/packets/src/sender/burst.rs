@@ -16,8 +16,9 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    pub(crate) fn new(gap_s: f64) -> Self {
-        let mut burst = Self { gap: 0, gap_s: 0.0, due: 0, left: 0, scheduled: false };
+    /// The first packet is due at `start`; least time between two packets [s].
+    pub(crate) fn new(gap_s: f64, start: u64) -> Self {
+        let mut burst = Self { gap: 0, gap_s: 0.0, due: start, left: 0, scheduled: false };
         burst.space(gap_s);
         burst
     }
@@ -73,10 +74,15 @@ impl Burst {
     }
 
     /// Another gap from now on, also before the packet that is due next.
-    pub(crate) fn change(&mut self, gap_s: f64) {
+    pub(crate) fn change(&mut self, gap_s: f64, now: u64) {
         let before = self.gap;
         self.space(gap_s);
-        self.due = self.due.saturating_sub(before).saturating_add(self.gap);
+        self.due = self.due.saturating_sub(before).saturating_add(self.gap).max(now);
+    }
+
+    /// After a silence, in which no slot was missed.
+    pub(crate) fn resume(&mut self, now: u64) {
+        self.due = self.due.max(now);
     }
 }
 
@@ -86,7 +92,7 @@ mod tests {
 
     #[test]
     fn packets_leave_on_a_grid_and_catch_up_by_one_slot() {
-        let mut burst = Burst::new(10e-12);
+        let mut burst = Burst::new(10e-12, 0);
         let mut sent = Vec::new();
         // Asked at these moments; one packet a moment at the most.
         for now in [100, 105, 110, 117, 120, 170, 171, 172, 180] {
@@ -96,5 +102,21 @@ mod tests {
             }
         }
         assert_eq!(sent, [100, 105, 110, 120, 170, 171, 180]);
+    }
+
+    /// A start and the end of a silence are no slots missed, and a shorter gap brings one packet forward, not two.
+    #[test]
+    fn nothing_is_caught_up_of_a_silence() {
+        let next = |burst: &mut Burst, now| {
+            assert_eq!(burst.wait(now), None);
+            burst.sent(now);
+            burst.wait(now)
+        };
+        let mut burst = Burst::new(10e-12, 100);
+        assert_eq!(next(&mut burst, 100), Some(110));
+        burst.resume(500);
+        assert_eq!(next(&mut burst, 500), Some(510));
+        burst.change(3e-12, 509);
+        assert_eq!(next(&mut burst, 509), Some(512));
     }
 }

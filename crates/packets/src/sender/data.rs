@@ -32,6 +32,8 @@ pub(crate) struct Outcome {
     pub(crate) sent: Option<u64>,
     /// Something sent after the last congestion event was lost: a new one.
     pub(crate) lost: bool,
+    /// It covers new data, all of it sent once, so that its round trip is beyond doubt (RFC 6298, section 3).
+    pub(crate) sure: bool,
 }
 
 /// A segment to send.
@@ -55,6 +57,8 @@ pub(crate) struct Data {
     recover: u64,
     /// Transmissions from this one on were sent after the last congestion event.
     pub(crate) event: u64,
+    /// Segments from this one on were sent once at the most.
+    once: u64,
     records: Records,
     rule: Rule,
 }
@@ -72,7 +76,7 @@ impl Data {
             Recovery::NewReno => Rule::NewReno(NewReno::new(false, limited_transmit)),
             Recovery::Reno => Rule::NewReno(NewReno::new(true, limited_transmit)),
         };
-        Self { una: 0, fresh: 0, limit, recover: 0, event: 0, records: Records::new(), rule }
+        Self { una: 0, fresh: 0, limit, recover: 0, event: 0, once: 0, records: Records::new(), rule }
     }
 
     /// The number of the next transmission.
@@ -97,6 +101,7 @@ impl Data {
     pub(crate) fn hear(&mut self, heard: &Heard) -> Outcome {
         let sent = self.records.sent(heard.tx);
         let covered = heard.cumulative.saturating_sub(self.una);
+        let sure = covered > 0 && self.una >= self.once;
         let lost = match &mut self.rule {
             Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event),
             Rule::NewReno(newreno) => newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover),
@@ -104,13 +109,13 @@ impl Data {
         self.una = self.una.max(heard.cumulative);
         if lost {
             self.cut();
-            self.recover = self.fresh;
+            (self.recover, self.once) = (self.fresh, self.fresh);
         } else if let Rule::NewReno(newreno) = &self.rule
             && newreno.gave_up()
         {
             self.recover = self.recover.min(self.una);
         }
-        Outcome { covered: covered as u32, sent, lost }
+        Outcome { covered: covered as u32, sent, lost, sure }
     }
 
     /// A congestion event begins: nothing sent so far can cause another.
@@ -190,7 +195,7 @@ impl Data {
             Rule::Sack(sack) => sack.timeout(&mut self.records, self.una),
             Rule::NewReno(newreno) => newreno.timeout(&mut self.records, self.una, self.fresh),
         }
-        self.recover = self.una;
+        (self.recover, self.once) = (self.una, self.fresh);
         self.cut();
     }
 

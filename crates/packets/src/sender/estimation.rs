@@ -1,8 +1,10 @@
 //! Estimation: round-trip samples and echoes in, what a law sees of its path out.
 
-use penstock_law::cc::{Marks, Needs, Path};
+use penstock_law::cc::{Event, Marks, Needs, Path};
 use penstock_law::estimate::{AverageRtt, BaseRtt, Clocked, MarkRegister, PriceTable};
 use penstock_law::quantity::Time;
+
+use super::bottleneck::{Bottleneck, Probe};
 
 /// What a group's law wants to know.
 #[derive(Debug)]
@@ -10,18 +12,14 @@ pub(crate) struct Wanted<N> {
     needs: Needs,
     /// Length of the mark register and the price for each count of marks.
     price: Option<(u32, PriceTable<N>)>,
+    /// How long a packet takes on the sender's own line.
+    interface: Time,
 }
 
 impl<N: Clocked> Wanted<N> {
-    pub(crate) fn by(needs: Needs) -> Self {
+    pub(crate) fn by(needs: Needs, interface: Time) -> Self {
         let price = if let Marks::Price(by) = needs.marks { Some((by.packets, PriceTable::new(by))) } else { None };
-        Self { needs, price }
-    }
-
-    /// Whether it wants to know the time.
-    #[inline]
-    pub(crate) fn now(&self) -> bool {
-        self.needs.now
+        Self { needs, price, interface }
     }
 }
 
@@ -34,16 +32,20 @@ pub(crate) struct Estimates<N> {
     /// Whether there was a sample at all.
     pub(crate) known: bool,
     pub(crate) path: Path<N>,
+    /// Where the law asks for it.
+    pub(crate) bottleneck: Option<Box<Bottleneck<N>>>,
 }
 
 impl<N: Clocked> Estimates<N> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(wanted: &Wanted<N>) -> Self {
+        let bottleneck = wanted.needs.bottleneck.map(|by| Box::new(Bottleneck::new(by, wanted.interface)));
         Self {
             base: BaseRtt::UNKNOWN,
             average: AverageRtt::UNKNOWN,
             marks: MarkRegister::default(),
             known: false,
             path: Path::unknown(),
+            bottleneck,
         }
     }
 
@@ -59,6 +61,47 @@ impl<N: Clocked> Estimates<N> {
         };
     }
 
+    /// An acknowledgement for a law that asks about the bottleneck: only what is beyond doubt is sampled.
+    #[cold]
+    pub(crate) fn probe(&mut self, wanted: &Wanted<N>, now: Time, probe: &Probe, rtt: Option<Time>, window: f64) {
+        let rtt = rtt.filter(|_| probe.sure);
+        if let Some(rtt) = rtt {
+            self.sample(wanted, rtt, window);
+        }
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.hear(now, probe, rtt.map(N::span), &mut self.path);
+        }
+    }
+
+    /// Before the law is told of an event.
+    #[inline]
+    pub(crate) fn before(&mut self, wanted: &Wanted<N>, now: Time, event: Event) {
+        if event == Event::Timeout {
+            self.timeout();
+        }
+        if wanted.needs.now {
+            self.path.now_s = N::span(now);
+        }
+        if let Some(bottleneck) = &mut self.bottleneck {
+            let lookback = wanted.needs.bottleneck.and_then(|by| by.lookback);
+            match (event, lookback) {
+                (Event::Ack { .. }, Some(lookback)) => bottleneck.look_back(lookback, now, &mut self.path),
+                (Event::Cut | Event::Timeout, _) => bottleneck.forget(&mut self.path),
+                _ => {}
+            }
+        }
+    }
+
+    /// After the law allowed `window` in answer to an event.
+    #[inline]
+    pub(crate) fn after(&mut self, wanted: &Wanted<N>, now: Time, event: Event, window: N) {
+        if let (Some(bottleneck), Event::Ack { .. }) = (&mut self.bottleneck, event)
+            && wanted.needs.bottleneck.is_some_and(|by| by.lookback.is_some())
+        {
+            bottleneck.commit(now, window, &self.path);
+        }
+    }
+
     /// Acknowledgements told of `packets` packets, `marked` of them marked.
     #[inline]
     pub(crate) fn echo(&mut self, wanted: &Wanted<N>, packets: u32, marked: u32) {
@@ -68,9 +111,9 @@ impl<N: Clocked> Estimates<N> {
     }
 
     /// A new connection begins; it may know the smallest round trip of those before.
-    pub(crate) fn restart(&mut self, keep_base: bool) {
+    pub(crate) fn restart(&mut self, wanted: &Wanted<N>, keep_base: bool) {
         let (base, base_rtt_s) = (self.base, self.path.base_rtt_s);
-        *self = Self::new();
+        *self = Self::new(wanted);
         if keep_base {
             self.base = base;
             self.path.base_rtt_s = base_rtt_s;
@@ -78,7 +121,7 @@ impl<N: Clocked> Estimates<N> {
     }
 
     /// After a timeout the average starts over; the base stays.
-    pub(crate) fn timeout(&mut self) {
+    fn timeout(&mut self) {
         self.average.forget();
     }
 }

@@ -6,6 +6,7 @@ use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
 use penstock_law::{Fix, Number};
 
+use super::bottleneck::{Estimated, Probe};
 use super::estimation::{Estimates, Wanted};
 
 /// What a law allows, in the engine's units.
@@ -30,30 +31,30 @@ pub(crate) struct Typed<N: Number> {
 }
 
 impl<N: Clocked> Typed<N> {
-    pub(crate) fn new(mut law: Box<dyn Instances<N, Sender>>, flows: usize) -> Self {
+    /// `interface` is how long a packet takes on the sender's own line.
+    pub(crate) fn new(mut law: Box<dyn Instances<N, Sender>>, flows: usize, interface: Time) -> Self {
         for _ in 0..flows {
             law.add();
         }
-        Self { wanted: Wanted::by(law.needs()), law, estimates: vec![Estimates::new(); flows] }
+        let wanted = Wanted::by(law.needs(), interface);
+        Self { law, estimates: vec![Estimates::new(&wanted); flows], wanted }
     }
 
     #[inline]
     fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
         let estimates = &mut self.estimates[flow];
-        if event == Event::Timeout {
-            estimates.timeout();
-        }
-        if self.wanted.now() {
-            estimates.path.now_s = N::span(now);
-        }
+        estimates.before(&self.wanted, now, event);
         let says = self.law.on(flow, event, &estimates.path);
+        estimates.after(&self.wanted, now, event, says.window);
         Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
     }
 
     #[inline]
     fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         let estimates = &mut self.estimates[flow];
-        if let Some(rtt) = ack.rtt {
+        if let Some(probe) = &ack.probe {
+            estimates.probe(&self.wanted, now, probe, ack.rtt, ack.window);
+        } else if let Some(rtt) = ack.rtt {
             estimates.sample(&self.wanted, rtt, ack.window);
         }
         estimates.echo(&self.wanted, ack.packets, ack.marked);
@@ -62,7 +63,7 @@ impl<N: Clocked> Typed<N> {
 
     fn restart(&mut self, flow: usize, keep_base: bool) {
         self.law.restart(flow);
-        self.estimates[flow].restart(keep_base);
+        self.estimates[flow].restart(&self.wanted, keep_base);
     }
 
     fn observables(&mut self, flow: usize) -> Vec<f64> {
@@ -70,12 +71,22 @@ impl<N: Clocked> Typed<N> {
         self.law.each(flow, &mut |x| values.push(x.value()));
         let path = self.estimates[flow].path;
         values.extend([path.rtt_s.value(), path.base_rtt_s.value(), path.price_s.value()]);
+        if let Some(estimated) = self.estimated(flow) {
+            values.extend([estimated.capacity, estimated.buffer, path.level.value()]);
+        }
         values
+    }
+
+    fn estimated(&self, flow: usize) -> Option<Estimated> {
+        self.estimates[flow].bottleneck.as_ref().map(|bottleneck| bottleneck.estimated)
     }
 
     fn names(&self) -> Vec<(&'static str, &'static str)> {
         let mut names = self.law.names().to_vec();
         names.extend([("rtt", "s"), ("base_rtt", "s"), ("price", "s")]);
+        if self.law.needs().bottleneck.is_some() {
+            names.extend([("capacity", "packets/s"), ("buffer", "packets"), ("level", "packets")]);
+        }
         names
     }
 }
@@ -93,6 +104,8 @@ pub(crate) struct Ack {
     pub(crate) grows: bool,
     /// The window before it.
     pub(crate) window: f64,
+    /// What laws that ask about the bottleneck are told besides.
+    pub(crate) probe: Option<Probe>,
 }
 
 impl Windows {
@@ -134,6 +147,14 @@ impl Windows {
         match self {
             Self::Real(t) => t.estimates[flow].known,
             Self::Fixed(t) => t.estimates[flow].known,
+        }
+    }
+
+    /// What a flow estimates of its bottleneck, where its law asks.
+    pub(crate) fn estimated(&self, flow: usize) -> Option<Estimated> {
+        match self {
+            Self::Real(t) => t.estimated(flow),
+            Self::Fixed(t) => t.estimated(flow),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The numbers of a summary: which there are, in which unit, and tables of them.
 
-use penstock_scenario::summary::{FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
+use penstock_scenario::summary::{CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
 
 use crate::number::{ABSENT, Prefix, digits, fixed, trimmed};
 use crate::page::{Column, TableView};
@@ -57,6 +57,18 @@ pub(super) const GROUP: &[Measure<GroupSummary>] = &[
     real("Mean completion", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_mean_s)),
     real("Median completion", "s", false, |g| g.transfers.as_ref().and_then(|t| t.completion_p50_s)),
     real("Completion p99", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_p99_s)),
+];
+
+/// What a summary says of a customer.
+const CUSTOMER: &[Measure<CustomerSummary>] = &[
+    real("Committed", "bit/s", false, |c| c.committed_bit_per_s),
+    real("Throughput", "bit/s", true, |c| Some(c.throughput_bit_per_s)),
+    real("Achieved", "", true, |c| c.achieved_fraction),
+    real("In profile", "", true, |c| c.in_profile_fraction),
+    real("Mean bucket", "B", true, |c| c.bucket_mean_bytes),
+    real("Bucket s.d.", "B", false, |c| c.bucket_sd_bytes),
+    real("Time full", "", false, |c| c.time_full),
+    real("Time empty", "", false, |c| c.time_empty),
 ];
 
 const FLOW: &[Measure<FlowSummary>] = &[
@@ -141,6 +153,11 @@ pub fn group_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Group", GROUP, measured.groups.iter().map(|(n, g)| (n.clone(), g)))
 }
 
+/// A table of customers.
+pub fn customer_table(caption: &str, measured: &Measured) -> TableView {
+    entities(caption, "Customer", CUSTOMER, measured.customers.iter().map(|(n, c)| (n.clone(), c)))
+}
+
 /// A table of flows, a row each.
 pub fn flow_table(caption: &str, flows: &[FlowSummary]) -> TableView {
     entities(caption, "Flow", FLOW, flows.iter().map(|f| (format!("{} {}", f.group, f.index), f)))
@@ -157,6 +174,9 @@ pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
         }
         if !measured.groups.is_empty() {
             out.push(group_table(&format!("Groups of flows{tail}"), measured));
+        }
+        if !measured.customers.is_empty() {
+            out.push(customer_table(&format!("Customers{tail}"), measured));
         }
     }
     out

@@ -124,9 +124,8 @@ fn takes(shape: &Shape) -> String {
         Shape::OneOf(of) => listed(of.keys.iter().map(|key| format!("`{{ {} = ... }}`", key.name)).collect()),
         Shape::Tables(of) => format!("tables, see `[{}]`", of.path),
         Shape::Names(of) => format!("for each name {}", takes(of)),
-        Shape::Controller | Shape::Aqm => "`{ law = \"NAME\", ... }`".into(),
+        Shape::Controller | Shape::Aqm | Shape::Conditioner => "`{ law = \"NAME\", ... }`".into(),
         Shape::Parameter => "values of the parameter".into(),
-        Shape::Conditioner => "a law".into(),
         Shape::Sweep => "tables, see `[sweep]`".into(),
         Shape::Either(shapes) => listed(shapes.iter().map(takes).collect()),
     }

@@ -5,6 +5,7 @@
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
+use penstock_law::edge::EDGES;
 use penstock_law::law::{Entry, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use serde_json::{Map, Value, json};
@@ -26,8 +27,12 @@ pub fn schema() -> Value {
     for entry in AQMS {
         definitions.insert(format!("aqm.{}", entry.name), law(entry, false));
     }
+    for entry in EDGES {
+        definitions.insert(format!("conditioner.{}", entry.name), law(entry, false));
+    }
     definitions.insert("cc".into(), any_law("cc", CONTROLLERS));
     definitions.insert("aqm".into(), any_law("aqm", AQMS));
+    definitions.insert("conditioner".into(), any_law("conditioner", EDGES));
     let mut root = object(&SCENARIO);
     if let Value::Object(root) = &mut root {
         root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
@@ -142,8 +147,7 @@ fn of(shape: &Shape) -> Value {
         Shape::Controller => reference("cc"),
         Shape::Aqm => reference("aqm"),
         Shape::Parameter => json!({ "type": ["number", "string"] }),
-        // There is none that would do.
-        Shape::Conditioner => json!({ "not": {} }),
+        Shape::Conditioner => reference("conditioner"),
         Shape::Sweep => {
             let seeds = json!({ "anyOf": [
                 reference(&name(&SEEDS)),

@@ -1,12 +1,14 @@
 //! `[classes]`, `[customers]` and `[stop]`: what is said of flows together.
 
 use indexmap::IndexMap;
+use penstock_law::edge::{EDGES, Edge, Site};
 use penstock_law::quantity::Rate;
 
 use super::error::{ReadError, offer};
+use super::law;
 use super::table::{Fields, Item};
 use crate::format::{self, CHANCE};
-use crate::model::{Class, Customer, Group, Packet, StopRule};
+use crate::model::{Chosen, Class, Customer, Group, Packet, StopRule};
 use crate::quantity::print_rate;
 
 type Groups<'a> = [(String, Item<'a>, Group)];
@@ -62,15 +64,17 @@ fn class(item: &Item<'_>) -> Result<Class, ReadError> {
 }
 
 /// Reads `[customers]`.
-pub(super) fn customers(fields: &Fields<'_>, groups: &Groups<'_>) -> Result<IndexMap<String, Customer>, ReadError> {
+pub(super) fn customers(
+    fields: &Fields<'_>,
+    groups: &Groups<'_>,
+    packet: Packet,
+) -> Result<IndexMap<String, Customer>, ReadError> {
     let mut customers: IndexMap<String, Customer> = IndexMap::new();
     let Some(section) = fields.find("customers") else { return Ok(customers) };
     let known: Vec<_> = groups.iter().map(|(name, _, _)| name.as_str()).collect();
     for (name, item) in section.entries("write one table a customer, as in `[customers.C1]`")? {
         let fields = item.fields(&format::CUSTOMER, "write a table, as in `[customers.C1]`")?;
-        if let Some(item) = fields.find("conditioner") {
-            return Err(item.wrong("no conditioner is registered yet", "leave it out"));
-        }
+        let conditioner = fields.find("conditioner").map(|item| conditioner(&item, packet)).transpose()?;
         let remedy = "write the names of groups of flows, as in `flows = [\"ftp\"]`";
         let list = fields.need("flows", remedy)?;
         let mut flows: Vec<String> = Vec::new();
@@ -95,12 +99,19 @@ pub(super) fn customers(fields: &Fields<'_>, groups: &Groups<'_>) -> Result<Inde
         if flows.is_empty() {
             return Err(list.wrong("a customer without flows", remedy));
         }
-        customers.insert(name.to_owned(), Customer { flows });
+        customers.insert(name.to_owned(), Customer { flows, conditioner });
     }
     if customers.is_empty() {
         return Err(section.wrong("no customers", "write one table a customer, as in `[customers.C1]`"));
     }
     Ok(customers)
+}
+
+/// Reads a customer's `conditioner`.
+fn conditioner(item: &Item<'_>, packet: Packet) -> Result<Chosen<Edge>, ReadError> {
+    let chosen = law::law(item, EDGES)?;
+    law::compile(item, &chosen, &Site { packet: packet.wire })?;
+    Ok(chosen)
 }
 
 /// Reads `[stop]`.

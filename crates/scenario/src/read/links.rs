@@ -184,6 +184,13 @@ fn scheduler<'a>(
             "write `scheduler = { law = \"fifo\" }`, or another AQM",
         ));
     }
+    if scheduler != Scheduler::Fifo && needs.classes {
+        let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
+        return Err(place.wrong(
+            format!("the AQM `{}` treats classes apart in one queue, and a scheduler has several", aqm.law.name),
+            "write `scheduler = { law = \"fifo\" }`, or another AQM",
+        ));
+    }
     Ok((scheduler, item))
 }
 
@@ -268,7 +275,7 @@ fn aqm(
         }
     };
     let place = item.unwrap_or_else(|| fields.item.clone());
-    let needs = law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire })?;
+    let needs = law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire, classes: Vec::new() })?;
     Ok((chosen, needs))
 }
 

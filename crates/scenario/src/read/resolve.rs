@@ -6,6 +6,7 @@ use penstock_law::quantity::{Bytes, Time};
 use super::contracts;
 use super::error::ReadError;
 use super::flows::{self, Around};
+use super::law;
 use super::links::{self, Line};
 use super::memory::affordable;
 use super::table::{Fields, Item};
@@ -82,9 +83,11 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     affordable(&lines, &groups, packet, duration, rows)?;
     let windows = windows(&fields, duration)?;
     let classes = contracts::classes(&fields, &groups)?;
-    let customers = contracts::customers(&fields, &groups)?;
+    let customers = contracts::customers(&fields, &groups, packet)?;
     let stop = contracts::stop(&fields, &groups, packet)?;
-    Ok(Scenario {
+    let places: Vec<Item<'_>> =
+        lines.iter().map(|line| line.item.entry("aqm").unwrap_or_else(|| line.item.clone())).collect();
+    let scenario = Scenario {
         title,
         duration,
         warmup,
@@ -97,7 +100,12 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
         classes,
         customers,
         stop,
-    })
+    };
+    // Once more, now that it is known what classes may ask.
+    for ((name, link), place) in scenario.links.iter().zip(&places) {
+        law::compile(place, &link.aqm, &scenario.site(name))?;
+    }
+    Ok(scenario)
 }
 
 /// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that do not say otherwise.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
+use penstock_law::edge::EDGES;
 use penstock_law::parameter::Default as Silent;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role};
@@ -430,6 +431,12 @@ fn every_law_is_readable_with_its_defaults() {
     for entry in AQMS {
         let s = scenario(&with("duplex = true", &format!("duplex = true\naqm = {{ {} }}", spelled(entry))));
         assert_eq!(s.links["bottleneck"].aqm.law.name, entry.name);
+        assert_round_trip(&s);
+    }
+    for entry in EDGES {
+        let customer = format!("[customers.c]\nflows = [\"ftp\"]\nconditioner = {{ {} }}\n[flows.ftp]", spelled(entry));
+        let s = scenario(&with("[flows.ftp]", &customer));
+        assert_eq!(s.customers["c"].conditioner.as_ref().unwrap().law.name, entry.name);
         assert_round_trip(&s);
     }
 }

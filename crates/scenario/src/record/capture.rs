@@ -11,6 +11,8 @@
 //! - Headers are those of a Linux host: Ethernet 14 B, IPv4 20 B, TCP 20 B, timestamps (RFC 7323, in milliseconds) 12 B
 //!   and 12 B for a block of selective acknowledgements (RFC 2018). A frame is so much longer than the payload; the
 //!   size that the simulated links see is the scenario's.
+//! - A packet that a conditioner has coloured has AF11, AF12 or AF13 (RFC 2597), so that a capture at the senders, in
+//!   front of every conditioner, has none.
 //! - Datagrams are UDP (RFC 768), of the simulated size; the field `identification` counts them.
 //!
 //! Times are in nanoseconds since the beginning of the run, which readers show as 1 January 1970. A handshake takes one;
@@ -22,12 +24,13 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use etherparse::TcpOptionElement::{self, Noop};
-use etherparse::{EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptions, UdpHeader};
+use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptions, UdpHeader};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
 use self::connection::{Flow, Stamps};
@@ -126,6 +129,7 @@ impl Behaviour {
 struct Segment {
     from: End,
     ecn: Ecn,
+    colour: Option<Colour>,
     seq: u32,
     ack: Option<u32>,
     syn: bool,
@@ -210,6 +214,7 @@ impl<W: Write> Capture<W> {
                 let packet = Segment {
                     from: End::Sender,
                     ecn: seen.ecn,
+                    colour: seen.colour,
                     seq,
                     ack: Some(1),
                     syn: false,
@@ -234,6 +239,7 @@ impl<W: Write> Capture<W> {
                 let packet = Segment {
                     from: End::Receiver,
                     ecn: seen.ecn,
+                    colour: seen.colour,
                     seq: 1,
                     ack: Some(ack),
                     syn: false,
@@ -278,6 +284,7 @@ impl<W: Write> Capture<W> {
         let segment = |from, seq, ack, syn, window| Segment {
             from,
             ecn: Ecn::NotEct,
+            colour: None,
             seq,
             ack,
             syn,
@@ -310,7 +317,14 @@ impl<W: Write> Capture<W> {
         tcp.ece = segment.ece;
         tcp.cwr = segment.cwr;
         tcp.options = TcpOptions::try_from_elements(options).map_err(io::Error::other)?;
-        let mut ip = internet(seen.flow, segment.from, segment.ecn, IpNumber::TCP, tcp.header_len(), segment.payload);
+        let mut ip = internet(
+            seen.flow,
+            segment.from,
+            (segment.ecn, segment.colour),
+            IpNumber::TCP,
+            tcp.header_len(),
+            segment.payload,
+        );
         // RFC 6864: what is never fragmented needs no identification.
         ip.dont_fragment = true;
         tcp.checksum =
@@ -329,7 +343,14 @@ impl<W: Write> Capture<W> {
         let Some(zeros) = zeros else {
             return Err(CaptureError::Misshapen { flow: seen.flow, size: seen.size });
         };
-        let mut ip = internet(seen.flow, End::Sender, seen.ecn, IpNumber::UDP, UdpHeader::LEN, zeros.len() as u32);
+        let mut ip = internet(
+            seen.flow,
+            End::Sender,
+            (seen.ecn, seen.colour),
+            IpNumber::UDP,
+            UdpHeader::LEN,
+            zeros.len() as u32,
+        );
         ip.identification = number as u16;
         let (source, destination) = ports(seen.connection, End::Sender);
         let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, zeros).map_err(io::Error::other)?;
@@ -375,9 +396,18 @@ impl Stamps {
     }
 }
 
-fn internet(flow: u32, from: End, ecn: Ecn, protocol: IpNumber, header: usize, payload: u32) -> Ipv4Header {
+fn internet(
+    flow: u32,
+    from: End,
+    (ecn, colour): (Ecn, Option<Colour>),
+    protocol: IpNumber,
+    header: usize,
+    payload: u32,
+) -> Ipv4Header {
     let other = if from == End::Sender { End::Receiver } else { End::Sender };
     Ipv4Header {
+        // Six bits, which the codepoints of RFC 2597 are.
+        dscp: colour.and_then(|colour| IpDscp::try_new(colour.dscp()).ok()).unwrap_or_default(),
         ecn: match ecn {
             Ecn::NotEct => IpEcn::NotEct,
             Ecn::Ect0 => IpEcn::Ect0,

@@ -66,6 +66,8 @@ fn run(seed: u64) -> Run {
         jain: Some(1.0),
         window_mean_packets: None,
         window_sd_packets: None,
+        window_left_by_cuts: None,
+        bottleneck: None,
         loss_rate: 0.0,
         mark_rate: 0.0,
         retransmits: 6,
@@ -83,7 +85,7 @@ fn run(seed: u64) -> Run {
         links: [("l".to_owned(), link)].into_iter().collect(),
         groups: [("f".to_owned(), group)].into_iter().collect(),
         flows: flows.clone(),
-        fairness: Some(Fairness { jain: 0.99 }),
+        fairness: Some(Fairness { jain: 0.99, contracts_jain: None }),
         classes: IndexMap::new(),
         customers: IndexMap::new(),
     };

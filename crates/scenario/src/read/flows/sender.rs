@@ -8,7 +8,7 @@ use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
 use crate::format::{self, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
-use crate::model::{Arithmetic, Chosen, EcnEcho, SenderOptions};
+use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
@@ -84,6 +84,15 @@ pub(super) fn check(
         }
         let (burst, arithmetic) = (options.burst, options.arithmetic);
         *options = SenderOptions { burst, arithmetic, ..SenderOptions::default() };
+    }
+    if options.recovery == Recovery::Sack && options.limited_transmit {
+        if let Some(item) = written("limited_transmit").filter(|item| !item.node.inherited) {
+            return Err(item.wrong(
+                "recovery by `sack` includes limited transmit (RFC 6675, section 5), so this would change nothing",
+                "leave it out, or write `recovery = \"newreno\"` or `\"reno\"`",
+            ));
+        }
+        options.limited_transmit = false;
     }
     if !repeats {
         if let Some(item) = written("remember").filter(|item| !item.node.inherited) {

@@ -27,7 +27,7 @@ cc = { law = "newreno" }
 
 fn data(flow: u32, segment: u64, size: u32) -> Sighting {
     let content = Content::Data { segment, cwr: false };
-    Sighting { at: Time(0), end: End::Sender, flow, connection: 0, size, ecn: Ecn::NotEct, content }
+    Sighting { at: Time(0), end: End::Sender, flow, connection: 0, size, ecn: Ecn::NotEct, colour: None, content }
 }
 
 #[test]

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Runs the same scenarios in Penstock, ns-2 and ns-3, in turn, and sets what they measure side by side.
+
+    make validation                       everything below, one after the other
+    bench/validation.py compare OUT       measures of each simulator, and the bars that Penstock is to keep
+    bench/validation.py rules OUT         Penstock alone, one rule flipped at a time
+    bench/validation.py speed OUT         processor time and memory of each simulator
+
+Needs python3 alone, and target/release/penstock. ns-2 and ns-3.37 are compared where they are installed, as Debian has
+them (packages ns2; libns3-dev and g++). Writes nothing outside OUT. Status 1: Penstock is outside a bar.
+"""
+
+import argparse
+import functools
+import json
+import os
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+PENSTOCK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "release/penstock"
+NS3_MODULES = "applications point-to-point internet traffic-control bridge network stats core".split()
+NS3_VERSION = "37"
+REPEATS = 3
+
+# Name in the results, heading, decimals.
+MEASURES = [
+    ("utilization", "utilization", 4),
+    ("queue_packets", "mean queue [packets]", 1),
+    ("throughput_mbit_s", "throughput [Mbit/s]", 2),
+    ("drops_all", "losses", 0),
+    ("speed", "10^6 packets / CPU s", 2),
+]
+
+
+# --- Cases -----------------------------------------------------------------------------------------------------------
+# `penstock` is a scenario and what is set in it; `ns-2` and `ns-3` are the keys of ns2.tcl and ns3.cc; `bars` bound a
+# measure of Penstock (its mean over seeds) and were written before it was first measured: from ns-2 and ns-3 on this
+# scenario, and where the bar was one number, 5 % of it either way.
+
+
+def single(rate, buffer, queue, losses):
+    """One flow over a buffer of one bandwidth-delay product. ns-2 lets one packet fewer wait than its limit says."""
+    return {
+        "title": f"one flow, drop-tail, {rate} Mbit/s",
+        "penstock": ("single", [f'links.bottleneck.rate="{rate} Mbit/s"',
+                                f'links.bottleneck.buffer="{buffer - 1} packets"']),
+        "ns-2": dict(rate=rate, delay=0.02, flows=1, queue="DropTail", limit=buffer, ecn=0, stop=120, warmup=60,
+                     start=1e-6),
+        "ns-3": dict(rate=rate, delay=0.02, flows=1, queue="DropTail", limit=buffer, stop=120, warmup=60, start=0),
+        "bars": {"utilization": (0.997, 1.0), "queue_packets": queue, "drops_all": losses},
+        "seeds": 1,
+    }
+
+
+def red(rate, utilization, queue, ns3=False):
+    case = {
+        "title": f"100 flows, RED, {rate} Mbit/s",
+        "penstock": ("red", [f'links.bottleneck.rate="{rate} Mbit/s"']),
+        "ns-2": dict(rate=rate),
+        "bars": {"utilization": utilization, "queue_packets": queue},
+    }
+    if ns3:
+        case["ns-3"] = dict(rate=rate)
+    return case
+
+
+def around(value, share=0.05):
+    return (value * (1 - share), value * (1 + share))
+
+
+CASES = {
+    "single-10": single(10, 50, around(27.5), around(138)),
+    "single-100": single(100, 500, (276 * 0.95, 280 * 1.05), (1004 * 0.95, 1009 * 1.05)),
+    "loss": {
+        "title": "one flow, one packet in 1000 lost",
+        "penstock": ("loss", []),
+        "ns-2": dict(rate=1000, flows=1, queue="DropTail", ecn=0, loss=0.001, stop=500, warmup=0, start=1e-6),
+        "bars": {"throughput_mbit_s": (3.05, 3.40)},
+    },
+    "red-155": red(155, (0.955 * 0.95, 0.960 * 1.05), around(59), ns3=True),
+    "red-155-jitter": {
+        "title": "the same, sent up to 1 us late",
+        "penstock": ("red", ['links.bottleneck.rate="155 Mbit/s"', "links.bottleneck.aqm.arrivals_first=false",
+                             'flows.ftp.jitter={uniform=["0 s","1 us"]}']),
+        "ns-2": dict(rate=155, jitter=1e-6),
+    },
+    "red-622": red(622, around(0.858), around(115)),
+    "red-2400": red(2400, around(0.783), around(103)),
+}
+
+# One rule flipped at a time: scenario, what is flipped, settings. The first of a scenario is what the others go by.
+RULES = [
+    ("red", "nothing: all as in ns-2", []),
+    ("red", "marks while the queue is empty", ["links.bottleneck.aqm.spare_empty_queue=false"]),
+    ("red", "marks 1 to 1/p apart, not 1/p to 2/p", ["links.bottleneck.aqm.wait=false"]),
+    ("red", "echoes grow the window", ["flows.ftp.cc.grow_on_echo=true"]),
+    ("red", "an echo a mark, not latched", ['flows.ftp.sender.ecn_echo="per-packet"']),
+    ("red", "departures before arrivals", ["links.bottleneck.aqm.arrivals_first=false"]),
+    ("red", "sent up to 1 us late", ['flows.ftp.jitter={uniform=["0 s","1 us"]}']),
+    ("red", "the queue in packets", ["links.bottleneck.aqm.bytes=false"]),
+    ("red", "no gentle slope", ["links.bottleneck.aqm.gentle=false"]),
+    ("red", "20 ms of the 50 on the link", ['links.bottleneck.delay="20 ms"']),
+    ("red", "round trips of 100 to 120 ms", ['flows.ftp.rtt={spread=["100 ms","120 ms"]}']),
+    ("red", "an ACK for two packets", ["flows.ftp.sender.delayed_ack=2"]),
+    ("red", "an initial window of 10", ["flows.ftp.sender.initial_window=10"]),
+    ("red", "a least timeout of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
+    ("red", "SACK", ['flows.ftp.sender.recovery="sack"']),
+    ("single", "nothing: all as in ns-2", []),
+    ("single", "50 packets wait, not 49", ['links.bottleneck.buffer="50 packets"']),
+    ("single", "an ACK for two packets", ["flows.ftp.sender.delayed_ack=2"]),
+    ("single", "SACK", ['flows.ftp.sender.recovery="sack"']),
+    ("single", "Reno", ['flows.ftp.sender.recovery="reno"']),
+    ("single", "an initial window of 10", ["flows.ftp.sender.initial_window=10"]),
+    ("single", "sent up to 1 us late", ['flows.ftp.jitter={uniform=["0 s","1 us"]}']),
+    ("loss", "nothing: all as in ns-2", []),
+    ("loss", "an ACK for two packets", ["flows.ftp.sender.delayed_ack=2"]),
+    ("loss", "SACK", ['flows.ftp.sender.recovery="sack"']),
+    ("loss", "Reno", ['flows.ftp.sender.recovery="reno"']),
+    ("loss", "a least timeout of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
+]
+
+# Name, what crosses links, scenario, settings, bar [10^6 a CPU second].
+SPEEDS = [
+    ("100 flows, RED, 622 Mbit/s", "data packets", "red", [], 15.0),
+    ("512 paced flows both ways, distinct round trips", "data packets and ACKs", "two-way", [], 10.0),
+    ("10,000 flows, equal round trips", "data packets", "many", ['flows.ftp.rtt="100 ms"'], None),
+    ("10,000 flows, distinct round trips", "data packets", "many", [], 3.0),
+]
+NS2_RATIO = 8.0
+MEMORY_BYTES = 300e6
+
+
+# --- Simulators ------------------------------------------------------------------------------------------------------
+
+
+def run(command, out):
+    """Runs a command in OUT; its output and the processor time of the whole process [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(part) for part in command], cwd=out, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{done.stderr}")
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def line_of(text):
+    """The last line of KEY=VALUE that a script printed."""
+    return {key: float(value) for key, value in (pair.split("=") for pair in text.strip().splitlines()[-1].split())}
+
+
+def summary(scenario, settings, seed, out):
+    command = [PENSTOCK, "run", ROOT / f"scenarios/validation-{scenario}.toml", "--json", "--seed", seed,
+               "--out", out / "penstock"]
+    for setting in settings:
+        command += ["--set", setting]
+    text, cpu_s = run(command, out)
+    return json.loads(text), cpu_s
+
+
+def penstock(case, seed, out):
+    found, cpu_s = summary(*case["penstock"], seed, out)
+    link, all_link = found["links"]["bottleneck"], found["windows"]["all"]["links"]["bottleneck"]
+    group, all_group = found["groups"]["ftp"], found["windows"]["all"]["groups"]["ftp"]
+    return {
+        "utilization": link["utilization"],
+        "queue_packets": link["queue_mean_packets"],
+        "throughput_mbit_s": group["throughput_packets_per_s"] * 8e-3,
+        "drops_all": all_link["drops"],
+        "marks": link.get("marks", 0),
+        "timeouts_all": all_group["timeouts"],
+        "again_all": all_group["retransmits"],
+        "speed": all_link["departures"] / cpu_s / 1e6,
+    }
+
+
+def ns2_line(keys, seed, out):
+    command = ["ns", HERE / "ns2.tcl", "seed", seed]
+    for key, value in keys.items():
+        command += [key, value]
+    text, cpu_s = run(command, out)
+    return line_of(text), cpu_s
+
+
+def ns2(case, seed, out):
+    measured, cpu_s = ns2_line(case["ns-2"], seed, out)
+    return {**measured, "speed": measured["packets_all"] / cpu_s / 1e6}
+
+
+@functools.cache
+def ns3_program(out):
+    program = out / "ns3"
+    libraries = [f"-l:libns3-{module}.so.{NS3_VERSION}" for module in NS3_MODULES]
+    run(["g++", "-std=c++17", "-O2", "-o", program, HERE / "ns3.cc", *libraries], out)
+    return program
+
+
+def ns3(case, seed, out):
+    flags = [f"--{key}={value}" for key, value in case["ns-3"].items()]
+    text, cpu_s = run([ns3_program(out), f"--seed={seed}", *flags], out)
+    measured = line_of(text)
+    return {**measured, "speed": measured["packets_all"] / cpu_s / 1e6}
+
+
+def present(skipped):
+    """The other simulators that there are. Says which are not."""
+    others = {"ns-2": ns2, "ns-3": ns3}
+    absent = {}
+    if not shutil.which("ns"):
+        absent["ns-2"] = "not installed (Debian: ns2)"
+    if not pathlib.Path("/usr/include/ns3/core-module.h").exists() or not shutil.which("g++"):
+        absent["ns-3"] = f"not installed (Debian: libns3-dev, version 3.{NS3_VERSION}, and g++)"
+    absent |= {name: "left out" for name in skipped}
+    for name, why in absent.items():
+        print(f"{name}: {why}", file=sys.stderr)
+        del others[name]
+    return others
+
+
+# --- Tables ----------------------------------------------------------------------------------------------------------
+
+
+def row(cells):
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def head(cells):
+    row(cells)
+    row(["---"] * len(cells))
+
+
+def shown(values, decimals):
+    mean = f"{statistics.mean(values):.{decimals}f}"
+    if len(values) < 3:
+        return mean
+    return f"{mean} ± {statistics.stdev(values) / len(values) ** 0.5:.{decimals}f}"
+
+
+def compare(asked, out):
+    simulators = {"Penstock": penstock, **present(asked.skip)}
+    head(["case", "simulator", *(heading for _, heading, _ in MEASURES)])
+    results, outside = {}, []
+    for name in asked.only or CASES:
+        case, results[name] = CASES[name], {}
+        for simulator, simulate in simulators.items():
+            if simulator.lower() not in case:
+                continue
+            # ns-3 takes a hundred times as long: one seed.
+            seeds = 1 if simulator == "ns-3" else case.get("seeds", asked.seeds)
+            rows = [simulate(case, seed, out) for seed in range(1, seeds + 1)]
+            results[name][simulator] = rows
+            cells = [case["title"], simulator]
+            for key, _, decimals in MEASURES[:-1]:
+                cells.append(shown([row[key] for row in rows], decimals) if key in rows[0] else "")
+            row([*cells, f"{max(row['speed'] for row in rows):.2f}"])
+        for key, (least, most) in case.get("bars", {}).items():
+            found = statistics.mean(row[key] for row in results[name]["Penstock"])
+            if not least <= found <= most:
+                outside.append(f"{name}: {key} is {found:.4g}, outside {least:.4g} to {most:.4g}")
+    (out / "compare.json").write_text(json.dumps(results, indent=1) + "\n")
+    for line in outside:
+        print(line, file=sys.stderr)
+    if not outside:
+        print("Penstock is within every bar", file=sys.stderr)
+    return bool(outside)
+
+
+def rules(asked, out):
+    head(["scenario", "flipped", "utilization", "mean queue [packets]", "throughput [Mbit/s]", "losses"])
+    for scenario, flipped, settings in RULES:
+        rates = {"red": ["155 Mbit/s", "622 Mbit/s"], "single": ["10 Mbit/s"], "loss": [None]}[scenario]
+        for rate in rates:
+            at = [] if rate is None else [f'links.bottleneck.rate="{rate}"']
+            seeds = 1 if scenario == "single" else asked.seeds
+            rows = [penstock({"penstock": (scenario, [*at, *settings])}, seed, out) for seed in range(1, seeds + 1)]
+            cells = [f"{scenario}{f', {rate}' if rate else ''}", flipped]
+            row(cells + [shown([row[key] for row in rows], decimals) for key, _, decimals in MEASURES[:-1]])
+    return False
+
+
+def speed(asked, out):
+    """The best of three: other work on the machine only ever makes a run slower."""
+    others, outside = present(asked.skip), []
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", file=sys.stderr)
+    head(["case", "simulator", "crossing links", "10^6 / CPU s", "bar", "memory at most [MB]"])
+
+    def line(title, simulator, crossing, found, bar, memory):
+        row([title, simulator, crossing, f"{found:.2f}", f"{bar:g}" if bar else "", f"{memory / 1e6:.0f}" if memory else ""])
+        if bar and found < bar:
+            outside.append(f"{title}: {found:.2f}, below {bar:g}")
+
+    best = {}
+    for title, crossing, scenario, settings, bar in SPEEDS:
+        found = []
+        for _ in range(REPEATS):
+            measured, cpu_s = summary(scenario, settings, 1, out)
+            links = measured["windows"]["all"]["links"].values()
+            found.append(sum(link["departures"] for link in links) / cpu_s / 1e6)
+            if scenario == "red" and "ns-2" in others:
+                packets, cpu_s = ns2_line({"measure": 0}, 1, out)
+                best["ns-2"] = max(best.get("ns-2", 0.0), packets["packets"] / cpu_s / 1e6)
+        line(title, "Penstock", crossing, max(found), bar, measured["engine"]["peak_memory_bytes"])
+        if scenario == "red" and "ns-2" in best:
+            line(title, "ns-2", crossing, best["ns-2"], None, None)
+            ratio = max(found) / best["ns-2"]
+            row([title, "Penstock / ns-2", "", f"{ratio:.1f}", f"{NS2_RATIO:g}", ""])
+            if ratio < NS2_RATIO:
+                outside.append(f"{title}: {ratio:.1f} times as fast as ns-2, below {NS2_RATIO:g}")
+    if "ns-3" in others:
+        case = CASES["single-10"]
+        line(case["title"], "Penstock", "data packets", max(penstock(case, 1, out)["speed"] for _ in range(REPEATS)), None, None)
+        line(case["title"], "ns-3", "data packets", ns3(case, 1, out)["speed"], None, None)
+    measured, cpu_s = summary("many", ["flows.ftp.count=100000"], 1, out)
+    memory = measured["engine"]["peak_memory_bytes"]
+    packets = measured["windows"]["all"]["links"]["bottleneck"]["departures"]
+    line("100,000 flows, distinct round trips", "Penstock", "data packets", packets / cpu_s / 1e6, None, memory)
+    if memory > MEMORY_BYTES:
+        outside.append(f"100,000 flows take {memory / 1e6:.0f} MB, more than {MEMORY_BYTES / 1e6:g}")
+    for text in outside:
+        print(text, file=sys.stderr)
+    return bool(outside)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("what", choices=["compare", "rules", "speed"])
+    arguments.add_argument("out", type=pathlib.Path, help="directory for everything that is written")
+    arguments.add_argument("--seeds", type=int, default=5, help="seeds of a case that draws (default 5)")
+    arguments.add_argument("--only", action="append", choices=CASES, help="compare this case; may be repeated")
+    arguments.add_argument("--skip", action="append", default=[], choices=["ns-2", "ns-3"], help="not this simulator")
+    asked = arguments.parse_args()
+    out = asked.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    if not PENSTOCK.exists():
+        raise SystemExit(f"{PENSTOCK} is not there: run `make build`")
+    return {"compare": compare, "rules": rules, "speed": speed}[asked.what](asked, out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+//! Plain AIMD of transmit probabilities by class, on one bit: whether the queue is short.
+//!
+//! Source: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
+//! Networks", Computer Networks and ISDN Systems 17, 1989: additive increase and multiplicative decrease on binary
+//! feedback, here of probabilities in a queue in place of windows in senders.
+//! Differs: nothing from there but the place. It is here beside [`bat`](super::bat) as the other AQM of increase and
+//! decrease that "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic", section I, expects its
+//! outer loop to work with: it knows no rates and keeps no guarantees.
+//!
+//! Classes settle where `T_i = b c_i / ((1 - b) d_i)`, with b the share of intervals with a short queue: equal constants
+//! give equal probabilities, so that served rates are in proportion to offered ones. A larger d takes from its class as
+//! BAT's does, by another factor.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::bat::{Aimd, Alone, CORRECTION, DECREASE, INCREASE, INTERVAL, LOW, State, classes, corrected};
+use super::{Port, Queue, Site};
+use crate::law::{Entry, Linearises, build};
+use crate::parameter::{Parameter, Values};
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "aimd",
+    title: "AIMD: transmit probabilities by class, up while the queue is short, down while it is not",
+    source: "Chiu and Jain 1989, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance",
+    colour: "#b08a3c",
+    parameters: &[
+        INTERVAL,
+        Parameter { what: "increase an interval while the queue is short", ..INCREASE },
+        Parameter { what: "share of the probability taken an interval while the queue is not short", ..DECREASE },
+        CORRECTION,
+        Parameter { what: "a queue that the line empties in this time, or less, is short", ..LOW },
+    ],
+    linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
+    real: build::<f64, Alone<Plain>>,
+    dual: None,
+    fixed: None,
+};
+
+/// Its constants.
+#[derive(Debug)]
+pub(super) struct Plain {
+    interval_s: f64,
+    /// [packets]
+    low: f64,
+    increase: f64,
+    /// By class.
+    decrease: Vec<f64>,
+}
+
+impl Aimd for Plain {
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let classes = classes(site);
+        if let Some(at) = classes.iter().position(|class| class.floor.0 > 0 || class.ceiling.is_some()) {
+            return Err(format!("`aimd` keeps no guarantees, but class {at} has a floor or a ceiling"));
+        }
+        Ok(Self {
+            interval_s: values.number("interval"),
+            low: values.number("low") * site.packets_per_s(),
+            increase: values.number("increase"),
+            decrease: classes.iter().map(|class| corrected(values, class)).collect(),
+        })
+    }
+
+    fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    fn decrease(&self, class: usize) -> f64 {
+        self.decrease[class]
+    }
+
+    fn bound(&self, _: f64) -> Option<f64> {
+        Some(1.0)
+    }
+
+    #[inline]
+    fn step(&self, s: &mut State<f64>, decrease: f64, seen: &Port<f64>) {
+        let short = seen.queue <= self.low;
+        s.queue = seen.queue;
+        s.excess = f64::from(u8::from(short));
+        s.offered = seen.arrived / self.interval_s;
+        s.transmit = if short { (s.transmit + self.increase).min(1.0) } else { s.transmit * (1.0 - decrease).max(0.0) };
+    }
+}

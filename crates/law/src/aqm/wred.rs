@@ -1,0 +1,364 @@
+//! Weighted RED: one queue, thresholds by drop precedence, so that red packets go first and green ones last.
+//!
+//! Source: RFC 2597, section 2 (a node must drop by precedence) and section 4 (by active queue management); Clark and
+//! Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", 1998, for RIO; Tartarelli and Banchs, "Random
+//! Early Marking", section V, for the defaults: red packets never wait behind ten others, green ones are dropped by a full
+//! buffer only. The average is Floyd and Jacobson's (1993), idle time included.
+//! Differs: RIO spaces its drops by what was dropped before; here each coin is independent, as the tables of routers and
+//! the paper's description have it. Coupled (RIO-C), a packet meets the average of the packets of its own colour and
+//! better ones, not that of all. With `ecn`, what is beyond the upper threshold is dropped all the same (RFC 3168,
+//! section 7).
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
+use crate::edge::Colour;
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+const PAPER: &str = "Random Early Marking, section V";
+const OURS: &str = "our choice: the paper leaves it open; totals of its tables move by a hundredth for 2 to 10 packets";
+
+pub(super) const ENTRY: Entry<Queue> = Entry {
+    name: "wred",
+    title: "Weighted RED: thresholds by drop precedence, one queue",
+    source: "RFC 2597, sections 2 and 4; RIO, Clark and Fang 1998",
+    colour: "#7d4f9e",
+    parameters: &[
+        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch(
+            "average",
+            true,
+            "go by an exponential average of the queue, not by the queue of the moment",
+            "Floyd and Jacobson 1993; the paper has it without its marker, and the moment with it",
+        ),
+        Parameter::number(
+            "weight",
+            Unit::One,
+            0.002,
+            [1e-12, 1.0],
+            "weight of a new sample in the average, with `average`",
+            "Floyd and Jacobson 1993, the usual default",
+        ),
+        Parameter::switch(
+            "coupled",
+            false,
+            "a packet meets the queue of its own colour and better ones only: RIO-C",
+            "Clark and Fang 1998, where in-profile packets have an average of their own",
+        ),
+        Parameter::number(
+            "red_min",
+            Unit::Packets,
+            5.0,
+            [0.0, 1e9],
+            "queue from which red packets may be dropped",
+            OURS,
+        ),
+        Parameter::number("red_max", Unit::Packets, 10.0, [0.0, 1e9], "queue from which every red packet is", PAPER),
+        Parameter::number("red_max_p", Unit::One, 0.1, [0.0, 1.0], "their drop probability just below `red_max`", OURS),
+        Parameter::automatic(
+            "yellow_min",
+            Unit::Packets,
+            "as `red_min`",
+            [0.0, 1e9],
+            "queue from which yellow packets may be dropped",
+            "by default two precedences, as RFC 2597, section 2, allows",
+        ),
+        Parameter::automatic(
+            "yellow_max",
+            Unit::Packets,
+            "as `red_max`",
+            [0.0, 1e9],
+            "queue from which every yellow packet is",
+            "by default two precedences, as RFC 2597, section 2, allows",
+        ),
+        Parameter::automatic(
+            "yellow_max_p",
+            Unit::One,
+            "as `red_max_p`",
+            [0.0, 1.0],
+            "their drop probability just below `yellow_max`",
+            "by default two precedences, as RFC 2597, section 2, allows",
+        ),
+        Parameter::automatic(
+            "green_min",
+            Unit::Packets,
+            "never",
+            [0.0, 1e9],
+            "queue from which green packets may be dropped, those under no contract included",
+            PAPER,
+        ),
+        Parameter::automatic(
+            "green_max",
+            Unit::Packets,
+            "never; three times `green_min` where that is given",
+            [0.0, 1e9],
+            "queue from which every green packet is",
+            PAPER,
+        ),
+        Parameter::number(
+            "green_max_p",
+            Unit::One,
+            0.02,
+            [0.0, 1.0],
+            "their drop probability just below `green_max`",
+            "Clark and Fang 1998, the in-profile setting of their simulations",
+        ),
+    ],
+    linearises: Linearises::No("what it drops depends on colours, and the analysis knows of none yet"),
+    real: build::<f64, Wred<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+/// The drop probability of one colour over the level it meets.
+#[derive(Debug, Clone, Copy)]
+struct Curve<N> {
+    min: N,
+    max: N,
+    /// From `min` to `max` [1/packet].
+    slope: N,
+}
+
+#[derive(Debug)]
+struct Wred<N> {
+    ecn: bool,
+    average: bool,
+    coupled: bool,
+    /// By colour; none is never.
+    curves: [Option<Curve<N>>; 3],
+    weight: N,
+    ln_keep: N,
+    zero: N,
+    one: N,
+}
+
+numbers! {
+    /// What WRED remembers. Without `average`, what it has seen last; without `coupled`, the first two stay at zero.
+    struct State {
+        /// Average of the green packets that wait, one step an arrival.
+        green_average: "packets",
+        /// That of the green and yellow ones.
+        yellow_average: "packets",
+        /// That of all.
+        average: "packets",
+        /// Drop probability of the packet that arrived last.
+        probability: "1",
+    }
+    frozen {
+        /// Whether it met more than its upper threshold.
+        beyond: bool,
+        /// Whether that packet is the one in question: a hit has followed.
+        hit: bool,
+    }
+}
+
+impl<N: Number> Wred<N> {
+    /// A new sample of a level, after an idle time in which `idle` packets would have found none.
+    fn follow(&self, average: N, idle: u32, level: N) -> N {
+        if !self.average {
+            return level;
+        }
+        let kept =
+            if idle > 0 && average > self.zero { average * (self.ln_keep * N::count(idle)).exp() } else { average };
+        kept + self.weight * (level - kept)
+    }
+}
+
+impl<N: Number> Law<N> for Wred<N> {
+    type Role = Queue;
+    type State = State<N>;
+
+    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+        let curve = |colour: &str, [min, max, max_p]: [f64; 3]| {
+            if max < min {
+                return Err(format!("`{colour}_max` ({max} packets) must be at least `{colour}_min` ({min} packets)"));
+            }
+            let slope = if max > min { max_p / (max - min) } else { 0.0 };
+            Ok(Some(Curve { min: N::of(min), max: N::of(max), slope: N::of(slope) }))
+        };
+        let red = ["red_min", "red_max", "red_max_p"].map(|name| values.number(name));
+        let red_curve = curve("red", red)?;
+        let mut yellow = ["yellow_min", "yellow_max", "yellow_max_p"].map(|name| values.optional(name)).into_iter();
+        let yellow = red.map(|red| yellow.next().flatten().unwrap_or(red));
+        let (green_min, green_max) = (values.optional("green_min"), values.optional("green_max"));
+        let green = match (green_min, green_max) {
+            (None, None) => None,
+            (Some(min), max) => curve("green", [min, max.unwrap_or(3.0 * min), values.number("green_max_p")])?,
+            (None, Some(_)) => return Err("`green_max` needs `green_min`".into()),
+        };
+        let weight = values.number("weight");
+        Ok(Self {
+            ecn: values.switch("ecn"),
+            average: values.switch("average"),
+            coupled: values.switch("coupled"),
+            curves: [green, curve("yellow", yellow)?, red_curve],
+            weight: N::of(weight),
+            ln_keep: N::of(libm::log1p(-weight)),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State {
+            green_average: self.zero,
+            yellow_average: self.zero,
+            average: self.zero,
+            probability: self.zero,
+            beyond: false,
+            hit: false,
+        }
+    }
+
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+        match event {
+            Event::Arrival { idle, .. } => {
+                s.average = self.follow(s.average, idle, seen.queue);
+                if self.coupled {
+                    // Clark and Fang: an arrival is a sample of every average that it counts in. A red packet leaves the
+                    // better ones as they are; an idle time empties them all.
+                    let idle_only = |average| if idle > 0 { self.follow(average, idle, self.zero) } else { average };
+                    let yellow = seen.green + seen.yellow;
+                    s.green_average = match seen.colour {
+                        Colour::Green => self.follow(s.green_average, idle, seen.green),
+                        Colour::Yellow | Colour::Red => idle_only(s.green_average),
+                    };
+                    s.yellow_average = match seen.colour {
+                        Colour::Green | Colour::Yellow => self.follow(s.yellow_average, idle, yellow),
+                        Colour::Red => idle_only(s.yellow_average),
+                    };
+                }
+                let level = match (self.coupled, seen.colour) {
+                    (false, _) | (true, Colour::Red) => s.average,
+                    (true, Colour::Yellow) => s.yellow_average,
+                    (true, Colour::Green) => s.green_average,
+                };
+                (s.probability, s.beyond) = match &self.curves[seen.colour as usize] {
+                    None => (self.zero, false),
+                    Some(curve) if level >= curve.max => (self.one, true),
+                    Some(curve) => ((level - curve.min).max(self.zero) * curve.slope, false),
+                };
+                s.hit = false;
+            }
+            Event::Hit => s.hit = true,
+            Event::Tick | Event::Departure { .. } => {}
+        }
+    }
+
+    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+        let overruled = if s.beyond { self.one } else { self.zero };
+        Chance { probability: if s.hit { overruled } else { s.probability }, price_s: self.zero }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { decides: Decides::OnArrival, marks: self.ecn, overrules_marks: self.ecn, colours: true, ..Needs::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::{Bytes, Rate, Time};
+
+    fn wred(settings: &[(&str, f64)]) -> Result<Wred<f64>, String> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (name, value) in settings {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        Wred::compile(
+            &values,
+            &Site { rate: Rate(10_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() },
+        )
+    }
+
+    fn meets(law: &Wred<f64>, s: &mut State<f64>, colour: Colour, [green, yellow, red]: [f64; 3]) -> f64 {
+        let seen = Port { queue: green + yellow + red, green, yellow, colour, ..Port::NOTHING };
+        law.on(s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
+        law.says(s, &seen).probability
+    }
+
+    /// The paper's core, by the queue of the moment: 5, 10 and 0.1 for what is out of profile, nothing for the rest.
+    #[test]
+    fn red_goes_first_and_green_never() {
+        let law = wred(&[("average", 0.0)]).unwrap();
+        let mut s = law.start();
+        for (queue, expected) in [(0.0, 0.0), (5.0, 0.0), (6.0, 0.02), (9.5, 0.09), (10.0, 1.0), (900.0, 1.0)] {
+            for (colour, expected) in [(Colour::Red, expected), (Colour::Yellow, expected), (Colour::Green, 0.0)] {
+                let p = meets(&law, &mut s, colour, [queue, 0.0, 0.0]);
+                assert!((p - expected).abs() < 1e-12, "{colour:?} meets {queue}: {p}");
+            }
+        }
+    }
+
+    /// A step of the queue is followed as 1 - (1 - w)^n, whatever the colour; idle time counts as packets that found none.
+    #[test]
+    fn the_average_is_exponential() {
+        let law = wred(&[("weight", 0.01)]).unwrap();
+        let mut s = law.start();
+        for n in 1..=300 {
+            let colour = Colour::ALL[n as usize % 3];
+            meets(&law, &mut s, colour, [4.0, 3.0, 13.0]);
+            assert!((s.average - 20.0 * (1.0 - libm::pow(0.99, f64::from(n)))).abs() < 1e-9, "{n}: {}", s.average);
+        }
+        let before = s.average;
+        law.on(&mut s, Event::Arrival { bytes: 1000, idle: 99 }, &Port::nothing());
+        assert!((s.average - before * libm::pow(0.99, 100.0)).abs() < 1e-9, "{}", s.average);
+    }
+
+    /// Coupled, green meets green, yellow meets green and yellow, red meets all.
+    #[test]
+    fn coupled_a_packet_does_not_meet_worse_ones() {
+        let settings =
+            [("average", 0.0), ("coupled", 1.0), ("green_min", 5.0), ("green_max", 10.0), ("green_max_p", 0.1)];
+        let law = wred(&settings).unwrap();
+        let mut s = law.start();
+        for (colour, expected) in [(Colour::Green, 0.02), (Colour::Yellow, 0.06), (Colour::Red, 1.0)] {
+            let p = meets(&law, &mut s, colour, [6.0, 2.0, 50.0]);
+            assert!((p - expected).abs() < 1e-12, "{colour:?}: {p}");
+        }
+        let apart = wred(&settings[..1]).unwrap();
+        assert_eq!(meets(&apart, &mut apart.start(), Colour::Yellow, [6.0, 2.0, 50.0]), 1.0, "uncoupled, it meets all");
+    }
+
+    /// Coupled averages: those of better colours stand still while worse packets arrive (Clark and Fang 1998).
+    #[test]
+    fn a_red_arrival_is_no_sample_of_the_green_average() {
+        let law = wred(&[("weight", 0.5), ("coupled", 1.0)]).unwrap();
+        let mut s = law.start();
+        let averages = |s: &State<f64>| [s.green_average, s.yellow_average, s.average];
+        meets(&law, &mut s, Colour::Green, [4.0, 2.0, 10.0]);
+        assert_eq!(averages(&s), [2.0, 3.0, 8.0]);
+        meets(&law, &mut s, Colour::Red, [8.0, 8.0, 16.0]);
+        assert_eq!(averages(&s), [2.0, 3.0, 20.0]);
+        meets(&law, &mut s, Colour::Yellow, [8.0, 9.0, 3.0]);
+        assert_eq!(averages(&s), [2.0, 10.0, 20.0]);
+        law.on(&mut s, Event::Arrival { bytes: 1000, idle: 3 }, &Port { colour: Colour::Red, ..Port::NOTHING });
+        assert!(averages(&s).into_iter().zip([2.0, 10.0, 20.0]).all(|(x, before)| (x - before / 16.0).abs() < 1e-9));
+    }
+
+    /// RFC 3168, section 7: marks between the thresholds, drops beyond the upper one.
+    #[test]
+    fn with_ecn_only_what_is_beyond_the_upper_threshold_is_dropped() {
+        let law = wred(&[("ecn", 1.0), ("average", 0.0)]).unwrap();
+        let mut s = law.start();
+        for (queue, dropped) in [(9.0, 0.0), (10.0, 1.0)] {
+            assert!(meets(&law, &mut s, Colour::Red, [queue, 0.0, 0.0]) > 0.0);
+            law.on(&mut s, Event::Hit, &Port::nothing());
+            assert_eq!(law.says(&s, &Port::nothing()).probability, dropped, "{queue}");
+        }
+        assert!(Law::<f64>::needs(&law).overrules_marks);
+        assert!(!Law::<f64>::needs(&wred(&[]).unwrap()).overrules_marks);
+    }
+
+    #[test]
+    fn thresholds_that_contradict_each_other_are_refused() {
+        assert!(wred(&[("red_max", 4.0)]).unwrap_err().contains("`red_max`"));
+        assert!(wred(&[("yellow_min", 40.0)]).unwrap_err().contains("`yellow_max`"));
+        assert!(wred(&[("green_max", 40.0)]).unwrap_err().contains("`green_min`"));
+        assert!(wred(&[("green_min", 40.0)]).is_ok() && wred(&[("red_max", 5.0)]).is_ok());
+    }
+}

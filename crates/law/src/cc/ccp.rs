@@ -1,0 +1,216 @@
+//! CCP: a window in proportion to the room that is left in the bottleneck's buffer; and what it shares with CCPD, which
+//! adds the change of that room ([`ccpd`](super::ccpd)).
+//!
+//! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
+//! (3) for the window, section V for the rest. Symbols: `buffer` is B, `level` x, `in_flight` I.
+//! Differs: (3) has I on both sides, since a window is what will be in flight, so by default it is solved for `I = w`; as
+//! printed, with what is in flight now, it is `window_form = "explicit"`. The paper does not say what a timeout does: plain
+//! TCP, with half of the window where RFC 5681 has half of what is in flight. The floor of two packets, which keeps pairs
+//! possible, is ours; so is that a kept window which loses what it sends comes down to what (3) allows with an empty queue,
+//! and so is that slow start grows no window of which less than half is in use: (3) would not take it
+//! back before a loss.
+//!
+//! The law holds no estimate: its host measures capacity, buffer and queue as
+//! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
+//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
+
+use alloc::string::String;
+
+use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
+use crate::estimate::{BottleneckEstimate, Lookback};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Dual, Number};
+use crate::numbers;
+use crate::parameter::{Default, Parameter, Unit, Values};
+
+/// Kp.
+pub(super) const KP: Parameter = Parameter::number(
+    "kp",
+    Unit::One,
+    2.0,
+    [1e-3, 1e3],
+    "proportional gain: what is left of the buffer is used up to kp / (1 + kp)",
+    "section VI-A chooses 2; 4 in most tables",
+);
+
+/// How (3) becomes a window.
+pub(super) const WINDOW_FORM: Parameter = Parameter {
+    name: "window_form",
+    what: "the window law solved for the window, or as printed with what is in flight now",
+    unit: Unit::Choice(&["implicit", "explicit"]),
+    default: Default::Is(0.0),
+    least: 0.0,
+    most: 1.0,
+    source: "(3); as printed, once a round trip, it is stable only while kp + 2 kd / RTT < 1",
+};
+
+/// The weight of a sample in `rtt_s`.
+pub(super) const RTT_WEIGHT: Parameter = Parameter::number(
+    "rtt_weight",
+    Unit::One,
+    0.125,
+    [1e-6, 1.0],
+    "weight of a sample in the average round-trip time",
+    "section IV-C says `smoothed`; 1/8 is TCP's own, RFC 6298",
+);
+
+/// How many packet pairs count.
+pub(super) const PAIRS: Parameter = Parameter::number(
+    "pairs",
+    Unit::One,
+    50.0,
+    [1.0, 10_000.0],
+    "latest packet pairs, of which the least delayed tells the capacity",
+    "section IV-A has no number; CapProbe looks for the least delayed of all, a path that changes needs an end to that",
+);
+
+/// What the stability analysis takes for granted.
+pub(super) const DECLARED: &str = "that capacity and size of the buffer are known and stand still, and that the queue is \
+                                   told by an average of round trips";
+
+pub(super) const ENTRY: Entry<Sender> = Entry {
+    name: "ccp",
+    title: "CCP: a window in proportion to the room left in the bottleneck's buffer",
+    source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3) with Kd = 0",
+    colour: "#5a4fcf",
+    parameters: &[KP, WINDOW_FORM, RTT_WEIGHT, PAIRS],
+    linearises: Linearises::Declared(DECLARED),
+    real: build::<f64, Control<f64, false>>,
+    dual: Some(build::<Dual, Control<Dual, false>>),
+    fixed: None,
+};
+
+/// Compiled parameters of CCP and, with `DERIVATIVE`, of CCPD.
+#[derive(Debug)]
+pub(super) struct Control<N, const DERIVATIVE: bool> {
+    kp: N,
+    /// Zero without derivative [s].
+    kd_s: N,
+    lookback: Lookback,
+    implicit: bool,
+    rtt_weight: f64,
+    pairs: u32,
+    initial_window: N,
+    initial_ssthresh: N,
+    one: N,
+    two: N,
+    half: N,
+}
+
+numbers! {
+    /// What CCP and CCPD remember.
+    pub(super) struct State {
+        /// Congestion window.
+        window: "packets",
+        /// Slow-start threshold.
+        ssthresh: "packets",
+    }
+    frozen {
+        /// Slow start is not over.
+        slow_start: bool,
+        /// Nothing was told since the last congestion event: it is being recovered from.
+        recovers: bool,
+    }
+}
+
+impl<N: Number, const DERIVATIVE: bool> Control<N, DERIVATIVE> {
+    /// Equation (3). Without a moment to look back to there is no derivative.
+    fn window(&self, seen: &Path<N>) -> N {
+        let zero = N::of(0.0);
+        let looks_back = DERIVATIVE && seen.earlier_s > zero;
+        let (kappa, earlier) = if looks_back { (self.kd_s / seen.earlier_s, seen.earlier) } else { (zero, zero) };
+        if self.implicit {
+            let free = self.kp * (seen.buffer - seen.level) + kappa * (earlier - seen.level);
+            free / (self.one + self.kp + kappa)
+        } else {
+            let committed = seen.level + seen.in_flight;
+            self.kp * (seen.buffer - committed) + kappa * (earlier - committed)
+        }
+    }
+}
+
+impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
+    type Role = Sender;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let kd_s = if DERIVATIVE { super::ccpd::kd_s(values) } else { 0.0 };
+        let lookback = if DERIVATIVE { super::ccpd::lookback(values) } else { Lookback::RoundTrip };
+        Ok(Self {
+            kp: N::of(values.number("kp")),
+            kd_s: N::of(kd_s),
+            lookback,
+            implicit: values.number("window_form") == 0.0,
+            rtt_weight: values.number("rtt_weight"),
+            pairs: values.number("pairs") as u32,
+            initial_window: N::of(site.initial_window),
+            initial_ssthresh: N::of(site.initial_ssthresh),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            half: N::of(0.5),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State {
+            window: self.initial_window,
+            ssthresh: self.initial_ssthresh,
+            slow_start: self.initial_window < self.initial_ssthresh,
+            recovers: false,
+        }
+    }
+
+    #[inline]
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+        // Without a pair, or before the first queue, there is nothing to regulate by.
+        let known = seen.buffer > N::of(0.0);
+        match event {
+            Event::Ack { packets, .. } => {
+                s.recovers = false;
+                if s.slow_start {
+                    let acknowledged = N::count(packets);
+                    if s.window < self.two * (seen.in_flight + acknowledged) {
+                        s.window = s.window + acknowledged;
+                    }
+                    s.slow_start = s.window < s.ssthresh || !known;
+                }
+                if !s.slow_start && known {
+                    s.window = self.window(seen).max(self.two);
+                }
+            }
+            // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If what was sent in recovery is
+            // lost too, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
+            Event::Cut => {
+                if s.recovers && known {
+                    let empty = Path { level: N::of(0.0), in_flight: N::of(0.0), ..*seen };
+                    s.window = s.window.min(self.window(&empty)).max(self.two);
+                }
+                s.ssthresh = s.window;
+                (s.slow_start, s.recovers) = (false, true);
+            }
+            Event::Timeout => {
+                s.ssthresh = (s.window * self.half).max(self.two);
+                s.window = self.one;
+                (s.slow_start, s.recovers) = (true, false);
+            }
+            Event::Tick | Event::Round => {}
+        }
+    }
+
+    #[inline]
+    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        let lookback = (DERIVATIVE && self.kd_s > N::of(0.0)).then_some(self.lookback);
+        Needs {
+            average_rtt: Some(RttAverage::weighing(self.rtt_weight)),
+            bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback }),
+            ..Needs::LEAST
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Conditioners: the laws of the edge, where a customer's aggregate enters the network.
+//!
+//! A conditioner meters the aggregate against its contract and colours each packet (RFC 2475, section 2.3.3): green is
+//! in profile, yellow and red are out of it, the three drop precedences of assured forwarding (RFC 2597). It neither
+//! delays nor drops.
+
+mod bucket;
+pub mod early_marking;
+mod srtcm;
+mod token_bucket;
+mod trtcm;
+
+use crate::law::{Entry, Role};
+use crate::number::Number;
+use crate::numbers;
+use crate::quantity::Bytes;
+
+/// Every conditioner, in the order the docs show them.
+pub const EDGES: &[Entry<Edge>] = &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
+
+/// The role of an edge's law: it says which packets of an aggregate are in profile.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge;
+
+impl Role for Edge {
+    type Seen<N: Number> = Gate<N>;
+    type Event = Event;
+    type Says<N: Number> = Profile<N>;
+    type Site = Site;
+    type Needs = Needs;
+    const NOUN: &'static str = "conditioner";
+}
+
+/// What a packet is to a queue that treats precedences apart. A queue of one class drops red first and green last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Colour {
+    /// Within the contract, or under none: low drop precedence, AFx1.
+    #[default]
+    Green,
+    /// Beyond it, within the excess that is agreed: medium drop precedence, AFx2.
+    Yellow,
+    /// Beyond that: high drop precedence, AFx3.
+    Red,
+}
+
+impl Colour {
+    /// Every colour, from the one that is dropped last.
+    pub const ALL: [Self; 3] = [Self::Green, Self::Yellow, Self::Red];
+
+    /// The drop precedence: 0 is dropped last.
+    pub const fn precedence(self) -> u8 {
+        self as u8
+    }
+
+    /// The codepoint of the first class of assured forwarding: AF11, AF12, AF13 (RFC 2597, section 6).
+    pub const fn dscp(self) -> u8 {
+        match self {
+            Self::Green => 0b00_1010,
+            Self::Yellow => 0b00_1100,
+            Self::Red => 0b00_1110,
+        }
+    }
+}
+
+/// What happened at an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A packet of the aggregate arrived; the host then tosses the coin.
+    Arrival {
+        /// Its size on the wire [B].
+        bytes: u32,
+    },
+    /// What became of it. Tokens are taken now, by green packets at least.
+    Coloured {
+        /// Its size on the wire [B].
+        bytes: u32,
+        /// The outcome of the coin.
+        colour: Colour,
+    },
+}
+
+numbers! {
+    /// What an edge's host has measured.
+    pub struct Gate {
+        /// Time since the start of the run.
+        now_s: "s",
+    }
+}
+
+numbers! {
+    /// What an edge's law says. The packet that arrived last is green with what is left of the probability.
+    pub struct Profile {
+        /// Probability that this packet is yellow.
+        yellow: "1",
+        /// Probability that this packet is red.
+        red: "1",
+        /// What the bucket of the committed rate holds at this moment.
+        level: "B",
+    }
+}
+
+/// What is known of an edge when its law is compiled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Site {
+    /// The mean packet: a data packet on the wire.
+    pub packet: Bytes,
+}
+
+/// What a conditioner asks of its host: nothing but to be told of each packet. This is what the host reports it by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Needs {
+    /// What the contract commits [bit/s].
+    pub committed_bit_per_s: f64,
+    /// The bucket that the committed rate fills [B].
+    pub bucket_bytes: f64,
+}

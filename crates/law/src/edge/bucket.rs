@@ -1,0 +1,87 @@
+//! Buckets of tokens, one token a byte, and the parameters that every contract has.
+
+use crate::number::Number;
+use crate::parameter::{Parameter, Unit, Values};
+
+/// Less of a token than that is rounding of time or of a product, not debt: a source that sends at exactly its rate is
+/// in profile, whatever the last bit of a level.
+const ROUNDING_BYTES: f64 = 1e-3;
+
+/// The bucket lasts for so long at the committed rate where the scenario does not say [s].
+const AUTOMATIC_S: f64 = 0.1;
+
+/// What the contract commits.
+pub(super) const COMMITTED_RATE: Parameter = Parameter::required(
+    "committed_rate",
+    Unit::BitPerSecond,
+    [1.0, 1e12],
+    "what the contract commits, bits a second on the wire",
+    "the customer's contract; CIR of RFC 2697, section 2",
+);
+
+/// The bucket of the committed rate.
+pub(super) const BUCKET: Parameter = Parameter::automatic(
+    "bucket",
+    Unit::Bytes,
+    "what the committed rate fills in 100 ms",
+    [0.0, 1e12],
+    "what may enter at once in profile; a packet larger than the bucket never is",
+    "CBS of RFC 2697, section 2; by default one bandwidth-delay product of a round trip of 100 ms",
+);
+
+/// A bucket of tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket<N> {
+    /// What fills it [B/s].
+    rate: N,
+    /// What it holds [B].
+    pub(super) depth: N,
+    rounding: N,
+    zero: N,
+}
+
+impl<N: Number> Bucket<N> {
+    pub(super) fn new(bit_per_s: f64, depth_bytes: f64) -> Self {
+        Self {
+            rate: N::of(bit_per_s / 8.0),
+            depth: N::of(depth_bytes),
+            rounding: N::of(ROUNDING_BYTES),
+            zero: N::of(0.0),
+        }
+    }
+
+    /// The bucket of [`COMMITTED_RATE`] and [`BUCKET`].
+    pub(super) fn committed(values: &Values) -> Self {
+        Self::new(values.number(COMMITTED_RATE.name), committed_bytes(values))
+    }
+
+    /// What it would hold after a time, were it without a brim.
+    pub(super) fn poured(&self, level: N, span_s: N) -> N {
+        level + self.rate * span_s
+    }
+
+    /// What it holds after a time.
+    pub(super) fn filled(&self, level: N, span_s: N) -> N {
+        self.poured(level, span_s).min(self.depth)
+    }
+
+    /// Whether there are tokens for a packet.
+    pub(super) fn has(&self, level: N, bytes: u32) -> bool {
+        level + self.rounding >= N::count(bytes)
+    }
+
+    /// What it holds once a packet that it has tokens for has taken them.
+    pub(super) fn without(&self, level: N, bytes: u32) -> N {
+        (level - N::count(bytes)).max(self.zero)
+    }
+}
+
+/// The depth of the bucket of the committed rate [B].
+pub(super) fn committed_bytes(values: &Values) -> f64 {
+    values.optional(BUCKET.name).unwrap_or(values.number(COMMITTED_RATE.name) / 8.0 * AUTOMATIC_S)
+}
+
+/// The contract of [`COMMITTED_RATE`] and [`BUCKET`], for the host's reports.
+pub(super) fn contract(values: &Values) -> super::Needs {
+    super::Needs { committed_bit_per_s: values.number(COMMITTED_RATE.name), bucket_bytes: committed_bytes(values) }
+}

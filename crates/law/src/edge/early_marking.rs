@@ -1,0 +1,279 @@
+//! The early marker: a token bucket that colours some packets red before it is empty, so that its level settles at a
+//! reference and TCP flows slow down one by one, not together.
+//!
+//! Source: Tartarelli and Banchs, "Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding";
+//! Algorithm 1, equations (7) to (12). No relation of random exponential marking, a queue's law of the same initials.
+//!
+//! A PI controller on the bucket's level gives the probability. Red packets take no tokens, so that a level that rests
+//! means an in-profile rate of exactly the committed rate; without tokens for it a packet is red, whatever the
+//! probability says.
+//! Differs: equations (1) and (3) forget that red packets take no tokens, the algorithm does not; (8) has lost the
+//! bucket's own integrator, and with it the gain (10) is too weak to act (see `gain_rule`), so that by default the gain
+//! is that of the true loop,
+//!
+//!   L(jw) = e^(-jwR) C^2 K / (2N) (jw/z + 1) / ((jw)^2 (jw + a)),  a = 2N / (R^2 C)
+//!
+//! The probability is clamped to 0..1 before it is stored, which the paper leaves open: the integral does not wind up.
+//! Where R C / N, the window of a flow, is 2 packets or less, (4) has no operating point; the design is then a gain that
+//! is stable, not a prediction.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
+use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Default, Parameter, Unit, Values};
+
+const RULES: &[&str] = &["loop", "paper", "paper-dimension", "given"];
+
+pub(super) const ENTRY: Entry<Edge> = Entry {
+    name: "early-marking",
+    title: "Early marker: a PI controller holds the level of a token bucket",
+    source: "Tartarelli and Banchs, Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding",
+    colour: "#b8327a",
+    parameters: &[
+        COMMITTED_RATE,
+        BUCKET,
+        Parameter::number(
+            "reference",
+            Unit::One,
+            0.75,
+            [0.0, 1.0],
+            "level to hold, as a share of the bucket",
+            "the paper, section IV",
+        ),
+        Parameter {
+            name: "gain_rule",
+            what: "where the gains come from: the true loop, (10) as printed, (10) with its dimension mended, or `k1` and \
+                   `k2`",
+            unit: Unit::Choice(RULES),
+            default: Default::Is(0.0),
+            least: 0.0,
+            most: 3.0,
+            source: "(10) follows from (8), which lacks an integrator; its gain cannot reach the operating point within \
+                     minutes",
+        },
+        Parameter::number(
+            "least_flows",
+            Unit::One,
+            10.0,
+            [1e-3, 1e9],
+            "flows of TCP in the aggregate at least, N-",
+            "the paper, section III: a lower bound",
+        ),
+        Parameter::number(
+            "largest_rtt",
+            Unit::Seconds,
+            0.1,
+            [1e-6, 1e3],
+            "round-trip time at most, R+",
+            "the paper, section III: an upper bound",
+        ),
+        Parameter::automatic(
+            "packet",
+            Unit::Bytes,
+            "a data packet on the wire",
+            [1.0, 65_535.0],
+            "size of a packet in the design, where rates and levels are in packets",
+            "the paper, section III",
+        ),
+        Parameter::automatic(
+            "k1",
+            Unit::One,
+            "by `gain_rule` and (12)",
+            [0.0, 1e6],
+            "gain on the level's distance from the reference now [1/packet]",
+            "the paper, Algorithm 1 and (12)",
+        ),
+        Parameter::automatic(
+            "k2",
+            Unit::One,
+            "by `gain_rule` and (12)",
+            [0.0, 1e6],
+            "gain on the distance one packet before [1/packet]",
+            "the paper, Algorithm 1 and (12)",
+        ),
+    ],
+    linearises: Linearises::No("the analysis has queues in its loop, and no conditioners yet"),
+    real: build::<f64, EarlyMarking<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+/// How the gain follows from an aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GainRule {
+    /// The true loop crosses one at min(a/2, 0.25/R).
+    Loop,
+    /// Equation (10) as printed.
+    Paper,
+    /// Equation (10) times w_g, which mends its dimension: the true loop has magnitude 0.1 at w_g.
+    PaperDimension,
+}
+
+/// What a design is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aggregate {
+    /// The committed rate, C [packets/s].
+    pub packets_per_s: f64,
+    /// Flows of TCP at least, N-.
+    pub flows: f64,
+    /// Round-trip time at most, R+ [s].
+    pub rtt_s: f64,
+}
+
+/// A PI controller, C(s) = K (s/z + 1)/s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Design {
+    /// Its zero, z [rad/s].
+    pub zero: f64,
+    /// Its gain, K [1/(packet s)].
+    pub gain: f64,
+    /// Gains of Algorithm 1 [1/packet].
+    pub k: [f64; 2],
+}
+
+impl Aggregate {
+    /// The pole of TCP, a = 2N/(R^2 C) [rad/s].
+    pub fn pole(&self) -> f64 {
+        2.0 * self.flows / (self.rtt_s * self.rtt_s * self.packets_per_s)
+    }
+
+    /// The window of a flow, W0 = R C/N [packets].
+    pub fn window(&self) -> f64 {
+        self.rtt_s * self.packets_per_s / self.flows
+    }
+
+    /// The controller that a rule gives.
+    pub fn design(&self, rule: GainRule) -> Design {
+        let Self { packets_per_s: c, flows: n, rtt_s: r } = *self;
+        let a = self.pole();
+        // (9): a tenth of the pole.
+        let paper_zero = 0.1 * a;
+        let (zero, gain) = match rule {
+            GainRule::Loop => {
+                let crossover = Number::min(a / 2.0, 0.25 / r);
+                let zero = Number::min(paper_zero, crossover / 5.0);
+                let plant = c * c / (2.0 * n) / (crossover * crossover * libm::hypot(crossover, a));
+                (zero, 1.0 / (plant * libm::hypot(1.0, crossover / zero)))
+            }
+            GainRule::Paper => (paper_zero, printed_gain(n, r, c)),
+            GainRule::PaperDimension => (paper_zero, printed_gain(n, r, c) * paper_zero),
+        };
+        // (12), with T = 1/C: the bilinear transform.
+        let half_step = 0.5 / c;
+        Design { zero, gain, k: [gain * (1.0 / zero + half_step), gain * (1.0 / zero - half_step)] }
+    }
+}
+
+/// (10).
+fn printed_gain(n: f64, r: f64, c: f64) -> f64 {
+    let (flows, path) = (2.0 * n, r * r * c * c);
+    0.007 * flows * flows * flows / (path * path)
+}
+
+#[derive(Debug)]
+struct EarlyMarking<N> {
+    bucket: Bucket<N>,
+    contract: Needs,
+    /// The level to hold [B].
+    reference: N,
+    /// The gains on a distance in bytes [1/B].
+    k1: N,
+    k2: N,
+    zero: N,
+    one: N,
+}
+
+numbers! {
+    /// What the early marker remembers.
+    struct State {
+        /// Tokens when the last packet had passed.
+        tokens: "B",
+        /// Probability that a packet with tokens for it is red all the same.
+        probability: "1",
+        /// The level that the last packet found.
+        level_before: "B",
+    }
+    frozen {
+        /// When the last packet passed [s].
+        at_s: N,
+        /// Whether there were tokens for it.
+        conforms: bool,
+    }
+}
+
+impl<N: Number> Law<N> for EarlyMarking<N> {
+    type Role = Edge;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let packet = values.optional("packet").unwrap_or(site.packet.0 as f64);
+        let aggregate = Aggregate {
+            packets_per_s: values.number(COMMITTED_RATE.name) / (8.0 * packet),
+            flows: values.number("least_flows"),
+            rtt_s: values.number("largest_rtt"),
+        };
+        let rule = match values.number("gain_rule") as usize {
+            0 => Some(GainRule::Loop),
+            1 => Some(GainRule::Paper),
+            2 => Some(GainRule::PaperDimension),
+            _ => None,
+        };
+        let [k1, k2] = match (rule, values.optional("k1"), values.optional("k2")) {
+            (Some(rule), None, None) => aggregate.design(rule).k,
+            (None, Some(k1), Some(k2)) => [k1, k2],
+            (None, ..) => return Err("`gain_rule = \"given\"` needs both `k1` and `k2`".to_string()),
+            (Some(_), ..) => return Err("`k1` and `k2` are given with `gain_rule = \"given\"` only".to_string()),
+        };
+        if k2 > k1 {
+            return Err(format!(
+                "`k1` ({k1}) must be at least `k2` ({k2}), or the integral runs away from the reference"
+            ));
+        }
+        let bucket: Bucket<N> = Bucket::committed(values);
+        Ok(Self {
+            bucket,
+            contract: contract(values),
+            reference: N::of(values.number("reference")) * bucket.depth,
+            k1: N::of(k1 / packet),
+            k2: N::of(k2 / packet),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        let full = self.bucket.depth;
+        State { tokens: full, probability: self.zero, level_before: full, at_s: self.zero, conforms: true }
+    }
+
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+        match event {
+            Event::Arrival { bytes } => {
+                s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
+                // Algorithm 1.
+                let change = self.k1 * (self.reference - s.tokens) - self.k2 * (self.reference - s.level_before);
+                s.probability = (s.probability + change).clamp(self.zero, self.one);
+                (s.level_before, s.at_s, s.conforms) = (s.tokens, seen.now_s, self.bucket.has(s.tokens, bytes));
+            }
+            Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
+            Event::Coloured { .. } => {}
+        }
+    }
+
+    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
+        let red = if s.conforms { s.probability } else { self.one };
+        Profile { yellow: self.zero, red, level: self.bucket.filled(s.tokens, seen.now_s - s.at_s) }
+    }
+
+    fn needs(&self) -> Needs {
+        self.contract
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The single rate three colour marker, colour-blind.
+//!
+//! Source: RFC 2697, section 3. One rate fills the committed bucket, and what flows over fills the excess bucket: green
+//! takes from the first, yellow from the second, red from none.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, committed_bytes, contract};
+use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Edge> = Entry {
+    name: "srtcm",
+    title: "Single rate three colour marker, colour-blind",
+    source: "RFC 2697",
+    colour: "#2e8b72",
+    parameters: &[
+        COMMITTED_RATE,
+        BUCKET,
+        Parameter::automatic(
+            "excess_bucket",
+            Unit::Bytes,
+            "as large as `bucket`",
+            [0.0, 1e12],
+            "what may enter at once beyond that, coloured yellow",
+            "EBS of RFC 2697, section 2",
+        ),
+    ],
+    linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
+    real: build::<f64, SingleRate<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct SingleRate<N> {
+    committed: Bucket<N>,
+    excess: Bucket<N>,
+    contract: Needs,
+    zero: N,
+    one: N,
+}
+
+numbers! {
+    /// What the marker remembers.
+    struct State {
+        /// Tokens of the committed bucket when the last packet had passed.
+        tokens: "B",
+        /// Those of the excess bucket.
+        excess_tokens: "B",
+    }
+    frozen {
+        /// When that was [s].
+        at_s: N,
+        /// What the packet that arrived last is.
+        colour: Colour,
+    }
+}
+
+impl<N: Number> Law<N> for SingleRate<N> {
+    type Role = Edge;
+    type State = State<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let committed = committed_bytes(values);
+        let excess = values.optional("excess_bucket").unwrap_or(committed);
+        // RFC 2697, section 2: "at least one of them is larger than 0", and should hold the largest packet.
+        if committed.max(excess) <= 0.0 {
+            return Err(format!(
+                "one of `bucket` and `excess_bucket` must be above zero; a packet has {}",
+                site.packet
+            ));
+        }
+        Ok(Self {
+            committed: Bucket::committed(values),
+            excess: Bucket::new(0.0, excess),
+            contract: contract(values),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+        })
+    }
+
+    fn start(&self) -> State<N> {
+        State { tokens: self.committed.depth, excess_tokens: self.excess.depth, at_s: self.zero, colour: Colour::Green }
+    }
+
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+        match event {
+            Event::Arrival { bytes } => {
+                let poured = self.committed.poured(s.tokens, seen.now_s - s.at_s);
+                s.tokens = poured.min(self.committed.depth);
+                s.excess_tokens = (s.excess_tokens + (poured - s.tokens)).min(self.excess.depth);
+                s.at_s = seen.now_s;
+                s.colour = if self.committed.has(s.tokens, bytes) {
+                    Colour::Green
+                } else if self.excess.has(s.excess_tokens, bytes) {
+                    Colour::Yellow
+                } else {
+                    Colour::Red
+                };
+            }
+            Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.committed.without(s.tokens, bytes),
+            Event::Coloured { bytes, colour: Colour::Yellow } => {
+                s.excess_tokens = self.excess.without(s.excess_tokens, bytes);
+            }
+            Event::Coloured { colour: Colour::Red, .. } => {}
+        }
+    }
+
+    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
+        let sure = |colour| if s.colour == colour { self.one } else { self.zero };
+        let level = self.committed.filled(s.tokens, seen.now_s - s.at_s);
+        Profile { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }
+    }
+
+    fn needs(&self) -> Needs {
+        self.contract
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Bytes;
+
+    fn marker(settings: [f64; 3]) -> Result<SingleRate<f64>, String> {
+        let mut values = Values::defaults(ENTRY.parameters);
+        for (parameter, value) in ENTRY.parameters.iter().zip(settings) {
+            values.set(parameter, value).unwrap();
+        }
+        SingleRate::compile(&values, &Site { packet: Bytes(1000) })
+    }
+
+    /// 8 Mbit/s are 1000 B/ms. A burst empties the committed bucket first and the excess bucket then; the excess bucket
+    /// fills only once the committed one is full (RFC 2697, section 3).
+    #[test]
+    fn what_flows_over_fills_the_excess_bucket() {
+        use Colour::{Green, Red, Yellow};
+        let law = marker([8e6, 2000.0, 1000.0]).unwrap();
+        let mut s = law.start();
+        for (now_ms, colour, tokens, excess) in [
+            (0.0, Green, 1000.0, 1000.0),
+            (0.0, Green, 0.0, 1000.0),
+            (0.0, Yellow, 0.0, 0.0),
+            (0.0, Red, 0.0, 0.0),
+            (1.0, Green, 0.0, 0.0),
+            (2.5, Green, 500.0, 0.0),
+            (2.75, Red, 750.0, 0.0),
+            (4.25, Green, 1000.0, 250.0),
+            (10.0, Green, 1000.0, 1000.0),
+        ] {
+            let seen = Gate { now_s: now_ms * 1e-3 };
+            law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+            assert_eq!(s.colour, colour, "{now_ms} ms");
+            law.on(&mut s, Event::Coloured { bytes: 1000, colour }, &seen);
+            assert!((s.tokens - tokens).abs() < 1e-6 && (s.excess_tokens - excess).abs() < 1e-6, "{now_ms} ms: {s:?}");
+        }
+    }
+
+    #[test]
+    fn a_marker_without_any_bucket_is_refused() {
+        assert!(marker([8e6, 0.0, 0.0]).unwrap_err().contains("above zero"));
+        assert!(marker([8e6, 0.0, 1.0]).is_ok() && marker([8e6, 1.0, 0.0]).is_ok());
+    }
+}

@@ -1,0 +1,152 @@
+//! The token bucket: green while there are tokens for a whole packet, red otherwise.
+//!
+//! Source: RFC 2475, section 2.3.3.1 (meters) and 2.3.3.2 (markers); the marker of Tartarelli and Banchs, "Random Early
+//! Marking", figure 1, and of most of the literature on assured forwarding. Two colours: red packets take no tokens.
+//! Differs: RFC 2475 leaves the start open; here the bucket is full then.
+
+use alloc::string::String;
+
+use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
+use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
+use crate::law::{Entry, Law, Linearises, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::Values;
+
+pub(super) const ENTRY: Entry<Edge> = Entry {
+    name: "token-bucket",
+    title: "Token bucket: in profile while there are tokens, out of it otherwise",
+    source: "RFC 2475, section 2.3.3; Tartarelli and Banchs, Random Early Marking, figure 1",
+    colour: "#5b7f95",
+    parameters: &[COMMITTED_RATE, BUCKET],
+    linearises: Linearises::No("a bucket marks by overflowing and running dry, which has no derivative"),
+    real: build::<f64, TokenBucket<f64>>,
+    dual: None,
+    fixed: None,
+};
+
+#[derive(Debug)]
+struct TokenBucket<N> {
+    bucket: Bucket<N>,
+    contract: Needs,
+    zero: N,
+    one: N,
+}
+
+numbers! {
+    /// What a token bucket remembers.
+    struct State {
+        /// Tokens when the last packet had passed.
+        tokens: "B",
+    }
+    frozen {
+        /// When that was [s].
+        at_s: N,
+        /// Size of the packet that arrived last [B].
+        bytes: u32,
+        /// Whether there were tokens for it.
+        conforms: bool,
+    }
+}
+
+impl<N: Number> Law<N> for TokenBucket<N> {
+    type Role = Edge;
+    type State = State<N>;
+
+    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+        let (zero, one) = (N::of(0.0), N::of(1.0));
+        Ok(Self { bucket: Bucket::committed(values), contract: contract(values), zero, one })
+    }
+
+    fn start(&self) -> State<N> {
+        State { tokens: self.bucket.depth, at_s: self.zero, bytes: 0, conforms: true }
+    }
+
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+        match event {
+            Event::Arrival { bytes } => {
+                s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
+                (s.at_s, s.bytes, s.conforms) = (seen.now_s, bytes, self.bucket.has(s.tokens, bytes));
+            }
+            Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
+            Event::Coloured { .. } => {}
+        }
+    }
+
+    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
+        let red = if s.conforms { self.zero } else { self.one };
+        Profile { yellow: self.zero, red, level: self.bucket.filled(s.tokens, seen.now_s - s.at_s) }
+    }
+
+    fn needs(&self) -> Needs {
+        self.contract
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Bytes;
+
+    /// Reference of the early marker, table 1g: 1 Mbit/s, 3000 B, full at the start.
+    #[test]
+    fn a_bucket_colours_as_the_reference_says() {
+        let mut values = Values::defaults(ENTRY.parameters);
+        values.set(&COMMITTED_RATE, 1e6).unwrap();
+        values.set(&BUCKET, 3000.0).unwrap();
+        let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
+        let mut s = law.start();
+        for (now_s, bytes, before, red, after) in [
+            (0.0, 1000, 3000.0, 0.0, 2000.0),
+            (0.0, 1000, 2000.0, 0.0, 1000.0),
+            (0.0, 1000, 1000.0, 0.0, 0.0),
+            (0.0, 1000, 0.0, 1.0, 0.0),
+            (0.004, 1000, 500.0, 1.0, 500.0),
+            (0.008, 1000, 1000.0, 0.0, 0.0),
+            (0.0085, 500, 62.5, 1.0, 62.5),
+            (0.1, 1500, 3000.0, 0.0, 1500.0),
+        ] {
+            let seen = Gate { now_s };
+            law.on(&mut s, Event::Arrival { bytes }, &seen);
+            let says = law.says(&s, &seen);
+            assert!((says.level - before).abs() < 1e-6 && says.red == red, "{now_s} s: {says:?}");
+            let colour = if red > 0.0 { Colour::Red } else { Colour::Green };
+            law.on(&mut s, Event::Coloured { bytes, colour }, &seen);
+            assert!((s.tokens - after).abs() < 1e-6, "{now_s} s: {}", s.tokens);
+        }
+    }
+
+    /// One packet deep, a source of exactly the rate is never out of profile, for as long as anyone measures.
+    #[test]
+    fn a_source_at_its_contract_stays_in_profile() {
+        for rate in [1e6, 1.5e6, 7e6, 9.7e6] {
+            let mut values = Values::defaults(ENTRY.parameters);
+            values.set(&COMMITTED_RATE, rate).unwrap();
+            values.set(&BUCKET, 1000.0).unwrap();
+            let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
+            let mut s = law.start();
+            for n in 0..1_000_000 {
+                let seen = Gate { now_s: f64::from(n) * 8000.0 / rate };
+                law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+                assert_eq!(law.says(&s, &seen).red, 0.0, "packet {n} at {rate} bit/s");
+                law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &seen);
+            }
+        }
+    }
+
+    /// No bucket, or one smaller than the packet: nothing is in profile, however long the silence.
+    #[test]
+    fn a_packet_larger_than_the_bucket_is_out_of_profile() {
+        for depth in [0.0, 999.0] {
+            let mut values = Values::defaults(ENTRY.parameters);
+            values.set(&COMMITTED_RATE, 1e9).unwrap();
+            values.set(&BUCKET, depth).unwrap();
+            let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
+            let mut s = law.start();
+            for now_s in [0.0, 1.0, 1e6] {
+                law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s });
+                assert_eq!(law.says(&s, &Gate { now_s }).red, 1.0, "{depth} B after {now_s} s");
+            }
+        }
+    }
+}

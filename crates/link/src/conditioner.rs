@@ -1,0 +1,194 @@
+//! Where a customer's aggregate enters: the law that meters and colours it, and what passed.
+
+use std::fmt;
+
+use penstock_law::edge::{Colour, Edge, Event, Gate, Needs};
+use penstock_law::law::Instances;
+use penstock_law::quantity::{Bytes, Time};
+
+/// What passed a conditioner from the start of the run to a moment. Differences of two are what passed between.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Passed {
+    /// The moment.
+    pub at: Time,
+    /// Packets, by colour.
+    pub packets: [u64; 3],
+    /// Bytes on the wire, by colour.
+    pub bytes: [u64; 3],
+    /// Level of the bucket of the committed rate, integrated over time [B s].
+    pub level: f64,
+    /// Its square, integrated over time [B^2 s].
+    pub level_squared: f64,
+    /// How long a packet more of tokens would not have fitted [s].
+    pub full_s: f64,
+    /// How long there were no tokens for a packet [s].
+    pub empty_s: f64,
+}
+
+/// A conditioner at a customer's entry. It neither delays nor drops.
+pub struct Conditioner {
+    law: Box<dyn Instances<f64, Edge>>,
+    contract: Needs,
+    /// A packet: what full and empty are measured by [B].
+    packet: f64,
+    passed: Passed,
+    /// The level at [`Passed::at`] [B].
+    level: f64,
+}
+
+impl fmt::Debug for Conditioner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conditioner")
+            .field("contract", &self.contract)
+            .field("passed", &self.passed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Conditioner {
+    /// At time zero. The law's one instance is not yet added; `packet` is a data packet on the wire.
+    pub fn new(mut law: Box<dyn Instances<f64, Edge>>, packet: Bytes) -> Self {
+        law.add();
+        let level = law.says(0, &Gate { now_s: 0.0 }).level;
+        Self { contract: law.needs(), law, packet: packet.0 as f64, passed: Passed::default(), level }
+    }
+
+    /// What the law is reported by.
+    pub fn contract(&self) -> Needs {
+        self.contract
+    }
+
+    /// A packet passes and is coloured; `coin` draws uniformly from [0, 1).
+    pub fn colour(&mut self, now: Time, bytes: u32, coin: impl FnOnce() -> f64) -> Colour {
+        self.integrate(now);
+        let seen = Gate { now_s: now.seconds() };
+        let says = self.law.on(0, Event::Arrival { bytes }, &seen);
+        let colour = if says.red + says.yellow <= 0.0 {
+            Colour::Green
+        } else {
+            let draw = coin();
+            if draw < says.red {
+                Colour::Red
+            } else if draw < says.red + says.yellow {
+                Colour::Yellow
+            } else {
+                Colour::Green
+            }
+        };
+        self.level = self.law.on(0, Event::Coloured { bytes, colour }, &seen).level;
+        self.passed.packets[colour as usize] += 1;
+        self.passed.bytes[colour as usize] += u64::from(bytes);
+        colour
+    }
+
+    /// What passed up to `now`.
+    pub fn read(&mut self, now: Time) -> Passed {
+        self.integrate(now);
+        self.passed
+    }
+
+    /// The level of the bucket of the committed rate at `now` [B].
+    pub fn level(&self, now: Time) -> f64 {
+        self.law.says(0, &Gate { now_s: now.seconds() }).level
+    }
+
+    /// Names and units of the law's observables, and their values after the last packet.
+    pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
+        let mut values = Vec::new();
+        self.law.each(0, &mut |x| values.push(*x));
+        self.law.names().iter().zip(values).map(|((name, unit), value)| (*name, *unit, value)).collect()
+    }
+
+    /// Integrates the level up to `now`: it rises at the committed rate and then stands at the brim.
+    fn integrate(&mut self, now: Time) {
+        let span = now.since(self.passed.at).seconds();
+        let (rate, brim, start) = (self.contract.committed_bit_per_s / 8.0, self.contract.bucket_bytes, self.level);
+        // When the level reaches a mark, within the span.
+        let until = |mark: f64| ((mark - start) / rate).clamp(0.0, span);
+        let rising = until(brim);
+        let standing = span - rising;
+        let risen = rate * rising;
+        let p = &mut self.passed;
+        p.level += (start + risen / 2.0) * rising + brim * standing;
+        p.level_squared += (start * start + start * risen + risen * risen / 3.0) * rising + brim * brim * standing;
+        p.full_s += span - until(brim - self.packet);
+        p.empty_s += if self.packet > brim { span } else { until(self.packet) };
+        p.at = now;
+        self.level = (start + rate * span).min(brim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::edge::{EDGES, Site};
+    use penstock_law::{Values, law};
+
+    const MS: u64 = 1_000_000_000;
+
+    fn conditioner(name: &str, settings: &[(&str, f64)]) -> Conditioner {
+        let entry = law::find(EDGES, name).unwrap();
+        let mut values = Values::defaults(entry.parameters);
+        for (key, value) in settings {
+            values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
+        }
+        let packet = Bytes(1000);
+        Conditioner::new((entry.real)(&values, &Site { packet }).unwrap(), packet)
+    }
+
+    /// 8 Mbit/s fill 1000 B a millisecond. Four packets at once take all of four: the level rises for 4 ms and stands for
+    /// the next 6; for the last packet's time of the rise and from then on, one more would not fit.
+    #[test]
+    fn the_level_is_integrated_as_it_rises_and_stands() {
+        let mut edge = conditioner("token-bucket", &[("committed_rate", 8e6), ("bucket", 4000.0)]);
+        for _ in 0..4 {
+            assert_eq!(edge.colour(Time::ZERO, 1000, || unreachable!("the law is certain")), Colour::Green);
+        }
+        let half = edge.read(Time(2 * MS));
+        assert!((half.level - 2.0).abs() < 1e-9 && (half.level_squared - 8000.0 / 3.0).abs() < 1e-6, "{half:?}");
+        assert!((edge.level(Time(2 * MS)) - 2000.0).abs() < 1e-6);
+        let p = edge.read(Time(10 * MS));
+        assert!((p.level - (4.0 * 4.0 / 2.0 + 4.0 * 6.0)).abs() < 1e-9, "{p:?}");
+        assert!((p.level_squared - (64e3 / 3.0 + 96e3)).abs() < 1e-6, "{p:?}");
+        assert!((p.empty_s - 1e-3).abs() < 1e-12 && (p.full_s - 7e-3).abs() < 1e-12, "{p:?}");
+        assert_eq!((p.packets, p.bytes), ([4, 0, 0], [4000, 0, 0]));
+    }
+
+    /// Reading between packets changes no colour: what is out of profile after ten packets at once is so however often
+    /// the level was asked for.
+    #[test]
+    fn looking_changes_nothing() {
+        let pass = |looks: u64| {
+            let mut edge = conditioner("early-marking", &[("committed_rate", 8e6), ("bucket", 20_000.0)]);
+            let mut coin = 0.5;
+            let colours: Vec<Colour> = (0..5000u64)
+                .map(|n| {
+                    for look in 0..looks {
+                        edge.read(Time(n * MS / 2 + look));
+                    }
+                    coin = (coin * 997.0) % 1.0;
+                    edge.colour(Time(n * MS / 2 + 5), 1000, || coin)
+                })
+                .collect();
+            colours
+        };
+        let colours = pass(0);
+        assert_eq!(colours, pass(3));
+        let red = colours.iter().filter(|colour| **colour == Colour::Red).count();
+        assert!((2400..2500).contains(&red), "half is red, but for the first bucket: {red}");
+    }
+
+    /// Without a bucket nothing is in profile; a rate that nobody exceeds leaves it full.
+    #[test]
+    fn a_bucket_of_nothing_and_one_that_nobody_empties() {
+        let mut none = conditioner("early-marking", &[("committed_rate", 8e6), ("bucket", 0.0)]);
+        let mut ample = conditioner("early-marking", &[("committed_rate", 1e9)]);
+        for n in 0..1000 {
+            assert_eq!(none.colour(Time(n * MS), 1000, || 0.999), Colour::Red);
+            assert_eq!(ample.colour(Time(n * MS), 1000, || 0.0), Colour::Green);
+        }
+        let (none, ample) = (none.read(Time(1000 * MS)), ample.read(Time(1000 * MS)));
+        assert!(none.level == 0.0 && (none.empty_s - 1.0).abs() < 1e-9 && (none.full_s - 1.0).abs() < 1e-9, "{none:?}");
+        assert!(ample.full_s > 0.999 && ample.empty_s == 0.0 && (ample.level / 12.5e6 - 1.0).abs() < 1e-3, "{ample:?}");
+    }
+}

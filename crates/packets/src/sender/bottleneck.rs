@@ -1,0 +1,231 @@
+//! Estimation of the bottleneck, for laws that ask for it: which packets left as a pair, when they were acknowledged, and
+//! what the law is told of a round trip ago.
+
+use penstock_law::cc::Path;
+use penstock_law::estimate::{
+    BottleneckEstimate, Clocked, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
+};
+use penstock_law::quantity::Time;
+
+/// What an acknowledgement says that only the bottleneck's estimates ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probe {
+    /// The transmission that caused it.
+    pub(crate) tx: u64,
+    /// It covers new data, all of it sent once (Karn).
+    pub(crate) sure: bool,
+    /// It covers one segment only.
+    pub(crate) single: bool,
+    /// The next transmission, and the first segment never sent, before it is answered.
+    pub(crate) next_tx: u64,
+    pub(crate) fresh: u64,
+    /// Packets in flight then.
+    pub(crate) in_flight: u64,
+}
+
+/// Two packets that left together.
+#[derive(Debug, Clone, Copy)]
+struct Pair<N> {
+    /// The first transmission; the other is the next.
+    first: u64,
+    /// When the first was acknowledged, and its round trip [s].
+    heard: Option<(Time, N)>,
+}
+
+/// What one flow knows of its bottleneck.
+#[derive(Debug, Clone)]
+pub(crate) struct Bottleneck<N> {
+    pairs: PacketPairs<N>,
+    most: MostRtt<N>,
+    history: History<N>,
+    pair: Option<Pair<N>>,
+    /// When the next pair may leave: one a round trip.
+    next_pair: Time,
+    /// Next transmission and first segment never sent, after the acknowledgement before was heard and before it was
+    /// answered.
+    before: Option<(u64, u64)>,
+    /// The latest estimates of capacity [packets/s] and buffer [packets].
+    capacity: Option<N>,
+    pub(crate) estimated: Estimated,
+}
+
+/// The estimates for a summary.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Estimated {
+    /// Capacity [packets/s], zero before it is known.
+    pub(crate) capacity: f64,
+    /// Size of the buffer [packets].
+    pub(crate) buffer: f64,
+    /// Packets in it, summed over samples, and how many samples.
+    pub(crate) level: f64,
+    pub(crate) samples: u64,
+}
+
+impl<N: Clocked> Bottleneck<N> {
+    /// Nothing is known; `interface` is how long a packet takes on the sender's own line.
+    pub(crate) fn new(by: BottleneckEstimate, interface: Time) -> Self {
+        // A thousandth is left for a path as fast as the interface, whose times are rounded.
+        let least = Time(interface.0 - interface.0 / 1000);
+        Self {
+            pairs: PacketPairs::new(by.pairs, N::span(least)),
+            most: MostRtt::UNKNOWN,
+            history: History::new(),
+            pair: None,
+            next_pair: Time::ZERO,
+            before: None,
+            capacity: None,
+            estimated: Estimated::default(),
+        }
+    }
+
+    /// An acknowledgement came; its round trip is given where it counts. `path` has the average and the least of them
+    /// already.
+    pub(crate) fn hear(&mut self, now: Time, probe: &Probe, sample: Option<N>, path: &mut Path<N>) {
+        self.released(now, probe, path.rtt_s);
+        path.in_flight = N::of(probe.in_flight as f64);
+        let Some(rtt_s) = sample else { return };
+        let most_rtt_s = self.most.take(rtt_s);
+        self.paired(now, probe, rtt_s);
+        let Some(capacity) = self.capacity else { return };
+        path.buffer = buffer_size(capacity, most_rtt_s, path.base_rtt_s);
+        path.level = buffer_level(capacity, path.rtt_s, path.base_rtt_s);
+        self.estimated.capacity = capacity.value();
+        self.estimated.buffer = path.buffer.value();
+        self.estimated.level += path.level.value();
+        self.estimated.samples += 1;
+    }
+
+    /// What the acknowledgement before let go: two or more packets, all of them new, left together.
+    fn released(&mut self, now: Time, probe: &Probe, rtt_s: N) {
+        let after = (probe.next_tx, probe.fresh);
+        let Some(before) = self.before.replace(after) else { return };
+        let (sent, fresh) = (after.0 - before.0, after.1.saturating_sub(before.1));
+        if sent >= 2 && sent == fresh && now >= self.next_pair {
+            self.pair = Some(Pair { first: before.0, heard: None });
+            self.next_pair = now + Time::from_seconds(rtt_s.value());
+        }
+    }
+
+    /// An acknowledgement of one packet of the pair. Both must be acknowledged alone, or the time between them says
+    /// nothing.
+    fn paired(&mut self, now: Time, probe: &Probe, rtt_s: N) {
+        let Some(pair) = &mut self.pair else { return };
+        if probe.tx == pair.first && probe.single {
+            pair.heard = Some((now, rtt_s));
+        } else if probe.tx > pair.first {
+            if let (true, true, Some((first, first_rtt_s))) = (probe.tx == pair.first + 1, probe.single, pair.heard) {
+                self.pairs.take(first_rtt_s + rtt_s, N::span(now.since(first)));
+                self.capacity = self.pairs.capacity();
+            }
+            self.pair = None;
+        }
+    }
+
+    /// Before the law is asked: what was committed earlier.
+    pub(crate) fn look_back(&mut self, lookback: Lookback, now: Time, path: &mut Path<N>) {
+        let now_s = N::span(now);
+        let found = match lookback {
+            Lookback::RoundTrip => self.history.earlier(now_s, path.rtt_s),
+            Lookback::Acknowledgement => self.history.latest(now_s),
+        };
+        (path.earlier_s, path.earlier) = found.unwrap_or((N::of(0.0), N::of(0.0)));
+    }
+
+    /// After the law allowed `window`: what is committed now.
+    pub(crate) fn commit(&mut self, now: Time, window: N, path: &Path<N>) {
+        self.history.push(N::span(now), path.level + path.in_flight.max(window));
+    }
+
+    /// A congestion event or a timeout: what was committed before it says nothing about what follows.
+    pub(crate) fn forget(&mut self, path: &mut Path<N>) {
+        self.history.forget();
+        (path.earlier_s, path.earlier) = (N::of(0.0), N::of(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000_000;
+    const BY: BottleneckEstimate = BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip) };
+
+    fn probe(tx: u64, next_tx: u64, fresh: u64) -> Probe {
+        Probe { tx, sure: true, single: true, next_tx, fresh, in_flight: 10 }
+    }
+
+    /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
+    fn hear(acks: &[(u64, Probe, Option<f64>)]) -> f64 {
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut path = Path { rtt_s: 1e-3, base_rtt_s: 1e-3, ..Path::unknown() };
+        for (now, probe, rtt) in acks {
+            bottleneck.hear(Time(now * US), probe, rtt.map(|us| us * 1e-6), &mut path);
+        }
+        bottleneck.estimated.capacity
+    }
+
+    /// The acknowledgement at 100 us lets go transmissions 10 and 11, those at 200 us two more, which are no pair yet:
+    /// one a round trip. Theirs come 12 us apart.
+    #[test]
+    fn two_packets_let_go_by_one_acknowledgement_are_a_pair() {
+        let acks = [
+            (100, probe(0, 10, 10), Some(1000.0)),
+            (200, probe(1, 12, 12), Some(1000.0)),
+            (300, probe(2, 14, 14), Some(1000.0)),
+            (1100, probe(10, 15, 15), Some(1000.0)),
+            (1112, probe(11, 16, 16), Some(1012.0)),
+            (1200, probe(12, 17, 17), Some(900.0)),
+            (1205, probe(13, 18, 18), Some(905.0)),
+        ];
+        assert!((hear(&acks) * 12e-6 - 1.0).abs() < 1e-9);
+        assert_eq!(hear(&acks[..4]), 0.0);
+    }
+
+    #[test]
+    fn no_pair_is_made_of_one_packet_or_of_one_sent_again() {
+        for (next_tx, fresh) in [(11, 11), (12, 11)] {
+            let acks = [
+                (100, probe(0, 10, 10), Some(1000.0)),
+                (200, probe(1, next_tx, fresh), Some(1000.0)),
+                (1100, probe(10, 15, 15), Some(1000.0)),
+                (1112, probe(11, 16, 16), Some(1012.0)),
+            ];
+            assert_eq!(hear(&acks), 0.0);
+        }
+    }
+
+    /// Karn: no round trip is believed (none is handed in), and so no pair; nor where one acknowledgement is for two.
+    #[test]
+    fn both_packets_must_be_acknowledged_alone_and_beyond_doubt() {
+        let both = Probe { single: false, ..probe(11, 16, 16) };
+        for (first, second) in [
+            ((1100, probe(10, 15, 15), None), (1112, probe(11, 16, 16), Some(1012.0))),
+            ((1100, probe(10, 15, 15), Some(1000.0)), (1112, probe(11, 16, 16), None)),
+            ((1100, probe(9, 15, 15), Some(1000.0)), (1112, both, Some(1012.0))),
+            ((1100, probe(10, 15, 15), Some(1000.0)), (1112, probe(12, 16, 16), Some(1012.0))),
+        ] {
+            let acks = [
+                (100, probe(0, 10, 10), Some(1000.0)),
+                (200, probe(1, 12, 12), Some(1000.0)),
+                first,
+                second,
+                (1130, probe(13, 17, 17), Some(1000.0)),
+            ];
+            assert_eq!(hear(&acks), 0.0);
+        }
+    }
+
+    /// After a congestion event the law is told of no moment before it.
+    #[test]
+    fn an_event_cuts_history_off() {
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut path = Path { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..Path::unknown() };
+        bottleneck.commit(Time(1000 * US), 30.0, &path);
+        bottleneck.look_back(Lookback::RoundTrip, Time(1800 * US), &mut path);
+        assert!((path.earlier_s - 800e-6).abs() < 1e-12 && path.earlier == 35.0, "{path:?}");
+        bottleneck.forget(&mut path);
+        assert_eq!((path.earlier_s, path.earlier), (0.0, 0.0));
+        bottleneck.look_back(Lookback::RoundTrip, Time(1900 * US), &mut path);
+        assert_eq!(path.earlier_s, 0.0);
+    }
+}
