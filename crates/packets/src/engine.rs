@@ -412,7 +412,8 @@ impl Engine {
                 break;
             }
             flow.burst.sent(now);
-            let tx = flow.data.next_tx();
+            // Without records of what was sent a packet is told from the next by its place; each has coins of its own.
+            let tx = if group.reliable { flow.data.next_tx() } else { flow.data.fresh };
             if group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
