@@ -165,6 +165,9 @@ fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> R
         Test::Falls(falls) => falling(falls, chosen, given)?,
         Test::Above(other) => against(other, chosen, all, given, |x, y| x > y)?,
         Test::Below(other) => against(other, chosen, all, given, |x, y| x < y)?,
+        Test::Times(times) => against(&times.of, chosen, all, given, |x, y| {
+            times.at_least.is_none_or(|n| x >= n * y) && times.at_most.is_none_or(|n| x <= n * y)
+        })?,
         Test::Order(order) => rising(order, chosen, given)?,
     })
 }
@@ -226,7 +229,7 @@ fn against(
     chosen: &[Sample],
     all: &[Sample],
     given: &[&str],
-    keeps: fn(f64, f64) -> bool,
+    keeps: impl Fn(f64, f64) -> bool,
 ) -> Result<Vec<Measured>, String> {
     let mut measured = Vec::new();
     for sample in chosen {
@@ -287,6 +290,12 @@ fn bound(test: &Test) -> String {
         }
         Test::Above(other) => format!("above {}", named(other)),
         Test::Below(other) => format!("below {}", named(other)),
+        Test::Times(t) => {
+            let least = t.at_least.map(|n| format!("at least {n} times"));
+            let most = t.at_most.map(|n| format!("at most {n} times"));
+            let parts: Vec<String> = least.into_iter().chain(most).collect();
+            format!("{} {}", parts.join(" and "), named(&t.of))
+        }
         Test::Order(o) => o.rising.join(" < "),
     }
 }

@@ -210,6 +210,8 @@ pub enum Test {
     Above(IndexMap<String, String>),
     /// It is smaller than in the cells where these keys have these values instead.
     Below(IndexMap<String, String>),
+    /// It is so many times what it is in other cells.
+    Times(Times),
     /// It rises strictly along these values of a key, in this order.
     Order(Order),
 }
@@ -224,6 +226,18 @@ pub struct Bounds {
     pub relative: Option<f64>,
     /// In the measure's own unit.
     pub absolute: Option<f64>,
+}
+
+/// How many times another number; at least one of the two bounds is given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// The other cells: where these keys have these values instead.
+    pub of: IndexMap<String, String>,
+    /// The least factor.
+    pub at_least: Option<f64>,
+    /// The largest factor.
+    pub at_most: Option<f64>,
 }
 
 /// How a number falls; at least one of the two bounds is given.
