@@ -22,6 +22,7 @@ help: ## this list
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
+test: USEFUL += tshark
 test: setup ## every test; those in the kernel need root, and say so where they do not run
 	cargo test --workspace --locked --no-fail-fast
 
@@ -49,7 +50,7 @@ FUZZ_SECONDS ?= 60
 fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
 	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml
 
-bless: setup ## accept golden pages, docs/laws.md, docs/scenario.md and vectors as they are now; look at the difference first
+bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
@@ -58,7 +59,7 @@ clean: ## what was built; records in out/ stay
 	cargo clean
 
 # What is missing is installed where this is root on Debian, and named otherwise. Without what is optional everything
-# but the tests inside the kernel runs; they then say what they lack.
+# but some tests runs (those inside the kernel, and of captures); they then say what they lack.
 setup: ## see to compilers and headers
 	@needs='' wants='' $(if $(WANTS),extra='$(WANTS)',extra='')
 	has_header() { printf "$$1" | cc -E -x c - >/dev/null 2>&1; }
@@ -68,6 +69,7 @@ setup: ## see to compilers and headers
 	has_header '#include <zlib.h>\n' || needs+=' zlib1g-dev'
 	command -v clang >/dev/null || wants+=' clang'
 	has_header '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n' || wants+=' libbpf-dev linux-libc-dev'
+	for tool in $(USEFUL); do command -v $$tool >/dev/null || wants+=" $$tool"; done
 	for tool in $$extra; do command -v $$tool >/dev/null || needs+=" $$tool"; done
 	install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$$@" </dev/null; }
 	if [ -n "$$needs$$wants" ]; then
@@ -75,11 +77,11 @@ setup: ## see to compilers and headers
 			echo "setup: installing$$needs$$wants"
 			install $$needs $$wants || { apt-get update -q && install $$needs $$wants; } || {
 				[ -z "$$needs" ] || { echo "setup: cannot install$$needs" >&2; exit 3; }
-				echo "setup: without$$wants; the tests inside the kernel will not run" >&2
+				echo "setup: without$$wants; the tests that use them will not run" >&2
 			}
 		else
 			how() { if command -v apt-get >/dev/null; then echo "sudo apt-get install -y$$1"; else echo "what Debian calls$$1"; fi; }
-			[ -z "$$wants" ] || echo "setup: the tests inside the kernel will not run without: $$(how "$$wants")" >&2
+			[ -z "$$wants" ] || echo "setup: some tests will not run without: $$(how "$$wants")" >&2
 			[ -z "$$needs" ] || { echo "setup: missing; install it and try again: $$(how "$$needs")" >&2; exit 3; }
 		fi
 	fi

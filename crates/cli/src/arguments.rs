@@ -203,8 +203,11 @@ pub(crate) struct Paper {
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Directories of records or sweeps
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(value_name = "DIR", required_unless_present = "reference")]
     pub(crate) records: Vec<PathBuf>,
+    /// Print what each number of a record means, Markdown
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) reference: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use penstock_report::{Page, html};
-use penstock_scenario::record::{Header, Origin, read_header, read_summary, read_table};
+use penstock_scenario::record::{self, Header, Origin, read_header, read_summary, read_table};
 use penstock_scenario::world::Table;
 use serde::Deserialize;
 
@@ -31,6 +31,9 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
+    if arguments.reference {
+        terminal::say(record::reference().trim_end())?;
+    }
     for directory in &arguments.records {
         let page = if directory.join("record.toml").is_file() {
             of_record(directory)?

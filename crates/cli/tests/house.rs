@@ -1,6 +1,6 @@
 //! The rules of the house: which crate may know which, and that nothing written down by hand has become untrue.
 //!
-//! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test house` writes `docs/laws.md` and `docs/scenario.md` anew.
+//! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test house` writes the printed pages of `docs/` anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use penstock_law::quantity::Bytes;
+use penstock_law::{Values, cc, law};
 use penstock_scenario::read::Document;
+use penstock_scenario::record::read_table;
 use serde_json::Value;
 
 /// Each crate and those of the workspace that it may depend on, for building and testing too. An arrow that is not here
@@ -151,6 +154,43 @@ fn the_page_of_scenarios_is_what_the_reader_says() {
         fs::write(root().join("docs/scenario.md"), &page).unwrap();
     }
     assert!(read("docs/scenario.md") == page, "docs/scenario.md is not what the reader says; `make bless` writes it");
+}
+
+#[test]
+fn the_page_of_records_is_what_their_types_say() {
+    let page = penstock(&["report", "--reference"]);
+    if env::var_os("PENSTOCK_BLESS").is_some() {
+        fs::write(root().join("docs/record.md"), &page).unwrap();
+    }
+    assert!(read("docs/record.md") == page, "docs/record.md is not what the types say; `make bless` writes it");
+}
+
+#[test]
+fn the_page_of_records_names_every_column() {
+    let text = r#"
+        format = 1
+        duration = "2 s"
+        links.l = { from = "a", to = "b", rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets" }
+        flows.f = { from = "a", to = "b", cc = { law = "newreno" }, size = "20 kB", idle = "10 ms", series = true }
+    "#;
+    let out = tempfile::tempdir().unwrap();
+    let (file, records) = (out.path().join("columns.toml"), out.path().join("out"));
+    fs::write(&file, text).unwrap();
+    penstock(&["run", file.to_str().unwrap(), "--out", records.to_str().unwrap()]);
+    let page = read("docs/record.md");
+    let entry = law::find(cc::CONTROLLERS, "newreno").unwrap();
+    let site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+    let law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
+    let mut columns = 0;
+    for name in ["links", "groups", "flows-series", "flows", "transfers"] {
+        let table = read_table(&fs::read(records.join("columns").join(format!("{name}.parquet"))).unwrap()).unwrap();
+        for column in &table.columns {
+            let own = name == "flows-series" && law.names().iter().any(|(own, _)| column.name.starts_with(own));
+            assert!(own || page.contains(&format!("`{}`", column.name)), "{name}.parquet: {}", column.name);
+            columns += 1;
+        }
+    }
+    assert!(columns > 30, "{columns}");
 }
 
 #[test]

@@ -21,8 +21,11 @@ impl Time {
     }
 
     /// Seconds.
+    #[inline]
     pub fn seconds(self) -> f64 {
-        self.0 as f64 * 1e-12
+        // Processors convert signed numbers in one step, unsigned ones in eight.
+        let signed = self.0 as i64;
+        if signed >= 0 { signed as f64 * 1e-12 } else { self.0 as f64 * 1e-12 }
     }
 
     /// Whole microseconds, rounded down: what a kernel's clock would have said.

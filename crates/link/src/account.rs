@@ -55,9 +55,9 @@ impl Account {
         let span = (now - self.last_change).0;
         self.last_change = now;
         let c = &mut self.counters;
-        let area = u128::from(n) * u128::from(span);
-        c.waiting += area;
-        c.waiting_squared += area * u128::from(n);
+        // Memory for 2^32 packets is not to be had, so the square fits.
+        c.waiting += u128::from(n) * u128::from(span);
+        c.waiting_squared += u128::from(n * n) * u128::from(span);
         self.by_waiting.add(n, span);
     }
 

@@ -11,6 +11,7 @@ mod histogram;
 #[cfg(test)]
 mod listener;
 mod port;
+mod ring;
 mod served;
 mod service;
 mod verdict;
@@ -18,5 +19,6 @@ mod verdict;
 pub use account::Counters;
 pub use histogram::Histogram;
 pub use port::{Config, Offer, Port, Reason};
+pub use ring::Ring;
 pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
 pub use service::Service;

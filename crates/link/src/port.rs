@@ -14,6 +14,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 
 use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
+use crate::ring::Ring;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
 
@@ -56,7 +57,7 @@ pub enum Reason {
     Early,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Waiting {
     start: Time,
     bytes: u32,
@@ -80,7 +81,7 @@ pub struct Port {
     needs: Needs,
     /// When the line has sent all that was accepted.
     free: Time,
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
     waiting_bytes: u64,
     /// Size of the packet that started last.
     in_service: u32,
@@ -129,7 +130,7 @@ impl Port {
             needs,
             law,
             free: Time::ZERO,
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
             in_service: 0,
             last_arrival: Time::ZERO,
@@ -187,7 +188,7 @@ impl Port {
             }
             self.account.integrate(now, self.waiting.len() as u64);
             let wait = self.free - now;
-            self.waiting.push_back(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
+            self.waiting.push(Waiting { start: self.free, bytes, wait_ns: (wait.0 / 1000) as i64 as f32 });
             self.waiting_bytes += u64::from(bytes);
             self.account.grown_to(self.waiting.len() as u64);
             if self.free != Time::NEVER {
@@ -321,9 +322,13 @@ impl Port {
         c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
     }
 
+    #[inline]
     fn seen(&self, now: Time) -> Seen<f64> {
-        let queue =
-            if self.needs.bytes { self.waiting_bytes as f64 * self.per_byte } else { self.waiting.len() as f64 };
+        let queue = if self.needs.bytes {
+            self.waiting_bytes as i64 as f64 * self.per_byte
+        } else {
+            self.waiting.len() as i64 as f64
+        };
         let capacity = if self.curve.constant() {
             self.capacity
         } else {
@@ -348,7 +353,7 @@ impl Port {
             }
             let Waiting { start, bytes, .. } = *first;
             self.account.integrate(start, self.waiting.len() as u64);
-            self.waiting.pop_front();
+            self.waiting.pop();
             self.waiting_bytes -= u64::from(bytes);
             self.in_service = bytes;
             self.account.counters.started += 1;

@@ -51,7 +51,6 @@ const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 pub(crate) struct Engine {
     pub(crate) now: u64,
     pub(crate) end: u64,
-    pub(crate) stamp: u32,
     pub(crate) agenda: Agenda,
     pub(crate) numbering: Numbering,
     pub(crate) lines: Vec<Line>,
@@ -88,7 +87,10 @@ impl Engine {
     /// Runs to the end.
     pub(crate) fn run(&mut self, watcher: &mut dyn Watcher) -> Result<Taken, RunError> {
         let mut measure = self.measure.take().expect("an engine runs once");
-        self.seen = watcher.wants_packets().then(Vec::new);
+        if watcher.wants_packets() {
+            self.seen = Some(Vec::new());
+            self.groups.iter_mut().for_each(|group| group.plain = false);
+        }
         let mut next_reading = measure.next();
         if next_reading == 0 {
             // What happens at time zero belongs to a span that starts there.
@@ -155,27 +157,24 @@ impl Engine {
 
     #[inline]
     pub(crate) fn schedule(&mut self, entity: u32, time: u64) {
-        let stamp = take(&mut self.stamp);
-        self.agenda.schedule(entity, time, stamp);
+        self.agenda.schedule_last(entity, time);
     }
 
     /// The head of a line reaches the line's end.
     #[inline]
     fn arrive(&mut self, at: u32) {
         let line = &mut self.lines[at as usize];
-        let mut packet = line.pop();
-        let next = line.head().map(|head| (head.at, head.stamp));
+        let mut packet = line.packets.pop();
         let (port, marks, delay) = (line.port as usize, line.marks, line.delay);
-        if let Some((time, stamp)) = next {
-            self.agenda.schedule(at, time, stamp);
+        if let Some(head) = line.packets.front() {
+            self.agenda.put(at, head.at, head.stamp);
         }
         if marks
             && packet.is(ECT)
             && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
+            && port.marks(Time(packet.at - delay), || coins.of(packet.identity()))
         {
-            if port.marks(Time(packet.at - delay), || coins.of(packet.identity())) {
-                packet.flags |= CE;
-            }
+            packet.flags |= CE;
         }
         packet.hop += 1;
         self.crossed += u64::from(packet.flags & ACK ^ ACK);
@@ -184,7 +183,7 @@ impl Engine {
         if packet.hop < hops {
             self.forward(packet, first);
         } else if packet.is(ACK) {
-            self.acknowledged(&packet);
+            self.acknowledged(packet.flow as usize, Reply::of(&packet));
         } else {
             self.delivered(&packet);
         }
@@ -194,12 +193,12 @@ impl Engine {
     #[cold]
     fn enter(&mut self, at: usize) {
         let entry = &mut self.entries[at];
-        let packet = entry.line.pop();
-        if let Some(head) = entry.line.head() {
+        let packet = entry.line.packets.pop();
+        if let Some(head) = entry.line.packets.front() {
             self.agenda.schedule(self.numbering.entries + at as u32, head.at, head.stamp);
         }
         if packet.is(ACK) {
-            self.back(packet);
+            self.back(packet.flow as usize, Reply::of(&packet));
         } else {
             self.forward(packet, self.flows[packet.flow as usize].route[0].0);
         }
@@ -215,8 +214,7 @@ impl Engine {
         let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        let (agenda, stamp) = (&mut self.agenda, &mut self.stamp);
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, agenda, stamp) {
+        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -229,8 +227,20 @@ impl Engine {
     }
 
     /// A data packet reaches its receiver.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+    #[inline(always)]
     fn delivered(&mut self, packet: &Packet) {
+        let at = packet.flow as usize;
+        let group = &self.groups[self.flows[at].group as usize];
+        if group.plain {
+            let reply = self.receivers[at].take(packet, group.habits.echo);
+            return self.back(at, reply);
+        }
+        self.delivered_to_others(packet);
+    }
+
+    /// A data packet reaches a receiver that is counted, seen, or does not acknowledge each.
+    fn delivered_to_others(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
         let group = &self.groups[self.flows[at].group as usize];
         if group.accounts[0] & group.accounts[1] != NONE {
@@ -245,7 +255,11 @@ impl Engine {
             self.receivers[at].count(packet);
             return;
         }
-        match self.receivers[at].take(packet, group.habits) {
+        let reply = self.receivers[at].take(packet, group.habits.echo);
+        if group.habits.delayed_ack < 2 {
+            return self.reply(at, reply);
+        }
+        match self.receivers[at].delay(reply) {
             Answer::Now(reply) => self.reply(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => {
@@ -267,62 +281,50 @@ impl Engine {
     }
 
     /// A receiver sends an acknowledgement.
-    #[inline]
     fn reply(&mut self, at: usize, reply: Reply) {
-        let packet = Packet {
-            flow: at as u32,
-            seq: reply.seq,
-            tx: reply.tx,
-            from: reply.from,
-            size: self.ack_size,
-            flags: reply.flags | ACK,
-            ..Packet::default()
-        };
         if self.seen.is_some() {
-            self.see_ack(&packet, End::Receiver);
+            self.see_ack(at, reply, End::Receiver);
         }
         if self.flows[at].ack_entry != NONE {
-            return self.late(packet);
+            return self.late(reply.packet(at, self.ack_size));
         }
-        self.back(packet);
+        self.back(at, reply);
     }
 
     /// An acknowledgement may come late.
     #[cold]
     fn late(&mut self, mut packet: Packet) {
-        let Self { now, flows, entries, agenda, stamp, numbering, .. } = self;
+        let Self { now, flows, entries, agenda, numbering, .. } = self;
         let at = flows[packet.flow as usize].ack_entry;
         let entry = &mut entries[at as usize];
         if let Some(out) = entry.pass(*now, u32::from(packet.size)) {
             packet.at = out;
-            push(packet, numbering.entries + at, &mut entry.line, agenda, stamp);
+            push(packet, numbering.entries + at, &mut entry.line, agenda);
         }
     }
 
     /// An acknowledgement sets out.
     #[inline]
-    fn back(&mut self, packet: Packet) {
-        let (first, hops) = self.flows[packet.flow as usize].route[1];
+    fn back(&mut self, at: usize, reply: Reply) {
+        let (first, hops) = self.flows[at].route[1];
         if hops == 0 {
-            self.acknowledged(&packet);
+            self.acknowledged(at, reply);
         } else {
-            self.forward(packet, first);
+            self.forward(reply.packet(at, self.ack_size), first);
         }
     }
 
     /// An acknowledgement reaches its sender.
-    #[inline]
-    fn acknowledged(&mut self, packet: &Packet) {
-        let at = packet.flow as usize;
+    fn acknowledged(&mut self, at: usize, reply: Reply) {
         if self.seen.is_some() {
-            self.see_ack(packet, End::Sender);
+            self.see_ack(at, reply, End::Sender);
         }
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let heard = Heard {
-            cumulative: packet::expand(flow.data.una, packet.seq),
-            tx: packet::expand(flow.data.next_tx(), packet.tx),
-            from: packet.is(SACK).then(|| packet::expand(flow.data.una, packet.from)),
+            cumulative: packet::expand(flow.data.una, reply.seq),
+            tx: packet::expand(flow.data.next_tx(), reply.tx),
+            from: (reply.flags & SACK != 0).then(|| packet::expand(flow.data.una, reply.from)),
         };
         let was_recovering = flow.data.recovering();
         let outcome = flow.data.hear(&heard);
@@ -333,7 +335,7 @@ impl Engine {
             flow.sent.rtts += 1;
             flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
         }
-        let echo = packet.is(ECE);
+        let echo = reply.flags & ECE != 0;
         // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).
         let mut cut = outcome.lost;
         if echo && group.marks == Marks::Cut && heard.tx >= flow.data.event {
@@ -376,16 +378,34 @@ impl Engine {
         if let Some(allowed) = allowed {
             flow.allow(allowed, group.paced, self.now);
         }
+        let plain = group.plain;
         if complete {
-            return self.completed(at);
+            self.completed(at);
+        } else if plain {
+            self.send_as::<true>(at);
+        } else {
+            self.send_any(at);
         }
-        self.send(at);
     }
 
     /// Sends what may be sent now.
-    #[inline]
     pub(crate) fn send(&mut self, at: usize) {
-        let Self { now, flows, groups, agenda, stamp, numbering, .. } = self;
+        if self.groups[self.flows[at].group as usize].plain {
+            self.send_as::<true>(at);
+        } else {
+            self.send_any(at);
+        }
+    }
+
+    #[inline(never)]
+    fn send_any(&mut self, at: usize) {
+        self.send_as::<false>(at);
+    }
+
+    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+    #[inline(always)]
+    fn send_as<const PLAIN: bool>(&mut self, at: usize) {
+        let Self { now, flows, groups, agenda, numbering, .. } = self;
         let now = *now;
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
@@ -393,8 +413,8 @@ impl Engine {
         let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
         let fresh = now < flow.until;
         loop {
-            let segment = if group.reliable {
-                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_window) else { break };
+            let segment = if PLAIN || group.reliable {
+                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_segments) else { break };
                 segment
             } else if fresh && flow.data.fresh < flow.data.limit {
                 Segment { seq: flow.data.fresh, again: false }
@@ -404,17 +424,18 @@ impl Engine {
             if let Some(due) = flow.burst.wait(now) {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
-                    agenda.schedule(numbering.send + at as u32, due.min(group.next_step), take(stamp));
+                    agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
                 }
                 break;
             }
-            if group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(flow.window, group.burst)) {
+            if !PLAIN && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(flow.window, group.burst))
+            {
                 break;
             }
             flow.burst.sent(now);
             // Without records of what was sent a packet is told from the next by its place; each has coins of its own.
-            let tx = if group.reliable { flow.data.next_tx() } else { flow.data.fresh };
-            if group.reliable {
+            let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { flow.data.fresh };
+            if PLAIN || group.reliable {
                 flow.data.sent(segment, now);
                 flow.sent.again += u64::from(segment.again);
                 if flow.timer.deadline == u64::MAX {
@@ -422,7 +443,7 @@ impl Engine {
                 }
                 if !flow.timer.scheduled {
                     flow.timer.scheduled = true;
-                    agenda.schedule(numbering.timeout + at as u32, flow.timer.look(now), take(stamp));
+                    agenda.schedule_last(numbering.timeout + at as u32, flow.timer.look(now));
                 }
             } else {
                 flow.data.fresh += 1;
@@ -437,17 +458,17 @@ impl Engine {
             flow.flags &= if segment.again { u8::MAX } else { !CWR };
             let packet =
                 Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
-            if group.accounts[0] & group.accounts[1] != NONE {
+            if !PLAIN && group.accounts[0] & group.accounts[1] != NONE {
                 for account in group.accounts.into_iter().filter(|account| *account != NONE) {
                     self.accounts[account as usize].sent += u64::from(size);
                 }
             }
-            if let Some(seen) = &mut self.seen {
+            if !PLAIN && let Some(seen) = &mut self.seen {
                 seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
             }
-            let sent = if flow.entry == NONE {
+            let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda, stamp)
+                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true
@@ -455,7 +476,7 @@ impl Engine {
             } else {
                 let entry = &mut self.entries[flow.entry as usize];
                 entry.pass(now, u32::from(size)).is_some_and(|at| {
-                    push(Packet { at, ..packet }, numbering.entries + flow.entry, &mut entry.line, agenda, stamp);
+                    push(Packet { at, ..packet }, numbering.entries + flow.entry, &mut entry.line, agenda);
                     true
                 })
             };
@@ -464,7 +485,7 @@ impl Engine {
             }
         }
         flow.burst.left = 0;
-        if !self.outbox.is_empty() {
+        if !PLAIN && !self.outbox.is_empty() {
             self.post();
         }
     }
@@ -539,7 +560,7 @@ impl Engine {
         let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
         let lines = self.lines.iter().chain(self.entries.iter().map(|entry| &entry.line));
         let held: u64 = self.links.iter().map(|link| link.station.held()).sum();
-        let under_way = held + lines.map(|l| l.iter().filter(|p| !p.is(ACK)).count() as u64).sum::<u64>();
+        let under_way = held + lines.map(|l| l.packets.iter().filter(|p| !p.is(ACK)).count() as u64).sum::<u64>();
         if sent != lost + delivered + under_way {
             return Err(RunError::Broken(format!(
                 "{sent} data packets were sent, but {delivered} delivered, {lost} lost and {under_way} are under way"
@@ -560,7 +581,6 @@ fn cross(
     (coins, losses, loss): (Coins, Coins, f64),
     line: &mut Line,
     agenda: &mut Agenda,
-    stamp: &mut u32,
 ) -> bool {
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity())) {
         Offer::Refused(_) => false,
@@ -573,7 +593,7 @@ fn cross(
                 packet.flags |= CE;
             }
             packet.at = departure.0.saturating_add(line.delay);
-            push(packet, number, line, agenda, stamp);
+            push(packet, number, line, agenda);
             true
         }
     }
@@ -582,17 +602,9 @@ fn cross(
 /// Puts a packet on a line; schedules it if it is the head.
 #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
 #[inline(always)]
-pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda, stamp: &mut u32) {
-    packet.stamp = take(stamp);
-    if line.push(packet) {
+pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda) {
+    packet.stamp = agenda.stamp();
+    if line.packets.push(packet) {
         agenda.schedule(number, packet.at, packet.stamp);
     }
-}
-
-/// The next stamp.
-#[inline]
-fn take(stamp: &mut u32) -> u32 {
-    let given = *stamp;
-    *stamp = given.wrapping_add(1);
-    given
 }

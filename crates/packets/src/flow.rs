@@ -1,6 +1,7 @@
 //! A flow's sending end, and what the flows of a group share.
 
 use penstock_law::cc::Marks;
+use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
 
 use crate::packet::{CWR, ECT};
@@ -15,6 +16,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// What the flows of a group share.
 pub(crate) struct Group {
+    /// Its data packets leave one by one, straight into a queue that is a [`Port`](penstock_link::Port), are acknowledged
+    /// one by one and at once, and nobody else counts or sees them: asked once, not at every turn of their way.
+    pub(crate) plain: bool,
     /// The group's first flow, and one past its last.
     pub(crate) flows: (u32, u32),
     pub(crate) windows: Windows,
@@ -23,6 +27,8 @@ pub(crate) struct Group {
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
     pub(crate) receive_window: f64,
+    /// The same in whole segments.
+    pub(crate) receive_segments: u64,
     /// Packets that leave together.
     pub(crate) burst: u32,
     /// When flows stop sending new data [ps].
@@ -112,7 +118,7 @@ impl Flow {
             self.window = allowed.window;
         }
         if paced {
-            self.burst.gap = allowed.gap;
+            self.burst.space(allowed.gap_s);
         }
     }
 
@@ -126,7 +132,7 @@ impl Flow {
     /// Integrates the window up to `now`.
     #[inline]
     pub(crate) fn integrate_window(&mut self, now: u64) {
-        let span = (now - self.window_since) as f64 * 1e-12;
+        let span = Time(now - self.window_since).seconds();
         self.window_since = now;
         let area = self.window * span;
         self.sent.window += area;

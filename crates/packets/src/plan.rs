@@ -39,6 +39,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         .iter()
         .map(|(port, delay)| Line::new(*port, delay.0, links[*port as usize].station.marks_at_departure()))
         .collect();
+    for group in &mut parts.groups {
+        let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
+        group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
+    }
     let Parts { groups, mut flows, entries, mut sources, mut supplies, rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
@@ -61,7 +65,6 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
-        stamp: 0,
         agenda,
         numbering,
         lines,
@@ -165,7 +168,7 @@ impl Parts {
                 source,
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
-                burst: Burst::new(allowed.gap),
+                burst: Burst::new(allowed.gap_s),
                 timer: Timer::new(group.sender.min_rto),
                 window: allowed.window,
                 window_since: start.0,
@@ -203,7 +206,12 @@ impl Parts {
         let classes = scenario.class_names();
         let class = group.class.as_ref().and_then(|class| classes.iter().position(|name| name == class));
         let customer = scenario.customers.values().position(|customer| customer.flows.iter().any(|f| f == name));
+        let accounts = [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)];
+        let sender = &group.sender;
+        let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2;
+        let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
+            plain: one_by_one && at_once && accounts == [NONE; 2],
             flows,
             windows,
             habits: Habits { echo: group.sender.ecn_echo, delayed_ack: group.sender.delayed_ack },
@@ -211,12 +219,13 @@ impl Parts {
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
             receive_window: group.sender.receive_window,
+            receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,
             stop,
             period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
             remember: group.sender.remember,
             class: class.unwrap_or(classes.len()) as u32,
-            accounts: [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)],
+            accounts,
             steps,
             next_step,
         });
@@ -264,20 +273,15 @@ impl Parts {
 /// Puts the first event of every port, flow and timer on the agenda.
 fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
     let n = engine.numbering;
-    let mut stamp = 0;
-    let mut schedule = |agenda: &mut Agenda, entity, time| {
-        agenda.schedule(entity, time, stamp);
-        stamp += 1;
-    };
     for (at, link) in engine.links.iter().enumerate() {
         let period = link.station.period();
         if period != Time::NEVER {
-            schedule(&mut engine.agenda, n.ports + at as u32, period.0);
+            engine.agenda.schedule_last(n.ports + at as u32, period.0);
         }
     }
     for (at, flow) in engine.flows.iter_mut().enumerate() {
         flow.burst.scheduled = true;
-        schedule(&mut engine.agenda, n.send + at as u32, flow.start);
+        engine.agenda.schedule_last(n.send + at as u32, flow.start);
     }
     let mut phases: Vec<Stream> =
         scenario.groups.keys().map(|name| scenario.seed.stream(&format!("flows.{name}/phase"))).collect();
@@ -303,9 +307,8 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
             Now::Step(group) => engine.groups[group as usize].next_step,
             Now::Ack(_) | Now::Begin(_) => continue,
         };
-        schedule(&mut engine.agenda, n.rare + at as u32, time);
+        engine.agenda.schedule_last(n.rare + at as u32, time);
     }
-    engine.stamp = stamp;
 }
 
 fn refused(what: String) -> RunError {

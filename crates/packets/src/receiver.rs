@@ -7,7 +7,7 @@
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
 
-use crate::packet::{CE, CWR, ECE, Packet, SACK, expand};
+use crate::packet::{ACK, CE, CWR, ECE, Packet, SACK, expand};
 
 /// How long an acknowledgement waits for a second packet: the lower bound systems use (RFC 5681 allows 500 ms).
 pub(crate) const DELAYED_ACK: Time = Time(40_000_000_000);
@@ -68,6 +68,25 @@ pub(crate) struct Reply {
     pub(crate) flags: u8,
 }
 
+/// Of a reply: it does not wait for another packet (RFC 5681, section 4.2). It is no flag of a packet.
+const AT_ONCE: u8 = ACK;
+
+impl Reply {
+    /// What an acknowledgement says.
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> Self {
+        let &Packet { seq, tx, from, flags, .. } = packet;
+        Self { seq, tx, from, flags }
+    }
+
+    /// The acknowledgement, of flow `flow` and `size` bytes.
+    #[inline]
+    pub(crate) fn packet(self, flow: usize, size: u16) -> Packet {
+        let Self { seq, tx, from, flags } = self;
+        Packet { flow: flow as u32, seq, tx, from, size, flags: flags | ACK, ..Packet::default() }
+    }
+}
+
 impl Receiver {
     /// Another connection begins.
     pub(crate) fn restart(&mut self) {
@@ -82,43 +101,46 @@ impl Receiver {
         self.received.in_order += 1;
     }
 
-    /// A data packet arrived.
-    #[inline]
-    pub(crate) fn take(&mut self, packet: &Packet, habits: Habits) -> Answer {
+    /// A data packet arrived; what an acknowledgement would say now.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    pub(crate) fn take(&mut self, packet: &Packet, echo: EcnEcho) -> Reply {
         let seq = expand(self.next, packet.seq);
         let marked = packet.is(CE);
         self.received.packets += 1;
         self.received.marked += u64::from(marked);
         let mut from = None;
-        let mut in_order = true;
+        let mut flags = 0;
         if seq == self.next {
             self.next += 1;
             if !self.beyond.is_empty() {
-                in_order = false;
+                flags = AT_ONCE;
                 if self.beyond[0].0 == self.next {
                     self.next = self.beyond.remove(0).1;
                 }
             }
             self.received.in_order = self.next;
         } else {
-            in_order = false;
+            flags = AT_ONCE;
             if seq > self.next {
                 from = Some(self.keep(seq));
             }
         }
-        match habits.echo {
+        match echo {
             EcnEcho::PerPacket => self.latched = marked,
             EcnEcho::Classic => self.latched = marked || (self.latched && !packet.is(CWR)),
         }
-        let reply = self.reply(packet.tx, from);
-        if habits.delayed_ack < 2 {
-            return Answer::Now(reply);
+        if self.latched {
+            flags |= ECE;
         }
-        self.delay(reply, in_order)
+        if from.is_some() {
+            flags |= SACK;
+        }
+        Reply { seq: self.next as u32, tx: packet.tx, from: from.unwrap_or(0) as u32, flags }
     }
 
-    #[cold]
-    fn delay(&mut self, reply: Reply, in_order: bool) -> Answer {
+    /// What it does with an acknowledgement where those wait for a second packet.
+    pub(crate) fn delay(&mut self, reply: Reply) -> Answer {
         let echo = reply.flags & ECE != 0;
         let before = (self.waiting > 0 && self.waiting_marked != echo).then(|| {
             self.waiting = 0;
@@ -126,7 +148,7 @@ impl Receiver {
         });
         self.waiting += 1;
         self.waiting_marked = echo;
-        let now = self.waiting >= 2 || !in_order;
+        let now = self.waiting >= 2 || reply.flags & AT_ONCE != 0;
         if now {
             self.waiting = 0;
         } else {
@@ -150,14 +172,6 @@ impl Receiver {
     fn held_reply(&self) -> Reply {
         let Packet { seq, tx, from, flags, .. } = self.held;
         Reply { seq, tx, from, flags }
-    }
-
-    fn reply(&self, tx: u32, from: Option<u64>) -> Reply {
-        let mut flags = if self.latched { ECE } else { 0 };
-        if from.is_some() {
-            flags |= SACK;
-        }
-        Reply { seq: self.next as u32, tx, from: from.unwrap_or(0) as u32, flags }
     }
 
     /// Keeps a segment beyond the first one lacking; returns the first of its run.
@@ -188,11 +202,11 @@ impl Receiver {
 mod tests {
     use super::*;
 
-    const HABITS: Habits = Habits { echo: EcnEcho::PerPacket, delayed_ack: 1 };
+    const EACH: EcnEcho = EcnEcho::PerPacket;
     fn data(seq: u32, flags: u8) -> Packet {
         Packet { seq, tx: seq, flags, size: 1000, ..Packet::default() }
     }
-    fn now(answer: Answer) -> Reply {
+    fn at_once(answer: Answer) -> Reply {
         if let Answer::Now(reply) = answer { reply } else { panic!("{answer:?}") }
     }
 
@@ -201,7 +215,7 @@ mod tests {
         let mut r = Receiver::default();
         let mut acked = Vec::new();
         for seq in [0, 2, 4, 3, 6, 1, 5] {
-            acked.push(now(r.take(&data(seq, 0), HABITS)).seq);
+            acked.push(r.take(&data(seq, 0), EACH).seq);
         }
         assert_eq!(acked, [1, 1, 1, 1, 1, 5, 7]);
         assert_eq!(r.received.in_order, 7);
@@ -212,34 +226,36 @@ mod tests {
     fn the_block_is_the_run_of_the_packet_that_caused_it() {
         let mut r = Receiver::default();
         for (seq, from) in [(5, 5), (6, 5), (9, 9), (8, 8), (7, 5), (9, 5)] {
-            let reply = now(r.take(&data(seq, 0), HABITS));
+            let reply = r.take(&data(seq, 0), EACH);
             assert_eq!((reply.from, reply.flags & SACK), (from, SACK), "{seq}");
         }
     }
 
     #[test]
     fn a_classic_echo_lasts_until_the_window_was_reduced() {
-        let habits = Habits { echo: EcnEcho::Classic, ..HABITS };
         let mut r = Receiver::default();
         let echoes: Vec<bool> = [0, CE, 0, 0, CWR, 0, CE | CWR, 0]
             .iter()
             .enumerate()
-            .map(|(i, f)| now(r.take(&data(i as u32, *f), habits)).flags & ECE != 0)
+            .map(|(i, f)| r.take(&data(i as u32, *f), EcnEcho::Classic).flags & ECE != 0)
             .collect();
         assert_eq!(echoes, [false, true, true, true, false, false, true, true]);
     }
 
     #[test]
     fn a_delayed_acknowledgement_tells_marked_from_unmarked() {
-        let habits = Habits { delayed_ack: 2, ..HABITS };
         let mut r = Receiver::default();
-        assert_eq!(r.take(&data(0, 0), habits), Answer::Wait);
-        assert_eq!(now(r.take(&data(1, 0), habits)).seq, 2);
-        assert_eq!(r.take(&data(2, 0), habits), Answer::Wait);
-        let Answer::Both(before, None) = r.take(&data(3, CE), habits) else { panic!() };
+        let mut take = |r: &mut Receiver, seq, flags| {
+            let reply = r.take(&data(seq, flags), EACH);
+            r.delay(reply)
+        };
+        assert_eq!(take(&mut r, 0, 0), Answer::Wait);
+        assert_eq!(at_once(take(&mut r, 1, 0)).seq, 2);
+        assert_eq!(take(&mut r, 2, 0), Answer::Wait);
+        let Answer::Both(before, None) = take(&mut r, 3, CE) else { panic!() };
         assert_eq!((before.seq, before.flags), (3, 0));
         assert_eq!(r.overdue().map(|r| (r.seq, r.flags)), Some((4, ECE)));
         assert_eq!(r.overdue(), None);
-        assert_eq!(now(r.take(&data(5, 0), habits)).seq, 4, "a hole is told at once");
+        assert_eq!(at_once(take(&mut r, 5, 0)).seq, 4, "a hole is told at once");
     }
 }

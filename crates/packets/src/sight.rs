@@ -6,6 +6,7 @@ use penstock_scenario::world::{Content, Ecn, End, Sighting};
 use crate::engine::Engine;
 use crate::flow::Flow;
 use crate::packet::{self, CE, CWR, ECE, ECT, LOW, Packet, SACK};
+use crate::receiver::Reply;
 
 /// A data packet at an end of its flow.
 pub(crate) fn data_seen(packet: &Packet, at: Time, flow: &Flow, reliable: bool, end: End) -> Sighting {
@@ -38,7 +39,8 @@ fn sighting(packet: &Packet, at: Time, flow: &Flow, end: End, ecn: Ecn, content:
 impl Engine {
     /// An acknowledgement leaves its receiver, or reaches its sender.
     #[cold]
-    pub(crate) fn see_ack(&mut self, packet: &Packet, end: End) {
+    pub(crate) fn see_ack(&mut self, at: usize, reply: Reply, end: End) {
+        let packet = &reply.packet(at, self.ack_size);
         let flow = &self.flows[packet.flow as usize];
         let next = packet::expand(flow.data.una, packet.seq);
         if next < flow.first {

@@ -133,7 +133,7 @@ impl Engine {
 
     /// A line is free for the next packet.
     pub(crate) fn serve(&mut self, at: usize) {
-        let Self { now, flows, links, lines, hops, agenda, stamp, .. } = self;
+        let Self { now, flows, links, lines, hops, agenda, .. } = self;
         let Link { station, coins, loss, losses, scheduled, .. } = &mut links[at];
         *scheduled = false;
         let Station::Served(served) = station else { return };
@@ -149,7 +149,7 @@ impl Engine {
             let line = hops[first as usize + packet.hop as usize].line;
             let behind = &mut lines[line as usize];
             packet.at = leaving.departure.0.saturating_add(behind.delay);
-            crate::engine::push(packet, line, behind, agenda, stamp);
+            crate::engine::push(packet, line, behind, agenda);
         }
         if !served.is_empty() {
             *scheduled = true;

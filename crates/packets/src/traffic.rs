@@ -138,7 +138,7 @@ impl Engine {
             flow.first = flow.data.fresh;
             flow.data.restart();
             flow.timer.restart_connection();
-            flow.burst.gap = allowed.gap;
+            flow.burst.space(allowed.gap_s);
             flow.round = flow.data.next_tx();
             flow.allow(allowed, group.paced, self.now);
             self.receivers[at].restart();
@@ -240,7 +240,7 @@ impl Engine {
         for at in flows.0..flows.1 {
             let flow = &mut self.flows[at as usize];
             let group = &self.groups[flow.group as usize];
-            flow.burst.change(group.windows.start(flow.index as usize).gap);
+            flow.burst.change(group.windows.start(flow.index as usize).gap_s);
             if flow.start <= self.now {
                 self.send(at as usize);
             }

@@ -13,6 +13,7 @@
 //! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json`, see [`sweep()`].
 
 pub mod capture;
+mod page;
 mod parquet;
 mod sweep;
 
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+pub use self::page::reference;
 pub use self::parquet::{read_table, unit_of, write_table};
 pub use self::sweep::{SweepCell, sweep};
 use crate::model::Scenario;

@@ -3,10 +3,11 @@
 //! Times are in seconds, sizes in bits, bytes or packets as named, all over the measured span (warm-up left out).
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The summary of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// The scenario's title.
     pub title: String,
@@ -25,7 +26,7 @@ pub struct Summary {
 }
 
 /// What was measured over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the span.
     pub measured_s: f64,
@@ -48,7 +49,7 @@ pub struct Measured {
 }
 
 /// One class of traffic over one span; bytes on the wire, acknowledgements left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassSummary {
     /// What its senders sent.
     pub offered_bit_per_s: f64,
@@ -76,14 +77,14 @@ pub struct ClassSummary {
 }
 
 /// One customer over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CustomerSummary {
     /// What receivers got of it, bits on the wire, acknowledgements left out.
     pub throughput_bit_per_s: f64,
 }
 
 /// One link over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
     /// Share of the rate used by what left the link, acknowledgements included.
     pub utilization: f64,
@@ -120,7 +121,7 @@ pub struct LinkSummary {
 }
 
 /// One group of flows over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupSummary {
     /// How many flows.
     pub count: u32,
@@ -154,7 +155,7 @@ pub struct GroupSummary {
 }
 
 /// Finished transfers of a group.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfers {
     /// How many finished in the span.
     pub completed: u64,
@@ -170,7 +171,7 @@ pub struct Transfers {
 }
 
 /// One flow over one span.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSummary {
     /// Its group.
     pub group: String,
@@ -205,7 +206,7 @@ pub struct FlowSummary {
 }
 
 /// Fairness over all flows of the scenario.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index of goodput.
     pub jain: f64,
@@ -219,7 +220,7 @@ pub struct Fairness {
 }
 
 /// What a run cost. The only part of a record that differs between two runs of the same seed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     /// Events processed.
     pub events: u64,

@@ -4,7 +4,9 @@
 #[derive(Debug)]
 pub(crate) struct Burst {
     /// Least time between two packets; zero where acknowledgements clock [ps].
-    pub(crate) gap: u64,
+    gap: u64,
+    /// The same [s].
+    gap_s: f64,
     /// When the next packet is due [ps].
     due: u64,
     /// Packets of the burst under way that may leave at once.
@@ -14,8 +16,20 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    pub(crate) fn new(gap: u64) -> Self {
-        Self { gap, due: 0, left: 0, scheduled: false }
+    pub(crate) fn new(gap_s: f64) -> Self {
+        let mut burst = Self { gap: 0, gap_s: 0.0, due: 0, left: 0, scheduled: false };
+        burst.space(gap_s);
+        burst
+    }
+
+    /// Least time between two packets from now on; zero where acknowledgements clock [s].
+    #[inline]
+    pub(crate) fn space(&mut self, gap_s: f64) {
+        if self.gap_s != gap_s {
+            self.gap_s = gap_s;
+            // By way of a signed integer, which the processor converts to in one step.
+            self.gap = if gap_s > 0.0 { (gap_s * 1e12) as i64 as u64 } else { 0 };
+        }
     }
 
     /// When the next packet may leave, if not now.
@@ -59,9 +73,10 @@ impl Burst {
     }
 
     /// Another gap from now on, also before the packet that is due next.
-    pub(crate) fn change(&mut self, gap: u64) {
-        self.due = self.due.saturating_sub(self.gap).saturating_add(gap);
-        self.gap = gap;
+    pub(crate) fn change(&mut self, gap_s: f64) {
+        let before = self.gap;
+        self.space(gap_s);
+        self.due = self.due.saturating_sub(before).saturating_add(self.gap);
     }
 }
 
@@ -71,7 +86,7 @@ mod tests {
 
     #[test]
     fn packets_leave_on_a_grid_and_catch_up_by_one_slot() {
-        let mut burst = Burst::new(10);
+        let mut burst = Burst::new(10e-12);
         let mut sent = Vec::new();
         // Asked at these moments; one packet a moment at the most.
         for now in [100, 105, 110, 117, 120, 170, 171, 172, 180] {

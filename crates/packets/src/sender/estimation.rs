@@ -69,7 +69,7 @@ impl<N: Clocked> Estimates<N> {
 
     /// A new connection begins; it may know the smallest round trip of those before.
     pub(crate) fn restart(&mut self, keep_base: bool) {
-        let (base, base_rtt_s) = (self.base.clone(), self.path.base_rtt_s);
+        let (base, base_rtt_s) = (self.base, self.path.base_rtt_s);
         *self = Self::new();
         if keep_base {
             self.base = base;

@@ -13,8 +13,8 @@ use super::estimation::{Estimates, Wanted};
 pub(crate) struct Allowed {
     /// Packets in flight at most.
     pub(crate) window: f64,
-    /// Least time between two packets; zero where the law leaves it to the acknowledgements [ps].
-    pub(crate) gap: u64,
+    /// Least time between two packets; zero where the law leaves it to the acknowledgements [s].
+    pub(crate) gap_s: f64,
 }
 
 /// The law of a group of flows with all their states.
@@ -47,7 +47,7 @@ impl<N: Clocked> Typed<N> {
             estimates.path.now_s = N::span(now);
         }
         let says = self.law.on(flow, event, &estimates.path);
-        Allowed { window: says.window.value(), gap: picoseconds(says.gap_s.value()) }
+        Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
     }
 
     #[inline]
@@ -78,11 +78,6 @@ impl<N: Clocked> Typed<N> {
         names.extend([("rtt", "s"), ("base_rtt", "s"), ("price", "s")]);
         names
     }
-}
-
-/// A gap in picoseconds; by way of a signed integer, which the processor converts to in one step.
-fn picoseconds(gap_s: f64) -> u64 {
-    if gap_s > 0.0 { (gap_s * 1e12) as i64 as u64 } else { 0 }
 }
 
 /// What an acknowledgement tells window control.
@@ -148,12 +143,12 @@ impl Windows {
             Self::Real(t) => t.law.says(flow, &t.estimates[flow].path).window,
             Self::Fixed(t) => t.law.says(flow, &t.estimates[flow].path).window.value(),
         };
-        let gap = match self {
+        let gap_s = match self {
             Self::Real(t) if !t.law.needs().reliable => t.law.says(flow, &t.estimates[flow].path).gap_s,
             _ => 0.0,
         };
         // Before the first sample a gap means nothing; a start is clocked by acknowledgements.
-        Allowed { window, gap: picoseconds(gap) }
+        Allowed { window, gap_s }
     }
 
     /// Names and units of a flow's observables: the law's state, then the estimates.

@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(send(&mut data, 3.0), sent);
             hear(&mut data, 0);
             assert_eq!(send(&mut data, 3.0).len(), sent.len());
-            assert_eq!(hear(&mut data, 0).lost, true);
+            assert!(hear(&mut data, 0).lost);
         }
     }
 

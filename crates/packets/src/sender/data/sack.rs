@@ -154,7 +154,7 @@ mod tests {
         assert!(!hear(&mut data, 0, 2, Some(1)).lost);
         assert!(hear(&mut data, 0, 3, Some(1)).lost);
         assert!(data.recovering());
-        assert_eq!(data.pick(7.0, true, f64::INFINITY), Some(Segment { seq: 0, again: true }));
+        assert_eq!(data.pick(7.0, true, u64::MAX), Some(Segment { seq: 0, again: true }));
         assert_eq!(send(&mut data, 7.0), [0], "the pipe is full again");
         for tx in 5..10 {
             assert!(!hear(&mut data, 0, tx, Some(5)).lost, "the same event");
@@ -180,7 +180,7 @@ mod tests {
             lost.push(hear(&mut data, 0, tx, Some(1)).lost);
         }
         assert_eq!(lost, [false, false, true, false]);
-        assert_eq!(data.pick(9.0, true, f64::INFINITY), Some(Segment { seq: 0, again: true }));
+        assert_eq!(data.pick(9.0, true, u64::MAX), Some(Segment { seq: 0, again: true }));
     }
 
     /// Acknowledgements that were lost are made up for by the block of the next one.
@@ -214,7 +214,7 @@ mod tests {
         for tx in (1..10_000).step_by(2) {
             delivered[tx as usize] = true;
             hear(&mut data, 0, tx, Some(tx));
-            while let Some(segment) = data.pick(5_000.0, false, f64::INFINITY) {
+            while let Some(segment) = data.pick(5_000.0, false, u64::MAX) {
                 data.sent(segment, 0);
                 again.push(segment.seq);
             }

@@ -1,0 +1,111 @@
+//! The page that defines every number of a record. What `summary.json` holds is printed from its own types.
+
+use std::fmt::Write as _;
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::Value;
+
+use crate::summary::{
+    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
+    Transfers,
+};
+
+const HEAD: &str = "\
+# Records
+
+What a run leaves behind, and what each number in it means. Printed by `penstock report --reference` from the types that
+write it; `make bless` writes this page.
+
+| file | what it holds |
+| --- | --- |
+| `record.toml` | the scenario with every default filled in, the world, the program's version and commit, and a hash of each file |
+| `summary.json` | what was measured, in numbers |
+| `flows.parquet` | one row a flow, over the measured span, under the names of `flows` below; what does not apply is null |
+| `links.parquet`, `groups.parquet` | series of links and of groups, a row each `sample` |
+| `flows-series.parquet` | series of the flows of groups with `series = true` |
+| `transfers.parquet` | one row a transfer, where flows have more than one |
+| `packets.pcapng` | packets at one end of every flow, with `run --pcap` |
+| `report.html` | tables and plots of all that |
+| `sweep.json` | beside the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
+
+A number is counted over the **measured span**: from `warmup` to the end of the run, and from `from` to `to` of each
+window. A name ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`; one without is a
+count or a ratio. A name that does not apply is absent, never null or a made-up zero; the last column says when.
+In claims of a paper and in `sweep.json` a number is named by its path, such as `links.bottleneck.utilization`.
+";
+
+const SERIES: &str = "\
+## Series
+
+A row has `time_s` and the `link`, the `group` or the `flow` it is about; one of `transfers.parquet` a transfer that ended. An *average* is over the
+`sample` before `time_s`, an *instant* is at it; the Parquet files say which in each column's metadata.
+
+| file | column | kind | meaning |
+| --- | --- | --- | --- |
+| `links.parquet` | `utilization` | average | what left over what the line could have carried |
+| | `throughput_bit_per_s` | average | bits that left |
+| | `queue_packets` | instant | packets waiting, the one in transmission left out |
+| | `queue_mean_packets` | average | the same, over time |
+| | `drops_per_s` | average | packets refused, dropped or lost on the line |
+| | `marks_per_s` | average | packets marked |
+| | the AQM's own | instant | its state, under the names of `penstock laws` |
+| `groups.parquet` | `goodput_bit_per_s` | average | user data delivered in order, all flows together |
+| | `throughput_packets_per_s` | average | data packets delivered, all flows together |
+| | `window_packets` | instant | congestion window, mean of the flows; absent for sources without one |
+| | `rtt_s` | average | mean of the round-trip samples; absent where there was none |
+| | `losses_per_s` | average | data packets lost |
+| `flows-series.parquet` | `goodput_bit_per_s`, `throughput_packets_per_s`, `rtt_s` | average | as above, of one flow |
+| | `in_flight_packets` | instant | packets sent and neither acknowledged nor thought lost |
+| | `estimated_rtt_s`, `estimated_base_rtt_s`, `estimated_price_s` | instant | what the law is told |
+| | the controller's own | instant | its state, under the names of `penstock laws` |
+| `transfers.parquet` | `flow`, `number` | | whose it is, and the how manieth of that flow |
+| | `arrived_s`, `began_s`, `ended_s` | instant | when it was there to be sent, when a flow took it up, when its last acknowledgement came |
+| | `completion_s` | instant | from `arrived_s` to `ended_s` |
+| | `bytes` | instant | user data |
+";
+
+/// The page as Markdown.
+#[must_use]
+pub fn reference() -> String {
+    let mut page = String::from(HEAD);
+    table::<Summary>(
+        &mut page,
+        "`summary.json`",
+        "The file itself; what was measured over the whole span stands on top.",
+    );
+    table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
+    table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
+    table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
+    table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
+    table::<FlowSummary>(&mut page, "`flows`", "One flow.");
+    table::<Fairness>(&mut page, "`fairness`", "All flows together.");
+    table::<ClassSummary>(
+        &mut page,
+        "`classes.NAME`",
+        "One class of traffic; bytes on the wire, without acknowledgements.",
+    );
+    table::<CustomerSummary>(&mut page, "`customers.NAME`", "One customer.");
+    table::<Engine>(
+        &mut page,
+        "`engine`",
+        "What the run cost: the only numbers that differ between two runs of a seed.",
+    );
+    page.push('\n');
+    page + SERIES
+}
+
+/// One type as a table.
+fn table<T: JsonSchema>(page: &mut String, heading: &str, what: &str) {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = false;
+    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let _ = write!(page, "\n## {heading}\n\n{what}\n\n| name | meaning | always there |\n| --- | --- | --- |\n");
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    for (name, property) in properties {
+        let meaning = property.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
+        let always = if required.contains(&name.as_str()) { "yes" } else { "" };
+        let _ = writeln!(page, "| `{name}` | {meaning} | {always} |");
+    }
+}
