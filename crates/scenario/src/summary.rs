@@ -68,8 +68,7 @@ pub struct ClassSummary {
     /// where others got nothing in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_sd: Option<f64>,
-    /// Its weighted max-min share ([`crate::fairness::max_min`]) of the narrowest link that data of all classes cross:
-    /// floors and ceilings as declared, weights by `share` (classes without one divide the rest equally), demand as
+    /// Its weighted max-min share of the narrowest link that data of all classes cross: floors and ceilings as declared, weights by `share` (classes without one divide the rest equally), demand as
     /// offered, and without end where a flow answers congestion and always has something to send. Absent where there is
     /// no such link, where flows without a class cross it, or where a weight is zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,8 +209,8 @@ pub struct FlowSummary {
 pub struct Fairness {
     /// Jain's index of goodput.
     pub jain: f64,
-    /// Weighted fairness index ([`crate::fairness::weighted_index`]) of what the classes were served against their
-    /// max-min shares, over the span. Classes that want nothing are left out.
+    /// Weighted fairness index, `(sum x/w)^2 / (n sum (x/w)^2)`, of what the classes were served against their max-min
+    /// shares, over the span. Classes that want nothing are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<f64>,
     /// The same of each sample of the series, averaged over the samples of the span.
