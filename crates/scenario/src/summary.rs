@@ -68,9 +68,10 @@ pub struct ClassSummary {
     /// where others got nothing in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_sd: Option<f64>,
-    /// Its weighted max-min share of the narrowest link that data of all classes cross: floors and ceilings as declared, weights by `share` (classes without one divide the rest equally), demand as
-    /// offered, and without end where a flow answers congestion and always has something to send. Absent where there is
-    /// no such link, where flows without a class cross it, or where a weight is zero.
+    /// Its weighted max-min share of the narrowest link that data of all classes cross: floors and ceilings as declared,
+    /// weights by `share` (classes without one divide the rest equally), demand as offered, and without end for flows that
+    /// answer congestion, since what they send is not what they want. Absent where there is no such link, where flows
+    /// without a class cross it, or where a weight is zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_min_bit_per_s: Option<f64>,
 }

@@ -106,10 +106,9 @@ impl Span<'_> {
         shares.iter().map(|share| share.unwrap_or((1.0 - given) / others)).collect()
     }
 
-    /// Whether a group's flows answer congestion and always have something to send.
+    /// Whether a group's flows answer congestion: what they sent is then not what they wanted.
     fn is_greedy(&self, group: &Group) -> bool {
-        let answers = group.needs(self.scenario.packet).is_ok_and(|needs| needs.reliable);
-        answers && group.size.is_none() && group.on_off.is_none()
+        group.needs(self.scenario.packet).is_ok_and(|needs| needs.reliable)
     }
 }
 
