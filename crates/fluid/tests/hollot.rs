@@ -69,7 +69,6 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
             loss: 0.0,
             queue: None,
             clocking: Some(Clocking::Paced),
-            queue: None,
         })
         .unwrap();
         let signal = Signal { queueing_delay_s: 0.0, probability: p };

@@ -9,6 +9,7 @@ use crate::engine::{Account, Engine};
 use crate::flow::Sent;
 use crate::receiver::Received;
 use crate::sender::bottleneck::Estimated;
+use crate::station::Station;
 
 /// What was read at one edge of a span.
 pub(crate) struct Reading {
@@ -18,6 +19,8 @@ pub(crate) struct Reading {
     pub(crate) accounts: Vec<Account>,
     /// Of each conditioner.
     pub(crate) passed: Vec<Passed>,
+    /// What the law of each port says of each class that it keeps apart.
+    pub(crate) port_classes: Vec<Vec<Vec<(String, f64)>>>,
     /// Since the reading before: most packets that waited in each port, smallest round trip of each flow [ps].
     pub(crate) most_waiting: Vec<u64>,
     pub(crate) least_rtt: Vec<u64>,
@@ -41,6 +44,8 @@ pub(crate) struct Taken {
     pub(crate) groups: Rows,
     pub(crate) flows: Rows,
     pub(crate) customers: Rows,
+    pub(crate) classes: Rows,
+    pub(crate) link_classes: Rows,
 }
 
 /// Rows of a table while they are written.
@@ -60,6 +65,11 @@ impl Rows {
         self.time_s.push(Time(time).seconds());
         self.who.push(who);
         Row { rows: self, at: 0 }
+    }
+
+    /// The values of a declared column, one a row.
+    pub(crate) fn values(&self, name: &str) -> &[f64] {
+        self.columns.iter().find(|(n, _, _)| n == name).map_or(&[], |(_, _, values)| values)
     }
 
     fn column(&mut self, name: &str, kind: Kind) -> usize {
@@ -118,6 +128,9 @@ pub(crate) struct Measure {
     flows_before: Vec<Told>,
     /// Of customers with a conditioner.
     passed_before: Vec<(Account, Passed)>,
+    /// How many of the accounts are those of classes, and what was in them at the sample before.
+    classes: usize,
+    accounts_before: Vec<Account>,
     last_sample: u64,
     /// Which groups have series of their own for each flow.
     own_series: Vec<bool>,
@@ -138,6 +151,8 @@ impl Measure {
             before: Vec::new(),
             flows_before: Vec::new(),
             passed_before: Vec::new(),
+            classes: scenario.class_names().len(),
+            accounts_before: Vec::new(),
             last_sample: 0,
             own_series: scenario.groups.values().map(|g| g.series).collect(),
             taken: Taken {
@@ -169,6 +184,8 @@ impl Measure {
                     ("bucket_bytes", Kind::Instant),
                     ("bucket_mean_bytes", Kind::Average),
                 ]),
+                classes: Rows::new(&[("offered_bit_per_s", Kind::Average), ("served_bit_per_s", Kind::Average)]),
+                link_classes: Rows::new(&[]),
             },
         }
     }
@@ -215,7 +232,16 @@ impl Measure {
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
         let passed = engine.edges.iter_mut().map(|edge| edge.conditioner.read(at)).collect();
-        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, most_waiting, least_rtt });
+        let of_class = |station: &mut Station, class: u32| {
+            let observables = station.class_observables(class).into_iter();
+            observables.map(|(name, unit, value)| (column_name(name, unit), value)).collect()
+        };
+        let port_classes = engine.links.iter_mut().map(|link| {
+            let station = &mut link.station;
+            (0..station.classes()).map(|class| of_class(station, class)).collect()
+        });
+        let port_classes = port_classes.collect();
+        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, most_waiting, least_rtt });
     }
 
     /// One row a customer with a conditioner.
@@ -235,6 +261,31 @@ impl Measure {
                 .put((passed.level - before.level) / seconds);
             for (name, unit, value) in conditioner.observables() {
                 row = row.named(&column_name(name, unit), value);
+            }
+        }
+    }
+
+    /// What classes sent and were served, and what laws that keep them apart say of them.
+    fn sample_classes(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
+        self.accounts_before.resize(engine.accounts.len(), Account::default());
+        for (at, account) in engine.accounts[..self.classes].iter().enumerate() {
+            let before = std::mem::replace(&mut self.accounts_before[at], *account);
+            let rate = |bytes: u64| bytes as f64 * 8.0 / seconds;
+            self.taken
+                .classes
+                .row(now, at as u32)
+                .put(rate(account.sent - before.sent))
+                .put(rate(account.delivered - before.delivered));
+        }
+        // Rows are numbered link by link, a class after the other, as `report` names them.
+        let mut who = 0;
+        for link in &mut engine.links {
+            for class in 0..link.station.classes() {
+                let mut row = self.taken.link_classes.row(now, who);
+                for (name, unit, value) in link.station.class_observables(class) {
+                    row = row.named(&column_name(name, unit), value);
+                }
+                who += 1;
             }
         }
     }
@@ -264,6 +315,7 @@ impl Measure {
             }
         }
         self.sample_customers(engine, now, seconds);
+        self.sample_classes(engine, now, seconds);
         self.flows_before.resize(engine.flows.len(), Told::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {

@@ -1,19 +1,23 @@
 //! From what was taken down to the run's result.
 
+mod classes;
+
 use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_scenario::fairness::jain;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
-    BottleneckSummary, ClassSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary,
-    Measured, Summary, Transfers, jain,
+    BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
+    Summary, Transfers,
 };
 use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
 
 use crate::engine::Engine;
-use crate::measure::{Reading, Taken, Told, in_profile};
+use crate::measure::{Reading, Rows, Taken, Told, in_profile};
 use crate::sender::bottleneck::Estimated;
+use crate::station::Link;
 use crate::traffic::Transfer;
 
 /// More flows than this and the summary leaves them to their table.
@@ -30,7 +34,12 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         return Err(RunError::Refused { world: "packets", what });
     }
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
-    let span = |a: Time, b: Time| Span { scenario, engine, readings: &taken.readings[find(a)..=find(b)] };
+    let span = |a: Time, b: Time| Span {
+        scenario,
+        engine,
+        readings: &taken.readings[find(a)..=find(b)],
+        samples: &taken.classes,
+    };
     let whole = span(scenario.warmup, scenario.duration);
     let flows = whole.flows();
     let windows: IndexMap<String, Measured> = scenario
@@ -60,10 +69,28 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     if !taken.customers.time_s.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
     }
+    if !taken.classes.time_s.is_empty() {
+        let names = scenario.class_names().into_iter().map(str::to_owned).collect();
+        series.push(taken.classes.table("classes", "class", names));
+    }
+    if !taken.link_classes.time_s.is_empty() {
+        let link = |(name, link): (&String, &Link)| {
+            let names = class_names(scenario).into_iter().take(link.station.classes() as usize);
+            names.map(|class| format!("{name}/{class}")).collect::<Vec<String>>()
+        };
+        let names = scenario.links.keys().zip(&engine.links).flat_map(link).collect();
+        series.push(taken.link_classes.table("link_classes", "link_class", names));
+    }
     if !taken.flows.time_s.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names));
     }
     Ok(Run { summary, flows, series })
+}
+
+/// Every class, and what flows without one are called together.
+fn class_names(scenario: &Scenario) -> Vec<String> {
+    let names = scenario.class_names().into_iter().map(str::to_owned);
+    names.chain(scenario.groups.values().any(|group| group.class.is_none()).then(|| "(none)".to_owned())).collect()
 }
 
 /// A span between two readings, with those between.
@@ -71,6 +98,8 @@ struct Span<'a> {
     scenario: &'a Scenario,
     engine: &'a Engine,
     readings: &'a [Reading],
+    /// What classes were served, sample by sample.
+    samples: &'a Rows,
 }
 
 impl Span<'_> {
@@ -94,7 +123,13 @@ impl Span<'_> {
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
         let customers = self.customers();
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
-        let fairness = jain(shares).map(|jain| Fairness { jain, contracts_jain });
+        let classes = self.classes(self.samples);
+        let fairness = jain(shares).map(|jain| Fairness {
+            jain,
+            contracts_jain,
+            classes: classes.index,
+            classes_mean: classes.index_mean,
+        });
         Measured {
             measured_s: self.seconds(),
             links: (0..self.engine.links.len())
@@ -103,7 +138,7 @@ impl Span<'_> {
             groups: self.groups(&flows),
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
             fairness,
-            classes: self.classes(),
+            classes: classes.each,
             customers,
         }
     }
@@ -135,7 +170,17 @@ impl Span<'_> {
             drops: b.drops + b.lost - a.drops - a.lost,
             marks: b.marks - a.marks,
             price_mean: station.has_price().then(|| (b.price - a.price) / seconds),
+            classes: self.port_classes(at),
         }
+    }
+
+    /// What the law of a link that keeps classes apart says of each at the end of the span.
+    fn port_classes(&self, at: usize) -> IndexMap<String, IndexMap<String, f64>> {
+        let classes = &self.ends().1.port_classes[at];
+        class_names(self.scenario)
+            .into_iter()
+            .zip(classes.iter().map(|class| class.iter().cloned().collect()))
+            .collect()
     }
 
     fn flows(&self) -> Vec<FlowSummary> {
@@ -271,23 +316,6 @@ impl Span<'_> {
         let (from, to) = (a.accounts[account], b.accounts[account]);
         let rate = |bytes: u64| bytes as f64 * 8.0 / self.seconds();
         (rate(to.sent - from.sent), rate(to.delivered - from.delivered))
-    }
-
-    fn classes(&self) -> IndexMap<String, ClassSummary> {
-        let names = self.scenario.class_names();
-        let share = |name: &str| self.scenario.classes.get(name).and_then(|class| class.share);
-        let total: f64 = (0..names.len()).map(|at| self.rates(at).1).sum();
-        let class = |(at, name): (usize, &&str)| {
-            let (offered, served) = self.rates(at);
-            let summary = ClassSummary {
-                offered_bit_per_s: offered,
-                served_bit_per_s: served,
-                ratio: (total > served).then(|| served / (total - served)),
-                reference: share(name).filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
-            };
-            ((*name).to_owned(), summary)
-        };
-        names.iter().enumerate().map(class).collect()
     }
 
     fn customers(&self) -> IndexMap<String, CustomerSummary> {

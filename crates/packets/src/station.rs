@@ -74,6 +74,19 @@ impl Station {
     pub(crate) fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
         either!(self, station => station.observables())
     }
+    /// How many classes the law keeps apart; zero where it does not.
+    pub(crate) fn classes(&self) -> u32 {
+        match self {
+            Self::Port(_) => 0,
+            Self::Served(served) => served.classes(),
+        }
+    }
+    pub(crate) fn class_observables(&mut self, class: u32) -> Vec<(&'static str, &'static str, f64)> {
+        match self {
+            Self::Port(_) => Vec::new(),
+            Self::Served(served) => served.class_observables(class),
+        }
+    }
     pub(crate) fn has_price(&self) -> bool {
         either!(self, station => station.has_price())
     }

@@ -133,11 +133,16 @@ fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
         Test::Falls(f) if f.rise_at_most.is_none() && f.drop_at_least.is_none() => {
             Err("`falls` needs `rise_at_most`, `drop_at_least` or both".into())
         }
-        Test::Falls(_) | Test::Above(_) | Test::Below(_) | Test::Order(_) if claim.reduce.is_some() => {
+        Test::Falls(_) | Test::Above(_) | Test::Below(_) | Test::Times(_) | Test::Order(_)
+            if claim.reduce.is_some() =>
+        {
             Err("a comparison between cells needs them apart: leave `reduce` out".into())
         }
         Test::Above(other) | Test::Below(other) if other.cells.is_empty() => {
             Err("`above` and `below` name the cells to compare with, as in { case = \"FAST\" }".into())
+        }
+        Test::Times(t) if t.of.is_empty() || (t.at_least.is_none() && t.at_most.is_none()) => {
+            Err("`times` names the cells to compare with in `of`, and needs `at_least`, `at_most` or both".into())
         }
         Test::Order(o) if o.rising.len() < 2 => Err("`order` needs two values at least".into()),
         _ => Ok(()),

@@ -222,6 +222,9 @@ fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> R
         Test::Above(other) => against(other, chosen, all, given, |x, y| x > y && x >= y + other.by)?,
         Test::Below(other) => against(other, chosen, all, given, |x, y| x < y && x <= y - other.by)?,
         Test::Table(_) => Vec::new(),
+        Test::Times(times) => against(&Other::of(&times.of), chosen, all, given, |x, y| {
+            times.at_least.is_none_or(|n| x >= n * y) && times.at_most.is_none_or(|n| x <= n * y)
+        })?,
         Test::Order(order) => rising(order, chosen, given)?,
     })
 }
@@ -357,6 +360,12 @@ fn bound(test: &Test) -> String {
             (Some(r), _) => format!("each of {} within {} % of its value", t.values.len(), (r * 1e6).round() / 1e4),
             (None, a) => format!("each of {} within {} of its value", t.values.len(), a.unwrap_or_default()),
         },
+        Test::Times(t) => {
+            let least = t.at_least.map(|n| format!("at least {n} times"));
+            let most = t.at_most.map(|n| format!("at most {n} times"));
+            let parts: Vec<String> = least.into_iter().chain(most).collect();
+            format!("{} {}", parts.join(" and "), named(&Other::of(&t.of)))
+        }
         Test::Order(o) => o.rising.join(" < "),
     }
 }

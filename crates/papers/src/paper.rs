@@ -265,6 +265,8 @@ pub enum Test {
     Below(Other),
     /// Each of several numbers is about its own value.
     Table(Table),
+    /// It is so many times what it is in other cells.
+    Times(Times),
     /// It rises strictly along these values of a key, in this order.
     Order(Order),
 }
@@ -292,6 +294,13 @@ pub struct Other {
     pub cells: IndexMap<String, String>,
 }
 
+impl Other {
+    /// Other cells, however little they differ.
+    pub(crate) fn of(cells: &IndexMap<String, String>) -> Self {
+        Self { by: 0.0, cells: cells.clone() }
+    }
+}
+
 /// Numbers below one path, and how far each may be from its value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -302,6 +311,18 @@ pub struct Table {
     pub absolute: Option<f64>,
     /// The rest of each path, and its value.
     pub values: IndexMap<String, f64>,
+}
+
+/// How many times another number; at least one of the two bounds is given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// The other cells: where these keys have these values instead.
+    pub of: IndexMap<String, String>,
+    /// The least factor.
+    pub at_least: Option<f64>,
+    /// The largest factor.
+    pub at_most: Option<f64>,
 }
 
 /// How a number falls; at least one of the two bounds is given.

@@ -117,6 +117,18 @@ fn a_fall_is_bounded_from_step_to_step_and_in_all() {
 fn cases_are_compared_at_each_point() {
     assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { above = { case = 'RED' } }"), Verdict::Holds);
     assert_eq!(verdict("cells = { case = 'FAST' }\ntest = { below = { case = 'RED' } }"), Verdict::Fails);
+    assert_eq!(
+        verdict("cells = { case = 'FAST' }\ntest = { times = { of = { case = 'RED' }, at_least = 1.0 } }"),
+        Verdict::Holds
+    );
+    assert_eq!(
+        verdict("cells = { case = 'FAST' }\ntest = { times = { of = { case = 'RED' }, at_least = 3.0 } }"),
+        Verdict::Fails
+    );
+    assert_eq!(
+        verdict("cells = { case = 'FAST' }\ntest = { times = { of = { case = 'RED' }, at_most = 0.9 } }"),
+        Verdict::Fails
+    );
     assert_eq!(verdict("test = { order = { of = 'case', rising = ['RED', 'FAST'] } }"), Verdict::Holds);
     assert_eq!(verdict("test = { order = { of = 'case', rising = ['FAST', 'RED'] } }"), Verdict::Fails);
     let found = finding("cells = { case = 'FAST', capacity = '1 Gbit/s' }\ntest = { above = { case = 'RED' } }");

@@ -65,6 +65,7 @@ fn link(utilization: f64, rate: f64, queue: f64) -> LinkSummary {
         drops: 0,
         marks: 10_422,
         price_mean: None,
+        classes: IndexMap::new(),
     }
 }
 
@@ -97,7 +98,7 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
             links: [("bottleneck".to_owned(), link)].into_iter().collect(),
             groups: groups.into_iter().map(|(n, g)| (n.to_owned(), g)).collect(),
             flows: Vec::new(),
-            fairness: Some(Fairness { jain: 0.9941, contracts_jain: None }),
+            fairness: Some(Fairness { jain: 0.9941, contracts_jain: None, classes: None, classes_mean: None }),
             classes: IndexMap::new(),
             customers: IndexMap::new(),
         },

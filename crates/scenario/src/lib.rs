@@ -4,6 +4,7 @@
 //! one and gives a [`world::Run`]; [`record`] turns that into the files of a record. Nothing here touches a file or
 //! starts a thread, so the same code serves the command, other programs and a page in the browser.
 
+pub mod fairness;
 pub mod format;
 pub mod model;
 pub mod quantity;

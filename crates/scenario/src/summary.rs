@@ -61,6 +61,19 @@ pub struct ClassSummary {
     /// What that should be by its share, `share / (1 - share)`, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<f64>,
+    /// How far its part of what all classes were served is from its share, over the share; where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    /// Standard deviation of the ratio of each sample of the series in the span; absent with fewer than two samples, or
+    /// where others got nothing in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_sd: Option<f64>,
+    /// Its weighted max-min share of the narrowest link that data of all classes cross: floors and ceilings as declared,
+    /// weights by `share` (classes without one divide the rest equally), demand as offered, and without end for flows that
+    /// answer congestion, since what they send is not what they want. Absent where there is no such link, where flows
+    /// without a class cross it, or where a weight is zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_min_bit_per_s: Option<f64>,
 }
 
 /// One customer over one span.
@@ -123,6 +136,9 @@ pub struct LinkSummary {
     /// Average of the link's price over time, where its law has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_mean: Option<f64>,
+    /// Where the law treats classes apart: its observables of each class at the end of the span.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub classes: IndexMap<String, IndexMap<String, f64>>,
 }
 
 /// One group of flows over one span.
@@ -236,6 +252,13 @@ pub struct Fairness {
     /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contracts_jain: Option<f64>,
+    /// Weighted fairness index, `(sum x/w)^2 / (n sum (x/w)^2)`, of what the classes were served against their max-min
+    /// shares, over the span. Classes that want nothing are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<f64>,
+    /// The same of each sample of the series, averaged over the samples of the span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes_mean: Option<f64>,
 }
 
 /// What a run cost. The only part of a record that differs between two runs of the same seed.
@@ -254,29 +277,4 @@ pub struct Engine {
     /// Most memory the process held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-}
-
-/// Jain's fairness index, `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all. None where nothing was
-/// shared out. (Jain, Chiu, Hawe, DEC TR-301, 1984.)
-pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for x in shares {
-        n += 1.0;
-        sum += x;
-        squares += x * x;
-    }
-    (squares > 0.0).then(|| sum * sum / (n * squares))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jains_index_at_its_ends() {
-        assert_eq!(jain([3.0, 3.0, 3.0]), Some(1.0));
-        assert_eq!(jain([1.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(jain([0.0, 0.0]), None);
-        assert_eq!(jain([]), None);
-    }
 }

@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_scenario::fairness::jain;
 use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::summary::{
-    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary, jain,
+    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
 };
 use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
 
@@ -257,8 +258,12 @@ impl Span<'_> {
 
     fn measured(&self) -> Measured {
         let flows = self.flows();
-        let fairness =
-            jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness { jain, contracts_jain: None });
+        let fairness = jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness {
+            jain,
+            contracts_jain: None,
+            classes: None,
+            classes_mean: None,
+        });
         let links = self.report.scenario.links.keys().enumerate().map(|(l, name)| (name.clone(), self.link(l)));
         Measured {
             measured_s: self.seconds(),
@@ -295,6 +300,7 @@ impl Span<'_> {
             drops: libm::round(b.dropped - a.dropped) as u64,
             marks: libm::round(b.marked - a.marked) as u64,
             price_mean: queue.has_price().then(|| (b.price - a.price) / seconds),
+            classes: IndexMap::new(),
         }
     }
 
@@ -429,6 +435,9 @@ impl Span<'_> {
                     served_bit_per_s: served,
                     ratio: (total > served).then(|| served / (total - served)),
                     reference: share.filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
+                    deviation: share.filter(|_| total > 0.0).map(|share| (served / total / share - 1.0).abs()),
+                    ratio_sd: None,
+                    max_min_bit_per_s: None,
                 };
                 ((*name).to_owned(), summary)
             })

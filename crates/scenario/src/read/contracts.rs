@@ -30,6 +30,14 @@ pub(super) fn classes(fields: &Fields<'_>, groups: &Groups<'_>) -> Result<IndexM
     if classes.is_empty() {
         return Err(section.wrong("no classes", remedy));
     }
+    let shares: f64 = classes.values().filter_map(|class: &Class| class.share).sum();
+    // Shares such as 0.1, 0.2 and 0.7 are a whole but for rounding.
+    if shares > 1.0 + 1e-9 {
+        return Err(section.wrong(
+            format!("the shares of the classes add up to {shares}"),
+            "write shares of one whole: together at most 1",
+        ));
+    }
     let known: Vec<_> = classes.keys().map(String::as_str).collect();
     for (_, item, group) in groups {
         if let Some(name) = group.class.as_deref().filter(|name| !known.contains(name)) {

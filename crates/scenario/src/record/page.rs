@@ -25,6 +25,7 @@ write it; `make bless` writes this page.
 | `customers.parquet` | series of customers that have a conditioner |
 | `flows-series.parquet` | series of the flows of groups with `series = true` |
 | `transfers.parquet` | one row a transfer, where flows have more than one |
+| `classes.parquet`, `link_classes.parquet` | series of classes of traffic, and of what an AQM that keeps them apart says of each |
 | `packets.pcapng` | packets at one end of every flow, with `run --pcap` |
 | `report.html` | tables and plots of all that |
 | `sweep.json` | beside the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
@@ -64,6 +65,8 @@ A row has `time_s` and the `link`, the `group`, the `customer` or the `flow` it 
 | | `in_flight_packets` | instant | packets sent and neither acknowledged nor thought lost |
 | | `estimated_rtt_s`, `estimated_base_rtt_s`, `estimated_price_s` | instant | what the law is told |
 | | the controller's own | instant | its state, under the names of `penstock laws` |
+| `classes.parquet` | `offered_bit_per_s`, `served_bit_per_s` | average | what senders of the class sent, and receivers got |
+| `link_classes.parquet` | the AQM's own | instant | its state for `link_class`, a link and a class as in `bottleneck/udp` |
 | `transfers.parquet` | `flow`, `number` | | whose it is, and the how manieth of that flow |
 | | `arrived_s`, `began_s`, `ended_s` | instant | when it was there to be sent, when a flow took it up, when its last acknowledgement came |
 | | `completion_s` | instant | from `arrived_s` to `ended_s` |

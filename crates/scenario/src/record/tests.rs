@@ -57,6 +57,7 @@ fn run(seed: u64) -> Run {
         drops: 10,
         marks: 0,
         price_mean: (seed == 2).then_some(0.5),
+        classes: IndexMap::new(),
     };
     let group = GroupSummary {
         count: 2,
@@ -85,7 +86,7 @@ fn run(seed: u64) -> Run {
         links: [("l".to_owned(), link)].into_iter().collect(),
         groups: [("f".to_owned(), group)].into_iter().collect(),
         flows: flows.clone(),
-        fairness: Some(Fairness { jain: 0.99, contracts_jain: None }),
+        fairness: Some(Fairness { jain: 0.99, contracts_jain: None, classes: None, classes_mean: None }),
         classes: IndexMap::new(),
         customers: IndexMap::new(),
     };

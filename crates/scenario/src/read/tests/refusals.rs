@@ -223,6 +223,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[classes.udp]\nceiling = \"0 bit/s\"\n[flows.ftp]", "lab.toml:16: classes.udp.ceiling: a class that may have nothing"),
     ("[flows.ftp]", "[classes.udp]\nshare = 1.5\n[flows.ftp]", "lab.toml:16: classes.udp.share: `1.5` is not a share: write a number above 0 and at most 1"),
     ("[flows.ftp]", "[classes.tcp]\n[flows.x]\nfrom = \"left\"\nto = \"right\"\ncc = { law = \"fast\" }\nclass = \"tcp\"\n[flows.ftp]\nclass = \"tpc\"", "lab.toml:22: flows.ftp.class: no class is named `tpc`: did you mean `tcp`? Known: `tcp`"),
+    ("[flows.ftp]", "[classes.a]\nshare = 0.6\n[classes.b]\nshare = 0.5\n[flows.x]\nfrom = \"left\"\nto = \"right\"\ncc = { law = \"fast\" }\nclass = \"a\"\n[flows.ftp]\nclass = \"b\"", "lab.toml:15: classes: the shares of the classes add up to 1.1: write shares of one whole"),
+    // Laws that treat classes apart.
+    ("duplex = true", "duplex = true\naqm = { law = \"bat\" }\nscheduler = { law = \"drr\" }", "lab.toml:15: links.bottleneck.scheduler: the AQM `bat` treats classes apart in one queue, and a scheduler has several"),
+    ("duplex = true", "duplex = true\naqm = { law = \"clcc\" }", "lab.toml:14: links.bottleneck.aqm: the law `clcc` cannot run like this: its parameters contradict each other or the place: no class whose flows cross the link has a `share`"),
     // Windows.
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"5 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window `[\"5 s\", \"5 s\"]` is empty"),
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"61 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window ends at 61 s, after the run: end it at 60 s"),
@@ -494,4 +498,26 @@ fn a_text_cut_short_anywhere_does_not_stop_the_program() {
             }
         }
     }
+}
+
+/// What classes may ask counts where their flows go: guarantees beyond a line are refused there, and a share is something
+/// to be held to there.
+#[test]
+fn contracts_of_classes_are_held_against_the_links_they_cross() {
+    let classes = "[classes.udp]\nfloor = \"400 Mbit/s\"\nshare = 0.5\n[classes.tcp]\nfloor = \"300 Mbit/s\"\n[flows.udp]\nfrom = \"left\"\nto = \"right\"\n\
+                   rtt = \"100 ms\"\nclass = \"udp\"\ncc = { law = \"cbr\", rate = \"90 Mbit/s\" }\n[flows.ftp]\nclass = \"tcp\"";
+    let over = with("[flows.ftp]", classes);
+    assert!(cells(&over).is_ok(), "nobody asked the law");
+    let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"bat\" }", 1));
+    let expected = "lab.toml:14: links.bottleneck.aqm: the law `bat` cannot run like this: its parameters contradict each other or \
+                    the place: the floors of its classes add up to 700000000 bit/s, which is more than the line's 622000000 bit/s";
+    assert_eq!(said, expected);
+    let fits = over.replacen("300 Mbit/s", "222 Mbit/s", 1).replacen(
+        "duplex = true",
+        "duplex = true\naqm = { law = \"clcc\" }",
+        1,
+    );
+    assert!(cells(&fits).is_ok());
+    let elsewhere = "\n[links.side]\nfrom = \"left\"\nto = \"aside\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 MB\"\naqm = { law = \"bat\" }\n";
+    assert!(cells(&format!("{fits}{elsewhere}")).is_ok(), "no class goes there");
 }
