@@ -1,8 +1,11 @@
 //! `penstock analyze`: where a scenario rests, and whether it stays there.
 
+use penstock_fluid::analysis::NyquistPoint;
 use penstock_fluid::{Analysis, AnalysisError, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
-use penstock_report::{html, text};
+use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
+use penstock_report::page::Section;
+use penstock_report::{html, palette, text};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity;
 use penstock_scenario::read::Cell;
@@ -13,6 +16,7 @@ use serde_json::Value;
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::folder::{File, Folder};
+use crate::map::{self, Map};
 use crate::{machine, record, scenario, terminal};
 
 /// An analysis of one cell.
@@ -23,6 +27,8 @@ struct Analyzed {
     id: String,
     #[serde(flatten)]
     analysis: Analysis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stability_map: Option<Map>,
 }
 
 /// Runs the command.
@@ -41,10 +47,21 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     }
     let mut values = Vec::new();
     for (cell, analysis) in all {
-        let view = view(&analysis, &cell.scenario, arguments);
-        let analyzed = Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), analysis };
+        let mut view = view(&analysis, &cell.scenario, arguments);
+        let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &options)).transpose()?;
+        if let Some(map) = &map {
+            view.figures.push(map.figure());
+            view.notes
+                .extend(map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")));
+        }
+        let mut page = of_analysis(&view);
+        if let Some(map) = &map {
+            let mut section = Section::new("Stability map");
+            section.tables.push(map.table());
+            page.sections.insert(1, section);
+        }
+        let analyzed = Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), analysis, stability_map: map };
         let value = serde_json::to_value(&analyzed).map_err(|e| Failure::Bug(e.to_string()))?;
-        let page = of_analysis(&view);
         if !arguments.json {
             if !cell.labels.is_empty() {
                 terminal::say(cell.name())?;
@@ -110,7 +127,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         title: "Loop gain".into(),
         caption: "From the laws alone to all that is counted; the loop is stable if the curve leaves -1 to its left."
             .into(),
-        curves: curves.collect(),
+        curves: curves.chain([bound()]).collect(),
     };
     let at = analysis.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
     AnalysisView {
@@ -121,10 +138,75 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         equilibrium: equilibrium(analysis),
         margins: margins.collect(),
         nyquist: vec![nyquist],
-        figures: Vec::new(),
+        figures: figures(analysis),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
         scenario_text: print(scenario),
         command: format!("penstock analyze {}{at}", arguments.file.display()),
+    }
+}
+
+/// Gain and phase of the reading that counts most, and the roots of each.
+fn figures(analysis: &Analysis) -> Vec<Figure> {
+    let Some(last) = analysis.readings.last() else { return Vec::new() };
+    let axis = || Axis::new("Frequency", "rad/s").log();
+    let mut gain = Figure::new("Gain of the loop", axis(), Axis::new("Modulus", "").log());
+    let mut phase = Figure::new("Phase of the loop", axis(), Axis::new("Phase", "\u{b0}"));
+    for (k, locus) in last.nyquist.iter().enumerate() {
+        let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { word(&last.reading) };
+        let at = |p: &NyquistPoint| p.frequency_rad_per_s;
+        let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
+        let mut turns = 0.0;
+        let mut before: Option<f64> = None;
+        let mut angles = Vec::with_capacity(locus.len());
+        for p in locus {
+            // Without the jumps by a whole turn.
+            let angle = p.im.atan2(p.re).to_degrees() + turns;
+            let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
+            turns -= jump;
+            before = Some(angle - jump);
+            angles.push((at(p), angle - jump));
+        }
+        gain.lines.push(Line::new(name.clone(), modulus));
+        phase.lines.push(Line::new(name, angles));
+    }
+    gain.marks = vec![Mark::Horizontal { at: 1.0, label: String::new() }];
+    phase.marks = vec![Mark::Horizontal { at: -180.0, label: String::new() }];
+    if let Some(w) = last.margins.gain_crossover_rad_per_s {
+        phase.marks.push(Mark::Vertical { at: w, label: "gain crossover".into() });
+    }
+    let mut roots = Figure::new("Rightmost roots", Axis::new("Real part", "1/s"), Axis::new("Imaginary part", "rad/s"))
+        .captioned("Disturbances die out as long as every root lies left of zero; the nearest to it last longest.");
+    for reading in &analysis.readings {
+        let points = reading.roots.iter().flat_map(|r| {
+            let mirrored = (r.im_rad_per_s != 0.0).then_some((r.re_per_s, -r.im_rad_per_s));
+            core::iter::once((r.re_per_s, r.im_rad_per_s)).chain(mirrored)
+        });
+        roots.lines.push(Line::new(word(&reading.reading), points.collect()).styled(Style::Points));
+    }
+    roots.marks = vec![Mark::Vertical { at: 0.0, label: String::new() }];
+    let mut figures = vec![gain, phase, roots];
+    figures.retain(|f| !f.is_empty());
+    for figure in &mut figures {
+        let colours = palette::assign(&vec![None; figure.lines.len()]);
+        for (line, colour) in figure.lines.iter_mut().zip(colours) {
+            line.colour = colour;
+        }
+    }
+    figures
+}
+
+/// What Theorem 2 of fast-aqm allows at most: the static law's spiral at its bound, through -1.
+fn bound() -> CurveView {
+    let spiral = |k: i32| {
+        let angle = 0.2 * 1.02_f64.powi(k);
+        let size = core::f64::consts::FRAC_PI_2 / angle;
+        (-size * angle.sin(), -size * angle.cos())
+    };
+    CurveView {
+        name: "bound of Theorem 2 (alpha = pi/2)".into(),
+        colour: Some("#8a8f94".into()),
+        comparison: true,
+        points: (0..250).map(spiral).collect(),
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) enum Command {
     Check(Check),
     /// Equilibrium, loop gain with exact delays, and margins
     Analyze(Analyze),
+    /// The same scenario in several worlds: differences as numbers, and an overlay
+    Compare(Compare),
+    /// Parameters of a law by the rule of its paper, with the margin that they give
+    #[command(subcommand)]
+    Tune(Tune),
     /// What the registry knows: each law, its source, parameters with units, ranges and defaults
     Laws(Laws),
     /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
@@ -161,12 +166,83 @@ pub(crate) struct Analyze {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// Which of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms) or
+    /// `KEY=[\"10 ms\", \"50 ms\"]`
+    #[arg(long, num_args = 2, value_names = ["X", "Y"])]
+    pub(crate) stability_map: Option<Vec<String>>,
+    /// Values of each range of a stability map
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(2..=200))]
+    pub(crate) map_points: u16,
     /// Also write analysis.json and report.html below this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print JSON, and nothing else, on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The worlds; differences are those of the second and later ones from the first
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "packets,fluid")]
+    pub(crate) worlds: Vec<WorldName>,
+    /// The seed, in the place of the file's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Also write comparison.json and report.html below this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tune {
+    /// PI, by Hollot, Misra, Towsley and Gong (2001): from the fewest flows, the longest round trip and the capacity
+    Pi {
+        /// The link's rate, as in "15 Mbit/s"
+        #[arg(long, value_name = "RATE")]
+        capacity: String,
+        /// The fewest flows there will be
+        #[arg(long, value_name = "N")]
+        flows: f64,
+        /// The longest round trip there will be, the queue included, as in "246 ms"
+        #[arg(long, value_name = "TIME")]
+        rtt: String,
+        /// A data packet on the wire
+        #[arg(long, value_name = "SIZE", default_value = "500 B")]
+        packet: String,
+        /// Updates a second
+        #[arg(long, value_name = "HZ", default_value_t = 170.0)]
+        frequency: f64,
+        /// Print JSON, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// The lead-lag ECN protocol, by Proposition 3 of Paganini, Wang, Low and Doyle: eta and beta
+    Leadlag {
+        /// The stability gain, below pi/2
+        #[arg(long, value_name = "ALPHA", default_value_t = 0.37)]
+        alpha: f64,
+        /// The bound on all round trips, as in "1 s"
+        #[arg(long, value_name = "TIME")]
+        taubar: String,
+        /// The bound on the bottlenecks of a path
+        #[arg(long, value_name = "M", default_value_t = 1.0)]
+        bottlenecks: f64,
+        /// The share of the largest eta that is taken
+        #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+        share: f64,
+        /// Print JSON, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod analyze;
 mod arguments;
 mod capturing;
 mod check;
+mod compare;
 mod draft;
 mod failure;
 mod finished;
@@ -15,6 +16,7 @@ mod jobs;
 mod laws;
 mod linux;
 mod machine;
+mod map;
 mod meter;
 mod pages;
 mod paper;
@@ -25,6 +27,7 @@ mod run;
 mod scenario;
 mod sweep;
 mod terminal;
+mod tune;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -64,6 +67,8 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Sweep(arguments) => run::run(&arguments.scenarios, None, arguments.shard),
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Tune(rule) => tune::tune(rule),
         Command::Laws(arguments) => laws::laws(arguments),
         Command::Paper(arguments) => paper::paper(arguments),
         Command::Report(arguments) => report::report(arguments),

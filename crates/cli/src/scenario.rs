@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use penstock_fluid::Fluid;
 use penstock_packets::Packets;
 use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::world::World;
@@ -70,11 +71,7 @@ pub(crate) fn stem(path: &Path) -> String {
 pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
     match name {
         WorldName::Packets => Ok(Box::new(Packets)),
-        WorldName::Fluid => Err(Failure::Machine(
-            "this version has no fluid runs over time: `penstock analyze FILE` gives equilibrium and margins, and \
-             `--world packets` runs the scenario"
-                .into(),
-        )),
+        WorldName::Fluid => Ok(Box::new(Fluid::default())),
         WorldName::Linux => Err(Failure::Machine(
             "this version has no runs on Linux: the emulated path and the sockets are missing; `penstock linux replay` \
              runs the laws' arithmetic in the kernel, and `--world packets` runs the scenario"

@@ -14,6 +14,7 @@ use crate::complex::Complex;
 use crate::equilibrium::{Equilibrium, LinkRest, find};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
+use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member, Reading};
 use crate::roots::rightmost;
 use crate::source::{Clocking, Flows, Queue, Source};
@@ -182,6 +183,9 @@ pub struct Analysis {
     pub classes: Vec<ClassPoint>,
     /// The loop in each reading, from the least to the most that is counted.
     pub readings: Vec<LoopReading>,
+    /// The convex program of the same sources and links, where their utilities are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// What was taken for granted.
     pub assumptions: Vec<String>,
     /// What should make a reader careful.
@@ -215,6 +219,9 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
         check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
     }
     let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
+    let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
+    let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
+    let program = program::check(&mut sources, &routes, &rest, &capacities, &wanted)?;
     let mut members = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
         let at = &rest.sources[i];
@@ -247,6 +254,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
             .enumerate()
             .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
             .collect(),
+        program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
         warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
         readings,

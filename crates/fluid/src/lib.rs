@@ -13,12 +13,13 @@
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
 //! | [`dde`] | delay differential equations by the method of steps |
+//! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
 //! | [`roots`] | rightmost roots of any loop |
+//! | [`run`] | the world: scenarios over time |
 //! | [`theory`] | the papers' formulas |
 //!
-//! It **does not** integrate delay equations, find the roots of the characteristic equation, or take more than one
-//! bottleneck.
+//! It **does not** count acknowledgements as load, or the packets of a flow one by one.
 
 pub mod analysis;
 pub mod bottleneck;
@@ -31,9 +32,11 @@ mod linear;
 mod machine;
 pub mod margin;
 mod matrix;
+pub mod program;
 pub mod response;
 pub mod retarded;
 pub mod roots;
+pub mod run;
 mod settle;
 pub mod source;
 pub mod theory;
@@ -43,4 +46,5 @@ pub use complex::Complex;
 pub use error::AnalysisError;
 pub use margin::{Margins, Verdict};
 pub use response::Reading;
+pub use run::{Fluid, Method};
 pub use source::Clocking;

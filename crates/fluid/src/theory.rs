@@ -45,3 +45,71 @@ pub fn static_limit(clocking: crate::source::Clocking) -> f64 {
         crate::source::Clocking::Ack => 2.0,
     }
 }
+
+/// TCP under a marking queue near its equilibrium, as Misra, Gong and Towsley have it and Hollot, Misra, Towsley and Gong
+/// linearise it ("On Designing Improved Controllers for AQM Routers", 2001, section II): from probability to queue,
+/// `-C^2/(2N) exp(-s R) / ((s + 2N/(R^2 C)) (s + 1/R))`; here its negative, for a loop of positive gain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TcpPlant {
+    /// Flows N.
+    pub flows: f64,
+    /// Capacity C [packets/s].
+    pub capacity: f64,
+    /// Round trip R at equilibrium, the queue included [s].
+    pub rtt_s: f64,
+}
+
+impl TcpPlant {
+    /// The window's corner, `2N/(R^2 C)` [rad/s].
+    pub fn window_corner(&self) -> f64 {
+        2.0 * self.flows / (self.rtt_s * self.rtt_s * self.capacity)
+    }
+
+    /// The response at `s` [packets].
+    pub fn at(&self, s: Complex) -> Complex {
+        let gain = self.capacity * self.capacity / (2.0 * self.flows);
+        let poles = (s + Complex::real(self.window_corner())) * (s + Complex::real(1.0 / self.rtt_s));
+        (-s * self.rtt_s).exp() / poles * gain
+    }
+}
+
+/// A PI controller `K (s/z + 1)/s` of a queue, and what it is as a difference equation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PiRule {
+    /// Integral gain K [1/(packet s)].
+    pub gain: f64,
+    /// Zero z [rad/s].
+    pub zero: f64,
+    /// Where the loop it was made for has a gain of one [rad/s].
+    pub crossover: f64,
+}
+
+impl PiRule {
+    /// The rule of the same paper, section IV: the zero on the window's corner of the least load (the fewest flows, the
+    /// longest round trip), and a gain of one at `crossover` [rad/s], by default at that corner. More flows and shorter
+    /// round trips only lower the gain.
+    pub fn of(worst: TcpPlant, crossover: Option<f64>) -> Self {
+        let zero = worst.window_corner();
+        let crossover = crossover.unwrap_or(zero);
+        let with_one = |s: Complex| (s * (1.0 / zero) + Complex::ONE) / s * worst.at(s);
+        Self { gain: 1.0 / with_one(Complex::axis(crossover)).abs(), zero, crossover }
+    }
+
+    /// The controller at `s` [1/packet].
+    pub fn at(&self, s: Complex) -> Complex {
+        (s * (1.0 / self.zero) + Complex::ONE) / s * self.gain
+    }
+
+    /// `a` and `b` of `p += a (q - q_ref) - b (q_before - q_ref)` every `period_s` [s], by the trapezoidal rule
+    /// [1/packet].
+    pub fn difference(&self, period_s: f64) -> (f64, f64) {
+        let (now, half) = (self.gain / self.zero, 0.5 * self.gain * period_s);
+        (now + half, now - half)
+    }
+}
+
+/// The modulus at which the rotated spiral of Proposition 3 of fast-aqm crosses the negative real axis: its inverse is a
+/// gain margin that every network has which keeps to `alpha`, `eta` and `taubar`.
+pub fn worst_crossing(alpha: f64, eta: f64) -> f64 {
+    alpha * libm::sqrt(1.0 + eta * eta) / (FRAC_PI_2 - libm::atan(eta))
+}

@@ -49,6 +49,15 @@ fn fast_over_two_equal_links() {
         assert!(off(class.rate_packets_per_s, share * 2500.0 / 3.0) < 1e-9, "{class:?}");
     }
     assert_eq!(a.verdict, Verdict::Stable);
+    agrees(&a);
+}
+
+/// Rates and prices are those of the convex program, for weighted log utilities.
+fn agrees(a: &Analysis) {
+    let program = a.program.as_ref().expect("log utilities are known");
+    println!("the program: rates {:.1e}, prices {:.1e}", program.rate_difference, program.price_difference);
+    assert!(program.exponents.iter().all(|b| *b == 1.0), "{program:?}");
+    assert!(program.rate_difference < 1e-6 && program.price_difference < 1e-6, "{program:?}");
 }
 
 /// Unequal links, K log x, `x = K / (p1 + p2)` for the long flows: both capacity equations to the last digits.
@@ -61,6 +70,7 @@ fn leadlag_over_two_unequal_links() {
     assert!(off(long + 30.0 * 50.0 / p, 0.95 * 125_000.0) < 1e-9, "{p} {q}");
     assert!(off(long + 10.0 * 50.0 / q, 0.95 * 50_000.0) < 1e-9, "{p} {q}");
     assert!(off(a.classes[0].price_s.unwrap(), p + q) < 1e-9, "marks combine to the sum of prices");
+    agrees(&a);
     assert_eq!(a.verdict, Verdict::Stable);
 }
 

@@ -1,0 +1,199 @@
+//! Stability maps: the verdict of the analysis over a grid of two keys of a scenario.
+
+use penstock_fluid::{Options, Verdict};
+use penstock_report::figure::{Axis, Figure, Line, Style};
+use penstock_report::page::{Column, TableView};
+use serde::Serialize;
+
+use crate::arguments::{Analyze, Changes};
+use crate::failure::Failure;
+use crate::scenario;
+
+/// A verdict over a grid.
+#[derive(Debug, Serialize)]
+pub(crate) struct Map {
+    x: Along,
+    y: Along,
+    cells: Vec<Point>,
+}
+
+/// A key and its values.
+#[derive(Debug, Serialize)]
+struct Along {
+    key: String,
+    unit: String,
+    values: Vec<f64>,
+    #[serde(skip)]
+    texts: Vec<String>,
+}
+
+/// A cell.
+#[derive(Debug, Serialize)]
+struct Point {
+    x: f64,
+    y: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gain_margin: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase_margin_deg: Option<f64>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl Along {
+    fn parse(text: &str, points: u16) -> Result<Self, Failure> {
+        let wrong =
+            |why: &str| Failure::Input(format!("--stability-map {text}: {why}, as in `flows.ftp.rtt=10..300 ms`"));
+        let (key, values) = text.split_once('=').ok_or_else(|| wrong("no `=`"))?;
+        let (key, values) = (key.trim().to_owned(), values.trim());
+        let number = |text: &str| -> Option<(f64, String)> {
+            let text = text.trim().trim_matches('"');
+            let end = text.find(|c: char| c == ' ' || c.is_alphabetic()).unwrap_or(text.len());
+            Some((text[..end].trim().parse().ok()?, text[end..].trim().to_owned()))
+        };
+        let mut along = Self { key, unit: String::new(), values: Vec::new(), texts: Vec::new() };
+        if let Some(list) = values.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
+            for one in list.split(',') {
+                let (value, unit) = number(one).ok_or_else(|| wrong("a value is not a number with a unit"))?;
+                if !along.values.is_empty() && unit != along.unit {
+                    return Err(wrong("the values have different units"));
+                }
+                along.unit = unit;
+                along.values.push(value);
+            }
+        } else {
+            let (from, to) = values.split_once("..").ok_or_else(|| wrong("no range and no list"))?;
+            let (to, unit) = number(to).ok_or_else(|| wrong("the range ends with no number"))?;
+            let (from, own) = number(from).ok_or_else(|| wrong("the range begins with no number"))?;
+            if from <= 0.0 || to <= from || !(own.is_empty() || own == unit) {
+                return Err(wrong("a range goes up from above zero, in one unit"));
+            }
+            along.unit = unit;
+            let ratio = to / from;
+            let share = |k: u16| f64::from(k) / f64::from(points - 1);
+            along.values = (0..points).map(|k| rounded(from * (ratio.ln() * share(k)).exp())).collect();
+        }
+        along.values.dedup();
+        let quoted = |v: &f64| {
+            if along.unit.is_empty() { format!("{v}") } else { format!("\"{v} {}\"", along.unit) }
+        };
+        along.texts = along.values.iter().map(quoted).collect();
+        Ok(along)
+    }
+
+    fn axis(&self) -> Axis {
+        let label = if self.unit.is_empty() { self.key.clone() } else { format!("{} [{}]", self.key, self.unit) };
+        Axis::new(label, "").log()
+    }
+}
+
+/// To four significant digits, which is what is then set.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
+
+/// Computes the map that `arguments` ask for.
+pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Result<Map, Failure> {
+    let [x, y] = axes else { return Err(Failure::Input("--stability-map takes two keys".into())) };
+    let (x, y) = (Along::parse(x, arguments.map_points)?, Along::parse(y, arguments.map_points)?);
+    let mut cells = Vec::new();
+    for (at_x, text_x) in x.values.iter().zip(&x.texts) {
+        for (at_y, text_y) in y.values.iter().zip(&y.texts) {
+            let mut set = arguments.changes.set.clone();
+            set.extend([format!("{}={text_x}", x.key), format!("{}={text_y}", y.key)]);
+            let document = scenario::document(&arguments.file, None, &Changes { set })?;
+            let all = scenario::cells(&document)?;
+            let [cell] = all.as_slice() else {
+                return Err(Failure::Input("--stability-map: the file is a sweep; a map is of one scenario".into()));
+            };
+            let mut point =
+                Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
+            match penstock_fluid::analyze(&cell.scenario, options) {
+                Ok(analysis) => {
+                    point.verdict = Some(analysis.verdict);
+                    if let Some(last) = analysis.readings.last() {
+                        point.gain_margin = last.margins.gain_margin;
+                        point.phase_margin_deg = last.margins.phase_margin_deg;
+                    }
+                }
+                Err(e) => point.why = Some(e.to_string()),
+            }
+            cells.push(point);
+        }
+    }
+    Ok(Map { x, y, cells })
+}
+
+impl Map {
+    /// Stable and unstable points, and the boundary between: where the gain margin is one.
+    pub(crate) fn figure(&self) -> Figure {
+        let mut figure = Figure::new("Stability map", self.x.axis(), self.y.axis())
+            .captioned("The boundary is where the gain margin is one, between points of the grid by its logarithm.");
+        for (name, wanted, colour) in [
+            ("stable", Verdict::Stable, "#3b7d23"),
+            ("unstable", Verdict::Unstable, "#c1440e"),
+            ("undecided", Verdict::Undecided, "#8a8f94"),
+        ] {
+            let points: Vec<(f64, f64)> =
+                self.cells.iter().filter(|c| c.verdict == Some(wanted)).map(|c| (c.x, c.y)).collect();
+            if !points.is_empty() {
+                figure.lines.push(Line::new(name, points).coloured(colour).styled(Style::Points));
+            }
+        }
+        let boundary = self.boundary();
+        if !boundary.is_empty() {
+            figure.lines.push(Line::new("gain margin 1", boundary).coloured("#1f2933").styled(Style::Dashed));
+        }
+        figure
+    }
+
+    /// For each x, where y crosses the boundary for the first time.
+    fn boundary(&self) -> Vec<(f64, f64)> {
+        let mut points = Vec::new();
+        for x in &self.x.values {
+            let column: Vec<&Point> = self.cells.iter().filter(|c| c.x == *x).collect();
+            let crossing = column.windows(2).find_map(|pair| {
+                let (a, b) = (pair[0].gain_margin?.ln(), pair[1].gain_margin?.ln());
+                let share = a / (a - b);
+                (a * b < 0.0).then(|| (pair[0].y.ln() + share * (pair[1].y / pair[0].y).ln()).exp())
+            });
+            points.extend(crossing.map(|y| (*x, y)));
+        }
+        points
+    }
+
+    /// The map as a table: a row a value of y, a column a value of x.
+    pub(crate) fn table(&self) -> TableView {
+        let heading =
+            |along: &Along, v: f64| if along.unit.is_empty() { format!("{v}") } else { format!("{v} {}", along.unit) };
+        let mut columns = vec![Column::words(format!("{} \\ {}", self.y.key, self.x.key))];
+        columns.extend(self.x.values.iter().map(|x| Column::numbers(heading(&self.x, *x), "")));
+        let mut view = TableView::new("Gain margin of the loop; below one it is unstable", columns);
+        for y in self.y.values.iter().rev() {
+            let mut row = vec![heading(&self.y, *y)];
+            for x in &self.x.values {
+                let cell = self.cells.iter().find(|c| c.x == *x && c.y == *y);
+                row.push(cell.map_or_else(String::new, |c| match (c.verdict, c.gain_margin) {
+                    (Some(_), Some(gain)) => format!("{gain:.2}"),
+                    (Some(Verdict::Stable), None) => "stable".to_owned(),
+                    (Some(Verdict::Unstable), None) => "unstable".to_owned(),
+                    _ => "-".to_owned(),
+                }));
+            }
+            view.rows.push(row);
+        }
+        view
+    }
+
+    /// Why some cells have no verdict, each reason once.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let mut said: Vec<String> = self.cells.iter().filter_map(|c| c.why.clone()).collect();
+        said.sort();
+        said.dedup();
+        said.truncate(3);
+        said
+    }
+}

@@ -1,0 +1,181 @@
+//! The fluid world over time: the scenario's laws, hosted by flows of fluid with every delay in place.
+//!
+//! What a flow has sent is a curve `N(t)`. A packet sent at `a` is acknowledged at `t = a + D(a)`, with the waits that it
+//! met in `D`; so `N(a(t))` is acknowledged at `t`, and a sender that its window limits obeys `N(t) = w(t) + N(a(t))`,
+//! which is `x = s w / (1 - exp(-s tau))` near an equilibrium. What packets do to a law is the mean over outcomes, as in
+//! the linearisation; periods and rounds are events of the law itself, at their own times. Queues and prices stop at zero
+//! exactly.
+//!
+//! Steps are short against every way back, so that within one everybody knows all that reaches him. Curves are straight
+//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start.
+//!
+//! It **does not** count acknowledgements as load, the one cut that a host lets through in a round, slow start's
+//! overshoot within a step, or the timing of single packets.
+
+mod cohort;
+mod packets;
+mod queue;
+mod report;
+
+use penstock_law::aqm;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::{Buffer, Scenario, Scheduler, Service};
+use penstock_scenario::world::{Run, RunError, Watcher, World};
+
+use crate::source::Clocking;
+use cohort::{Cohort, Hop};
+use queue::Queue;
+
+/// Where scenarios run as fluid.
+#[derive(Debug, Clone, Default)]
+pub struct Fluid {
+    /// How it is done.
+    pub method: Method,
+}
+
+/// How a run over time is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Method {
+    /// The step at most [s]; none is a twentieth of the shortest round trip.
+    pub step_s: Option<f64>,
+    /// Whether delays are those of propagation alone, as in fast-aqm (1) and (2), and not also the waits that a packet
+    /// meets.
+    pub frozen_delays: bool,
+    /// Whether laws are told estimates (the marks of the last packets, an average of round trips) or the truth.
+    pub estimators: bool,
+    /// How packets are timed. None is as hosts do it: at the law's gap, and never more in flight than its window.
+    pub clocking: Option<Clocking>,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { step_s: None, frozen_delays: false, estimators: true, clocking: None }
+    }
+}
+
+/// Steps a shortest round trip.
+const STEPS_A_TRIP: f64 = 20.0;
+
+/// More steps than that are refused.
+const MOST_STEPS: f64 = 1e8;
+
+/// A fluid network while it runs.
+pub(crate) struct Network {
+    queues: Vec<Queue>,
+    cohorts: Vec<Cohort>,
+}
+
+impl World for Fluid {
+    fn name(&self) -> &'static str {
+        "fluid"
+    }
+
+    fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
+        let mut network = build(scenario, &self.method)?;
+        let (step, steps) = steps(scenario, &network, &self.method)?;
+        let mut report = report::Report::new(scenario, step);
+        for queue in &mut network.queues {
+            queue.begin(steps as usize, step);
+        }
+        for cohort in &mut network.cohorts {
+            cohort.begin(step);
+        }
+        report.take(0, &mut network);
+        for k in 1..=steps {
+            let (from, to) = ((k - 1) as f64 * step, k as f64 * step);
+            for cohort in &mut network.cohorts {
+                cohort.advance(from, to, step, &network.queues);
+            }
+            // Who arrives where: the senders have moved, the queues not yet.
+            for cohort in &mut network.cohorts {
+                cohort.arrive(to, &mut network.queues);
+            }
+            for queue in &mut network.queues {
+                queue.advance(from, to);
+            }
+            report.take(k, &mut network);
+            if k % 512 == 0 && !watcher.progress(k as f64 / steps as f64) {
+                return Err(RunError::Stopped);
+            }
+        }
+        Ok(report.finish(&network))
+    }
+}
+
+fn refused(what: String) -> RunError {
+    RunError::Refused { world: "fluid", what }
+}
+
+/// The step [s] and how many.
+fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64, u64), RunError> {
+    let fastest = network.cohorts.iter().map(|c| c.base_rtt_s).fold(f64::INFINITY, f64::min);
+    let back = network.cohorts.iter().map(Cohort::shortest_way_back_s).fold(f64::INFINITY, f64::min);
+    if back <= 0.0 {
+        return Err(refused(
+            "a way back without any delay has no method of steps: give the flows a round trip longer than their links"
+                .into(),
+        ));
+    }
+    let most = f64::min(method.step_s.unwrap_or(fastest / STEPS_A_TRIP), back);
+    let sample = scenario.sample.seconds();
+    let step = sample / libm::ceil(sample / most - 1e-9);
+    let steps = libm::round(scenario.duration.seconds() / step);
+    if !(1.0..=MOST_STEPS).contains(&steps) {
+        return Err(refused(format!(
+            "{steps} steps of {step} s are too many: a longer round trip or a shorter run would do"
+        )));
+    }
+    Ok((step, steps as u64))
+}
+
+fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
+    let mut queues = Vec::with_capacity(scenario.links.len());
+    for (name, link) in &scenario.links {
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        let found = [
+            (link.service != Service::Constant, "a rate that changes"),
+            (link.scheduler != Scheduler::Fifo, "a scheduler"),
+        ];
+        if let Some((_, what)) = found.iter().find(|f| f.0) {
+            return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));
+        }
+        let buffer = match link.buffer {
+            Buffer::Unlimited => f64::INFINITY,
+            Buffer::Packets(packets) => packets as f64,
+            Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
+        };
+        queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
+    }
+    let mut cohorts = Vec::new();
+    for (at, (name, group)) in scenario.groups.iter().enumerate() {
+        let found = [
+            (!group.steps.is_empty(), "parameters that change"),
+            (group.repeats.is_some(), "transfers that come and go"),
+            (group.on_off.is_some(), "times of silence"),
+            (group.access.is_some(), "interfaces with queues of their own"),
+            (group.jitter.is_some(), "jitter"),
+            (group.ack_jitter.is_some(), "acknowledgements that come late"),
+        ];
+        if let Some((_, what)) = found.iter().find(|f| f.0) {
+            return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));
+        }
+        let mut flows: Vec<(Time, Time, u32)> = group
+            .rtts(name, scenario.seed)
+            .into_iter()
+            .zip(group.starts(name, scenario.seed))
+            .zip(0..)
+            .map(|((rtt, start), index)| (rtt, start, index))
+            .collect();
+        flows.sort_unstable();
+        for part in cohort::parts(&flows) {
+            let hops = group
+                .forward
+                .iter()
+                .filter_map(|link| scenario.links.get_full(link))
+                .map(|(link, _, l)| Hop { link, delay_s: l.delay.seconds() })
+                .collect();
+            cohorts.push(Cohort::new(at, scenario, name, group, part, hops, &queues, method).map_err(refused)?);
+        }
+    }
+    Ok(Network { queues, cohorts })
+}

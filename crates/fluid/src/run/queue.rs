@@ -1,0 +1,247 @@
+//! A link's queue as fluid, with its law.
+
+use penstock_law::aqm::{Decides, Event, Needs, Port, Serve, Site};
+use penstock_law::law::Linearises;
+use penstock_law::{Instances, Values, aqm};
+use penstock_scenario::model::Chosen;
+
+use super::packets::{drive, put, state_of};
+
+/// A queue. Its history is kept whole: packets ask what it was when they arrived.
+pub(super) struct Queue {
+    /// What it carries [packets/s].
+    pub(super) capacity: f64,
+    buffer: f64,
+    law: Box<dyn Instances<f64, aqm::Queue>>,
+    /// The names of the law's state.
+    pub(super) names: &'static [(&'static str, &'static str)],
+    needs: Needs,
+    packet_bytes: u32,
+    /// Probability of a loss on the line.
+    pub(super) line_loss: f64,
+    /// Step [s]; every history has a value at each multiple.
+    step: f64,
+    /// Packets waiting.
+    pub(super) waiting: Vec<f64>,
+    /// Mark (or drop) probability of the law.
+    chance: Vec<f64>,
+    /// Share of what arrived that found no room.
+    overflow: Vec<f64>,
+    /// What arrives in this step, before and after what marks and what cannot be marked are told apart [packets].
+    pub(super) incoming: f64,
+    /// The same of packets that the law drops.
+    pub(super) droppable: f64,
+    since_tick: f64,
+    ticks: u64,
+    /// Counted since the start [packets].
+    pub(super) total: Counted,
+    price_s: f64,
+    has_price: bool,
+}
+
+/// What a queue has counted [packets], and the integral of its price [s^2].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counted {
+    pub(super) arrived: f64,
+    pub(super) served: f64,
+    pub(super) dropped: f64,
+    pub(super) marked: f64,
+    pub(super) price: f64,
+}
+
+impl Queue {
+    pub(super) fn new(
+        name: &str,
+        chosen: &Chosen<aqm::Queue>,
+        site: &Site,
+        buffer: f64,
+        line_loss: f64,
+    ) -> Result<Self, String> {
+        let law = build(chosen.law.name, chosen.law.real, &chosen.values, site)?;
+        let needs = law.needs();
+        let what = match needs.decides {
+            _ if needs.serve != Serve::Scheduler => Some("queues of its own"),
+            Decides::AtHead => Some("a decision at the head of the queue"),
+            Decides::OnArrival | Decides::OnDeparture if matches!(chosen.law.linearises, Linearises::No(_)) => {
+                Some("an update without a mean")
+            }
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(format!(
+                "the link `{name}` has `{}`, a law with {what}, which fluid does not know",
+                chosen.law.name
+            ));
+        }
+        Ok(Self {
+            capacity: site.packets_per_s(),
+            buffer,
+            names: law.names(),
+            law,
+            needs,
+            packet_bytes: u32::try_from(site.packet.0).unwrap_or(u32::MAX),
+            line_loss,
+            step: 0.0,
+            waiting: Vec::new(),
+            chance: Vec::new(),
+            overflow: Vec::new(),
+            incoming: 0.0,
+            droppable: 0.0,
+            since_tick: 0.0,
+            ticks: 0,
+            total: Counted::default(),
+            price_s: 0.0,
+            has_price: false,
+        })
+    }
+
+    /// Whether packets that can be marked are marked.
+    pub(super) fn marks(&self) -> bool {
+        self.needs.marks
+    }
+
+    /// The average price so far has a meaning.
+    pub(super) fn has_price(&self) -> bool {
+        self.has_price
+    }
+
+    /// Numbers of the law's state.
+    pub(super) fn state(&mut self) -> Vec<f64> {
+        state_of(self.law.as_mut(), 0)
+    }
+
+    pub(super) fn begin(&mut self, steps: usize, step: f64) {
+        self.step = step;
+        for history in [&mut self.waiting, &mut self.chance, &mut self.overflow] {
+            history.reserve(steps + 1);
+            history.push(0.0);
+        }
+        self.law.add();
+        self.law.add();
+    }
+
+    fn at(&self, history: &[f64], t: f64) -> f64 {
+        let x = t / self.step;
+        if x <= 0.0 {
+            return history[0];
+        }
+        let k = (x as usize).min(history.len() - 1);
+        let share = f64::min(x - k as f64, 1.0);
+        let next = history[(k + 1).min(history.len() - 1)];
+        history[k] + share * (next - history[k])
+    }
+
+    /// How long a packet that arrives at `t` waits [s].
+    pub(super) fn wait_s(&self, t: f64) -> f64 {
+        self.at(&self.waiting, t) / self.capacity
+    }
+
+    /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no room or is lost.
+    pub(super) fn chances(&self, t: f64) -> (f64, f64) {
+        let asked = if self.needs.decides == Decides::OnDeparture { t + self.wait_s(t) } else { t };
+        let chance = if self.needs.decides == Decides::Never { 0.0 } else { self.at(&self.chance, asked) };
+        let lost = if self.buffer.is_finite() { self.at(&self.overflow, t) } else { 0.0 };
+        (chance, 1.0 - (1.0 - lost) * (1.0 - self.line_loss))
+    }
+
+    fn says(&mut self, queue: f64) -> (f64, f64) {
+        if self.needs.decides == Decides::Never {
+            return (0.0, 0.0);
+        }
+        let seen = Port { queue, arrived: 0.0, capacity: self.capacity, ..Port::nothing() };
+        let said = self.law.says_on_average(0, &seen);
+        (said.probability, said.price_s)
+    }
+
+    /// One step, with what arrived in it.
+    pub(super) fn advance(&mut self, from: f64, to: f64) {
+        let dt = to - from;
+        let before = self.waiting[self.waiting.len() - 1];
+        let chance = self.chance[self.chance.len() - 1];
+        let dropped = if self.needs.marks { self.droppable * chance } else { self.incoming * chance };
+        let marked = if self.needs.marks { (self.incoming - self.droppable) * chance } else { 0.0 };
+        let entering = self.incoming - dropped;
+        // Straight within the step, so that where it touches zero or the brim is exact.
+        let reached = before + entering - self.capacity * dt;
+        let spilled = f64::max(reached - self.buffer, 0.0);
+        let after = (reached - spilled).max(0.0);
+        let served = before + entering - spilled - after;
+        self.law_advance(from, to, before, after);
+        let (probability, price_s) = self.says(after);
+        self.has_price |= price_s > 0.0;
+        self.total.price += 0.5 * (self.price_s + price_s) * dt;
+        self.price_s = price_s;
+        self.total.arrived += self.incoming;
+        self.total.served += served;
+        self.total.dropped += dropped + spilled + served * self.line_loss;
+        self.total.marked += marked;
+        self.waiting.push(after);
+        self.chance.push(probability);
+        self.overflow.push(if entering > 0.0 { spilled / entering } else { 0.0 });
+        self.incoming = 0.0;
+        self.droppable = 0.0;
+    }
+
+    /// The law through the step: arrivals as a mean, ticks at their times.
+    fn law_advance(&mut self, from: f64, to: f64, before: f64, after: f64) {
+        if self.needs.decides == Decides::Never {
+            return;
+        }
+        let dt = to - from;
+        let mut done = 0.0;
+        while let Some(period) = self.needs.tick_s {
+            let next = (self.ticks + 1) as f64 * period;
+            if next > to {
+                break;
+            }
+            let share = f64::max((next - from) / dt, done);
+            self.arrivals(done, share, before, after);
+            self.since_tick += self.incoming * (share - done);
+            let queue = before + share * (after - before);
+            let seen = Port { queue, arrived: self.since_tick, capacity: self.capacity, ..Port::nothing() };
+            self.law.on(0, Event::Tick, &seen);
+            self.since_tick = 0.0;
+            self.ticks += 1;
+            done = share;
+        }
+        self.arrivals(done, 1.0, before, after);
+        self.since_tick += self.incoming * (1.0 - done);
+    }
+
+    fn arrivals(&mut self, from: f64, to: f64, before: f64, after: f64) {
+        let packets = self.incoming * (to - from);
+        if self.needs.decides != Decides::OnArrival || packets <= 0.0 {
+            return;
+        }
+        let mut state = state_of(self.law.as_mut(), 0);
+        let (law, capacity, bytes) = (&mut self.law, self.capacity, self.packet_bytes);
+        let mut change = |s: &[f64], share: f64| {
+            let queue = before + (from + share * (to - from)) * (after - before);
+            let seen = Port { queue, arrived: 0.0, capacity, ..Port::nothing() };
+            law.restart(1);
+            put(law.as_mut(), 1, s);
+            let hit = law.says_on_average(1, &seen).probability;
+            let mut sum = vec![0.0; s.len()];
+            for (chance, event) in [(1.0, Event::Arrival { bytes, idle: 0 }), (hit, Event::Hit)] {
+                law.restart(1);
+                put(law.as_mut(), 1, s);
+                law.on(1, event, &seen);
+                for ((sum, after), before) in sum.iter_mut().zip(state_of(law.as_mut(), 1)).zip(s) {
+                    *sum += chance * (after - before);
+                }
+            }
+            sum
+        };
+        drive(&mut state, packets, &mut change);
+        put(self.law.as_mut(), 0, &state);
+    }
+}
+
+fn build(
+    name: &str,
+    real: penstock_law::law::Build<f64, aqm::Queue>,
+    values: &Values,
+    site: &Site,
+) -> Result<Box<dyn Instances<f64, aqm::Queue>>, String> {
+    real(values, site).map_err(|message| format!("`{name}`: {message}"))
+}

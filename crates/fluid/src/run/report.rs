@@ -1,0 +1,450 @@
+//! From a fluid run to its numbers: the observables of a simulation by packets.
+
+use indexmap::IndexMap;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::{Group, Scenario};
+use penstock_scenario::summary::{
+    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary, jain,
+};
+use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
+
+use super::{Network, cohort, queue};
+
+/// More flows than this and the summary leaves them to their table.
+const FLOWS_IN_SUMMARY: usize = 100;
+
+/// What was counted up to one edge of a span.
+struct Reading {
+    step: u64,
+    queues: Vec<queue::Counted>,
+    cohorts: Vec<cohort::Counted>,
+}
+
+/// What a run has taken down.
+pub(super) struct Report<'a> {
+    scenario: &'a Scenario,
+    step: f64,
+    /// Steps at which spans begin or end, and steps a sample.
+    edges: Vec<u64>,
+    every: u64,
+    readings: Vec<Reading>,
+    last: Option<Reading>,
+    links: Rows,
+    groups: Rows,
+    flows: Rows,
+    least_rtt_s: Vec<f64>,
+}
+
+/// Rows of a table while they are written: a time, who, and named columns.
+#[derive(Default)]
+struct Rows {
+    time_s: Vec<f64>,
+    who: Vec<u32>,
+    columns: IndexMap<String, (Kind, Vec<f64>)>,
+}
+
+impl Rows {
+    fn row(&mut self, time_s: f64, who: usize, values: impl IntoIterator<Item = (String, Kind, f64)>) {
+        let rows = self.time_s.len();
+        self.time_s.push(time_s);
+        self.who.push(who as u32);
+        for (name, kind, value) in values {
+            let column = &mut self.columns.entry(name).or_insert_with(|| (kind, Vec::new())).1;
+            column.resize(rows, f64::NAN);
+            column.push(value);
+        }
+    }
+
+    fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
+        let rows = self.time_s.len();
+        let mut columns = vec![
+            Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(self.time_s) },
+            Column { name: key.to_owned(), kind: Kind::Key, values: Cells::Name { names, rows: self.who } },
+        ];
+        columns.extend(self.columns.into_iter().map(|(name, (kind, mut values))| {
+            values.resize(rows, f64::NAN);
+            Column { name, kind, values: Cells::Number(values) }
+        }));
+        Table { name: name.to_owned(), columns }
+    }
+}
+
+fn observables(names: &[(&str, &str)], values: &[f64]) -> Vec<(String, Kind, f64)> {
+    let named = |name: &str, unit: &str| match unit {
+        "1" => name.to_owned(),
+        _ => format!("{name}_{}", unit.replace('/', "_per_")),
+    };
+    names.iter().zip(values).map(|((name, unit), value)| (named(name, unit), Kind::Instant, *value)).collect()
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(scenario: &'a Scenario, step: f64) -> Self {
+        let at = |t: Time| libm::round(t.seconds() / step) as u64;
+        let mut edges: Vec<u64> = scenario.windows.values().flat_map(|(a, b)| [at(*a), at(*b)]).collect();
+        edges.extend([at(scenario.warmup), at(scenario.duration)]);
+        edges.sort_unstable();
+        edges.dedup();
+        Self {
+            scenario,
+            step,
+            edges,
+            every: at(scenario.sample).max(1),
+            readings: Vec::new(),
+            last: None,
+            links: Rows::default(),
+            groups: Rows::default(),
+            flows: Rows::default(),
+            least_rtt_s: Vec::new(),
+        }
+    }
+
+    fn reading(step: u64, network: &Network) -> Reading {
+        Reading {
+            step,
+            queues: network.queues.iter().map(|q| q.total).collect(),
+            cohorts: network.cohorts.iter().map(|c| c.total).collect(),
+        }
+    }
+
+    /// Reads what there is to read after a step.
+    pub(super) fn take(&mut self, step: u64, network: &mut Network) {
+        if step == 0 {
+            self.last = Some(Self::reading(0, network));
+            self.least_rtt_s = vec![f64::INFINITY; network.cohorts.len()];
+        }
+        for (least, cohort) in self.least_rtt_s.iter_mut().zip(&network.cohorts) {
+            if cohort.total.acked > 0.0 {
+                *least = f64::min(*least, cohort.rtt_s());
+            }
+        }
+        if self.edges.binary_search(&step).is_ok() {
+            self.readings.push(Self::reading(step, network));
+        }
+        if step > 0 && step.is_multiple_of(self.every) {
+            self.sample(step, network);
+        }
+    }
+
+    fn sample(&mut self, step: u64, network: &mut Network) {
+        let now = Self::reading(step, network);
+        let Some(before) = self.last.replace(Self::reading(step, network)) else { return };
+        let time = step as f64 * self.step;
+        let seconds = (now.step - before.step) as f64 * self.step;
+        let bits = self.scenario.packet.wire.bits();
+        for (l, queue) in network.queues.iter_mut().enumerate() {
+            let (a, b) = (&before.queues[l], &now.queues[l]);
+            let history = &queue.waiting[before.step as usize..=now.step as usize];
+            let served = b.served - a.served;
+            let mut row = vec![
+                ("utilization".to_owned(), Kind::Average, served / (queue.capacity * seconds)),
+                ("throughput_bit_per_s".to_owned(), Kind::Average, served * bits / seconds),
+                ("queue_packets".to_owned(), Kind::Instant, history[history.len() - 1]),
+                ("queue_mean_packets".to_owned(), Kind::Average, mean(history)),
+                ("drops_per_s".to_owned(), Kind::Average, (b.dropped - a.dropped) / seconds),
+                ("marks_per_s".to_owned(), Kind::Average, (b.marked - a.marked) / seconds),
+            ];
+            row.extend(observables(queue.names, &queue.state()));
+            self.links.row(time, l, row);
+        }
+        self.sample_flows(time, seconds, &before, network);
+        for g in 0..self.scenario.groups.len() {
+            let mut sum = [0.0; 5];
+            let mut flows = 0.0;
+            let mut reliable = true;
+            for (c, cohort) in network.cohorts.iter_mut().enumerate().filter(|(_, c)| c.group == g) {
+                let (a, b, n) = (&before.cohorts[c], &now.cohorts[c], cohort.flows());
+                flows += n;
+                reliable &= cohort.is_reliable();
+                sum[0] += n * (b.acked - a.acked);
+                sum[1] += n * cohort.window();
+                sum[2] += n * (b.rtt - a.rtt);
+                sum[3] += n * (b.acked + b.lost - a.acked - a.lost);
+                sum[4] += n * (b.lost - a.lost);
+            }
+            let payload = self.scenario.packet.payload.bits();
+            self.groups.row(
+                time,
+                g,
+                [
+                    ("goodput_bit_per_s".to_owned(), Kind::Average, sum[0] * payload / seconds),
+                    ("throughput_packets_per_s".to_owned(), Kind::Average, sum[0] / seconds),
+                    ("window_packets".to_owned(), Kind::Instant, if reliable { sum[1] / flows } else { f64::NAN }),
+                    ("rtt_s".to_owned(), Kind::Average, sum[2] / sum[3]),
+                    ("losses_per_s".to_owned(), Kind::Average, sum[4] / seconds),
+                ],
+            );
+        }
+    }
+
+    /// The flows of the groups that ask for series of their own.
+    fn sample_flows(&mut self, time: f64, seconds: f64, before: &Reading, network: &mut Network) {
+        let payload = self.scenario.packet.payload.bits();
+        let mut first = 0;
+        for (g, group) in self.scenario.groups.values().enumerate() {
+            let own = network.cohorts.iter_mut().enumerate().filter(|(_, c)| group.series && c.group == g);
+            for (c, cohort) in own {
+                let (acked, rtt) = (cohort.total.acked - before.cohorts[c].acked, cohort.rtt_s());
+                let in_flight = cohort.total.sent - cohort.total.acked - cohort.total.lost;
+                let (state, names) = cohort.state();
+                for member in &cohort.members {
+                    let mut row = vec![
+                        ("goodput_bit_per_s".to_owned(), Kind::Average, acked * payload / seconds),
+                        ("throughput_packets_per_s".to_owned(), Kind::Average, acked / seconds),
+                        ("in_flight_packets".to_owned(), Kind::Instant, in_flight),
+                        ("rtt_s".to_owned(), Kind::Average, rtt),
+                    ];
+                    row.extend(observables(names, &state));
+                    self.flows.row(time, first + *member as usize, row);
+                }
+            }
+            first += group.count as usize;
+        }
+    }
+
+    /// The run's numbers.
+    pub(super) fn finish(self, network: &Network) -> Run {
+        let at = |t: Time| libm::round(t.seconds() / self.step) as u64;
+        let find = |t: Time| self.readings.iter().find(|r| r.step == at(t)).expect("every edge was read");
+        let span = |a: Time, b: Time| Span { report: &self, network, from: find(a), to: find(b) };
+        let whole = span(self.scenario.warmup, self.scenario.duration);
+        let flows = whole.flows();
+        let windows =
+            self.scenario.windows.iter().map(|(name, (a, b))| (name.clone(), span(*a, *b).measured())).collect();
+        let steps = self.last.as_ref().map_or(0, |r| r.step);
+        let served: f64 = network.queues.iter().map(|q| q.total.served).sum();
+        let summary = Summary {
+            title: self.scenario.title.clone(),
+            world: "fluid".to_owned(),
+            seed: self.scenario.seed.0,
+            whole: whole.measured(),
+            windows,
+            engine: Engine {
+                events: steps * (network.queues.len() + network.cohorts.len()) as u64,
+                packets: served as u64,
+                ..Engine::default()
+            },
+        };
+        let mut series = vec![
+            self.links.table("links", "link", self.scenario.links.keys().cloned().collect()),
+            self.groups.table("groups", "group", self.scenario.groups.keys().cloned().collect()),
+        ];
+        if !self.flows.time_s.is_empty() {
+            let flow = |(name, g): (&String, &Group)| (0..g.count).map(|i| format!("{name}/{i}")).collect::<Vec<_>>();
+            series.push(self.flows.table("flows", "flow", self.scenario.groups.iter().flat_map(flow).collect()));
+        }
+        Run { summary, flows, series }
+    }
+}
+
+fn mean(x: &[f64]) -> f64 {
+    // The trapezoidal rule: a queue is straight within a step.
+    let ends = 0.5 * (x[0] + x[x.len() - 1]);
+    if x.len() == 1 { x[0] } else { (x.iter().sum::<f64>() - ends) / (x.len() - 1) as f64 }
+}
+
+/// A span between two readings.
+struct Span<'a> {
+    report: &'a Report<'a>,
+    network: &'a Network,
+    from: &'a Reading,
+    to: &'a Reading,
+}
+
+impl Span<'_> {
+    fn seconds(&self) -> f64 {
+        (self.to.step - self.from.step) as f64 * self.report.step
+    }
+
+    fn measured(&self) -> Measured {
+        let flows = self.flows();
+        let fairness =
+            jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness { jain, contracts_jain: None });
+        let links = self.report.scenario.links.keys().enumerate().map(|(l, name)| (name.clone(), self.link(l)));
+        Measured {
+            measured_s: self.seconds(),
+            links: links.collect(),
+            groups: self.groups(),
+            fairness,
+            classes: self.classes(),
+            customers: self.customers(),
+            flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
+        }
+    }
+
+    fn link(&self, l: usize) -> LinkSummary {
+        let (queue, a, b) = (&self.network.queues[l], &self.from.queues[l], &self.to.queues[l]);
+        let seconds = self.seconds();
+        let history = &queue.waiting[self.from.step as usize..=self.to.step as usize];
+        let average = mean(history);
+        let square = mean(&history.iter().map(|q| q * q).collect::<Vec<f64>>());
+        let mut sorted = history.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let p99 = sorted[(0.99 * (sorted.len() - 1) as f64) as usize];
+        let served = b.served - a.served;
+        LinkSummary {
+            utilization: served / (queue.capacity * seconds),
+            throughput_bit_per_s: served * self.report.scenario.packet.wire.bits() / seconds,
+            queue_mean_packets: average,
+            queue_sd_packets: (square - average * average).max(0.0).sqrt(),
+            queue_p99_packets: p99,
+            queue_max_packets: sorted[sorted.len() - 1],
+            queueing_delay_mean_s: (served > 0.0).then(|| average / queue.capacity),
+            queueing_delay_p99_s: (served > 0.0).then(|| p99 / queue.capacity),
+            arrivals: libm::round(b.arrived - a.arrived) as u64,
+            departures: libm::round(served) as u64,
+            drops: libm::round(b.dropped - a.dropped) as u64,
+            marks: libm::round(b.marked - a.marked) as u64,
+            price_mean: queue.has_price().then(|| (b.price - a.price) / seconds),
+        }
+    }
+
+    fn flows(&self) -> Vec<FlowSummary> {
+        let scenario = self.report.scenario;
+        let seconds = self.seconds();
+        let mut flows: Vec<(usize, u32, FlowSummary)> = Vec::new();
+        for (c, cohort) in self.network.cohorts.iter().enumerate() {
+            let (a, b) = (&self.from.cohorts[c], &self.to.cohorts[c]);
+            let name = scenario.groups.get_index(cohort.group).map(|(name, _)| name.clone()).unwrap_or_default();
+            let (acked, lost) = (b.acked - a.acked, b.lost - a.lost);
+            let active = b.active - a.active;
+            let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+            for index in &cohort.members {
+                flows.push((
+                    cohort.group,
+                    *index,
+                    FlowSummary {
+                        group: name.clone(),
+                        index: *index,
+                        rtt_s: cohort.base_rtt_s,
+                        goodput_bit_per_s: acked * scenario.packet.payload.bits() / seconds,
+                        throughput_packets_per_s: acked / seconds,
+                        window_mean_packets: (cohort.is_reliable() && active > 0.0)
+                            .then(|| (b.window - a.window) / active),
+                        rtt_mean_s: (acked + lost > 0.0).then(|| (b.rtt - a.rtt) / (acked + lost)),
+                        rtt_min_s: Some(self.report.least_rtt_s[c]).filter(|r| r.is_finite()),
+                        loss_rate: share(lost, acked + lost),
+                        mark_rate: share(b.marked - a.marked, acked),
+                        retransmits: libm::round(lost) as u64,
+                        timeouts: 0,
+                        completion_s: None,
+                    },
+                ));
+            }
+        }
+        flows.sort_by_key(|(group, index, _)| (*group, *index));
+        flows.into_iter().map(|(_, _, flow)| flow).collect()
+    }
+
+    fn groups(&self) -> IndexMap<String, GroupSummary> {
+        let scenario = self.report.scenario;
+        let seconds = self.seconds();
+        let mut groups = IndexMap::new();
+        let mut of: Vec<Vec<usize>> = vec![Vec::new(); scenario.groups.len()];
+        for (c, cohort) in self.network.cohorts.iter().enumerate() {
+            of[cohort.group].push(c);
+        }
+        for ((name, group), cohorts) in scenario.groups.iter().zip(of) {
+            let sum = |f: &dyn Fn(&cohort::Counted) -> f64| -> f64 {
+                let one = |c: &usize| {
+                    self.network.cohorts[*c].flows() * (f(&self.to.cohorts[*c]) - f(&self.from.cohorts[*c]))
+                };
+                cohorts.iter().map(one).sum()
+            };
+            let (acked, lost, rtt) = (sum(&|c| c.acked), sum(&|c| c.lost), sum(&|c| c.rtt));
+            // Each flow over its own time, then the mean over flows that had begun.
+            let begun: Vec<usize> = cohorts
+                .iter()
+                .copied()
+                .filter(|c| {
+                    let cohort = &self.network.cohorts[*c];
+                    cohort.has_begun()
+                        && cohort.is_reliable()
+                        && self.to.cohorts[*c].active > self.from.cohorts[*c].active
+                })
+                .collect();
+            let flows: f64 = begun.iter().map(|c| self.network.cohorts[*c].flows()).sum();
+            let average = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+                let one = |c: &usize| {
+                    let (a, b) = (&self.from.cohorts[*c], &self.to.cohorts[*c]);
+                    let active = b.active - a.active;
+                    let (mean, square) =
+                        ((b.window - a.window) / active, (b.window_squared - a.window_squared) / active);
+                    self.network.cohorts[*c].flows() * f(mean, square)
+                };
+                begun.iter().map(one).sum::<f64>() / flows
+            };
+            let shares = cohorts.iter().flat_map(|c| {
+                let acked = self.to.cohorts[*c].acked - self.from.cohorts[*c].acked;
+                self.network.cohorts[*c].members.iter().map(move |_| acked)
+            });
+            let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+            groups.insert(
+                name.clone(),
+                GroupSummary {
+                    count: group.count,
+                    goodput_bit_per_s: acked * scenario.packet.payload.bits() / seconds,
+                    throughput_packets_per_s: acked / seconds,
+                    rtt_mean_s: (acked + lost > 0.0).then(|| rtt / (acked + lost)),
+                    jain: jain(shares),
+                    window_mean_packets: (flows > 0.0).then(|| average(&|mean, _| mean)),
+                    window_sd_packets: (flows > 0.0)
+                        .then(|| average(&|mean, square| (square - mean * mean).max(0.0).sqrt())),
+                    loss_rate: share(lost, acked + lost),
+                    mark_rate: share(sum(&|c| c.marked), acked),
+                    retransmits: libm::round(lost) as u64,
+                    timeouts: 0,
+                    window_left_by_cuts: None,
+                    bottleneck: None,
+                    transfers: None,
+                },
+            );
+        }
+        groups
+    }
+
+    /// Bits sent and delivered a second by the groups that `wanted` names.
+    fn rates(&self, wanted: &dyn Fn(usize) -> bool) -> (f64, f64) {
+        let bits = self.report.scenario.packet.wire.bits() / self.seconds();
+        let sum = |f: &dyn Fn(&cohort::Counted) -> f64| -> f64 {
+            let cohorts = self.network.cohorts.iter().enumerate().filter(|(_, c)| wanted(c.group));
+            cohorts.map(|(c, cohort)| cohort.flows() * (f(&self.to.cohorts[c]) - f(&self.from.cohorts[c]))).sum()
+        };
+        (sum(&|c| c.sent) * bits, sum(&|c| c.acked) * bits)
+    }
+
+    fn classes(&self) -> IndexMap<String, ClassSummary> {
+        let scenario = self.report.scenario;
+        let of = |name: &str| {
+            self.rates(&|g| scenario.groups.get_index(g).is_some_and(|(_, group)| group.class.as_deref() == Some(name)))
+        };
+        let names = scenario.class_names();
+        let total: f64 = names.iter().map(|name| of(name).1).sum();
+        names
+            .iter()
+            .map(|name| {
+                let (offered, served) = of(name);
+                let share = scenario.classes.get(*name).and_then(|class| class.share);
+                let summary = ClassSummary {
+                    offered_bit_per_s: offered,
+                    served_bit_per_s: served,
+                    ratio: (total > served).then(|| served / (total - served)),
+                    reference: share.filter(|share| *share < 1.0).map(|share| share / (1.0 - share)),
+                };
+                ((*name).to_owned(), summary)
+            })
+            .collect()
+    }
+
+    fn customers(&self) -> IndexMap<String, CustomerSummary> {
+        let scenario = self.report.scenario;
+        let of = |flows: &[String]| {
+            self.rates(&|g| scenario.groups.get_index(g).is_some_and(|(name, _)| flows.contains(name)))
+        };
+        let customers = scenario.customers.iter();
+        customers
+            .map(|(name, c)| {
+                (name.clone(), CustomerSummary { throughput_bit_per_s: of(&c.flows).1, ..CustomerSummary::default() })
+            })
+            .collect()
+    }
+}
