@@ -177,13 +177,14 @@ fn the_page_of_records_names_every_column() {
     let (file, records) = (out.path().join("columns.toml"), out.path().join("out"));
     fs::write(&file, text).unwrap();
     penstock(&["run", file.to_str().unwrap(), "--out", records.to_str().unwrap()]);
+    let record = fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
     let page = read("docs/record.md");
     let entry = law::find(cc::CONTROLLERS, "newreno").unwrap();
     let site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
     let law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
     let mut columns = 0;
     for name in ["links", "groups", "flows-series", "flows", "transfers"] {
-        let table = read_table(&fs::read(records.join("columns").join(format!("{name}.parquet"))).unwrap()).unwrap();
+        let table = read_table(&fs::read(record.join(format!("{name}.parquet"))).unwrap()).unwrap();
         for column in &table.columns {
             let own = name == "flows-series" && law.names().iter().any(|(own, _)| column.name.starts_with(own));
             assert!(own || page.contains(&format!("`{}`", column.name)), "{name}.parquet: {}", column.name);
