@@ -129,11 +129,9 @@ fn a_place_that_cannot_be_written_to_is_found_before_the_run() {
 #[test]
 fn worlds_that_this_version_lacks_say_so() {
     let bench = small();
-    for (world, says) in [("linux", "penstock linux replay"), ("fluid", "penstock analyze")] {
-        let ended = bench.run(&["run", "small.toml", "--world", world]);
-        assert_eq!(ended.status, 3);
-        assert!(ended.err.contains(says), "{}", ended.err);
-    }
+    let ended = bench.run(&["run", "small.toml", "--world", "linux"]);
+    assert_eq!(ended.status, 3);
+    assert!(ended.err.contains("penstock linux replay"), "{}", ended.err);
     assert_eq!(names(&bench.path(".")), ["small.toml"]);
 }
 
@@ -291,7 +289,7 @@ fn an_analysis_is_printed_and_is_json() {
     bench.write("fast.toml", &fast);
     let analysis = bench.json(&["analyze", "fast.toml", "--json"]);
     // Two flows of alpha 5 keep ten packets queued.
-    assert!((analysis["bottleneck"]["queue_packets"].as_f64().unwrap() - 10.0).abs() < 0.01, "{analysis}");
+    assert!((analysis["links"][0]["queue_packets"].as_f64().unwrap() - 10.0).abs() < 0.01, "{analysis}");
     assert!(bench.well(&["analyze", "fast.toml", "--out", "out"]).contains("Margins"));
     assert_eq!(bench.names("out"), ["fast-analysis"]);
     assert_eq!(bench.names("out/fast-analysis"), ["analysis.json", "report.html"]);

@@ -26,9 +26,17 @@ fn text(cc: &str, sender: &str, aqm: &str) -> String {
 
 /// Traffic besides, of every kind a queue tells apart.
 const BESIDES: &str = "[flows.g]\ncount = 3\ncc = { law = \"newreno\", ecn = true }\n[flows.h]\ncc = { law = \"dctcp\", l4s = true }\n\
-    [flows.u]\ncc = { law = \"cbr\", rate = \"1 Mbit/s\" }\non_off = { on = \"1 s\", off = \"1 s\" }\n\
+    [classes.u]\nshare = 0.3\n[flows.u]\nclass = \"u\"\ncc = { law = \"cbr\", rate = \"1 Mbit/s\" }\non_off = { on = \"1 s\", off = \"1 s\" }\n\
     [flows.t]\ncount = 4\nsize = { pareto = { mean = \"60 kB\", shape = 1.5 } }\nidle = { exponential = \"300 ms\" }\ncc = { law = \"cubic\" }\n\
-    [flows.small]\ncount = 10\nsize = \"300 B\"\nidle = \"10 ms\"\ncc = { law = \"newreno\", ecn = true }\n";
+    [flows.small]\ncount = 10\nsize = \"300 B\"\nidle = \"10 ms\"\ncc = { law = \"newreno\", ecn = true }\n\
+    [customers.g]\nflows = [\"g\"]\nconditioner = { law = \"token-bucket\", committed_rate = \"2 Mbit/s\", bucket = \"5 kB\" }\n\
+    [customers.t]\nflows = [\"t\"]\nconditioner = { law = \"srtcm\", committed_rate = \"1 Mbit/s\", bucket = \"3 kB\" }\n";
+
+/// The same with guarantees for a law that keeps them.
+fn besides(aqm: &str) -> String {
+    let guarantees = if aqm == "bat" || aqm == "clcc" { "floor = \"1 Mbit/s\"\nceiling = \"8 Mbit/s\"\n" } else { "" };
+    BESIDES.replace("share = 0.3\n", &format!("share = 0.3\n{guarantees}"))
+}
 
 fn measured(scenario: &Scenario) -> Option<Measured> {
     Some(Packets.run(scenario, &mut |_| true).ok()?.summary.whole)
@@ -80,6 +88,27 @@ fn required<R: penstock_law::Role>(entry: &law::Entry<R>) -> String {
     needed.map(|p| [", ", p.name, " = ", &value(p)].concat()).collect()
 }
 
+/// The forms of a law in which its other parameters may matter: as it is, and with each switch and each word.
+fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
+    let mut settings = vec![String::new()];
+    for parameter in entry.parameters {
+        match parameter.unit {
+            Unit::Switch => settings.push(format!(", {} = true", parameter.name)),
+            Unit::Choice(words) => {
+                settings.extend(words.iter().skip(1).map(|word| format!(", {} = \"{word}\"", parameter.name)));
+            }
+            _ => {}
+        }
+    }
+    if entry.name == "leadlag" {
+        // A rate that only another utility refers to.
+        settings.push(", fairness = 2".to_owned());
+        // Needs the other signal.
+        settings.retain(|setting| !setting.contains("exponent"));
+    }
+    settings
+}
+
 #[test]
 fn every_parameter_of_an_aqm_changes_something() {
     let mut idle = Vec::new();
@@ -87,12 +116,14 @@ fn every_parameter_of_an_aqm_changes_something() {
         let needs = required(entry);
         let with = |more: &str| {
             let aqm = format!("law = \"{}\"{needs}{more}", entry.name);
-            scenario(&(text("law = \"newreno\"", "", &aqm) + BESIDES))
+            scenario(&(text("law = \"newreno\"", "", &aqm) + &besides(entry.name)))
         };
-        let mut scenarios = vec![with("")];
-        for switch in entry.parameters.iter().filter(|p| matches!(p.unit, Unit::Switch)) {
-            scenarios.push(with(&format!(", {} = true", switch.name)));
-        }
+        let mut scenarios: Vec<Scenario> = settings(entry).iter().map(|more| with(more)).collect();
+        // More than the link carries.
+        let aqm = format!("law = \"{}\"{needs}", entry.name);
+        scenarios.push(scenario(
+            &(text("law = \"newreno\"", "", &aqm) + &besides(entry.name).replace("1 Mbit/s\" }\non_off", "15 Mbit/s\" }\non_off")),
+        ));
         idle.extend(idle_parameters(entry, &scenarios, |s| &mut s.links["b"].aqm));
     }
     assert_eq!(idle, Vec::<String>::new());
@@ -103,17 +134,16 @@ fn every_parameter_of_a_controller_changes_something() {
     let mut idle = Vec::new();
     for entry in CONTROLLERS {
         let needs = required(entry);
+        // Who measures gaps between acknowledgements needs each.
+        let sender = if ["cbr", "ccp", "ccpd"].contains(&entry.name) { "" } else { "delayed_ack = 2" };
         let with = |more: &str, aqm: &str| {
             let cc = format!("law = \"{}\"{needs}{more}", entry.name);
-            let sender = if entry.name == "cbr" { "" } else { "delayed_ack = 2" };
             scenario(&text(&cc, sender, aqm))
         };
         let mut scenarios = Vec::new();
         for aqm in ["law = \"red\", ecn = true", "law = \"price\"", "law = \"droptail\"", "law = \"dualpi2\""] {
-            scenarios.push(with("", aqm));
-            for switch in entry.parameters.iter().filter(|p| matches!(p.unit, Unit::Switch)) {
-                scenarios.push(with(&format!(", {} = true", switch.name), aqm));
-            }
+            scenarios.extend(settings(entry).iter().map(|more| with(more, aqm)));
+            scenarios.push(scenario(&(text(&format!("law = \"{}\"{needs}", entry.name), sender, aqm) + BESIDES)));
             // Where nothing is lost.
             let mut clean = with("", aqm);
             clean.links["b"].loss = 0.0;
@@ -138,6 +168,9 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
     ("fast", &["ssthresh = 6", "ecn_echo = \"classic\""]),
     // It begins where its own equations do.
     ("leadlag", &["initial_window = 10", "ssthresh = 6"]),
+    // No marks, and clocked by acknowledgements.
+    ("ccp", &["ecn_echo = \"classic\"", "pacing = \"off\""]),
+    ("ccpd", &["ecn_echo = \"classic\"", "pacing = \"off\""]),
 ];
 
 #[test]
