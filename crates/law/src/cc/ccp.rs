@@ -7,7 +7,7 @@
 //! printed, with what is in flight now, it is `window_form = "explicit"`. The paper does not say what a timeout does: plain
 //! TCP, with half of the window where RFC 5681 has half of what is in flight. The floor of two packets, which keeps pairs
 //! possible, is ours; so is that a kept window which loses what it sends comes down to what (3) allows with an empty queue,
-//! and then by half each time, and so is that slow start grows no window of which less than half is in use: (3) would not take it
+//! and then to what (3) allows, and so is that slow start grows no window of which less than half is in use: (3) would not take it
 //! back before a loss.
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue as
@@ -184,8 +184,9 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                 if s.recovers && known {
                     let empty = Path { level: N::of(0.0), in_flight: N::of(0.0), ..*seen };
                     let most = self.window(&empty);
-                    // As much as fits beside nobody; beside others that may still be too much.
-                    let less = if s.window > most { most } else { s.window * self.half };
+                    // That fits beside nobody; beside others it may be too much, and a recovery after that one ends as every
+                    // recovery does, with what (3) makes of the estimates as they stand.
+                    let less = if s.window > most { most } else { self.window(seen) };
                     s.window = less.max(self.two);
                 }
                 s.ssthresh = s.window;

@@ -467,7 +467,7 @@ fn slow_start_is_plain_until_a_loss() {
 }
 
 /// What was sent in recovery is lost too: the kept window comes down to the most that (3) allows, Kp B / (1 + Kp), which
-/// fits into any buffer of that size; if others are there as well and it does not, by half. Then (3) decides again.
+/// fits into any buffer of that size; if others are there as well and it does not, to what (3) makes of the estimates.
 #[test]
 fn a_window_that_loses_what_recovery_sent_comes_down() {
     let law: Ccpd = compiled(&[]);
@@ -478,7 +478,7 @@ fn a_window_that_loses_what_recovery_sent_comes_down() {
     law.on(&mut s, Event::Cut, &seen);
     assert_eq!(s.window, 60.0);
     law.on(&mut s, Event::Cut, &seen);
-    assert_eq!(s.window, 30.0);
+    assert_eq!(s.window, 40.0);
     law.on(&mut s, ONE, &seen);
     assert_eq!(s.window, 40.0);
     law.on(&mut s, Event::Cut, &seen);
