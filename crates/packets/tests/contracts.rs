@@ -47,14 +47,14 @@ fn of<'a>(run: &'a Run, name: &str) -> &'a CustomerSummary {
 #[test]
 fn udp_within_its_contract_is_in_profile_and_who_floods_pays() {
     for entry in EDGES {
-        let law = format!("law = \"{}\", committed_rate = \"4 Mbit/s\", bucket = \"125 kB\"", entry.name);
+        let law = format!("law = \"{}\", committed_rate = \"4 Mbit/s\", bucket = \"20 kB\"", entry.name);
         let customers = [("good", cbr(4, "950 kbit/s"), law.clone()), ("bad", cbr(4, "5 Mbit/s"), law)];
         let customers = customers.each_ref().map(|(name, flows, law)| (*name, flows.as_str(), law.as_str()));
         let run = run(&contracts("10 Mbit/s", "21 s", &customers));
         let (good, bad) = (of(&run, "good"), of(&run, "bad"));
         let least = if entry.name == "early-marking" { 0.999 } else { 1.0 };
         assert!(good.in_profile_fraction.unwrap() >= least, "{}: {good:?}", entry.name);
-        assert_eq!(run.summary.whole.groups["good"].loss_rate, 0.0, "{}", entry.name);
+        assert!(run.summary.whole.groups["good"].loss_rate <= 1.0 - least, "{}", entry.name);
         assert!((good.achieved_fraction.unwrap() - 0.95).abs() < 0.003, "{}: {good:?}", entry.name);
         assert!((bad.in_profile_fraction.unwrap() - 0.2).abs() < 0.002, "{}: {bad:?}", entry.name);
         assert!((bad.throughput_bit_per_s / 6.2e6 - 1.0).abs() < 0.01, "{}: {bad:?}", entry.name);

@@ -34,7 +34,8 @@ const BESIDES: &str = "[flows.g]\ncount = 3\ncc = { law = \"newreno\", ecn = tru
 
 /// The same with guarantees for a law that keeps them.
 fn besides(aqm: &str) -> String {
-    let guarantees = if aqm == "bat" || aqm == "clcc" { "floor = \"1 Mbit/s\"\nceiling = \"8 Mbit/s\"\n" } else { "" };
+    let keeps = aqm.starts_with("bat") || aqm.starts_with("clcc") && !aqm.contains("aimd");
+    let guarantees = if keeps { "floor = \"1 Mbit/s\"\nceiling = \"8 Mbit/s\"\n" } else { "" };
     BESIDES.replace("share = 0.3\n", &format!("share = 0.3\n{guarantees}"))
 }
 
@@ -100,6 +101,13 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
             _ => {}
         }
     }
+    // Beginning and end of what green and yellow packets are dropped by; an integrator that gets far within the run.
+    if entry.name == "wred" {
+        settings.push(", green_min = \"2 packets\", green_max = \"60 packets\", yellow_min = \"1 packets\", yellow_max = \"50 packets\", average = false".to_owned());
+    }
+    if entry.name == "clcc" {
+        settings.push(", period = \"40 ms\", edge_near = 2.0, edge_far = 3.0".to_owned());
+    }
     if entry.name == "leadlag" {
         // A rate that only another utility refers to.
         settings.push(", fairness = 2".to_owned());
@@ -116,14 +124,17 @@ fn every_parameter_of_an_aqm_changes_something() {
         let needs = required(entry);
         let with = |more: &str| {
             let aqm = format!("law = \"{}\"{needs}{more}", entry.name);
-            scenario(&(text("law = \"newreno\"", "", &aqm) + &besides(entry.name)))
+            scenario(&(text("law = \"newreno\"", "", &aqm) + &besides(&[entry.name, more].concat())))
         };
         let mut scenarios: Vec<Scenario> = settings(entry).iter().map(|more| with(more)).collect();
         // More than the link carries.
-        let aqm = format!("law = \"{}\"{needs}", entry.name);
-        scenarios.push(scenario(
-            &(text("law = \"newreno\"", "", &aqm) + &besides(entry.name).replace("1 Mbit/s\" }\non_off", "15 Mbit/s\" }\non_off")),
-        ));
+        scenarios.extend(settings(entry).iter().map(|more| {
+            let aqm = format!("law = \"{}\"{needs}{more}", entry.name);
+            let more = besides(&[entry.name, more].concat());
+            scenario(
+                &(text("law = \"newreno\"", "", &aqm) + &more.replace("1 Mbit/s\" }\non_off", "15 Mbit/s\" }\non_off")),
+            )
+        }));
         idle.extend(idle_parameters(entry, &scenarios, |s| &mut s.links["b"].aqm));
     }
     assert_eq!(idle, Vec::<String>::new());
@@ -144,6 +155,10 @@ fn every_parameter_of_a_controller_changes_something() {
         for aqm in ["law = \"red\", ecn = true", "law = \"price\"", "law = \"droptail\"", "law = \"dualpi2\""] {
             scenarios.extend(settings(entry).iter().map(|more| with(more, aqm)));
             scenarios.push(scenario(&(text(&format!("law = \"{}\"{needs}", entry.name), sender, aqm) + BESIDES)));
+            // Where the path becomes another.
+            let changes = text(&format!("law = \"{}\"{needs}", entry.name), sender, aqm)
+                .replace("rate = \"10 Mbit/s\"", "rate = [[\"0 s\", \"10 Mbit/s\"], [\"6 s\", \"3 Mbit/s\"]]");
+            scenarios.push(scenario(&changes));
             // Where nothing is lost.
             let mut clean = with("", aqm);
             clean.links["b"].loss = 0.0;
