@@ -221,7 +221,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
     let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
     let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
     let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
-    let program = program::check(&mut sources, &routes, &rest, &capacities, &wanted)?;
+    let program = program::check(&mut sources, &routes, &rest, &capacities, &wanted);
     let mut members = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
         let at = &rest.sources[i];

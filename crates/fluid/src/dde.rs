@@ -131,10 +131,8 @@ pub fn solve(system: &dyn Delayed, before: &dyn Fn(usize, f64) -> f64, end: f64,
             (next, last_raw, last) = runge_kutta(t, h, &now, &first, &held, &raw, &free, &path);
             changed = Some(i);
         }
-        for i in 0..n {
-            if system.is_bounded(i) {
-                next[i] = f64::max(next[i], 0.0);
-            }
+        for (_, x) in next.iter_mut().enumerate().filter(|(i, _)| system.is_bounded(*i)) {
+            *x = f64::max(*x, 0.0);
         }
         t = if changed.is_some() && t + h < goal { t + h } else { goal };
         path.times.push(t);

@@ -161,19 +161,18 @@ impl Net<'_> {
         let mut x: Vec<f64> =
             binding.iter().map(|&l| state[l].as_ref().map_or(0.0, |r| kinds[l].coordinate(&r.rest))).collect();
         let mut signals = signals_of(state);
-        let mut evaluate =
-            |x: &[f64], signals: &mut Vec<Signal>| -> Result<Option<(Vec<BottleneckRest>, Vec<f64>)>, AnalysisError> {
-                let mut rests = Vec::with_capacity(binding.len());
-                for (&l, x) in binding.iter().zip(x) {
-                    let Some((rest, signal)) = self.at(l, kinds[l], *x)? else { return Ok(None) };
-                    signals[l] = signal;
-                    rests.push(rest);
-                }
-                let excess: Result<Vec<f64>, _> =
-                    binding.iter().zip(&rests).map(|(&l, rest)| self.excess(l, rest, signals)).collect();
-                let excess = excess?;
-                Ok(excess.iter().all(|e| e.is_finite()).then_some((rests, excess)))
-            };
+        let mut evaluate = |x: &[f64], signals: &mut Vec<Signal>| -> Result<Option<Evaluated>, AnalysisError> {
+            let mut rests = Vec::with_capacity(binding.len());
+            for (&l, x) in binding.iter().zip(x) {
+                let Some((rest, signal)) = self.at(l, kinds[l], *x)? else { return Ok(None) };
+                signals[l] = signal;
+                rests.push(rest);
+            }
+            let excess: Result<Vec<f64>, _> =
+                binding.iter().zip(&rests).map(|(&l, rest)| self.excess(l, rest, signals)).collect();
+            let excess = excess?;
+            Ok(excess.iter().all(|e| e.is_finite()).then_some((rests, excess)))
+        };
         let size = |v: &[f64]| v.iter().fold(0.0, |m, e| f64::max(m, e.abs()));
         let Some((mut rests, mut excess)) = evaluate(&x, &mut signals)? else { return Ok(false) };
         for _ in 0..30 {
@@ -223,6 +222,9 @@ impl Net<'_> {
         Ok(true)
     }
 }
+
+/// Links at rest, and what their flows would send beyond what they take.
+type Evaluated = (Vec<BottleneckRest>, Vec<f64>);
 
 /// What the search of a link goes along.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,7 +13,6 @@ use clarabel::solver::{
 use serde::Serialize;
 
 use crate::equilibrium::Equilibrium;
-use crate::error::AnalysisError;
 use crate::source::{Demand, Signal, Source};
 
 /// What the program says beside the equilibrium.
@@ -38,50 +37,46 @@ struct Curve {
 }
 
 /// Solves the program of `sources` whose rest is `rest`; `wanted` is what each link takes [packets/s]. None where the
-/// program is not known: a demand of changing elasticity, two kinds of price, losses.
-///
-/// # Errors
-/// A law did not come to rest at a neighbouring price.
+/// program is not known: a demand of changing elasticity or without rest at a neighbouring price, two kinds of price,
+/// losses.
 pub(crate) fn check(
     sources: &mut [Source],
     routes: &[Vec<usize>],
     rest: &Equilibrium,
     capacities: &[f64],
     wanted: &[f64],
-) -> Result<Option<Program>, AnalysisError> {
+) -> Option<Program> {
     let by_delay = rest.links.iter().all(|l| l.signal.probability == 0.0);
     let by_marks = rest.links.iter().all(|l| l.signal.queueing_delay_s == 0.0) && sources.iter().all(Source::is_marked);
     if !by_delay && !by_marks {
-        return Ok(None);
+        return None;
     }
     let mut curves = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
         let at = rest.signals[i];
         let price = if by_delay { at.queueing_delay_s } else { -libm::log1p(-at.probability) };
-        let mut demand = |q: f64| -> Result<Option<f64>, AnalysisError> {
+        let mut demand = |q: f64| -> Option<f64> {
             let signal = if by_delay {
                 Signal { queueing_delay_s: q, probability: 0.0 }
             } else {
                 Signal { queueing_delay_s: 0.0, probability: -libm::expm1(-q) }
             };
-            match source.demand(signal, f64::INFINITY)? {
-                Demand::Rest(r) => Ok(Some(r.rate)),
-                Demand::Unbounded => Ok(None),
+            match source.demand(signal, f64::INFINITY) {
+                Ok(Demand::Rest(r)) => Some(r.rate),
+                Ok(Demand::Unbounded) | Err(_) => None,
             }
         };
-        let (Some(more), Some(here), Some(less)) = (demand(0.5 * price)?, demand(price)?, demand(2.0 * price)?) else {
-            return Ok(None);
-        };
+        let (more, here, less) = (demand(0.5 * price)?, demand(price)?, demand(2.0 * price)?);
         let (first, second) = (libm::log2(more / here), libm::log2(here / less));
         if first.partial_cmp(&0.0) != Some(core::cmp::Ordering::Greater) || (first - second).abs() > ONE_NUMBER * first
         {
-            return Ok(None);
+            return None;
         }
         // Two digits beyond what the elasticity has are noise of the demand's own search.
         let exponent = libm::round(1e6 / (0.5 * (first + second))) / 1e6;
         curves.push(Curve { weight: price * libm::pow(here, exponent), exponent, price });
     }
-    let Some((rates, prices)) = solve(&curves, sources, routes, capacities, wanted) else { return Ok(None) };
+    let (rates, prices) = solve(&curves, sources, routes, capacities, wanted)?;
     let rate_difference = rates.iter().zip(&rest.sources).map(|(x, s)| (x / s.rate - 1.0).abs()).fold(0.0, f64::max);
     let ours = |l: usize| {
         let signal = rest.links[l].signal;
@@ -89,7 +84,7 @@ pub(crate) fn check(
     };
     let highest = curves.iter().map(|c| c.price).fold(0.0, f64::max);
     let price_difference = prices.iter().enumerate().map(|(l, p)| (p - ours(l)).abs() / highest).fold(0.0, f64::max);
-    Ok(Some(Program { exponents: curves.iter().map(|c| c.exponent).collect(), rate_difference, price_difference }))
+    Some(Program { exponents: curves.iter().map(|c| c.exponent).collect(), rate_difference, price_difference })
 }
 
 /// Rates [packets/s] and prices.

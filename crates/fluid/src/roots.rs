@@ -29,9 +29,9 @@ pub fn rightmost(
     let mut starts: Vec<(f64, Complex)> = Vec::new();
     for locus in loci {
         let distance = |k: usize| (locus[k].1 + Complex::ONE).abs();
-        for k in 1..locus.len().max(1) - 1 {
+        for (k, (w, _)) in locus.iter().enumerate().take(locus.len().max(1) - 1).skip(1) {
             if distance(k) <= distance(k - 1) && distance(k) <= distance(k + 1) {
-                starts.push((distance(k), Complex::axis(locus[k].0)));
+                starts.push((distance(k), Complex::axis(*w)));
             }
         }
     }

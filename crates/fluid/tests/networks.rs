@@ -88,8 +88,11 @@ impl Random {
     }
 }
 
+/// Gives a source of some round trip its alpha and, if it is dynamic, its zero and nu/kappa.
+type Lawful<'a> = &'a mut dyn FnMut(&mut Random, f64) -> (f64, Option<(f64, f64)>);
+
 /// Routing of full row rank over 1 to 4 links and 4 to 11 sources; every link is a bottleneck.
-fn random(r: &mut Random, decades: f64, law: &mut dyn FnMut(&mut Random, f64) -> (f64, Option<(f64, f64)>)) -> Network {
+fn random(r: &mut Random, decades: f64, law: Lawful<'_>) -> Network {
     let (links, sources) = (1 + r.below(4), 4 + r.below(8));
     loop {
         let routes: Vec<Vec<usize>> = (0..sources)

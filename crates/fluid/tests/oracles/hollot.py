@@ -43,5 +43,5 @@ if __name__ == "__main__":
     for n, r in ((60, 0.246), (60, 0.1), (120, 0.246), (200, 0.15), (30, 0.246), (20, 0.4)):
         wc = bisect(lambda w: modulus(w, k, z, n, r) - 1, 1e-4, 1e3)
         w180 = bisect(lambda w: phase(w, k, z, n, r) + pi, 1e-4, 1e3)
-        print(f"    [{n}.0, {r}, {1 / modulus(w180, k, z, n, r):.6f}, {w180:.6f}, "
-              f"{degrees(phase(wc, k, z, n, r) + pi):.5f}, {wc:.6f}],")
+        print(f"    [{n}.0, {r}, {1 / modulus(w180, k, z, n, r):.9g}, {w180:.9g}, "
+              f"{degrees(phase(wc, k, z, n, r) + pi):.5f}, {wc:.9g}],")
