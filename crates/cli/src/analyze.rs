@@ -160,7 +160,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
         let mut angles = Vec::with_capacity(locus.len());
         for p in locus {
             // Without the jumps by a whole turn.
-            let angle = p.im.atan2(p.re).to_degrees() + turns;
+            let angle = libm::atan2(p.im, p.re).to_degrees() + turns;
             let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
             turns -= jump;
             before = Some(angle - jump);
@@ -198,9 +198,9 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
 /// What Theorem 2 of fast-aqm allows at most: the static law's spiral at its bound, through -1.
 fn bound() -> CurveView {
     let spiral = |k: i32| {
-        let angle = 0.2 * 1.02_f64.powi(k);
+        let angle = 0.2 * libm::pow(1.02, f64::from(k));
         let size = core::f64::consts::FRAC_PI_2 / angle;
-        (-size * angle.sin(), -size * angle.cos())
+        (-size * libm::sin(angle), -size * libm::cos(angle))
     };
     CurveView {
         name: "bound of Theorem 2 (alpha = pi/2)".into(),

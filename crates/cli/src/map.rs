@@ -74,7 +74,7 @@ impl Along {
             along.unit = unit;
             let ratio = to / from;
             let share = |k: u16| f64::from(k) / f64::from(points - 1);
-            along.values = (0..points).map(|k| rounded(from * (ratio.ln() * share(k)).exp())).collect();
+            along.values = (0..points).map(|k| rounded(from * libm::exp(libm::log(ratio) * share(k)))).collect();
         }
         along.values.dedup();
         let quoted = |v: &f64| {
@@ -156,9 +156,9 @@ impl Map {
         for x in &self.x.values {
             let column: Vec<&Point> = self.cells.iter().filter(|c| c.x == *x).collect();
             let crossing = column.windows(2).find_map(|pair| {
-                let (a, b) = (pair[0].gain_margin?.ln(), pair[1].gain_margin?.ln());
+                let (a, b) = (libm::log(pair[0].gain_margin?), libm::log(pair[1].gain_margin?));
                 let share = a / (a - b);
-                (a * b < 0.0).then(|| (pair[0].y.ln() + share * (pair[1].y / pair[0].y).ln()).exp())
+                (a * b < 0.0).then(|| libm::exp(libm::log(pair[0].y) + share * libm::log(pair[1].y / pair[0].y)))
             });
             points.extend(crossing.map(|y| (*x, y)));
         }

@@ -195,15 +195,14 @@ fn prepare<'a>(
     let stem = scenario::stem(&file);
     let there =
         |s: &Shared<'_>| std::ptr::eq(s.source, source) && s.batch.stem == stem && s.world.name() == world.name();
-    let at = match shared.iter().position(there) {
-        Some(at) => at,
-        None => {
-            let (title, text) = (item.title.clone(), scenario::text(&file)?);
-            let batch =
-                Batch { stem, title, text, command: command(&source.key, id, extent), cells: Vec::new(), swept: true };
-            shared.push(Shared { source, world, batch });
-            shared.len() - 1
-        }
+    let at = if let Some(at) = shared.iter().position(there) {
+        at
+    } else {
+        let (title, text) = (item.title.clone(), scenario::text(&file)?);
+        let batch =
+            Batch { stem, title, text, command: command(&source.key, id, extent), cells: Vec::new(), swept: true };
+        shared.push(Shared { source, world, batch });
+        shared.len() - 1
     };
     let all = &mut shared[at].batch.cells;
     for cell in &cells {

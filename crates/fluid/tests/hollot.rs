@@ -14,6 +14,7 @@ use scenarios::{cc, off};
 const C: f64 = 3750.0;
 
 /// Flows, round trip [s]; gain margin, phase crossover [rad/s], phase margin [degrees], gain crossover [rad/s].
+#[expect(clippy::unreadable_literal, reason = "as they are printed")]
 const ORACLE: [[f64; 6]; 6] = [
     [60.0, 0.246, 8.65176455, 3.49729101, 75.13540, 0.528785776],
     [60.0, 0.1, 70.7922844, 10.2448522, 92.82974, 0.0358993432],

@@ -199,7 +199,7 @@ mod tests {
             (state >> 33) as f64 / (1u64 << 31) as f64
         };
         for _ in 0..2000 {
-            let wants: Vec<Want> = (0..1 + (unit() * 6.0) as usize)
+            let wants: Vec<Want> = (0..=((unit() * 6.0) as usize))
                 .map(|_| Want {
                     demand: if unit() < 0.3 { GREEDY } else { unit() * 80.0 },
                     floor: if unit() < 0.5 { 0.0 } else { unit() * 15.0 },

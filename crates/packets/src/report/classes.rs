@@ -89,7 +89,9 @@ impl Span<'_> {
             Want {
                 demand: if greedy { f64::INFINITY } else { *offered },
                 floor: class.map_or(0.0, |class| class.floor.bit_per_s()),
-                ceiling: class.and_then(|class| class.ceiling).map_or(f64::INFINITY, |rate| rate.bit_per_s()),
+                ceiling: class
+                    .and_then(|class| class.ceiling)
+                    .map_or(f64::INFINITY, penstock_law::quantity::Rate::bit_per_s),
                 weight,
             }
         };

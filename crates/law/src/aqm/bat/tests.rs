@@ -46,7 +46,9 @@ pub(in crate::aqm) fn run<A: Aimd>(law: &A, offered_mbit: &[f64]) -> (Vec<f64>, 
             .collect();
         let (all, room) = (let_in.iter().sum::<f64>(), 200.0 - queue + S * dt);
         if all > room {
-            let_in.iter_mut().for_each(|n| *n *= room / all);
+            for n in &mut let_in {
+                *n *= room / all;
+            }
         }
         let all: f64 = let_in.iter().sum();
         queue = (queue + all - S * dt).max(0.0);
