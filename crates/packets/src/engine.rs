@@ -2,7 +2,7 @@
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
-use penstock_link::{Offer, Port};
+use penstock_link::{Offer, Port, Ring};
 use penstock_scenario::seed::Coins;
 use penstock_scenario::world::{End, RunError, Sighting, Watcher};
 
@@ -131,6 +131,9 @@ impl Engine {
         measure.close(self);
         self.now = self.end;
         self.check()?;
+        // What is under way has been counted; tables of many flows may need its memory.
+        self.lines.iter_mut().for_each(|line| line.packets = Ring::new());
+        self.flows.iter_mut().for_each(|flow| flow.data.release());
         Ok(measure.taken)
     }
 

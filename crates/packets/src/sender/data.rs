@@ -189,6 +189,11 @@ impl Data {
         self.records.segment(tx).map(|low| crate::packet::expand(self.una, low))
     }
 
+    /// The run is over: nothing more is sent or heard.
+    pub(crate) fn release(&mut self) {
+        self.records = Records::new();
+    }
+
     /// The retransmission timer expired: everything in flight counts as lost.
     pub(crate) fn timeout(&mut self) {
         match &mut self.rule {

@@ -40,7 +40,8 @@ impl<N: Clocked> Typed<N> {
         Self { law, estimates: vec![Estimates::new(&wanted); flows], wanted }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
     fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
         let estimates = &mut self.estimates[flow];
         estimates.before(&self.wanted, now, event);

@@ -33,7 +33,7 @@ pub(super) struct Records {
 
 impl Records {
     pub(super) fn new() -> Self {
-        Self { ring: vec![Record::default(); 8], base: 0, next: 0 }
+        Self { ring: vec![Record::default(); 4], base: 0, next: 0 }
     }
 
     #[inline]
