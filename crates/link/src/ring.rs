@@ -4,7 +4,7 @@
 //! size, was seen in profiles.
 
 /// A queue of values that are copied in and out.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Ring<T> {
     slots: Vec<T>,
     head: usize,
