@@ -212,14 +212,20 @@ fn measured(finding: &penstock_papers::Finding) -> String {
         [one] => number(one.value),
         _ if ordered => all.iter().map(|m| number(m.value)).collect::<Vec<_>>().join(", "),
         _ => {
-            // What is compared with another cell is shown by its lead.
-            let shown = |m: &penstock_papers::Measured| m.value - m.against.unwrap_or(0.0);
+            // What is compared with another cell is shown by its lead, what is to be near a value by how far off it is.
+            let off = finding.bound.as_deref().is_some_and(|b| b.starts_with("each of") && b.contains('%'));
+            let shown = |m: &penstock_papers::Measured| match m.against {
+                Some(wanted) if off => 100.0 * (m.value / wanted - 1.0),
+                against => m.value - against.unwrap_or(0.0),
+            };
             let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
             let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
             let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
+            let (number, unit): (&dyn Fn(f64) -> String, _) =
+                if off { (&|x| significant(x, 2), " %") } else { (&number, "") };
             match (number(least), number(most)) {
-                (least, most) if least == most => format!("{word}{least} throughout"),
-                (least, most) => format!("{word}{least} to {most}"),
+                (least, most) if least == most => format!("{word}{least}{unit} throughout"),
+                (least, most) => format!("{word}{least} to {most}{unit}"),
             }
         }
     };

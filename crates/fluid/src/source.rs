@@ -352,11 +352,28 @@ impl Source {
         drift
     }
 
+    /// A law that sets its window anew with every acknowledgement is followed some way to where it sets it: its mean drift,
+    /// a rate times a difference, vanishes without a rate as well, and a search from far below would end there.
+    fn approach(&mut self, state: &mut [f64], u: &Inputs) {
+        if self.queue.is_none() {
+            return;
+        }
+        for _ in 0..300 {
+            let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
+            let seen = self.seen(&duals, u);
+            let event = Event::Ack { packets: self.packets_per_ack, marked: 0 };
+            for (x, after) in state.iter_mut().zip(self.machine.after(&duals, event, &seen)) {
+                *x += 0.1 * (after.value - *x);
+            }
+        }
+    }
+
     /// Where the law rests at a constant signal, or that it asks for more than `most` [packets/s] a flow.
     pub(crate) fn demand(&mut self, signal: Signal, most: f64) -> Result<Demand, AnalysisError> {
         let u = self.inputs(signal);
         let period = self.needs.tick_s.unwrap_or(self.base_rtt_s);
-        let start = self.last.clone();
+        let mut start = self.last.clone();
+        self.approach(&mut start, &u);
         let this = core::cell::RefCell::new(&mut *self);
         let mut drift = |state: &[Dual]| this.borrow_mut().drift(state, &u);
         let mut escaped = |state: &[f64]| {
@@ -365,7 +382,8 @@ impl Source {
         };
         let mut outcome = settle(&start, period, &mut drift, &mut escaped);
         if outcome == Outcome::Lost {
-            let fresh = this.borrow().machine.start().to_vec();
+            let mut fresh = this.borrow().machine.start().to_vec();
+            this.borrow_mut().approach(&mut fresh, &u);
             outcome = settle(&fresh, period, &mut drift, &mut escaped);
         }
         match outcome {

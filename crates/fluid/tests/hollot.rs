@@ -67,6 +67,7 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
             packets_per_ack: 1,
             queue_marks: true,
             loss: 0.0,
+            queue: None,
             clocking: Some(Clocking::Paced),
             queue: None,
         })

@@ -19,10 +19,10 @@ pub struct Passed {
     pub level: f64,
     /// Its square, integrated over time [B^2 s].
     pub level_squared: f64,
-    /// How long a packet more of tokens would not have fitted [s].
-    pub full_s: f64,
-    /// How long there were no tokens for a packet [s].
-    pub empty_s: f64,
+    /// How long a packet more of tokens would not have fitted.
+    pub full: Time,
+    /// How long there were no tokens for a packet.
+    pub empty: Time,
 }
 
 /// A conditioner at a customer's entry. It neither delays nor drops.
@@ -101,18 +101,19 @@ impl Conditioner {
 
     /// Integrates the level up to `now`: it rises at the committed rate and then stands at the brim.
     fn integrate(&mut self, now: Time) {
-        let span = now.since(self.passed.at).seconds();
+        let elapsed = now.since(self.passed.at);
+        let span = elapsed.seconds();
         let (rate, brim, start) = (self.contract.committed_bit_per_s / 8.0, self.contract.bucket_bytes, self.level);
         // When the level reaches a mark, within the span.
-        let until = |mark: f64| ((mark - start) / rate).clamp(0.0, span);
-        let rising = until(brim);
+        let until = |mark: f64| Time::from_seconds((mark - start) / rate).min(elapsed);
+        let rising = ((brim - start) / rate).clamp(0.0, span);
         let standing = span - rising;
         let risen = rate * rising;
         let p = &mut self.passed;
         p.level += (start + risen / 2.0) * rising + brim * standing;
         p.level_squared += (start * start + start * risen + risen * risen / 3.0) * rising + brim * brim * standing;
-        p.full_s += span - until(brim - self.packet);
-        p.empty_s += if self.packet > brim { span } else { until(self.packet) };
+        p.full += elapsed - until(brim - self.packet);
+        p.empty += if self.packet > brim { elapsed } else { until(self.packet) };
         p.at = now;
         self.level = (start + rate * span).min(brim);
     }
@@ -150,7 +151,7 @@ mod tests {
         let p = edge.read(Time(10 * MS));
         assert!((p.level - (4.0 * 4.0 / 2.0 + 4.0 * 6.0)).abs() < 1e-9, "{p:?}");
         assert!((p.level_squared - (64e3 / 3.0 + 96e3)).abs() < 1e-6, "{p:?}");
-        assert!((p.empty_s - 1e-3).abs() < 1e-12 && (p.full_s - 7e-3).abs() < 1e-12, "{p:?}");
+        assert_eq!((p.empty, p.full), (Time(MS), Time(7 * MS)));
         assert_eq!((p.packets, p.bytes), ([4, 0, 0], [4000, 0, 0]));
     }
 
@@ -188,7 +189,10 @@ mod tests {
             assert_eq!(ample.colour(Time(n * MS), 1000, || 0.0), Colour::Green);
         }
         let (none, ample) = (none.read(Time(1000 * MS)), ample.read(Time(1000 * MS)));
-        assert!(none.level == 0.0 && (none.empty_s - 1.0).abs() < 1e-9 && (none.full_s - 1.0).abs() < 1e-9, "{none:?}");
-        assert!(ample.full_s > 0.999 && ample.empty_s == 0.0 && (ample.level / 12.5e6 - 1.0).abs() < 1e-3, "{ample:?}");
+        assert_eq!((none.level, none.empty, none.full), (0.0, Time(1000 * MS), Time(1000 * MS)));
+        assert!(
+            ample.full > Time(999 * MS) && ample.empty == Time::ZERO && (ample.level / 12.5e6 - 1.0).abs() < 1e-3,
+            "{ample:?}"
+        );
     }
 }

@@ -318,8 +318,8 @@ impl Span<'_> {
             in_profile_fraction: in_profile(&from, &to),
             bucket_mean_bytes: Some(mean),
             bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
-            time_full: Some((to.full_s - from.full_s) / seconds),
-            time_empty: Some((to.empty_s - from.empty_s) / seconds),
+            time_full: Some((to.full - from.full).seconds() / seconds),
+            time_empty: Some((to.empty - from.empty).seconds() / seconds),
         }
     }
 }

@@ -61,6 +61,26 @@ fn udp_within_its_contract_is_in_profile_and_who_floods_pays() {
     }
 }
 
+/// Figure 3 of Random Early Marking: with a design for the flows that are there the level settles at three quarters of the
+/// bucket, and what is in profile is the contract; the plain bucket's is nowhere.
+#[test]
+fn the_early_marker_holds_its_level() {
+    let with = |law: &str| {
+        let law = format!("law = \"{law}, committed_rate = \"10 Mbit/s\"");
+        let customers = [("near", tcp(20, "20 ms"), law.clone()), ("far", tcp(20, "100 ms"), law)];
+        let customers = customers.each_ref().map(|(name, flows, law)| (*name, flows.as_str(), law.as_str()));
+        run(&contracts("20 Mbit/s", "120 s", &customers).replace("warmup = \"1 s\"", "warmup = \"40 s\""))
+    };
+    let (marked, plain) = (with("early-marking\", least_flows = 20"), with("token-bucket\""));
+    for name in ["near", "far"] {
+        let c = of(&marked, name);
+        assert!((c.bucket_mean_bytes.unwrap() / 125e3 - 0.75).abs() < 0.05, "{name}: {c:?}");
+        assert!(c.time_empty.unwrap() < 0.005, "{name}: {c:?}");
+    }
+    let total = |run: &Run| run.summary.whole.links["b"].throughput_bit_per_s;
+    assert!(total(&marked) > total(&plain) && of(&plain, "far").time_empty.unwrap() > 0.01);
+}
+
 /// Contracts beyond the link: everything is in profile, the buckets stay full, and the buffer decides.
 #[test]
 fn a_contract_beyond_the_link_is_no_limit() {

@@ -15,17 +15,19 @@ fn dumbbell(duration: &str, aqm: &str, flows: &str) -> String {
     )
 }
 
-/// Equation (6): n sources of a largest rate each rest where `n x_m exp(-alpha q / (M d)) = c0`.
+/// Equation (6): sources of a largest rate each rest where `n x_m exp(-alpha q / (M d)) = c0`. Clocked by acknowledgements,
+/// so that their rate is window over round trip; the register of 31 marks reads a price some 4 % high there (reference,
+/// 9.4), which is 3 % of rate.
 #[test]
 fn the_static_law_rests_where_its_demand_is_the_capacity() {
-    let flows = "[flows.f]\ncount = 10\ncc = { law = \"leadlag\", eta = 0, max_rate = \"20 Mbit/s\" }";
+    let flows = "[flows.f]\ncount = 10\nsender = { pacing = \"off\" }\n\
+                 cc = { law = \"leadlag\", eta = 0, max_rate = \"20 Mbit/s\" }";
     let run = run(&dumbbell("60", "aqm = { law = \"price\" }", flows));
     let link = &run.summary.whole.links["b"];
     assert!((link.utilization - 0.95).abs() < 0.005, "{}", link.utilization);
-    let price = 0.08 / 0.37 * libm::log(10.0 * 2500.0 / (0.95 * 12_500.0));
-    let measured = link.price_mean.unwrap();
-    // Sources that are limited by a window besides their pacing sit up to 9 % below (reference, 6.11).
-    assert!((0.90..1.02).contains(&(measured / price)), "{measured} {price}");
+    let demand = 10.0 * 2500.0 * libm::exp(-0.37 * link.price_mean.unwrap() / 0.08);
+    let ratio = demand / (0.95 * 12_500.0);
+    assert!((0.97..1.06).contains(&ratio), "{ratio}");
 }
 
 /// (27), (28) and their link, a plain queue: K packets of each flow are queued, with either exponent.
@@ -43,19 +45,25 @@ fn with_delay_k_packets_of_each_flow_are_queued() {
     }
 }
 
-/// REM keeps its queue at b* whatever the number of flows: that is told by the price alone.
+/// REM keeps its queue at b* whatever the number of flows: that is told by the price alone. Its gains are those of `price`
+/// on this line, with a zero at 0.5 rad/s; the paper's are for lines a hundred times slower. b* is large enough that the queue never runs
+/// empty: time in which it did would count as `x < c`, and be made up for by a longer queue.
 #[test]
 fn rem_holds_its_queue_whatever_the_number_of_flows() {
     let measure = |n: u32| {
         let flows = format!("[flows.f]\ncount = {n}\ncc = {{ law = \"leadlag\", taubar = \"500 ms\" }}");
-        let run = run(&dumbbell("120", "aqm = { law = \"rem\", ecn = true, bstar = \"60 packets\" }", &flows));
+        let run = run(&dumbbell(
+            "120",
+            "aqm = { law = \"rem\", ecn = true, bstar = \"200 packets\", gamma = 0.5, alpha = 0.005 }",
+            &flows,
+        ));
         let link = &run.summary.whole.links["b"];
         (link.queue_mean_packets, link.utilization, link.price_mean.unwrap())
     };
     let (few, many) = (measure(10), measure(30));
     for (queue, utilization, _) in [few, many] {
-        assert!((queue - 60.0).abs() < 6.0, "{queue}");
-        assert!(utilization > 0.99, "{utilization}");
+        assert!((queue - 200.0).abs() < 10.0, "{queue}");
+        assert!(utilization > 0.999, "{utilization}");
     }
     assert!(many.2 > 2.5 * few.2, "three times the flows, about three times the price: {few:?} {many:?}");
 }

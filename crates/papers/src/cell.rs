@@ -122,12 +122,20 @@ pub(crate) fn samples(cells: &[Cell], measure: Measure<'_>, seeds: Seeds) -> Res
         Seeds::Mean | Seeds::Each => mean(values),
         Seeds::Min => least(values),
         Seeds::Max => largest(values),
+        Seeds::Sd => deviation(values),
     };
     Ok(joined.into_iter().map(|(labels, values)| Sample { labels, value: join(&values) }).collect())
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard deviation of a sample; zero of a single number.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (values.len().max(2) - 1) as f64).sqrt()
 }
 
 pub(crate) fn least(values: &[f64]) -> f64 {
@@ -173,5 +181,13 @@ mod tests {
         assert_eq!(joined(Seeds::Min)[0].value, 0.8);
         assert_eq!(joined(Seeds::Max)[0].value, 1.0);
         assert_eq!(joined(Seeds::Each).len(), 2);
+        assert!((joined(Seeds::Sd)[0].value - 0.02_f64.sqrt()).abs() < 1e-12, "of a sample: over n - 1");
+        let over = samples(
+            &cells,
+            Measure { over: Some("flows.0.rtt_s"), ..Measure::of("links.bottleneck.utilization") },
+            Seeds::Mean,
+        )
+        .unwrap();
+        assert_eq!(over[0].value, 9.0);
     }
 }

@@ -129,6 +129,11 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         let measure = Measure { path: measure.get_ref(), minus: minus.as_deref(), over: over.as_deref() };
         let all = cell::samples(cells, measure, claim.seeds).map_err(fault)?;
         let mut chosen = chosen(&all, claim).map_err(fault)?;
+        if !claim.per.is_empty() {
+            for sample in &mut chosen {
+                sample.value /= counterpart(sample, &claim.per, &all).map_err(fault)?.value;
+            }
+        }
         if let Some(reduce) = claim.reduce {
             chosen = vec![reduced(&chosen, reduce)];
         }
@@ -154,11 +159,16 @@ fn in_words(claim: &Claim) -> String {
     let path = |p: &Option<toml::Spanned<String>>| p.as_ref().map(|p| p.get_ref().clone());
     let measure = path(&claim.measure).unwrap_or_default();
     let difference = path(&claim.minus).map_or(measure.clone(), |minus| format!("{measure} - {minus}"));
-    match path(&claim.over) {
+    let measured = match path(&claim.over) {
         Some(over) if claim.minus.is_some() => format!("({difference}) / {over}"),
         Some(over) => format!("{difference} / {over}"),
         None => difference,
+    };
+    if claim.per.is_empty() {
+        return measured;
     }
+    let others: Vec<&str> = claim.per.values().map(String::as_str).collect();
+    format!("{measured} / that of {}", others.join(", "))
 }
 
 fn tabled(table: &Table, claim: &Claim, prefix: &str, cells: &[Cell], given: &[&str]) -> Result<Vec<Measured>, String> {
@@ -186,6 +196,7 @@ fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
         Reduce::Mean => ("mean", cell::mean(&values)),
         Reduce::Min => ("least", cell::least(&values)),
         Reduce::Max => ("largest", cell::largest(&values)),
+        Reduce::Ratio => ("largest over least", cell::largest(&values) / cell::least(&values)),
     };
     Sample { labels: vec![("over".into(), format!("{word} of {}", values.len()))], value }
 }
@@ -267,6 +278,19 @@ fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measu
     Ok(measured)
 }
 
+/// The sample whose labels differ in `other` only.
+fn counterpart<'a>(sample: &Sample, other: &IndexMap<String, String>, all: &'a [Sample]) -> Result<&'a Sample, String> {
+    let mut wanted: IndexMap<String, Values> =
+        sample.labels.iter().map(|(key, value)| (key.clone(), Values::One(value.clone()))).collect();
+    for (key, value) in other {
+        wanted.insert(key.clone(), Values::One(value.clone()));
+    }
+    all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
+        let words: Vec<String> = wanted.values().map(Values::words).collect();
+        format!("no cell to compare with: {}", words.join(", "))
+    })
+}
+
 fn against(
     other: &Other,
     chosen: &[Sample],
@@ -276,15 +300,7 @@ fn against(
 ) -> Result<Vec<Measured>, String> {
     let mut measured = Vec::new();
     for sample in chosen {
-        let mut wanted: IndexMap<String, Values> =
-            sample.labels.iter().map(|(key, value)| (key.clone(), Values::One(value.clone()))).collect();
-        for (key, value) in &other.cells {
-            wanted.insert(key.clone(), Values::One(value.clone()));
-        }
-        let counterpart = all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
-            let words: Vec<String> = wanted.values().map(Values::words).collect();
-            format!("no cell to compare with: {}", words.join(", "))
-        })?;
+        let counterpart = counterpart(sample, &other.cells, all)?;
         measured.push(Measured {
             at: cell::words(&sample.labels, given),
             value: sample.value,

@@ -164,6 +164,9 @@ pub struct Claim {
     /// Which cells it is about: for each key, the value they have, or the values.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
+    /// What it is divided by, seeds joined: the same number in the cells where these keys have these values instead.
+    #[serde(default)]
+    pub per: IndexMap<String, String>,
     /// How cells that differ in their seed only are joined.
     #[serde(default)]
     pub seeds: Seeds,
@@ -224,6 +227,8 @@ pub enum Seeds {
     Min,
     /// Their largest.
     Max,
+    /// Their standard deviation, of a sample.
+    Sd,
     /// Not at all: each is tested.
     Each,
 }
@@ -238,6 +243,8 @@ pub enum Reduce {
     Min,
     /// Their largest.
     Max,
+    /// Their largest over their least.
+    Ratio,
 }
 
 /// What must hold of each number.

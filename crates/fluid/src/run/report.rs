@@ -393,8 +393,8 @@ impl Span<'_> {
                     mark_rate: share(sum(&|c| c.marked), acked),
                     retransmits: libm::round(lost) as u64,
                     timeouts: 0,
-                    bottleneck: None,
                     window_left_by_cuts: None,
+                    bottleneck: None,
                     transfers: None,
                 },
             );

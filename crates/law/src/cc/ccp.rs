@@ -102,10 +102,10 @@ numbers! {
     pub(super) struct State {
         /// Congestion window.
         window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
     }
     frozen {
+        /// Slow-start threshold [packets]; of no account once slow start is over, and so no part of the dynamics.
+        ssthresh: N,
         /// Slow start is not over.
         slow_start: bool,
         /// Nothing was told since the last congestion event: it is being recovered from.

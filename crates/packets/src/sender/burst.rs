@@ -16,7 +16,7 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// The first packet is due at `start`; least time between two packets [s].
+    /// Packets at least `gap_s` apart [s], the first due at `start` [ps].
     pub(crate) fn new(gap_s: f64, start: u64) -> Self {
         let mut burst = Self { gap: 0, gap_s: 0.0, due: start, left: 0, scheduled: false };
         burst.space(gap_s);

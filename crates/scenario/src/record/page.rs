@@ -22,6 +22,7 @@ write it; `make bless` writes this page.
 | `summary.json` | what was measured, in numbers |
 | `flows.parquet` | one row a flow, over the measured span, under the names of `flows` below; what does not apply is null |
 | `links.parquet`, `groups.parquet` | series of links and of groups, a row each `sample` |
+| `customers.parquet` | series of customers that have a conditioner |
 | `flows-series.parquet` | series of the flows of groups with `series = true` |
 | `transfers.parquet` | one row a transfer, where flows have more than one |
 | `packets.pcapng` | packets at one end of every flow, with `run --pcap` |
@@ -37,7 +38,7 @@ In claims of a paper and in `sweep.json` a number is named by its path, such as 
 const SERIES: &str = "\
 ## Series
 
-A row has `time_s` and the `link`, the `group` or the `flow` it is about; one of `transfers.parquet` a transfer that ended. An *average* is over the
+A row has `time_s` and the `link`, the `group`, the `customer` or the `flow` it is about; one of `transfers.parquet` a transfer that ended. An *average* is over the
 `sample` before `time_s`, an *instant* is at it; the Parquet files say which in each column's metadata.
 
 | file | column | kind | meaning |
@@ -54,6 +55,11 @@ A row has `time_s` and the `link`, the `group` or the `flow` it is about; one of
 | | `window_packets` | instant | congestion window, mean of the flows; absent for sources without one |
 | | `rtt_s` | average | mean of the round-trip samples; absent where there was none |
 | | `losses_per_s` | average | data packets lost |
+| `customers.parquet` | `throughput_bit_per_s` | average | bits on the wire that receivers got |
+| | `in_profile_fraction` | average | share of the bytes that entered green; absent where none did |
+| | `bucket_bytes` | instant | level of the bucket of the committed rate |
+| | `bucket_mean_bytes` | average | the same, over time |
+| | the conditioner's own | instant | its state after the last packet, under the names of `penstock laws` |
 | `flows-series.parquet` | `goodput_bit_per_s`, `throughput_packets_per_s`, `rtt_s` | average | as above, of one flow |
 | | `in_flight_packets` | instant | packets sent and neither acknowledged nor thought lost |
 | | `estimated_rtt_s`, `estimated_base_rtt_s`, `estimated_price_s` | instant | what the law is told |
