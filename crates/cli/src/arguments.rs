@@ -171,13 +171,7 @@ pub(crate) struct Analyze {
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
     /// Values of each range of a stability map
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 11,
-        requires = "stability_map",
-        value_parser = clap::value_parser!(u16).range(2..=200)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(2..=200))]
     pub(crate) map_points: u16,
     /// Also write analysis.json and report.html below this directory
     #[arg(long, value_name = "DIR")]

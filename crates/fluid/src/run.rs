@@ -146,9 +146,6 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
     }
-    if scenario.stop.is_some() {
-        return Err(refused("`stop` ends a run early, which fluid does not know".to_owned()));
-    }
     if let Some((name, _)) = scenario.customers.iter().find(|(_, c)| c.conditioner.is_some()) {
         return Err(refused(format!("the customer `{name}` has a conditioner, which fluid does not know")));
     }
@@ -161,10 +158,6 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (group.access.is_some(), "interfaces with queues of their own"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "acknowledgements that come late"),
-            (group.size.is_some(), "transfers of a size"),
-            (group.spacing_jitter > 0.0, "packets spaced at random"),
-            (group.sender.burst > 1, "bursts"),
-            (group.sender.receive_window.is_finite(), "a receive window"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));

@@ -107,8 +107,7 @@ pub struct CustomerSummary {
 /// One link over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
-    /// Share of the rate used by what left the link, acknowledgements included. A packet counts where it ends, so a span of
-    /// a few packets may have a little more than 1.
+    /// Share of the rate used by what left the link, acknowledgements included.
     pub utilization: f64,
     /// Bits that left the link, per second.
     pub throughput_bit_per_s: f64,
@@ -169,7 +168,7 @@ pub struct GroupSummary {
     /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<BottleneckSummary>,
-    /// Share of the data packets that were lost on the way, among those lost or delivered in the span; 0 where there were none.
+    /// Share of the data packets sent that were lost on the way.
     pub loss_rate: f64,
     /// Share of the data packets delivered that arrived marked.
     pub mark_rate: f64,
@@ -232,7 +231,7 @@ pub struct FlowSummary {
     /// Smallest round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_s: Option<f64>,
-    /// Share of its data packets that were lost, among those lost or delivered in the span; 0 where there were none.
+    /// Share of its data packets that were lost.
     pub loss_rate: f64,
     /// Share of its delivered data packets that arrived marked.
     pub mark_rate: f64,
