@@ -31,10 +31,11 @@ impl Sack {
     #[inline]
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, event: u64) -> bool {
         if records.keeps(heard.tx) {
-            self.deliver(records, heard.tx);
+            let mut news = u32::from(deliver(records, heard.tx));
             if let Some(from) = heard.from {
-                self.deliver_run(records, heard.tx, from);
+                news += deliver_run(records, heard.tx, from);
             }
+            self.in_flight -= news;
         }
         self.delivered = self.delivered.max(heard.tx + 1);
         let in_flight = &mut self.in_flight;
@@ -43,30 +44,6 @@ impl Sack {
             return self.examine(records, una.max(heard.cumulative), event);
         }
         false
-    }
-
-    #[inline]
-    fn deliver(&mut self, records: &mut Records, tx: u64) -> bool {
-        let record = records.at(tx);
-        let news = record.fate == Fate::InFlight;
-        record.fate = Fate::Delivered;
-        self.in_flight -= u32::from(news);
-        news
-    }
-
-    /// The block tells of earlier packets whose acknowledgements were lost: those sent just before this one.
-    #[cold]
-    fn deliver_run(&mut self, records: &mut Records, tx: u64, from: u64) {
-        let mut seq = expand(from, records.at(tx).seq);
-        let mut tx = tx;
-        while tx > records.base && seq > from {
-            tx -= 1;
-            let earlier = records.at(tx).seq;
-            if expand(from, earlier) != seq - 1 || !self.deliver(records, tx) {
-                break;
-            }
-            seq -= 1;
-        }
     }
 
     /// Declares lost what was overtaken; true if that is a new congestion event.
@@ -134,6 +111,32 @@ impl Sack {
         self.examined = records.next;
         records.settle(una, || {});
     }
+}
+
+/// A transmission arrived; whether that is news.
+#[inline]
+fn deliver(records: &mut Records, tx: u64) -> bool {
+    let record = records.at(tx);
+    let news = record.fate == Fate::InFlight;
+    record.fate = Fate::Delivered;
+    news
+}
+
+/// The block tells of earlier packets whose acknowledgements were lost: those sent just before this one. How many there
+/// are is counted here and taken from what is in flight by the caller: where this function did that itself, the optimised
+/// build (rustc 1.95, one codegen unit, fat LTO) left the subtraction out.
+#[cold]
+fn deliver_run(records: &mut Records, tx: u64, from: u64) -> u32 {
+    let (mut seq, mut tx, mut news) = (expand(from, records.at(tx).seq), tx, 0);
+    while tx > records.base && seq > from {
+        tx -= 1;
+        let earlier = records.at(tx).seq;
+        if expand(from, earlier) != seq - 1 || !deliver(records, tx) {
+            break;
+        }
+        (seq, news) = (seq - 1, news + 1);
+    }
+    news
 }
 
 #[cfg(test)]
