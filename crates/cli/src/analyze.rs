@@ -1,7 +1,9 @@
 //! `penstock analyze`: where a scenario rests, and whether it stays there.
 
+use core::cell::Cell as Held;
+
 use penstock_fluid::analysis::NyquistPoint;
-use penstock_fluid::{Analysis, AnalysisError, Options, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Busy, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -15,8 +17,9 @@ use serde::Serialize;
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
+use crate::meter::Meter;
 use crate::study::Study;
-use crate::{machine, scenario};
+use crate::{machine, scenario, terminal};
 
 /// An analysis of one cell.
 #[derive(Debug, Serialize)]
@@ -34,13 +37,18 @@ struct Analyzed {
 pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let at = arguments.at.as_deref().map(quantity::time).transpose();
     let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
-    let options = Options { at, ..Options::default() };
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
+    let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
+    if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
+        return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));
+    }
+    let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
+    let options = Options { at, clocking };
     let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let mut all = Vec::new();
     for cell in cells {
-        let analysis = penstock_fluid::analyze(&cell.scenario, &options);
+        let analysis = penstock_fluid::analyze_watched(&cell.scenario, &options, &busy());
         let analysis = analysis.map_err(|e| refused(arguments, &cell, &e))?;
         all.push((cell, analysis));
     }
@@ -63,6 +71,27 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     }
     study.end()?;
     Ok(Done::Well)
+}
+
+/// The longest that nothing is heard of an analysis [s].
+const SILENCE_S: f64 = 5.0;
+
+/// A line now and then of what an analysis of thousands of classes is busy with.
+fn busy() -> impl Fn(Busy) {
+    let (since, said_s) = (Meter::start(), Held::new(0.0));
+    move |what| {
+        let now = since.wall_s();
+        if now - said_s.get() < SILENCE_S {
+            return;
+        }
+        said_s.set(now);
+        terminal::note(match what {
+            Busy::Rest(asked) => format!("equilibrium: {asked} demands asked for, {now:.0} s"),
+            Busy::Loop(reading, taken) => {
+                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", word(&reading))
+            }
+        });
+    }
 }
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {

@@ -25,21 +25,16 @@ use remarks::{assumptions, warnings};
 /// Roots of each reading that are kept.
 const ROOTS: usize = 6;
 
+/// Points of each Nyquist plot.
+const POINTS: u32 = 400;
+
 /// What to analyse.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Only flows active then: started, and not stopped. None takes all.
     pub at: Option<Time>,
     /// How a group's packets are timed, by its name; others as their law's gap and window say.
     pub clocking: BTreeMap<String, Clocking>,
-    /// Points of each Nyquist plot.
-    pub nyquist_points: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { at: None, clocking: BTreeMap::new(), nyquist_points: 400 }
-    }
 }
 
 /// A number of a law's state at rest.
@@ -255,8 +250,7 @@ pub fn analyze_watched(
     }
     let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
     let closed = Loop { links: responses, members };
-    let readings: Vec<LoopReading> =
-        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points, watch)).collect();
+    let readings: Vec<LoopReading> = Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, watch)).collect();
     let last = &readings[readings.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
@@ -314,7 +308,7 @@ fn hops(
     hops
 }
 
-fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch: &dyn Fn(Busy)) -> LoopReading {
+fn read(closed: &Loop, reading: Reading, sources: &[Source], watch: &dyn Fn(Busy)) -> LoopReading {
     let (slowest_s, fastest_s) = closed.span();
     let span = Span { slowest_s, fastest_s };
     let taken = Cell::new(0);
@@ -362,10 +356,10 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch:
     let (lowest, highest) = (middle / 100.0, middle * 100.0);
     let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
     let nyquist = if closed.links.len() == 1 {
-        let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
+        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
         let mut w = lowest;
-        let mut plot = Vec::with_capacity(points as usize);
-        for _ in 0..points {
+        let mut plot = Vec::with_capacity(POINTS as usize);
+        for _ in 0..POINTS {
             let l = gain(Complex::axis(w));
             if l.is_finite() {
                 plot.push(point(w, l));
@@ -376,7 +370,7 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch:
     } else {
         let thin = |locus: &Vec<(f64, Complex)>| {
             let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
-            let every = within.len().div_ceil(points.max(2) as usize).max(1);
+            let every = within.len().div_ceil(POINTS as usize).max(1);
             within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
         };
         loci.iter().map(thin).collect()

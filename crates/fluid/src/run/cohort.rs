@@ -9,7 +9,7 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
-use super::packets::{drive, put, state_of};
+use super::packets::{State, drive, put, state_of};
 use super::queue::Queue;
 use crate::source::Clocking;
 
@@ -458,7 +458,7 @@ impl Cohort {
         let seen = [0.0, 1.0].map(|share| self.seen(between(share)));
         let (law, each, marks) = (&mut self.law, self.packets_per_ack, self.needs.marks);
         let marked = self.marked;
-        let mut change = |s: &[f64], share: f64| {
+        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
             let signal = between(share);
             let line = |a: f64, b: f64| a + share * (b - a);
             let seen = Path {
@@ -467,7 +467,6 @@ impl Cohort {
                 price_s: line(seen[0].price_s, seen[1].price_s),
                 ..Path::unknown()
             };
-            let mut sum = vec![0.0; s.len()];
             let mut add = |chance: f64, event: Event| {
                 if chance == 0.0 {
                     return;
@@ -475,7 +474,8 @@ impl Cohort {
                 law.restart(1);
                 put(law.as_mut(), 1, s);
                 law.on(1, event, &seen);
-                for ((sum, after), before) in sum.iter_mut().zip(state_of(law.as_mut(), 1)).zip(s) {
+                let after = state_of(law.as_mut(), 1);
+                for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
                     *sum += chance * (after - before);
                 }
             };
@@ -492,7 +492,6 @@ impl Cohort {
             }
             let cut = if marks == Marks::Cut { p } else { 0.0 };
             add(cut + signal.lost, Event::Cut);
-            sum
         };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
@@ -548,7 +547,7 @@ impl Cohort {
     }
 
     /// The law's state, to be shown.
-    pub(super) fn state(&mut self) -> (Vec<f64>, &'static [(&'static str, &'static str)]) {
+    pub(super) fn state(&mut self) -> (State, &'static [(&'static str, &'static str)]) {
         (state_of(self.law.as_mut(), 0), self.law.names())
     }
 
