@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
 use crate::complex::Complex;
-use crate::equilibrium::{Equilibrium, LinkRest, find};
+use crate::equilibrium::{Equilibrium, LinkRest, Other, find};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
 use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member, Reading};
 use crate::roots::rightmost;
-use crate::source::{Clocking, Source};
+use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
 use remarks::{assumptions, warnings};
 
@@ -121,6 +121,20 @@ pub struct ClassPoint {
     pub nearest_kink: Option<f64>,
 }
 
+/// Where a scenario could rest instead.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OtherRest {
+    /// The link that would say something else, or the class whose law would rest elsewhere.
+    pub place: String,
+    /// Time in the queue [s].
+    pub queueing_delay_s: f64,
+    /// Probability of a mark, or of a drop.
+    pub probability: f64,
+    /// Of a class, the rate of one flow [packets/s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_packets_per_s: Option<f64>,
+}
+
 /// A point of the loop gain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NyquistPoint {
@@ -176,6 +190,9 @@ pub struct Analysis {
     pub links: Vec<LinkPoint>,
     /// The classes of flows, in the order of the scenario.
     pub classes: Vec<ClassPoint>,
+    /// Other equilibria, of which nothing else here speaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherRest>,
     /// The loop in each reading, from the least to the most that is counted.
     pub readings: Vec<LoopReading>,
     /// The convex program of the same sources and links, where their utilities are known.
@@ -269,6 +286,7 @@ pub fn analyze_watched(
             .enumerate()
             .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
             .collect(),
+        others: rest.others.iter().map(|other| other_rest(other, &names, &classes, &rest)).collect(),
         program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
         warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
@@ -399,6 +417,14 @@ fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkRest, nearest_kin
         state: named(bottleneck.names(), &at.state),
         nearest_kink,
     }
+}
+
+fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equilibrium) -> OtherRest {
+    let (place, Signal { queueing_delay_s, probability }, rate_packets_per_s) = match *other {
+        Other::Link(l, signal) => (names[l].to_owned(), signal, None),
+        Other::Class(i, rate) => (classes[i].name.clone(), rest.signals[i], Some(rate)),
+    };
+    OtherRest { place, queueing_delay_s, probability, rate_packets_per_s }
 }
 
 fn class_point(
