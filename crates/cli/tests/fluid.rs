@@ -121,7 +121,7 @@ fn a_stability_map_has_a_verdict_for_each_cell() {
         x,
         "links.bottleneck.aqm.a=1.82e-5..2e-3",
     ]);
-    assert!(out.contains("Stability map") && out.contains("200 ms"), "{out}");
+    assert!(out.contains("links.bottleneck.aqm.a \\ flows.ftp.rtt") && out.contains("200 ms"), "{out}");
     for wrong in ["rtt", "flows.ftp.rtt=5", "flows.ftp.rtt=9..3 ms"] {
         let ended = bench.run(&["analyze", "pi.toml", "--stability-map", wrong, x]);
         assert!(ended.status == 2 && ended.err.contains("--stability-map"), "{}", ended.err);
