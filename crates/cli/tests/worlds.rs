@@ -92,6 +92,10 @@ fn stages(scenario: &Scenario, rate_bound: f64, price_bound: f64) {
     for ((name, p), (_, f)) in packets.summary.windows.iter().zip(&fluid.summary.windows) {
         let (rate, price) = apart(p, f);
         println!("{name}: rates within {:.2} %, price {:+.2} %", 100.0 * rate, 100.0 * price);
+        for (group, g) in p.groups.iter().filter(|(_, g)| g.throughput_packets_per_s > 0.0) {
+            let off = f.groups[group].throughput_packets_per_s / g.throughput_packets_per_s - 1.0;
+            println!("    {group}: {:+.2} %", 100.0 * off);
+        }
         assert!(rate < rate_bound && price.abs() < price_bound, "{name}: {rate} {price}");
     }
 }
@@ -103,9 +107,10 @@ fn fig_8_in_packets_is_the_fluid() {
     stages(&scenario("fast-aqm-fig8.toml", &[("defaults.flows.cc.taubar", "\"500 ms\"")]), 0.04, 0.10);
 }
 
-/// Paced only, as the equations have it: both within 3 %.
+/// Paced only, as the equations have it: both within 3 %. It **fails** in stage 5: the group of 40 ms, whose windows are of 19
+/// packets and noisy, has 4.3 % more in packets (one seed); docs/validation/fluid.md says why.
 #[test]
-#[ignore = "tens of millions of packets; run in release"]
+#[ignore = "tens of millions of packets; fails in stage 5, where one group is 4.3 % off"]
 fn fig_8_paced_only_is_the_fluid() {
     let mut scenario = scenario("fast-aqm-fig8.toml", &[("defaults.flows.cc.taubar", "\"500 ms\"")]);
     for group in scenario.groups.values_mut() {

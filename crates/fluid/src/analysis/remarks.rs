@@ -1,5 +1,7 @@
 //! What an analysis takes for granted, and what should make its reader careful.
 
+use core::fmt::Write;
+
 use penstock_law::law::Linearises;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
@@ -99,7 +101,7 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
     let more = of_a_kind.len().saturating_sub(FEW);
     of_a_kind.truncate(FEW);
     if let (Some(last), 1..) = (of_a_kind.last_mut(), more) {
-        last.push_str(&format!(" (and {more} more like it)"));
+        let _ = write!(last, " (and {more} more like it)");
     }
     of_a_kind
 }
