@@ -1,7 +1,7 @@
 //! `penstock analyze`: where a scenario rests, and whether it stays there.
 
 use penstock_fluid::analysis::NyquistPoint;
-use penstock_fluid::{Analysis, AnalysisError, Options, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Complex, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -17,6 +17,7 @@ use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::folder::{File, Folder};
 use crate::map::{self, Map};
+use crate::paper::loops::unwrapped;
 use crate::{machine, record, scenario, terminal};
 
 /// An analysis of one cell.
@@ -155,19 +156,9 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
         let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { word(&last.reading) };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
         let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
-        let mut turns = 0.0;
-        let mut before: Option<f64> = None;
-        let mut angles = Vec::with_capacity(locus.len());
-        for p in locus {
-            // Without the jumps by a whole turn.
-            let angle = libm::atan2(p.im, p.re).to_degrees() + turns;
-            let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
-            turns -= jump;
-            before = Some(angle - jump);
-            angles.push((at(p), angle - jump));
-        }
+        let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
         gain.lines.push(Line::new(name.clone(), modulus));
-        phase.lines.push(Line::new(name, angles));
+        phase.lines.push(Line::new(name, unwrapped(&points)));
     }
     gain.marks = vec![Mark::Horizontal { at: 1.0, label: String::new() }];
     phase.marks = vec![Mark::Horizontal { at: -180.0, label: String::new() }];
