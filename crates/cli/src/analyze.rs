@@ -5,20 +5,19 @@ use penstock_fluid::{Analysis, AnalysisError, Complex, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
-use penstock_report::{html, palette, text};
+use penstock_report::palette;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity;
 use penstock_scenario::read::Cell;
 use penstock_scenario::write::print;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
-use crate::folder::{File, Folder};
 use crate::map::{self, Map};
 use crate::paper::loops::unwrapped;
-use crate::{machine, record, scenario, terminal};
+use crate::study::Study;
+use crate::{machine, scenario};
 
 /// An analysis of one cell.
 #[derive(Debug, Serialize)]
@@ -39,14 +38,13 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let options = Options { at, ..Options::default() };
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    let out = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let mut all = Vec::new();
     for cell in cells {
         let analysis = penstock_fluid::analyze(&cell.scenario, &options);
         let analysis = analysis.map_err(|e| refused(arguments, &cell, &e))?;
         all.push((cell, analysis));
     }
-    let mut values = Vec::new();
     for (cell, analysis) in all {
         let mut view = view(&analysis, &cell.scenario, arguments);
         let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &options)).transpose()?;
@@ -62,31 +60,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
             page.sections.insert(1, section);
         }
         let analyzed = Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), analysis, stability_map: map };
-        let value = serde_json::to_value(&analyzed).map_err(|e| Failure::Bug(e.to_string()))?;
-        if !arguments.json {
-            if !cell.labels.is_empty() {
-                terminal::say(cell.name())?;
-            }
-            terminal::say(text::page(&page))?;
-        }
-        if let Some(out) = &out {
-            let files: Vec<File> = vec![
-                ("analysis.json".into(), record::bytes(&value)?),
-                ("report.html".into(), html::write(&page).into_bytes()),
-            ];
-            let path = out.put(&format!("{}-analysis", scenario::stem(&arguments.file)), &files)?;
-            if !arguments.json {
-                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
-            }
-        }
-        values.push(value);
+        study.found(&cell, &analyzed, &page)?;
     }
-    if arguments.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&Value::from(several.to_vec()))?,
-        }
-    }
+    study.end()?;
     Ok(Done::Well)
 }
 
