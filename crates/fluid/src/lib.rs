@@ -12,6 +12,7 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`outer`] | loops that a law closes around something else, period by period |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
@@ -32,6 +33,7 @@ mod linear;
 mod machine;
 pub mod margin;
 mod matrix;
+pub mod outer;
 pub mod program;
 pub mod response;
 pub mod retarded;
