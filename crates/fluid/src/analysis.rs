@@ -1,6 +1,6 @@
 //! From a scenario to its analysis.
 
-mod bench;
+pub(crate) mod bench;
 mod remarks;
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use bench::{Bench, Class, bench, check_buffer, classes};
 use remarks::{assumptions, warnings};
 
 /// Roots of each reading that are kept.
-const ROOTS: usize = 6;
+pub(crate) const ROOTS: usize = 6;
 
 /// What to analyse.
 #[derive(Debug, Clone)]

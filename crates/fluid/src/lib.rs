@@ -12,6 +12,8 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
+//! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
 //! | [`outer`] | loops that a law closes around something else, period by period |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`program`] | the same equilibrium by convex optimisation |
@@ -25,6 +27,8 @@
 pub mod analysis;
 pub mod bottleneck;
 pub mod complex;
+pub mod conditioner;
+pub mod contracts;
 pub mod dde;
 mod eigen;
 pub mod equilibrium;
