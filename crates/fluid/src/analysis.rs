@@ -304,7 +304,12 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> Loo
         matrix_margins(&matrix, span)
     };
     let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
-    let roots = rightmost(&matrix, &loci, slowest_s, ROOTS).into_iter().map(root).collect();
+    let alone = |s: Complex| vec![vec![gain(s)]];
+    let found = match closed.links.len() {
+        1 => rightmost(&alone, &loci, slowest_s, ROOTS),
+        _ => rightmost(&matrix, &loci, slowest_s, ROOTS),
+    };
+    let roots = found.into_iter().map(root).collect();
     if closed.links.iter().any(|l| l.runs_away) || closed.members.iter().any(|m| m.response.runs_away) {
         // The count of encirclements supposes that each law alone is stable or at the border.
         margins.verdict = Verdict::Undecided;
