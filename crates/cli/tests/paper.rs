@@ -316,7 +316,7 @@ fn the_theory_has_verdicts_too() {
     assert_eq!(bench.names("out/loop").iter().filter(|name| !name.contains('.')).count(), 0, "nothing was run");
     let page = fs::read_to_string(bench.path("out/loop/report.html")).unwrap();
     assert!(page.contains("the complex plane"));
-    assert!(bench.well(&["paper", "--list"]).out.contains("analysis"));
+    assert!(bench.well(&["paper", "--list"]).contains("analysis"));
     bench.write("papers/loop/paper.toml", &THEORY.replace("marking probability", "marking"));
     let refused = bench.run(&["paper", "loop"]);
     assert_eq!(refused.status, 2);
