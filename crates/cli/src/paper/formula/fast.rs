@@ -99,19 +99,24 @@ fn settle(queue: &Queue, rest: &[f64], stream: &mut Stream) -> Option<Way> {
     let mut windows: Vec<f64> = rest.iter().map(start).collect();
     // When it was within 1e-3, 1e-6 and 1e-9 for the first time, and how near exactly.
     let mut passed: Vec<(u32, f64)> = Vec::new();
+    let mut there = f64::INFINITY;
     for step in 0..1_000_000 {
         let here = off(&windows, rest);
         while passed.len() < 3 && here < libm::pow(1e-3, (passed.len() + 1) as f64) {
             passed.push((step, here));
         }
         if passed.len() == 3 {
-            let factor = |(a, x): (u32, f64), (b, y): (u32, f64)| libm::pow(y / x, 1.0 / f64::from((b - a).max(1)));
+            // What passes two of them at one update fell by that update's factor at least.
+            let factor = |(a, x): (u32, f64), (b, y): (u32, f64)| {
+                if a == b { here / there } else { libm::pow(y / x, 1.0 / f64::from(b - a)) }
+            };
             return Some(Way {
                 steps: passed[2].0,
                 last: factor(passed[1], passed[2]),
                 before: factor(passed[0], passed[1]),
             });
         }
+        there = here;
         queue.step(&mut windows);
     }
     None
@@ -125,12 +130,15 @@ mod tests {
     /// falls by `1 - gamma` at each update.
     #[test]
     fn one_flow_keeps_its_packets_in_the_queue() {
-        let keys = [("starts", "5"), ("flows", "1"), ("alpha", "100"), ("gamma", "0.5")];
-        let path = [("capacity", "83333"), ("from", "180 ms"), ("to", "180 ms")];
-        let labels: Vec<(String, String)> = keys.iter().chain(&path).map(|(k, v)| ((*k).into(), (*v).into())).collect();
-        let numbers = without_delay(&Given(&labels)).unwrap().numbers;
-        assert_eq!(numbers["share"], 1.0);
-        assert!((numbers["factor"].as_f64().unwrap() - 0.5).abs() < 1e-3, "{numbers}");
+        for (gamma, factor) in [("0.5", 0.5), ("1", 0.0)] {
+            let keys = [("starts", "5"), ("flows", "1"), ("alpha", "100"), ("gamma", gamma)];
+            let path = [("capacity", "83333"), ("from", "180 ms"), ("to", "180 ms")];
+            let labels: Vec<(String, String)> =
+                keys.iter().chain(&path).map(|(k, v)| ((*k).into(), (*v).into())).collect();
+            let numbers = without_delay(&Given(&labels)).unwrap().numbers;
+            assert_eq!(numbers["share"], 1.0);
+            assert!((numbers["factor"].as_f64().unwrap() - factor).abs() < 1e-3, "{numbers}");
+        }
         let queue = Queue { capacity: 83_333.0, alpha: 100.0, gamma: 0.5, base_s: vec![0.18] };
         let mut at_rest = queue.rest();
         assert!((at_rest[0] - (83_333.0 * 0.18 + 100.0)).abs() < 1e-6);
