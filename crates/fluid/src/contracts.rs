@@ -7,7 +7,7 @@
 use penstock_law::cc;
 use penstock_law::edge::Site;
 use penstock_law::edge::early_marking::Aggregate;
-use penstock_scenario::model::{Pacing, Scenario};
+use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -158,7 +158,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
             for class in &own {
                 counted(class)?;
             }
-            Aggregated::new(scenario, name, conditioner, &own)?.analysed(options)
+            Aggregated::new(scenario, name, conditioner, &own, options)?.analysed(options)
         });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
             assumptions.push(format!("the jitter of `{}` counts with its mean, as round-trip time", class.name));
@@ -235,7 +235,9 @@ fn assumptions() -> Vec<String> {
         "every packet out of profile is lost and every other one arrives, the worst case of (3); so no customer hears of \
          another"
             .to_owned(),
-        "no queue stands in the core: round trips are those of propagation".to_owned(),
+        "no queue stands in the core: round trips are those of propagation, and a window is spread over one, `x = W/R` \
+         (where nothing evens it out, a pattern that acknowledgements time would only repeat each round trip)"
+            .to_owned(),
         "every loss counts as one cut (a rate of cuts of rate times probability); hosts let one through in a round trip"
             .to_owned(),
     ]
@@ -297,6 +299,7 @@ impl<'a> Aggregated<'a> {
         customer: &'a str,
         conditioner: Conditioner,
         classes: &'a [&'a Class<'a>],
+        options: &Options,
     ) -> Result<Self, AnalysisError> {
         let flows: u32 = classes.iter().map(|class| class.count).sum();
         let share = conditioner.committed_packets_per_s() / f64::from(flows.max(1));
@@ -317,7 +320,7 @@ impl<'a> Aggregated<'a> {
                 packets_per_ack: class.group.sender.delayed_ack.max(1),
                 queue_marks: false,
                 loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
-                clocking: (class.group.sender.pacing == Pacing::Off).then_some(Clocking::Ack),
+                clocking: Some(options.clocking.get(class.group_name).copied().unwrap_or(Clocking::Paced)),
                 queue: None,
             })
         });
