@@ -206,6 +206,24 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
     })
 }
 
+/// What a customer's contract is for, as its conditioner's designer sees it: what is committed, how many of its flows
+/// answer losses, and the longest of their round trips. None where there is no such customer, contract or flow.
+pub fn aggregate(scenario: &Scenario, customer: &str) -> Option<Aggregate> {
+    let of = scenario.customers.get(customer)?;
+    let (packets_per_s, _) = contract(of.conditioner.as_ref()?, scenario);
+    let site = cc::Site { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
+    let (mut flows, mut rtt_s) = (0.0, 0.0);
+    for class in bench::classes(scenario, &Options::default()) {
+        let chosen = &class.group.cc;
+        let answers = (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.needs().reliable);
+        if answers && of.flows.iter().any(|flows| flows == class.group_name) {
+            flows += f64::from(class.count);
+            rtt_s = f64::max(rtt_s, class.rtt_s);
+        }
+    }
+    (flows > 0.0).then_some(Aggregate { packets_per_s, flows, rtt_s })
+}
+
 /// The customer whose loop comes nearest to -1.
 fn limiting(customers: &[CustomerLoop]) -> Option<String> {
     let distance = |at: &AtRest| at.readings.last().map_or(f64::INFINITY, |r| r.margins.least_distance);

@@ -15,6 +15,7 @@
 //! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
 //! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
 //! | [`outer`] | loops that a law closes around something else, period by period |
+//! | [`sessions`] | how many sessions of a kind are stable together |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
@@ -43,6 +44,7 @@ pub mod response;
 pub mod retarded;
 pub mod roots;
 pub mod run;
+pub mod sessions;
 mod settle;
 pub mod source;
 pub mod theory;
