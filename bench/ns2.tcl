@@ -15,7 +15,7 @@ add-packet-header IP TCP Flags
 
 array set is {
 	rate 622 delay 0.05 flows 100 queue RED limit 1000000 ecn 1 loss 0 seed 1 start 1 stop 60 warmup 20
-	jitter 0 packet 1000 certain mark min_rto 0.2 measure 1
+	jitter 0 packet 1000 certain mark min_rto 0.2 tick 0.01 measure 1
 }
 array set is $argv
 
@@ -24,6 +24,7 @@ Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ 2
 Agent/TCP set packetSize_ [expr $is(packet) - 40]
 Agent/TCP set minrto_ $is(min_rto)
+Agent/TCP set tcpTick_ $is(tick)
 Agent/TCP set timestamps_ false
 Agent/TCP set overhead_ $is(jitter)
 Queue/RED set gentle_ true

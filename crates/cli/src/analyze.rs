@@ -11,19 +11,18 @@ use penstock_fluid::{Analysis, AnalysisError, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
-use penstock_report::{html, palette, text};
+use penstock_report::palette;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity;
 use penstock_scenario::read::Cell;
 use penstock_scenario::write::print;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
-use crate::folder::{File, Folder};
 use crate::map::{self, Map};
-use crate::{machine, record, scenario, terminal};
+use crate::study::Study;
+use crate::{machine, scenario};
 
 /// What is analysed of a scenario: its network, or the loop that lies beside it.
 #[derive(Debug, Serialize)]
@@ -94,13 +93,12 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let options = Options { at, ..Options::default() };
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    let out = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let mut all = Vec::new();
     for cell in cells {
         let answer = Answer::of(&cell.scenario, &options).map_err(|e| refused(arguments, &cell, &e))?;
         all.push((cell, answer));
     }
-    let mut values = Vec::new();
     for (cell, answer) in all {
         let mut view = answer.page(&cell.scenario, arguments);
         let sessions = match &answer {
@@ -130,31 +128,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         }
         let analyzed =
             Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), answer, sessions, stability_map: map };
-        let value = serde_json::to_value(&analyzed).map_err(|e| Failure::Bug(e.to_string()))?;
-        if !arguments.json {
-            if !cell.labels.is_empty() {
-                terminal::say(cell.name())?;
-            }
-            terminal::say(text::page(&page))?;
-        }
-        if let Some(out) = &out {
-            let files: Vec<File> = vec![
-                ("analysis.json".into(), record::bytes(&value)?),
-                ("report.html".into(), html::write(&page).into_bytes()),
-            ];
-            let path = out.put(&format!("{}-analysis", scenario::stem(&arguments.file)), &files)?;
-            if !arguments.json {
-                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
-            }
-        }
-        values.push(value);
+        study.found(&cell, &analyzed, &page)?;
     }
-    if arguments.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&Value::from(several.to_vec()))?,
-        }
-    }
+    study.end()?;
     Ok(Done::Well)
 }
 

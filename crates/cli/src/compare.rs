@@ -2,18 +2,17 @@
 
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, Page, Section, TableView};
-use penstock_report::{html, palette, text};
+use penstock_report::palette;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Measured;
 use penstock_scenario::world::{Cells, Run, RunError, Table};
 use penstock_scenario::write::print;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::arguments::Compare;
 use crate::failure::{Done, Failure};
-use crate::folder::{File, Folder};
-use crate::{interrupt, machine, record, scenario, terminal};
+use crate::study::Study;
+use crate::{interrupt, machine, scenario};
 
 /// A scenario in several worlds.
 #[derive(Debug, Serialize)]
@@ -46,9 +45,8 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     }
     let document = scenario::document(&arguments.file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    let out = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let mut study = Study::open(&arguments.file, "comparison", arguments.out.as_deref(), arguments.json)?;
     interrupt::watch()?;
-    let mut values = Vec::new();
     for cell in &cells {
         let mut runs = Vec::new();
         for name in &arguments.worlds {
@@ -58,31 +56,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
         }
         let compared = compared(cell, &runs);
         let page = page(cell, &compared, &runs, arguments);
-        if !arguments.json {
-            if !cell.labels.is_empty() {
-                terminal::say(cell.name())?;
-            }
-            terminal::say(text::page(&page))?;
-        }
-        let value = serde_json::to_value(&compared).map_err(|e| Failure::Bug(e.to_string()))?;
-        if let Some(out) = &out {
-            let files: Vec<File> = vec![
-                ("comparison.json".into(), record::bytes(&value)?),
-                ("report.html".into(), html::write(&page).into_bytes()),
-            ];
-            let path = out.put(&format!("{}-comparison", scenario::stem(&arguments.file)), &files)?;
-            if !arguments.json {
-                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
-            }
-        }
-        values.push(value);
+        study.found(cell, &compared, &page)?;
     }
-    if arguments.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&Value::from(several.to_vec()))?,
-        }
-    }
+    study.end()?;
     Ok(Done::Well)
 }
 

@@ -153,10 +153,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         }
     }
     if arguments.output.json {
-        match outcomes.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&several)?,
-        }
+        terminal::say_all(&outcomes)?;
     }
     let differs = !arguments.record && outcomes.iter().any(|o| o.differing > 0);
     Ok(if differs { Done::Differs } else { Done::Well })

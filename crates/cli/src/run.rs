@@ -93,10 +93,7 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
         });
     }
     if arguments.output.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&several)?,
-        }
+        terminal::say_all(&values)?;
     }
     Ok(Done::Well)
 }

@@ -49,7 +49,7 @@ mod settle;
 pub mod source;
 pub mod theory;
 
-pub use analysis::{Analysis, Options, analyze};
+pub use analysis::{Analysis, Busy, Options, analyze, analyze_watched};
 pub use complex::Complex;
 pub use error::AnalysisError;
 pub use margin::{Margins, Verdict};
