@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 mod remarks;
 
+use core::cell::Cell;
 use std::collections::BTreeMap;
 
 use penstock_law::quantity::Time;
@@ -203,17 +204,38 @@ impl Analysis {
     }
 }
 
+/// What an analysis is busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Busy {
+    /// The equilibrium: classes asked for their rest so far.
+    Rest(u64),
+    /// A reading of the loop: frequencies at which it was taken so far.
+    Loop(Reading, u64),
+}
+
 /// Analyses a scenario: equilibrium, loop gain with exact delays, margins, verdict.
 ///
 /// # Errors
-/// The scenario has no equilibrium or not one alone, or a law cannot be linearised.
+/// The scenario has no equilibrium, or a law cannot be linearised.
 pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, AnalysisError> {
+    analyze_watched(scenario, options, &|_| ())
+}
+
+/// [`analyze`], with a word now and then of what it is busy with: with thousands of classes it takes minutes.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn analyze_watched(
+    scenario: &Scenario,
+    options: &Options,
+    watch: &dyn Fn(Busy),
+) -> Result<Analysis, AnalysisError> {
     let classes = classes(scenario, options);
     if classes.is_empty() {
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
     }
     let Bench { names, mut links, routes, mut sources } = bench(scenario, options, &classes)?;
-    let rest = find(&mut links, &mut sources, &routes)?;
+    let rest = find(&mut links, &mut sources, &routes, &|asked| watch(Busy::Rest(asked)))?;
     for (l, name) in names.iter().enumerate() {
         check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
     }
@@ -234,7 +256,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
     let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
     let closed = Loop { links: responses, members };
     let readings: Vec<LoopReading> =
-        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points)).collect();
+        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points, watch)).collect();
     let last = &readings[readings.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
@@ -292,11 +314,22 @@ fn hops(
     hops
 }
 
-fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32) -> LoopReading {
+fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch: &dyn Fn(Busy)) -> LoopReading {
     let (slowest_s, fastest_s) = closed.span();
     let span = Span { slowest_s, fastest_s };
-    let gain = |s: Complex| closed.gain(s, reading);
-    let matrix = |s: Complex| closed.matrix(s, reading);
+    let taken = Cell::new(0);
+    let count = || {
+        taken.set(taken.get() + 1);
+        watch(Busy::Loop(reading, taken.get()));
+    };
+    let gain = |s: Complex| {
+        count();
+        closed.gain(s, reading)
+    };
+    let matrix = |s: Complex| {
+        count();
+        closed.matrix(s, reading)
+    };
     let (mut margins, loci) = if closed.links.len() == 1 {
         let (margins, locus) = margins_and_locus(&gain, span);
         (margins, vec![locus])

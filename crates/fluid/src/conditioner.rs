@@ -15,7 +15,8 @@ use crate::machine::{Kink, Machine};
 use crate::response::Reading;
 use crate::settle::{jacobian, root};
 
-/// Where the search for a rest begins, as shares of a full bucket: where a law that starts with one does not clamp.
+/// Where the search for a rest begins, as shares of what the law starts with, a full bucket, and of one where that is
+/// zero: away from the limits at both ends.
 const BEGINNINGS: [f64; 5] = [0.5, 0.25, 0.1, 0.75, 0.9];
 
 /// A conditioner, ready to be asked.
@@ -128,7 +129,9 @@ impl Conditioner {
         let gap = Dual::of(1.0 / rate);
         let full = self.machine.start().to_vec();
         let starts = self.last.clone().into_iter();
-        let starts = starts.chain(BEGINNINGS.map(|share| full.iter().map(|x| share * x).collect::<Vec<f64>>()));
+        let starts = starts.chain(
+            BEGINNINGS.map(|share| full.iter().map(|x| share * if *x == 0.0 { 1.0 } else { *x }).collect::<Vec<f64>>()),
+        );
         for start in starts {
             let found = root(&start, &mut |v| {
                 self.packet(v, gap).0.into_iter().zip(v).map(|(after, before)| after - *before).collect()

@@ -7,7 +7,7 @@
 use penstock_law::cc;
 use penstock_law::edge::Site;
 use penstock_law::edge::early_marking::Aggregate;
-use penstock_scenario::model::{Pacing, Scenario};
+use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -158,7 +158,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
             for class in &own {
                 counted(class)?;
             }
-            Aggregated::new(scenario, name, conditioner, &own)?.analysed(options)
+            Aggregated::new(scenario, name, conditioner, &own, options)?.analysed(options)
         });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
             assumptions.push(format!("the jitter of `{}` counts with its mean, as round-trip time", class.name));
@@ -206,6 +206,24 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
     })
 }
 
+/// What a customer's contract is for, as its conditioner's designer sees it: what is committed, how many of its flows
+/// answer losses, and the longest of their round trips. None where there is no such customer, contract or flow.
+pub fn aggregate(scenario: &Scenario, customer: &str) -> Option<Aggregate> {
+    let of = scenario.customers.get(customer)?;
+    let (packets_per_s, _) = contract(of.conditioner.as_ref()?, scenario);
+    let site = cc::Site { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
+    let (mut flows, mut rtt_s) = (0.0, 0.0);
+    for class in bench::classes(scenario, &Options::default()) {
+        let chosen = &class.group.cc;
+        let answers = (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.needs().reliable);
+        if answers && of.flows.iter().any(|flows| flows == class.group_name) {
+            flows += f64::from(class.count);
+            rtt_s = f64::max(rtt_s, class.rtt_s);
+        }
+    }
+    (flows > 0.0).then_some(Aggregate { packets_per_s, flows, rtt_s })
+}
+
 /// The customer whose loop comes nearest to -1.
 fn limiting(customers: &[CustomerLoop]) -> Option<String> {
     let distance = |at: &AtRest| at.readings.last().map_or(f64::INFINITY, |r| r.margins.least_distance);
@@ -235,7 +253,9 @@ fn assumptions() -> Vec<String> {
         "every packet out of profile is lost and every other one arrives, the worst case of (3); so no customer hears of \
          another"
             .to_owned(),
-        "no queue stands in the core: round trips are those of propagation".to_owned(),
+        "no queue stands in the core: round trips are those of propagation, and a window is spread over one, `x = W/R` \
+         (where nothing evens it out, a pattern that acknowledgements time would only repeat each round trip)"
+            .to_owned(),
         "every loss counts as one cut (a rate of cuts of rate times probability); hosts let one through in a round trip"
             .to_owned(),
     ]
@@ -297,6 +317,7 @@ impl<'a> Aggregated<'a> {
         customer: &'a str,
         conditioner: Conditioner,
         classes: &'a [&'a Class<'a>],
+        options: &Options,
     ) -> Result<Self, AnalysisError> {
         let flows: u32 = classes.iter().map(|class| class.count).sum();
         let share = conditioner.committed_packets_per_s() / f64::from(flows.max(1));
@@ -317,7 +338,7 @@ impl<'a> Aggregated<'a> {
                 packets_per_ack: class.group.sender.delayed_ack.max(1),
                 queue_marks: false,
                 loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
-                clocking: (class.group.sender.pacing == Pacing::Off).then_some(Clocking::Ack),
+                clocking: Some(options.clocking.get(class.group_name).copied().unwrap_or(Clocking::Paced)),
                 queue: None,
             })
         });

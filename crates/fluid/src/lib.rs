@@ -15,6 +15,7 @@
 //! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
 //! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
 //! | [`outer`] | loops that a law closes around something else, period by period |
+//! | [`sessions`] | how many sessions of a kind are stable together |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
@@ -43,11 +44,12 @@ pub mod response;
 pub mod retarded;
 pub mod roots;
 pub mod run;
+pub mod sessions;
 mod settle;
 pub mod source;
 pub mod theory;
 
-pub use analysis::{Analysis, Options, analyze};
+pub use analysis::{Analysis, Busy, Options, analyze, analyze_watched};
 pub use complex::Complex;
 pub use error::AnalysisError;
 pub use margin::{Margins, Verdict};

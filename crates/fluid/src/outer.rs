@@ -8,11 +8,11 @@
 //! period late.
 
 use nalgebra::DMatrix;
-use penstock_law::aqm::{Event, Port, Queue};
+use penstock_law::aqm::{Event, Port, Queue, Site};
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
 use penstock_law::{Dual, Instances, Number};
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{Chosen, Scenario};
 use serde::Serialize;
 
 use crate::complex::Complex;
@@ -32,6 +32,21 @@ const ARRIVED: f64 = 0.05;
 
 /// Where the number turned starts, over where it should be.
 const STARTS: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
+
+/// What the fluid world says of the loops that laws of a scenario's links close.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OuterLoops {
+    /// The scenario's title.
+    pub title: String,
+    /// The worst verdict of all.
+    pub verdict: Verdict,
+    /// The loops, a class each.
+    pub outer_loops: Vec<OuterLoop>,
+    /// What was taken for granted.
+    pub assumptions: Vec<String>,
+    /// What should make a reader careful.
+    pub warnings: Vec<String>,
+}
 
 /// A class whose ratio a law holds to a reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -97,6 +112,37 @@ pub fn has_any(scenario: &Scenario) -> bool {
     scenario.links.values().any(|link| matches!(link.aqm.law.linearises, Linearises::Outer(_)))
 }
 
+/// Analyses the loops that laws of a scenario's links close.
+///
+/// # Errors
+/// A law refuses its parameters.
+pub fn analyze(scenario: &Scenario) -> Result<OuterLoops, AnalysisError> {
+    let outer_loops = loops(scenario)?;
+    let stable = outer_loops.iter().all(|l| l.verdict == Verdict::Stable);
+    let warnings = outer_loops.iter().filter_map(|l| {
+        let (most, worst) = (l.largest_gamma_late?, 1.0 + l.reference_ratio);
+        (most < worst).then(|| {
+            format!(
+                "`{}`: where the ratio answers a period late, it comes to rest for exponents up to {most:.3}, and with a \
+                 reference of {:.4} the exponent may be up to {worst:.3}",
+                l.class, l.reference_ratio
+            )
+        })
+    });
+    Ok(OuterLoops {
+        title: scenario.title.clone(),
+        verdict: if stable { Verdict::Stable } else { Verdict::Unstable },
+        warnings: warnings.collect(),
+        outer_loops,
+        assumptions: vec![
+            "the law inside is fast against a period: classes have settled when the ratio is measured, and it goes as the \
+             number turned to the power of -gamma"
+                .to_owned(),
+            "the line is full, and neither a bound of the number turned nor a preemption is at work".to_owned(),
+        ],
+    })
+}
+
 /// The loops that laws of the scenario's links close, a class each; none where no link has such a law.
 ///
 /// # Errors
@@ -110,27 +156,43 @@ pub fn loops(scenario: &Scenario) -> Result<Vec<OuterLoop>, AnalysisError> {
             continue;
         }
         let site = scenario.site(link);
-        for (at, class) in site.classes.iter().enumerate() {
-            let (Some(share), Some(name)) = (class.share, names.get(at)) else { continue };
-            let compile = |message| AnalysisError::Compile { law: line.aqm.law.name, message };
-            let Some(build) = line.aqm.law.dual else { continue };
-            let mut law = build(&line.aqm.values, &site).map_err(compile)?;
-            for _ in 0..=at {
-                law.add();
+        for (at, name) in names.iter().enumerate() {
+            if site.classes.get(at).is_some_and(|class| class.share.is_some()) {
+                found.extend(loop_of(link, &line.aqm, &site, (at, name))?);
             }
-            let reference = share / (1.0 - share);
-            let step = Step { at, reference, start: Vec::new(), capacity: site.packets_per_s(), law };
-            found.push(step.analysed(link, line.aqm.law.name, name));
         }
     }
     Ok(found)
+}
+
+/// The loop that a law closes around one class of a link: its place among the site's classes, and its name. None where
+/// the law has none, or the class no share.
+///
+/// # Errors
+/// The law refuses its parameters.
+pub fn loop_of(
+    link: &str,
+    aqm: &Chosen<Queue>,
+    site: &Site,
+    (at, name): (usize, &str),
+) -> Result<Option<OuterLoop>, AnalysisError> {
+    let share = site.classes.get(at).and_then(|class| class.share);
+    let (Some(share), Linearises::Outer(_), Some(build)) = (share, aqm.law.linearises, aqm.law.dual) else {
+        return Ok(None);
+    };
+    let compile = |message| AnalysisError::Compile { law: aqm.law.name, message };
+    let mut law = build(&aqm.values, site).map_err(compile)?;
+    for _ in 0..=at {
+        law.add();
+    }
+    let step = Step { at, reference: share / (1.0 - share), capacity: site.packets_per_s(), law };
+    Ok(Some(step.analysed(link, aqm.law.name, name)))
 }
 
 /// The step map of one class.
 struct Step {
     at: usize,
     reference: f64,
-    start: Vec<f64>,
     /// [packets/s]
     capacity: f64,
     law: Box<dyn Instances<Dual, Queue>>,
@@ -166,7 +228,6 @@ impl Step {
         let mut start = Vec::new();
         self.law.restart(self.at);
         self.law.each(self.at, &mut |x| start.push(x.value));
-        self.start.clone_from(&start);
         // At rest the ratio is the reference, and what is remembered of errors is none of them.
         let rest: Vec<f64> = self.after(&constants(&start), Dual::of(self.reference)).iter().map(|x| x.value).collect();
         let mut point = rest.clone();

@@ -29,6 +29,9 @@ pub enum Clocking {
     Ack,
 }
 
+/// Periods of the first step from a rest to the next.
+const LONG: f64 = 1e6;
+
 /// What a path tells a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Signal {
@@ -96,6 +99,8 @@ pub struct Source {
     queue: Option<Queue>,
     /// Where the law last rested; the next search starts there.
     last: Vec<f64>,
+    /// Whether it has rested yet.
+    rested: bool,
 }
 
 /// A class of flows at rest.
@@ -210,6 +215,7 @@ impl Source {
             clocking: flows.clocking,
             queue,
             last: machine.start().to_vec(),
+            rested: false,
             needs,
             machine,
         })
@@ -391,7 +397,9 @@ impl Source {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
             this.borrow_mut().rate(&state, &u).rate.value > most
         };
-        let mut outcome = settle(&start, period, &mut drift, &mut escaped);
+        // Near where it rested before, a long first step is a good one; a bad one is taken back.
+        let first = if this.borrow().rested { LONG * period } else { period };
+        let mut outcome = settle(&start, first, &mut drift, &mut escaped);
         if outcome == Outcome::Lost {
             let mut fresh = this.borrow().machine.start().to_vec();
             this.borrow_mut().approach(&mut fresh, &u);
@@ -402,6 +410,7 @@ impl Source {
                 let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
                 let timed = self.rate(&duals, &u);
                 self.last.clone_from(&state);
+                self.rested = true;
                 Ok(Demand::Rest(SourceRest {
                     state,
                     rate: timed.rate.value,

@@ -4,7 +4,7 @@ mod scenarios;
 
 use penstock_fluid::contracts::{AtRest, Contracts, analyze};
 use penstock_fluid::theory::marking::MarkingLoop;
-use penstock_fluid::{AnalysisError, Complex, Options, Reading, Verdict};
+use penstock_fluid::{AnalysisError, Clocking, Complex, Options, Reading, Verdict};
 use penstock_law::Values;
 use penstock_law::edge::early_marking::{Aggregate, GainRule};
 use penstock_law::edge::{EDGES, Edge};
@@ -225,54 +225,70 @@ fn it_rests_at_the_reference_with_exactly_the_committed_rate_in_profile() {
     for customer in [(10.0, 20.0, 100.0), (10.0, 10.0, 100.0), (10.0, 5.0, 20.0)] {
         let a = analysed(&scenario(customer, 0.0, 125e3));
         let rest = at_rest(&a);
-        assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9, "{rest:?}");
-        assert!(off(rest.level_packets, 0.75 * 125.0) < 1e-9, "{rest:?}");
+        assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9, "{}", rest.in_profile_packets_per_s);
+        assert!(off(rest.level_packets, 0.75 * 125.0) < 1e-6, "{}", rest.level_packets);
         let w = rest.classes[0].window_packets.unwrap();
-        assert!(off(rest.out_probability, 2.0 / (w * w + 2.0)) < 1e-6, "{rest:?}");
+        assert!(off(rest.out_probability, 2.0 / (w * w + 2.0)) < 1e-6, "{} {w}", rest.out_probability);
         assert!(off(w, rest.rate_packets_per_s * customer.2 * 1e-3 / customer.1) < 1e-9);
         assert_eq!(rest.verdict(), Verdict::Stable);
     }
 }
 
 /// The loop through the laws is the one derived by hand, packet by packet: the bucket `b' = b + p - c u`, Algorithm 1
-/// `p' = p - k1 b' + k2 b`, NewReno's window, and acknowledgements that time the packets. Against (8') it has what the
-/// paper leaves out: red packets leave their tokens, `(W^2/2 + 1)/R` is not `W^2/(2R)`, and ACK clocking leads by half a
-/// round trip.
+/// `p' = p - k1 b' + k2 b`, and NewReno's window, spread over a round trip or timed by acknowledgements. Against (8') it
+/// has what the paper leaves out: red packets leave their tokens, and `(W^2/2 + 1)/R` is not `W^2/(2R)`.
 #[test]
 fn the_loop_is_the_one_derived_by_hand() {
     for customer in [(10.0, 20.0, 100.0), (10.0, 10.0, 100.0), (10.0, 5.0, 20.0)] {
-        let a = analysed(&scenario(customer, 0.0, 125e3));
-        let rest = at_rest(&a);
-        let [k1, k2] = aggregate(customer).design(GainRule::Loop).k;
-        let (n, rtt) = (customer.1, customer.2 * 1e-3);
-        let (p, r, w) = (rest.out_probability, rest.rate_packets_per_s, rest.classes[0].window_packets.unwrap());
-        for point in &rest.reading(Reading::Laws).nyquist[0] {
-            let s = Complex::axis(point.frequency_rad_per_s);
-            let back = (-s * (1.0 / r)).exp();
-            let pi = Complex::real(k1) - back * k2;
-            let still = Complex::ONE - back;
-            let edge = pi * ((1.0 - p) / r) / (still * still + pi * back) * (s * (1.0 / r)).hold();
-            let window = Complex::real((0.5 * w * w + 1.0) / rtt) / (s + Complex::real(p * w / rtt));
-            let rate = window / ((s * rtt).hold() * rtt);
-            let gain = edge * rate * (-s * rtt).exp() * n;
-            let is = Complex::new(point.re, point.im);
-            assert!((is - gain).abs() < 1e-6 * gain.abs(), "{customer:?} {s:?}: {is:?} {gain:?}");
+        for clocking in [Clocking::Paced, Clocking::Ack] {
+            let clocking_of = [("group0".to_owned(), clocking)].into();
+            let options = Options { clocking: clocking_of, ..Options::default() };
+            let a = analyze(&scenario(customer, 0.0, 125e3), &options).unwrap();
+            let rest = at_rest(&a);
+            let [k1, k2] = aggregate(customer).design(GainRule::Loop).k;
+            let (n, rtt) = (customer.1, customer.2 * 1e-3);
+            let (p, r, w) = (rest.out_probability, rest.rate_packets_per_s, rest.classes[0].window_packets.unwrap());
+            for point in &rest.reading(Reading::Laws).nyquist[0] {
+                let s = Complex::axis(point.frequency_rad_per_s);
+                let back = (-s * (1.0 / r)).exp();
+                let pi = Complex::real(k1) - back * k2;
+                let still = Complex::ONE - back;
+                let edge = pi * ((1.0 - p) / r) / (still * still + pi * back) * (s * (1.0 / r)).hold();
+                let window = Complex::real((0.5 * w * w + 1.0) / rtt) / (s + Complex::real(p * w / rtt));
+                let spread = if clocking == Clocking::Paced { Complex::ONE } else { (s * rtt).hold() };
+                let gain = edge * window / spread * (-s * rtt).exp() * (n / rtt);
+                let is = Complex::new(point.re, point.im);
+                assert!((is - gain).abs() < 1e-6 * gain.abs(), "{customer:?} {s:?}: {is:?} {gain:?}");
+            }
         }
     }
 }
 
-/// How far that is from (8'): for windows of a dozen packets a few per cent at the crossover.
+/// How far that is from (8'): for windows of a hundred packets, where what the paper leaves out is small, not at all.
 #[test]
 fn the_paper_is_near_where_windows_are_large() {
     let large = analysed(&scenario((100.0, 10.0, 100.0), 0.0, 1250e3));
     let rest = at_rest(&large);
     let (paper, laws) = (&rest.paper.as_ref().unwrap().margins, &rest.reading(Reading::Laws).margins);
-    let crossovers = (paper.gain_crossover_rad_per_s.unwrap(), laws.gain_crossover_rad_per_s.unwrap());
-    assert!(off(crossovers.1, crossovers.0) < 0.02, "{crossovers:?}");
-    // Half a round trip of lead at the crossover is what ACK clocking adds.
-    let lead = 0.5 * crossovers.0 * 0.1 * 180.0 / core::f64::consts::PI;
-    let margins = (paper.phase_margin_deg.unwrap(), laws.phase_margin_deg.unwrap());
-    within(margins.1 - margins.0, lead, 0.5);
+    assert!(off(laws.gain_crossover_rad_per_s.unwrap(), paper.gain_crossover_rad_per_s.unwrap()) < 1e-3);
+    within(laws.phase_margin_deg.unwrap(), paper.phase_margin_deg.unwrap(), 0.1);
+    assert!(off(laws.gain_margin.unwrap(), paper.gain_margin.unwrap()) < 5e-3);
+}
+
+/// For a few packets the loop is faster than the paper's: a window that sends the committed rate in profile is W0 over
+/// `1 - p`, and a packet less lost is a packet more of growth. Worked out by hand elsewhere: crossover, phase margin,
+/// gain margin, against (8') with 10.00, 40.7, 4.3 and 12.50, 47.0, 4.0 in table 1c.
+#[test]
+fn small_windows_leave_less_margin_than_the_paper_has() {
+    for (customer, crossover, phase, gain) in
+        [((10.0, 5.0, 20.0), 12.163, 40.25, 3.589), ((10.0, 20.0, 100.0), 1.8374, 42.92, 4.686)]
+    {
+        let a = analysed(&scenario(customer, 0.0, 125e3));
+        let laws = &at_rest(&a).reading(Reading::Laws).margins;
+        assert!(off(laws.gain_crossover_rad_per_s.unwrap(), crossover) < 1e-3, "{laws:?}");
+        within(laws.phase_margin_deg.unwrap(), phase, 0.05);
+        assert!(off(laws.gain_margin.unwrap(), gain) < 2e-3, "{laws:?}");
+    }
 }
 
 /// Flows that answer nothing count with what they send; several round trips in one contract each with their own.
@@ -289,7 +305,7 @@ fn aggregates_of_several_groups() {
     // Everybody has the same probability, so rates go with the inverse of the round trip.
     assert!(off(rest.classes[2].rate_packets_per_s / rest.classes[0].rate_packets_per_s, 5.0) < 1e-6);
     let paper = rest.paper.as_ref().unwrap();
-    assert_eq!((paper.flows, paper.rtt_s), (15.0, 0.1));
+    assert!(paper.flows == 15.0 && off(paper.rtt_s, 0.1) < 1e-9);
 }
 
 /// What has no loop says why: less sent than is committed, and laws without a derivative.

@@ -78,6 +78,12 @@ pub(super) fn bench<'a>(
     groups_counted(classes)?;
     check_contracts(scenario)?;
     let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
+    let mut crowds = vec![0.0; names.len()];
+    for class in classes {
+        for l in class.group.forward.iter().filter_map(|name| names.iter().position(|n| n == name)) {
+            crowds[l] += f64::from(class.count);
+        }
+    }
     let (mut routes, mut sources) = (Vec::new(), Vec::new());
     for class in classes {
         let route: Vec<usize> =
@@ -91,10 +97,7 @@ pub(super) fn bench<'a>(
             (None, Pacing::Law) => None,
         };
         // A fair share of the narrowest link.
-        let crowd = |l: usize| -> u32 {
-            classes.iter().filter(|c| c.group.forward.iter().any(|n| n == names[l])).map(|c| c.count).sum()
-        };
-        let share = route.iter().map(|l| links[*l].capacity / f64::from(crowd(*l))).fold(f64::INFINITY, f64::min);
+        let share = route.iter().map(|l| links[*l].capacity / crowds[*l]).fold(f64::INFINITY, f64::min);
         let speaks: Vec<usize> = route.iter().copied().filter(|l| !links[*l].is_silent()).collect();
         let marking = speaks.iter().find(|l| links[**l].marks());
         let dropping = speaks.iter().find(|l| !links[**l].marks());

@@ -8,6 +8,9 @@ use crate::equilibrium::Equilibrium;
 use crate::response::Loop;
 use crate::source::{Clocking, Source};
 
+/// Classes that a remark names one by one.
+const FEW: usize = 3;
+
 /// What was taken for granted.
 pub(super) fn assumptions(
     names: &[&str],
@@ -51,25 +54,28 @@ pub(super) fn assumptions(
                 .to_owned(),
         );
     }
-    for (class, at) in classes.iter().zip(&rest.sources).filter(|(_, at)| at.both_bind) {
-        let (this, other) = match at.clocking {
-            Clocking::Ack => ("by acknowledgements", "paced"),
-            Clocking::Paced => ("by its gap", "ACK-clocked"),
-        };
-        said.push(format!(
-            "gap and window of `{}` allow the same rate; its packets are taken as timed {this}, and the {other} form of \
-             the loop may differ",
-            class.name
-        ));
+    for (clocking, this, other) in
+        [(Clocking::Ack, "by acknowledgements", "paced"), (Clocking::Paced, "by their gaps", "ACK-clocked")]
+    {
+        let both = classes.iter().zip(&rest.sources).filter(|(_, at)| at.both_bind && at.clocking == clocking);
+        let names: Vec<&str> = both.map(|(class, _)| class.name.as_str()).collect();
+        if !names.is_empty() {
+            said.push(format!(
+                "gap and window of {} allow the same rate; packets are taken as timed {this}, and the {other} form of \
+                 the loop may differ",
+                some(&names)
+            ));
+        }
     }
-    let sized: Vec<&str> = classes.iter().filter(|c| c.group.size.is_some()).map(|c| c.name.as_str()).collect();
-    if !sized.is_empty() {
-        said.push(format!("transfers of {} are taken as without end", sized.join(", ")));
-    }
-    let spaced = classes.iter().filter(|c| c.group.spacing_jitter > 0.0);
-    said.extend(spaced.map(|c| format!("the gaps of `{}` are taken as even", c.name)));
-    let bursts = classes.iter().filter(|c| c.group.sender.burst > 1);
-    said.extend(bursts.map(|c| format!("the packets of `{}` are taken one by one, not in bursts", c.name)));
+    let mut taken = |as_what: &str, is: fn(&Class<'_>) -> bool| {
+        let found: Vec<&str> = classes.iter().filter(|c| is(c)).map(|c| c.name.as_str()).collect();
+        if !found.is_empty() {
+            said.push(as_what.replace("{}", &some(&found)));
+        }
+    };
+    taken("transfers of {} are taken as without end", |c| c.group.size.is_some());
+    taken("the gaps of {} are taken as even", |c| c.group.spacing_jitter > 0.0);
+    taken("the packets of {} are taken one by one, not in bursts", |c| c.group.sender.burst > 1);
     for class in classes {
         if let Linearises::Declared(what) = class.group.cc.law.linearises {
             said.push(format!("`{}` declares {what}", class.group.cc.law.name));
@@ -77,6 +83,25 @@ pub(super) fn assumptions(
     }
     said.dedup();
     said
+}
+
+/// The first names of a list, and how many more there are.
+fn some(names: &[&str]) -> String {
+    let first: Vec<String> = names.iter().take(FEW).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(FEW) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Of remarks of one kind about classes the first, and how many more there are.
+fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
+    let more = of_a_kind.len().saturating_sub(FEW);
+    of_a_kind.truncate(FEW);
+    if let (Some(last), 1..) = (of_a_kind.last_mut(), more) {
+        last.push_str(&format!(" (and so for {more} classes more)"));
+    }
+    of_a_kind
 }
 
 /// What should make a reader careful.
@@ -104,34 +129,36 @@ pub(super) fn warnings(
     for group in merged {
         said.push(format!("`{group}` has more round trips than {CLASSES_OF_A_GROUP}: neighbours were averaged"));
     }
+    let (mut narrow, mut often, mut classic, mut away) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, (class, source)) in classes.iter().zip(sources).enumerate() {
         let (at, options) = (&rest.sources[i], &class.group.sender);
         if at.window > options.receive_window {
-            said.push(format!(
+            narrow.push(format!(
                 "the receive window of `{}` ({} packets) is below its equilibrium window ({} packets) and was ignored",
                 class.name, options.receive_window, at.window
             ));
         }
         if source.is_cut() && at.window * rest.signals[i].probability > 0.5 {
-            said.push(format!(
+            often.push(format!(
                 "`{}` has {} marks or losses a round: more than one a round is cut once only, which is ignored",
                 class.name,
                 at.window * rest.signals[i].probability
             ));
         }
         if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {
-            said.push(format!(
+            classic.push(format!(
                 "`{}` makes a price of a classic echo, which repeats marks; an echo per packet was assumed",
                 class.name
             ));
         }
         if closed.members[i].response.runs_away {
-            said.push(format!(
+            away.push(format!(
                 "`{}` of `{}` alone runs away at a constant signal: no verdict",
                 source.law(),
                 class.name
             ));
         }
     }
+    said.extend([narrow, often, classic, away].into_iter().flat_map(few));
     said
 }
