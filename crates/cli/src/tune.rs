@@ -231,8 +231,10 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     }
     let gamma = positive("gamma", of.gamma.unwrap_or(1.0 / (1.0 - of.share)), 1e4)?;
     let margin = positive("margin", of.margin, 1e6)?;
-    let near = -1.0 / (margin * gamma);
-    let (between, far) = (1.5 * near, 2.0 * near);
+    // Six digits after the point: what a scenario says, and not the last bits of a quotient.
+    let rounded = |x: f64| libm::round(1e6 * x) / 1e6;
+    let least = -1.0 / (margin * gamma);
+    let (near, between, far) = (rounded(least), rounded(1.5 * least), rounded(2.0 * least));
     if far <= -0.999 {
         return Err(wrong(
             "margin",
