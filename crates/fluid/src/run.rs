@@ -19,7 +19,7 @@ mod report;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Scheduler, Service};
 use penstock_scenario::world::{Run, RunError, Watcher, World};
 
 use crate::source::Clocking;
@@ -135,6 +135,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
+            (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));
@@ -145,6 +146,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
+    }
+    if scenario.stop.is_some() {
+        return Err(refused("`stop` ends a run early, which fluid does not know".to_owned()));
     }
     if let Some((name, _)) = scenario.customers.iter().find(|(_, c)| c.conditioner.is_some()) {
         return Err(refused(format!("the customer `{name}` has a conditioner, which fluid does not know")));
@@ -158,6 +162,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (group.access.is_some(), "interfaces with queues of their own"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "acknowledgements that come late"),
+            (group.spacing_jitter > 0.0, "packets spaced at random"),
+            (group.sender.burst > 1, "bursts"),
+            (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));

@@ -31,7 +31,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
             "every transfer was complete after {} s, before the warm-up ended; a shorter warm-up would do",
             end.seconds()
         );
-        return Err(RunError::Refused { world: "packets", what });
+        return Err(RunError::Input(what));
     }
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
     let span = |a: Time, b: Time| Span {
