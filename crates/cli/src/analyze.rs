@@ -137,7 +137,15 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    Failure::Input(format!("{}: {error}{labels}", arguments.file.display()))
+    let what = format!("{}: {error}{labels}", arguments.file.display());
+    match error {
+        // What the method does not cover; all else is said of the scenario.
+        AnalysisError::NotCounted { .. }
+        | AnalysisError::NotLinear { .. }
+        | AnalysisError::MarksAndDrops { .. }
+        | AnalysisError::TwoClocks { .. } => Failure::Machine(what),
+        _ => Failure::Input(what),
+    }
 }
 
 /// What is said of several sessions whose predictors count their own packets.

@@ -13,6 +13,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::quantity;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::arguments::{Changes, GainRule, Tune, TuneClcc, TuneEarlyMarking};
 use crate::failure::{Done, Failure};
@@ -24,7 +25,7 @@ struct Tuned {
     law: &'static str,
     rule: &'static str,
     /// As they stand in a scenario.
-    parameters: Vec<(&'static str, f64)>,
+    parameters: Vec<(&'static str, Value)>,
     /// The margins of the loop that the rule is made for.
     #[serde(skip_serializing_if = "Option::is_none")]
     margins: Option<Margins>,
@@ -81,9 +82,21 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
     let rtt_s = positive("rtt", quantity::time(rtt).map_err(|e| wrong("rtt", e))?.seconds(), 1e3)?;
     let flows = positive("flows", flows, 1e9)?;
     let frequency = positive("frequency", frequency, 1e5)?;
+    if rate.0 == 0 || packet.0 == 0 {
+        let option = if rate.0 == 0 { "capacity" } else { "packet" };
+        return Err(wrong(option, "zero carries nothing; write more than that"));
+    }
     let worst = TcpPlant { flows, capacity: rate.packets_per_s(packet), rtt_s };
     let rule = PiRule::of(worst, None);
     let (a, b) = rule.difference(1.0 / frequency);
+    // The trapezoidal rule with half a period beyond 1/z.
+    if b <= 0.0 {
+        let least = rule.zero / 2.0;
+        return Err(wrong(
+            "frequency",
+            format!("at {frequency} updates a second `b` is not above zero; write more than {least:.4}"),
+        ));
+    }
     let m = margins(&|s| rule.at(s) * worst.at(s), Span { slowest_s: rtt_s, fastest_s: rtt_s });
     let mut says = vec![format!(
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {flows} flows and at most {rtt_s} s at {} packets/s",
@@ -102,7 +115,7 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
     Ok(Tuned {
         law: "pi",
         rule: "Hollot, Misra, Towsley, Gong, On Designing Improved Controllers for AQM Routers, 2001, section IV",
-        parameters: vec![("a", a), ("b", b), ("frequency", frequency)],
+        parameters: vec![("a", json!(a)), ("b", json!(b)), ("frequency", json!(frequency))],
         margins: Some(m),
         guaranteed_gain_margin: None,
         beside: Vec::new(),
@@ -122,7 +135,12 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
     Ok(Tuned {
         law: "leadlag",
         rule: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, Proposition 3",
-        parameters: vec![("alpha", alpha), ("eta", eta), ("taubar", taubar_s), ("M", bottlenecks)],
+        parameters: vec![
+            ("alpha", json!(alpha)),
+            ("eta", json!(eta)),
+            ("taubar", json!(format!("{taubar_s} s"))),
+            ("M", json!(bottlenecks)),
+        ],
         margins: None,
         guaranteed_gain_margin: Some(guaranteed),
         beside: Vec::new(),

@@ -191,7 +191,9 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         Verdict::Unstable => 2,
     });
     let Some((worst, verdict)) = worst.map(|(customer, verdict)| (customer.name.clone(), verdict)) else {
-        return Err(first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(penstock_law::quantity::Time::seconds) }));
+        return Err(
+            first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(penstock_law::quantity::Time::seconds) })
+        );
     };
     let limiting = limiting(&customers).unwrap_or(worst);
     assumptions.dedup();
