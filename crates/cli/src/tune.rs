@@ -32,9 +32,6 @@ struct Tuned {
     /// The factor by which the gain of any network within the rule may grow.
     #[serde(skip_serializing_if = "Option::is_none")]
     guaranteed_gain_margin: Option<f64>,
-    /// Words and numbers that stand beside the parameters in a scenario.
-    #[serde(skip)]
-    beside: Vec<String>,
     says: Vec<String>,
 }
 
@@ -54,8 +51,7 @@ pub(crate) fn tune(rule: &Tune) -> Result<Done, Failure> {
         terminal::say_json(&tuned)?;
         return Ok(Done::Well);
     }
-    let mut values = tuned.beside.clone();
-    values.extend(tuned.parameters.iter().map(|(name, value)| format!("{name} = {value}")));
+    let values: Vec<String> = tuned.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     terminal::say(format!("{{ law = \"{}\", {} }}", tuned.law, values.join(", ")))?;
     for line in &tuned.says {
         terminal::say(line)?;
@@ -118,7 +114,6 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
         parameters: vec![("a", json!(a)), ("b", json!(b)), ("frequency", json!(frequency))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        beside: Vec::new(),
         says,
     })
 }
@@ -143,7 +138,6 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
         ],
         margins: None,
         guaranteed_gain_margin: Some(guaranteed),
-        beside: Vec::new(),
         says: vec![
             format!("the largest eta is {most:.6}; beta = {beta:.6} 1/s"),
             format!(
@@ -235,10 +229,9 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     Ok(Tuned {
         law: "early-marking",
         rule: "Tartarelli and Banchs, Random Early Marking, (9), (10) and (12); with `loop` the gain of (8) with the bucket",
-        parameters: vec![("k1", design.k[0]), ("k2", design.k[1])],
+        parameters: vec![("gain_rule", json!("given")), ("k1", json!(design.k[0])), ("k2", json!(design.k[1]))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        beside: vec!["gain_rule = \"given\"".to_owned()],
         says: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], says].concat(),
     })
 }
@@ -281,10 +274,9 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
         law: "clcc",
         rule: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control, (6): 1 + beta gamma, and late by a period \
                |beta| gamma < 1",
-        parameters,
+        parameters: parameters.into_iter().map(|(name, beta)| (name, json!(beta))).collect(),
         margins: None,
         guaranteed_gain_margin: Some(margin),
-        beside: Vec::new(),
         says: vec![
             format!(
                 "reference ratio {:.6}; small errors are multiplied by {:.4} a period where classes settle by their \
