@@ -7,7 +7,7 @@ use penstock_fluid::analysis::NyquistPoint;
 use penstock_fluid::contracts::Contracts;
 use penstock_fluid::outer::OuterLoops;
 use penstock_fluid::sessions::{Sessions, most_stable};
-use penstock_fluid::{Analysis, AnalysisError, Margins, Options, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Complex, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
+use crate::paper::loops::unwrapped;
 use crate::study::Study;
 use crate::{machine, scenario};
 
@@ -136,7 +137,15 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    Failure::Input(format!("{}: {error}{labels}", arguments.file.display()))
+    let what = format!("{}: {error}{labels}", arguments.file.display());
+    match error {
+        // What the method does not cover; all else is said of the scenario.
+        AnalysisError::NotCounted { .. }
+        | AnalysisError::NotLinear { .. }
+        | AnalysisError::MarksAndDrops { .. }
+        | AnalysisError::TwoClocks { .. } => Failure::Machine(what),
+        _ => Failure::Input(what),
+    }
 }
 
 /// What is said of several sessions whose predictors count their own packets.
@@ -216,19 +225,9 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
         let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { word(&last.reading) };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
         let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
-        let mut turns = 0.0;
-        let mut before: Option<f64> = None;
-        let mut angles = Vec::with_capacity(locus.len());
-        for p in locus {
-            // Without the jumps by a whole turn.
-            let angle = libm::atan2(p.im, p.re).to_degrees() + turns;
-            let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
-            turns -= jump;
-            before = Some(angle - jump);
-            angles.push((at(p), angle - jump));
-        }
+        let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
         gain.lines.push(Line::new(name.clone(), modulus));
-        phase.lines.push(Line::new(name, angles));
+        phase.lines.push(Line::new(name, unwrapped(&points)));
     }
     gain.marks = vec![Mark::Horizontal { at: 1.0, label: String::new() }];
     phase.marks = vec![Mark::Horizontal { at: -180.0, label: String::new() }];

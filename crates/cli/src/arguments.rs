@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine or version cannot do that; 70 a bug; 130 stopped."
+                        3 this machine, version or world cannot do that; 70 a bug; 130 stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -106,7 +106,7 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files
+    /// Scenario files; the record.toml of a record is one too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run them
@@ -171,7 +171,13 @@ pub(crate) struct Analyze {
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
     /// Values of each range of a stability map
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(2..=200))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 11,
+        requires = "stability_map",
+        value_parser = clap::value_parser!(u16).range(2..=200)
+    )]
     pub(crate) map_points: u16,
     /// Also write analysis.json and report.html below this directory
     #[arg(long, value_name = "DIR")]

@@ -5,7 +5,7 @@ use penstock_report::page::{Column, Page, Section, TableView};
 use penstock_report::palette;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Measured;
-use penstock_scenario::world::{Cells, Run, RunError, Table};
+use penstock_scenario::world::{Cells, Run, Table};
 use penstock_scenario::write::print;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
         for name in &arguments.worlds {
             let world = scenario::world(*name)?;
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
-            runs.push((world.name(), run.map_err(|e| failure(&e))?));
+            runs.push((world.name(), run?));
         }
         let compared = compared(cell, &runs);
         let page = page(cell, &compared, &runs, arguments);
@@ -60,14 +60,6 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     }
     study.end()?;
     Ok(Done::Well)
-}
-
-fn failure(error: &RunError) -> Failure {
-    match error {
-        RunError::Refused { .. } => Failure::input(error),
-        RunError::Stopped => Failure::Stopped,
-        RunError::Broken(what) => Failure::Bug(what.clone()),
-    }
 }
 
 fn compared(cell: &Cell, runs: &[(&'static str, Run)]) -> Compared {

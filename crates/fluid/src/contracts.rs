@@ -191,13 +191,15 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         Verdict::Unstable => 2,
     });
     let Some((worst, verdict)) = worst.map(|(customer, verdict)| (customer.name.clone(), verdict)) else {
-        return Err(first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(|at| at.seconds()) }));
+        return Err(
+            first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(penstock_law::quantity::Time::seconds) })
+        );
     };
     let limiting = limiting(&customers).unwrap_or(worst);
     assumptions.dedup();
     Ok(Contracts {
         title: scenario.title.clone(),
-        at_s: options.at.map(|at| at.seconds()),
+        at_s: options.at.map(penstock_law::quantity::Time::seconds),
         verdict,
         limiting_customer: limiting,
         customers,

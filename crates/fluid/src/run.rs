@@ -23,7 +23,7 @@ mod report;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Scheduler, Service};
 use penstock_scenario::world::{Run, RunError, Watcher, World};
 
 use crate::source::Clocking;
@@ -149,6 +149,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
+            (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));
@@ -159,6 +160,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
+    }
+    if scenario.stop.is_some() {
+        return Err(refused("`stop` ends a run early, which fluid does not know".to_owned()));
     }
     let mut edges = Vec::new();
     for (at, (name, customer)) in scenario.customers.iter().enumerate() {
@@ -176,6 +180,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (group.access.is_some(), "interfaces with queues of their own"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "acknowledgements that come late"),
+            (group.spacing_jitter > 0.0, "packets spaced at random"),
+            (group.sender.burst > 1, "bursts"),
+            (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));
