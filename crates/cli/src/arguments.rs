@@ -156,6 +156,15 @@ pub(crate) struct Check {
     pub(crate) changes: Changes,
 }
 
+/// What times a sender's packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockingName {
+    /// The gap that the law says, or its window over a round trip; its window is no limit
+    Paced,
+    /// Acknowledgements
+    Ack,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// The scenario file
@@ -166,6 +175,9 @@ pub(crate) struct Analyze {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// What times the packets of a group; as its law's gap and window have it unless given
+    #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
+    pub(crate) clocking: Vec<(String, ClockingName)>,
     /// Which of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms) or
     /// `KEY=[\"10 ms\", \"50 ms\"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
@@ -187,6 +199,12 @@ pub(crate) struct Analyze {
     pub(crate) json: bool,
 }
 
+/// A group and what times its packets.
+fn clocking(text: &str) -> Result<(String, ClockingName), String> {
+    let (group, name) = text.split_once('=').ok_or("write GROUP=paced or GROUP=ack")?;
+    Ok((group.trim().to_owned(), ClockingName::from_str(name.trim(), true)?))
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     /// The scenario file
@@ -198,6 +216,18 @@ pub(crate) struct Compare {
     /// The seed, in the place of the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Fluid: the step at most; a twentieth of the shortest round trip unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) step: Option<String>,
+    /// Fluid: delays of propagation alone, without the time that packets wait
+    #[arg(long)]
+    pub(crate) frozen_delays: bool,
+    /// Fluid: laws are told prices and round trips as they are, not as their senders estimate them
+    #[arg(long)]
+    pub(crate) true_signals: bool,
+    /// Fluid: what times packets; as the hosts do it unless given
+    #[arg(long, value_enum)]
+    pub(crate) clocking: Option<ClockingName>,
     #[command(flatten)]
     pub(crate) changes: Changes,
     /// Also write comparison.json and report.html below this directory

@@ -1,15 +1,18 @@
 //! `penstock compare`: one scenario in several worlds, overlaid, with the differences as numbers.
 
+use penstock_fluid::{Clocking, Fluid, Method};
+use penstock_law::quantity::Time;
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, Page, Section, TableView};
 use penstock_report::palette;
+use penstock_scenario::quantity;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Measured;
-use penstock_scenario::world::{Cells, Run, Table};
+use penstock_scenario::world::{Cells, Run, Table, World};
 use penstock_scenario::write::print;
 use serde::Serialize;
 
-use crate::arguments::Compare;
+use crate::arguments::{ClockingName, Compare, WorldName};
 use crate::failure::{Done, Failure};
 use crate::study::Study;
 use crate::{interrupt, machine, scenario};
@@ -46,11 +49,19 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     let document = scenario::document(&arguments.file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
     let mut study = Study::open(&arguments.file, "comparison", arguments.out.as_deref(), arguments.json)?;
+    let fluid = Fluid { method: method(arguments)? };
     interrupt::watch()?;
     for cell in &cells {
         let mut runs = Vec::new();
         for name in &arguments.worlds {
-            let world = scenario::world(*name)?;
+            let other;
+            let world: &dyn World = match name {
+                WorldName::Fluid => &fluid,
+                _ => {
+                    other = scenario::world(*name)?;
+                    other.as_ref()
+                }
+            };
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
             runs.push((world.name(), run?));
         }
@@ -60,6 +71,30 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     }
     study.end()?;
     Ok(Done::Well)
+}
+
+/// How the fluid is integrated.
+fn method(arguments: &Compare) -> Result<Method, Failure> {
+    let step = arguments.step.as_deref().map(quantity::time).transpose();
+    let step_s = step.map_err(|e| Failure::Input(format!("--step: {e}")))?.map(Time::seconds);
+    if step_s == Some(0.0) {
+        return Err(Failure::Input("--step: a step takes time".into()));
+    }
+    Ok(Method {
+        step_s,
+        frozen_delays: arguments.frozen_delays,
+        estimators: !arguments.true_signals,
+        clocking: arguments.clocking.map(Into::into),
+    })
+}
+
+impl From<ClockingName> for Clocking {
+    fn from(name: ClockingName) -> Self {
+        match name {
+            ClockingName::Paced => Self::Paced,
+            ClockingName::Ack => Self::Ack,
+        }
+    }
 }
 
 fn compared(cell: &Cell, runs: &[(&'static str, Run)]) -> Compared {

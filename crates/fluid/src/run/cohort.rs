@@ -11,7 +11,7 @@ use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
 use super::edge::{Edge, GREEN, Shares};
-use super::packets::{drive, put, state_of};
+use super::packets::{State, drive, put, state_of};
 use super::queue::Queue;
 use crate::source::Clocking;
 
@@ -326,7 +326,7 @@ impl Cohort {
             if marks {
                 unmarked *= 1.0 - chance;
             }
-            let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(at) };
+            let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, at) };
             for (passed, chance) in passed.iter_mut().zip(dropped) {
                 *passed *= (1.0 - lost) * (1.0 - chance);
             }
@@ -509,7 +509,7 @@ impl Cohort {
         let seen = [0.0, 1.0].map(|share| self.seen(between(share)));
         let (law, each, marks) = (&mut self.law, self.packets_per_ack, self.needs.marks);
         let marked = self.marked;
-        let mut change = |s: &[f64], share: f64| {
+        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
             let signal = between(share);
             let line = |a: f64, b: f64| a + share * (b - a);
             let seen = Path {
@@ -519,7 +519,6 @@ impl Cohort {
                 level: line(seen[0].level, seen[1].level),
                 ..seen[1]
             };
-            let mut sum = vec![0.0; s.len()];
             let mut add = |chance: f64, event: Event| {
                 if chance == 0.0 {
                     return;
@@ -527,7 +526,8 @@ impl Cohort {
                 law.restart(1);
                 put(law.as_mut(), 1, s);
                 law.on(1, event, &seen);
-                for ((sum, after), before) in sum.iter_mut().zip(state_of(law.as_mut(), 1)).zip(s) {
+                let after = state_of(law.as_mut(), 1);
+                for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
                     *sum += chance * (after - before);
                 }
             };
@@ -544,7 +544,6 @@ impl Cohort {
             }
             let cut = if marks == Marks::Cut { p } else { 0.0 };
             add(cut + signal.lost, Event::Cut);
-            sum
         };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
@@ -607,9 +606,9 @@ impl Cohort {
             }
             // What is dropped or lost here does not arrive at the next.
             if i + 1 < self.hops.len() {
-                let lost = queue.chances(to - self.step).1;
+                let (chance, lost) = queue.chances(to - self.step);
                 let marks = self.marked && queue.marks();
-                let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(to - self.step) };
+                let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, to - self.step) };
                 for (through, chance) in through.iter_mut().zip(dropped) {
                     *through *= (1.0 - lost) * (1.0 - chance);
                 }
@@ -618,7 +617,7 @@ impl Cohort {
     }
 
     /// The law's state, to be shown.
-    pub(super) fn state(&mut self) -> (Vec<f64>, &'static [(&'static str, &'static str)]) {
+    pub(super) fn state(&mut self) -> (State, &'static [(&'static str, &'static str)]) {
         (state_of(self.law.as_mut(), 0), self.law.names())
     }
 

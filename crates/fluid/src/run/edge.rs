@@ -9,7 +9,7 @@ use penstock_law::edge::{Colour, Event, Gate, Needs, Site};
 use penstock_law::quantity::Bytes;
 use penstock_scenario::model::Chosen;
 
-use super::packets::{put, state_of};
+use super::packets::{State, put, state_of};
 
 /// Shares of green, yellow and red.
 pub(super) type Shares = [f64; 3];
@@ -93,7 +93,7 @@ impl Edge {
     }
 
     /// Numbers of the law's state.
-    pub(super) fn state(&mut self) -> Vec<f64> {
+    pub(super) fn state(&mut self) -> State {
         state_of(self.law.as_mut(), 0)
     }
 
@@ -133,14 +133,14 @@ impl Edge {
         let said = self.law.on(0, Event::Arrival { bytes }, &now);
         let shares = [1.0 - said.yellow - said.red, said.yellow, said.red];
         let before = self.state();
-        let mut mean = vec![0.0; before.len()];
+        let mut mean = State::zeros(before.len());
         for (share, colour) in shares.into_iter().zip(Colour::ALL) {
             if share == 0.0 {
                 continue;
             }
             put(self.law.as_mut(), 0, &before);
             self.law.on(0, Event::Coloured { bytes, colour }, &now);
-            for (sum, x) in mean.iter_mut().zip(self.state()) {
+            for (sum, x) in mean.iter_mut().zip(self.state().iter()) {
                 *sum += share * x;
             }
         }

@@ -7,9 +7,9 @@ use penstock_law::{Instances, Values, aqm};
 use penstock_scenario::model::Chosen;
 
 use super::edge::{GREEN, Shares};
-use super::packets::{drive, put, state_of};
+use super::packets::{State, drive, put, state_of};
 
-/// A queue. Its history is kept whole: packets ask what it was when they arrived.
+/// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
 pub(super) struct Queue {
     /// What it carries [packets/s].
     pub(super) capacity: f64,
@@ -126,14 +126,16 @@ impl Queue {
     }
 
     /// Numbers of the law's state.
-    pub(super) fn state(&mut self) -> Vec<f64> {
+    pub(super) fn state(&mut self) -> State {
         state_of(self.law.as_mut(), 0)
     }
 
     pub(super) fn begin(&mut self, steps: usize, step: f64) {
         self.step = step;
-        for history in [&mut self.waiting, &mut self.chance, &mut self.overflow] {
-            history.reserve(steps + 1);
+        // With a thousand links histories are most of the memory: only those are kept that are read.
+        let kept = [true, self.needs.decides != Decides::Never, self.buffer.is_finite()];
+        for (history, kept) in [&mut self.waiting, &mut self.chance, &mut self.overflow].into_iter().zip(kept) {
+            history.reserve_exact(if kept { steps + 1 } else { 1 });
             history.push(0.0);
         }
         self.law.add();
@@ -170,9 +172,8 @@ impl Queue {
         (chance, 1.0 - (1.0 - lost) * (1.0 - self.line_loss))
     }
 
-    /// The probabilities that the law drops a packet of each colour that arrives at `t`.
-    pub(super) fn chances_of_colours(&self, t: f64) -> Shares {
-        let green = self.chances(t).0;
+    /// The probabilities that the law drops a packet of each colour that arrives at `t`, `green` being that of green ones.
+    pub(super) fn chances_of_colours(&self, green: f64, t: f64) -> Shares {
         if self.coloured.is_empty() {
             return [green; 3];
         }
@@ -243,8 +244,12 @@ impl Queue {
         self.total.dropped += dropped + spilled + served * self.line_loss;
         self.total.marked += marked;
         self.waiting.push(after);
-        self.chance.push(probability);
-        self.overflow.push(if entering > 0.0 { spilled / entering } else { 0.0 });
+        if self.needs.decides != Decides::Never {
+            self.chance.push(probability);
+        }
+        if self.buffer.is_finite() {
+            self.overflow.push(if entering > 0.0 { spilled / entering } else { 0.0 });
+        }
         self.incoming = 0.0;
         self.droppable = 0.0;
         self.incoming_by = [0.0; 3];
@@ -302,9 +307,8 @@ impl Queue {
         let colours = if self.needs.colours { self.incoming_by.map(|packets| packets / self.incoming) } else { GREEN };
         let seen = self.port(before, Colour::Green);
         let (law, bytes) = (&mut self.law, self.packet_bytes);
-        let mut change = |s: &[f64], share: f64| {
+        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
             let queue = before + (from + share * (to - from)) * (after - before);
-            let mut sum = vec![0.0; s.len()];
             for (part, colour) in colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
                 let seen = Port { queue, colour, ..seen };
                 law.restart(1);
@@ -314,12 +318,12 @@ impl Queue {
                     law.restart(1);
                     put(law.as_mut(), 1, s);
                     law.on(1, event, &seen);
-                    for ((sum, after), before) in sum.iter_mut().zip(state_of(law.as_mut(), 1)).zip(s) {
+                    let after = state_of(law.as_mut(), 1);
+                    for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
                         *sum += part * chance * (after - before);
                     }
                 }
             }
-            sum
         };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
