@@ -109,6 +109,17 @@ fn span(name: &str, worlds: &[&Measured], rows: &mut Vec<Row>) {
         add(group, "rtt_mean_s", "s", of(&|g| g.rtt_mean_s));
         add(group, "jain", "", of(&|g| g.jain));
     }
+    for customer in worlds[0].customers.keys() {
+        let of = |f: &dyn Fn(&penstock_scenario::summary::CustomerSummary) -> Option<f64>| {
+            worlds.iter().map(|w| w.customers.get(customer).and_then(f)).collect()
+        };
+        add(customer, "throughput_bit_per_s", "bit/s", of(&|c| Some(c.throughput_bit_per_s)));
+        add(customer, "in_profile_fraction", "", of(&|c| c.in_profile_fraction));
+        add(customer, "bucket_mean_bytes", "B", of(&|c| c.bucket_mean_bytes));
+        add(customer, "bucket_sd_bytes", "B", of(&|c| c.bucket_sd_bytes));
+        add(customer, "time_full", "", of(&|c| c.time_full));
+        add(customer, "time_empty", "", of(&|c| c.time_empty));
+    }
 }
 
 fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], arguments: &Compare) -> Page {
@@ -136,6 +147,8 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
         ("groups", "group", "throughput_packets_per_s", "Throughput", "packets/s"),
         ("groups", "group", "window_packets", "Window of a flow", "packets"),
         ("groups", "group", "rtt_s", "Round-trip time", "s"),
+        ("customers", "customer", "bucket_mean_bytes", "Bucket", "B"),
+        ("customers", "customer", "probability", "Probability of marking out", ""),
     ] {
         overlay.figures.extend(figures(runs, kind, key, column, what, unit));
     }

@@ -333,7 +333,8 @@ pub(crate) static LINK: Table = Table {
             Shape::Buffer { bdp: true },
             Required,
             "how much may wait, without the packet in transmission; `1 bdp` is the rate at the start (the mean of a trace) \
-             times the largest round trip that crosses the link, in packets, rounded up",
+             times the largest round trip that crosses the link, in packets, rounded up; `1 bdp of bytes` is as much in bytes, \
+             which small packets fill by their size",
         ),
         key("aqm", Shape::Aqm, Is("{ law = \"droptail\" }"), "the law of its queue; see `docs/laws.md`"),
         key(
