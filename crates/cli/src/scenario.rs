@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
+use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::record::read_header;
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, WorldName};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -86,9 +88,15 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     Ok(document)
 }
 
-/// The cells of a document.
+/// The cells of a document. What changes nothing in any of them is worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
-    document.cells().map_err(Failure::input)
+    let cells = document.cells().map_err(Failure::input)?;
+    let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
+    let first = idle.next().unwrap_or_default();
+    for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {
+        terminal::note(format!("note: {key}: {why}, so that it changes nothing"));
+    }
+    Ok(cells)
 }
 
 /// The name of a file without folders and ending; of a record, that of the file it came from.

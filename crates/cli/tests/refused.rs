@@ -256,3 +256,19 @@ fn a_record_with_a_file_cut_short_says_which() {
     );
     assert!(ended.err.contains("`penstock run out/small-seed1/record.toml` makes"), "what would do: {}", ended.err);
 }
+
+/// What is right by itself and of no use to anybody is said on standard error, once a sweep, and only where it holds of all
+/// its cells.
+#[test]
+fn what_changes_nothing_in_any_cell_is_a_note() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let red = ["check", "small.toml", "--set", "links.bottleneck.aqm={ law = \"red\", ecn = true }"];
+    let deaf = bench.run(&red);
+    assert_eq!(deaf.status, 0);
+    let note = "note: links.bottleneck.aqm.ecn: no flow over this link answers marks, so that it changes nothing";
+    assert_eq!(deaf.err.matches(note).count(), 1, "{}", deaf.err);
+    let laws = "sweep={ \"flows.ftp.cc\" = [{ law = \"newreno\" }, { law = \"newreno\", ecn = true }] }";
+    let swept = bench.run(&[&red[..], &["--set", laws]].concat());
+    assert_eq!((swept.status, swept.err.as_str()), (0, ""));
+}

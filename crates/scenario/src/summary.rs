@@ -164,7 +164,7 @@ pub struct GroupSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
     /// Window after a congestion event over the window before it, averaged over events; absent where there was none. Above 1
-    /// where windows are smaller than the two packets that laws leave at the least.
+    /// where a law sets more than there was: the two packets that laws leave at the least, or what CCP's estimates allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_left_by_cuts: Option<f64>,
     /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.

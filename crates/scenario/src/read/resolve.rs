@@ -1,8 +1,6 @@
 //! From a tree to a scenario: the top of the file, and what must hold of the whole.
 
 use indexmap::IndexMap;
-use penstock_law::cc::Marks;
-use penstock_law::parameter::{Default, Parameter};
 use penstock_law::quantity::{Bytes, Time};
 
 use super::contracts;
@@ -110,28 +108,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
             ReadError { remedy, ..error }
         })?;
     }
-    somebody_can_be_marked(&scenario, &places)?;
     Ok(scenario)
-}
-
-/// Refuses a switch of a queue's law by which it marks, where no flow is such that it can be marked.
-fn somebody_can_be_marked(scenario: &Scenario, places: &[Item<'_>]) -> Result<(), ReadError> {
-    let answers =
-        |group: &Group| group.needs(scenario.packet).is_ok_and(|needs| needs.reliable && needs.marks != Marks::Ignored);
-    if scenario.groups.values().any(answers) {
-        return Ok(());
-    }
-    for (link, place) in scenario.links.values().zip(places) {
-        let off = |parameter: &&Parameter| parameter.name == "ecn" && parameter.default == Default::Is(0.0);
-        let on = link.aqm.law.parameters.iter().find(off).is_some_and(|ecn| link.aqm.values.switch(ecn.name));
-        if let Some(item) = place.entry("ecn").filter(|_| on) {
-            return Err(item.wrong(
-                "no flow of the scenario can be marked, so `ecn` would change nothing",
-                "leave it out, or give a group of flows a law that answers marks, as `{ law = \"newreno\", ecn = true }` does",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Laws know classes by their place only: `class 2` becomes the third one's name.

@@ -55,7 +55,7 @@ loss = 0.01
 [links.second]
 from = "b"
 to = "c"
-aqm = { law = "red", max_p = 0.2 }
+aqm = { law = "red", ecn = true, max_p = 0.2 }
 [links.detour]
 from = "a"
 to = "d"

@@ -112,16 +112,6 @@ pub(super) fn check(
             ));
         }
     }
-    if needs.reliable && needs.marks == Marks::Ignored && options.ecn_echo != SenderOptions::default().ecn_echo {
-        if let Some(item) = written("ecn_echo").filter(|item| !item.node.inherited) {
-            let switch = cc.law.parameters.iter().any(|parameter| parameter.name == "ecn");
-            return Err(item.wrong(
-                format!("the law `{name}` answers no marks here, so `ecn_echo` would change nothing"),
-                if switch { "leave it out, or write `ecn = true` in `cc`" } else { "leave it out" },
-            ));
-        }
-        options.ecn_echo = SenderOptions::default().ecn_echo;
-    }
     if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {
         let reads = match needs.marks {
             Marks::Price(_) => "reads a price from the share of marked packets",
