@@ -250,6 +250,20 @@ mod tests {
         assert!(out.resume("fig1-seed1", Others::Wait).unwrap_err().to_string().contains("is the record of a run"));
     }
 
+    /// Who leaves nothing takes away what it made, and who opened the same place later makes it again.
+    #[test]
+    fn a_place_in_which_nothing_was_put_goes_and_comes_back() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("deep/out");
+        let first = Folder::open(&place).unwrap();
+        let second = Folder::open(&place).unwrap();
+        drop(first);
+        assert!(names(home.path()).is_empty());
+        second.put("fig1", &[("summary.json".to_owned(), Vec::new())]).unwrap();
+        drop(second);
+        assert_eq!(names(&place), ["fig1"]);
+    }
+
     #[test]
     fn a_place_that_cannot_be_written_to_is_found_at_once() {
         let home = tempfile::tempdir().unwrap();
