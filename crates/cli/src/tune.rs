@@ -258,7 +258,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     for (name, value) in &parameters {
         let parameter = law.parameters.iter().find(|p| p.name == *name);
         let parameter = parameter.ok_or_else(|| Failure::Bug(format!("no parameter `{name}`")))?;
-        values.set(parameter, *value).map_err(|e| Failure::Bug(e.to_string()))?;
+        values.set(parameter, *value).map_err(Failure::Bug)?;
     }
     let classes = vec![Class { share: Some(of.share), ..Class::FREE }, Class::FREE];
     let site = Site { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1500), classes };

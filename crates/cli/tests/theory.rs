@@ -50,6 +50,7 @@ fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
     for (rule, k1, phase) in [("loop", 1.437_156e-4, 43.0), ("paper", 5.735_134e-6, 22.5)] {
         let tuned = bench.json(&["tune", "early-marking", file, "--rule", rule, "--json"]);
         let parameters = tuned["parameters"].as_array().unwrap();
+        assert_eq!(parameters[0], serde_json::json!(["gain_rule", "given"]));
         near(&parameters[1][1], k1, k1 * 5e-7);
         near(&tuned["margins"]["phase_margin_deg"], phase, 0.05);
         let set = |k: usize| format!("customers.C1.conditioner.k{}={}", k + 1, parameters[k + 1][1]);
@@ -155,28 +156,26 @@ fn ccpd_is_compared_in_both_worlds() {
 }
 
 /// The fluid bucket against the packet bucket: with the marker both hold three quarters within the twentieth that figure 3
-/// is asked for, and are full for a twentieth of the time at most; without it both swing from end to end, and what is in
-/// profile is less than what is committed.
+/// is asked for, and window, rate and what is in profile agree to a few per cent. Without it the fluid's flows are all cut
+/// at once and its bucket swings, where packets of twenty flows keep theirs near the bottom: the level is lower in both.
 #[test]
 fn the_fluid_bucket_is_compared_with_the_packet_bucket() {
+    let bucket =
+        "customers.C1.conditioner={ law = \"token-bucket\", committed_rate = \"10 Mbit/s\", bucket = \"125 kB\" }";
     let with = comparison("early-marking.toml", &[]);
-    let without = comparison(
-        "early-marking.toml",
-        &[
-            "--set",
-            "customers.C1.conditioner={ law = \"token-bucket\", committed_rate = \"10 Mbit/s\", bucket = \"125 kB\" }",
-        ],
-    );
+    let without = comparison("early-marking.toml", &["--set", bucket]);
     for world in [0, 1] {
-        let of = |found: &Value, measure: &str| compared(found, "C1", measure)[world];
-        let shown =
-            |found: &Value| ["bucket_mean_bytes", "bucket_sd_bytes", "throughput_bit_per_s"].map(|m| of(found, m));
-        println!("{world}: with {:?}, without {:?}", shown(&with), shown(&without));
-        let mean = of(&with, "bucket_mean_bytes") / 125e3;
+        let mean = compared(&with, "C1", "bucket_mean_bytes")[world] / 125e3;
         assert!((mean - 0.75).abs() < 0.05, "{world}: {mean}");
-        assert!(of(&with, "bucket_sd_bytes") < 0.5 * of(&without, "bucket_sd_bytes"), "{world}");
-        assert!((of(&with, "throughput_bit_per_s") / 10e6 - 1.0).abs() < 0.03, "{world}");
-        assert!(of(&without, "throughput_bit_per_s") < of(&with, "throughput_bit_per_s"), "{world}");
-        assert!(of(&without, "time_full") > 0.1, "{world}");
+        assert!(compared(&without, "C1", "bucket_mean_bytes")[world] / 125e3 < mean - 0.1, "{world}");
+    }
+    for (measure, within) in [
+        ("window_mean_packets", 0.02),
+        ("in_profile_fraction", 0.02),
+        ("throughput_bit_per_s", 0.05),
+        ("bucket_mean_bytes", 0.05),
+    ] {
+        let [packets, fluid] = compared(&with, "C1", measure);
+        assert!((fluid / packets - 1.0).abs() < within, "{measure}: {packets} {fluid}");
     }
 }
