@@ -3,11 +3,13 @@
 mod contracts;
 mod outer;
 
+use core::cell::Cell as Held;
+
 use penstock_fluid::analysis::NyquistPoint;
 use penstock_fluid::contracts::Contracts;
 use penstock_fluid::outer::OuterLoops;
 use penstock_fluid::sessions::{Sessions, most_stable};
-use penstock_fluid::{Analysis, AnalysisError, Complex, Margins, Options, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -21,9 +23,10 @@ use serde::Serialize;
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
+use crate::meter::Meter;
 use crate::paper::loops::unwrapped;
 use crate::study::Study;
-use crate::{machine, scenario};
+use crate::{machine, scenario, terminal};
 
 /// What is analysed of a scenario: its network, or the loop that lies beside it.
 #[derive(Debug, Serialize)]
@@ -38,14 +41,14 @@ enum Answer {
 }
 
 impl Answer {
-    fn of(scenario: &Scenario, options: &Options) -> Result<Self, AnalysisError> {
+    fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
         if penstock_fluid::contracts::has_any(scenario) {
             return Ok(Self::Contracts(Box::new(penstock_fluid::contracts::analyze(scenario, options)?)));
         }
         if penstock_fluid::outer::has_any(scenario) {
             return Ok(Self::Outer(penstock_fluid::outer::analyze(scenario)?));
         }
-        Ok(Self::Network(Box::new(penstock_fluid::analyze(scenario, options)?)))
+        Ok(Self::Network(Box::new(penstock_fluid::analyze_watched(scenario, options, busy)?)))
     }
 
     fn page(&self, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
@@ -59,7 +62,7 @@ impl Answer {
 
 /// The verdict on a scenario, and the margins of the loop that decides it, where it has any.
 pub(crate) fn verdict(scenario: &Scenario, options: &Options) -> Result<(Verdict, Option<Margins>), AnalysisError> {
-    Ok(match Answer::of(scenario, options)? {
+    Ok(match Answer::of(scenario, options, &|_| ())? {
         Answer::Network(analysis) => {
             (analysis.verdict, analysis.readings.last().map(|reading| reading.margins.clone()))
         }
@@ -91,13 +94,18 @@ struct Analyzed {
 pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let at = arguments.at.as_deref().map(quantity::time).transpose();
     let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
-    let options = Options { at, ..Options::default() };
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
+    let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
+    if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
+        return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));
+    }
+    let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
+    let options = Options { at, clocking };
     let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let mut all = Vec::new();
     for cell in cells {
-        let answer = Answer::of(&cell.scenario, &options).map_err(|e| refused(arguments, &cell, &e))?;
+        let answer = Answer::of(&cell.scenario, &options, &busy()).map_err(|e| refused(arguments, &cell, &e))?;
         all.push((cell, answer));
     }
     for (cell, answer) in all {
@@ -135,9 +143,38 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
+/// The longest that nothing is heard of an analysis [s].
+const SILENCE_S: f64 = 5.0;
+
+/// A line now and then of what an analysis of thousands of classes is busy with.
+fn busy() -> impl Fn(Busy) {
+    let (since, said_s) = (Meter::start(), Held::new(0.0));
+    move |what| {
+        let now = since.wall_s();
+        if now - said_s.get() < SILENCE_S {
+            return;
+        }
+        said_s.set(now);
+        terminal::note(match what {
+            Busy::Rest(asked) => format!("equilibrium: {asked} demands asked for, {now:.0} s"),
+            Busy::Loop(reading, taken) => {
+                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", word(&reading))
+            }
+        });
+    }
+}
+
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    Failure::Input(format!("{}: {error}{labels}", arguments.file.display()))
+    let what = format!("{}: {error}{labels}", arguments.file.display());
+    match error {
+        // What the method does not cover; all else is said of the scenario.
+        AnalysisError::NotCounted { .. }
+        | AnalysisError::NotLinear { .. }
+        | AnalysisError::MarksAndDrops { .. }
+        | AnalysisError::TwoClocks { .. } => Failure::Machine(what),
+        _ => Failure::Input(what),
+    }
 }
 
 /// What is said of several sessions whose predictors count their own packets.

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine or version cannot do that; 70 a bug; 130 stopped."
+                        3 this machine, version or world cannot do that; 70 a bug; 130 stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -106,7 +106,7 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files
+    /// Scenario files; the record.toml of a record is one too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run them
@@ -156,6 +156,15 @@ pub(crate) struct Check {
     pub(crate) changes: Changes,
 }
 
+/// What times a sender's packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockingName {
+    /// The gap that the law says, or its window over a round trip; its window is no limit
+    Paced,
+    /// Acknowledgements
+    Ack,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
     /// The scenario file
@@ -166,12 +175,21 @@ pub(crate) struct Analyze {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// What times the packets of a group; as its law's gap and window have it unless given
+    #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
+    pub(crate) clocking: Vec<(String, ClockingName)>,
     /// Which of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms) or
     /// `KEY=[\"10 ms\", \"50 ms\"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
     /// Values of each range of a stability map
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(2..=200))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 11,
+        requires = "stability_map",
+        value_parser = clap::value_parser!(u16).range(2..=200)
+    )]
     pub(crate) map_points: u16,
     /// Also write analysis.json and report.html below this directory
     #[arg(long, value_name = "DIR")]
@@ -179,6 +197,12 @@ pub(crate) struct Analyze {
     /// Print JSON, and nothing else, on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A group and what times its packets.
+fn clocking(text: &str) -> Result<(String, ClockingName), String> {
+    let (group, name) = text.split_once('=').ok_or("write GROUP=paced or GROUP=ack")?;
+    Ok((group.trim().to_owned(), ClockingName::from_str(name.trim(), true)?))
 }
 
 #[derive(Debug, Args)]
@@ -192,6 +216,18 @@ pub(crate) struct Compare {
     /// The seed, in the place of the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Fluid: the step at most; a twentieth of the shortest round trip unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) step: Option<String>,
+    /// Fluid: delays of propagation alone, without the time that packets wait
+    #[arg(long)]
+    pub(crate) frozen_delays: bool,
+    /// Fluid: laws are told prices and round trips as they are, not as their senders estimate them
+    #[arg(long)]
+    pub(crate) true_signals: bool,
+    /// Fluid: what times packets; as the hosts do it unless given
+    #[arg(long, value_enum)]
+    pub(crate) clocking: Option<ClockingName>,
     #[command(flatten)]
     pub(crate) changes: Changes,
     /// Also write comparison.json and report.html below this directory

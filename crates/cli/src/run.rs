@@ -10,7 +10,7 @@ use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde_json::Value;
 
-use crate::arguments::{CaptureEnd, Scenarios, Shard};
+use crate::arguments::{CaptureEnd, Scenarios, Shard, WorldName};
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
@@ -105,6 +105,10 @@ fn refuse(
     pcap: Option<CaptureEnd>,
     shard: Option<Shard>,
 ) -> Result<(), Failure> {
+    if pcap.is_some() && arguments.world != WorldName::Packets {
+        let what = "--pcap: only the packets world has packets to capture, the fluid world has none; leave out --world";
+        return Err(Failure::Machine(what.into()));
+    }
     for (at, batch) in batches.iter().enumerate() {
         let file = arguments.files[at].display();
         if batch.swept && pcap.is_some() {

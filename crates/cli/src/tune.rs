@@ -13,6 +13,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::quantity;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::arguments::{Changes, GainRule, Tune, TuneClcc, TuneEarlyMarking};
 use crate::failure::{Done, Failure};
@@ -24,16 +25,13 @@ struct Tuned {
     law: &'static str,
     rule: &'static str,
     /// As they stand in a scenario.
-    parameters: Vec<(&'static str, f64)>,
+    parameters: Vec<(&'static str, Value)>,
     /// The margins of the loop that the rule is made for.
     #[serde(skip_serializing_if = "Option::is_none")]
     margins: Option<Margins>,
     /// The factor by which the gain of any network within the rule may grow.
     #[serde(skip_serializing_if = "Option::is_none")]
     guaranteed_gain_margin: Option<f64>,
-    /// Words and numbers that stand beside the parameters in a scenario.
-    #[serde(skip)]
-    beside: Vec<String>,
     says: Vec<String>,
 }
 
@@ -53,8 +51,7 @@ pub(crate) fn tune(rule: &Tune) -> Result<Done, Failure> {
         terminal::say_json(&tuned)?;
         return Ok(Done::Well);
     }
-    let mut values = tuned.beside.clone();
-    values.extend(tuned.parameters.iter().map(|(name, value)| format!("{name} = {value}")));
+    let values: Vec<String> = tuned.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     terminal::say(format!("{{ law = \"{}\", {} }}", tuned.law, values.join(", ")))?;
     for line in &tuned.says {
         terminal::say(line)?;
@@ -81,9 +78,21 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
     let rtt_s = positive("rtt", quantity::time(rtt).map_err(|e| wrong("rtt", e))?.seconds(), 1e3)?;
     let flows = positive("flows", flows, 1e9)?;
     let frequency = positive("frequency", frequency, 1e5)?;
+    if rate.0 == 0 || packet.0 == 0 {
+        let option = if rate.0 == 0 { "capacity" } else { "packet" };
+        return Err(wrong(option, "zero carries nothing; write more than that"));
+    }
     let worst = TcpPlant { flows, capacity: rate.packets_per_s(packet), rtt_s };
     let rule = PiRule::of(worst, None);
     let (a, b) = rule.difference(1.0 / frequency);
+    // The trapezoidal rule with half a period beyond 1/z.
+    if b <= 0.0 {
+        let least = rule.zero / 2.0;
+        return Err(wrong(
+            "frequency",
+            format!("at {frequency} updates a second `b` is not above zero; write more than {least:.4}"),
+        ));
+    }
     let m = margins(&|s| rule.at(s) * worst.at(s), Span { slowest_s: rtt_s, fastest_s: rtt_s });
     let mut says = vec![format!(
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {flows} flows and at most {rtt_s} s at {} packets/s",
@@ -102,10 +111,9 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
     Ok(Tuned {
         law: "pi",
         rule: "Hollot, Misra, Towsley, Gong, On Designing Improved Controllers for AQM Routers, 2001, section IV",
-        parameters: vec![("a", a), ("b", b), ("frequency", frequency)],
+        parameters: vec![("a", json!(a)), ("b", json!(b)), ("frequency", json!(frequency))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        beside: Vec::new(),
         says,
     })
 }
@@ -122,10 +130,14 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
     Ok(Tuned {
         law: "leadlag",
         rule: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, Proposition 3",
-        parameters: vec![("alpha", alpha), ("eta", eta), ("taubar", taubar_s), ("M", bottlenecks)],
+        parameters: vec![
+            ("alpha", json!(alpha)),
+            ("eta", json!(eta)),
+            ("taubar", json!(format!("{taubar_s} s"))),
+            ("M", json!(bottlenecks)),
+        ],
         margins: None,
         guaranteed_gain_margin: Some(guaranteed),
-        beside: Vec::new(),
         says: vec![
             format!("the largest eta is {most:.6}; beta = {beta:.6} 1/s"),
             format!(
@@ -217,10 +229,9 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     Ok(Tuned {
         law: "early-marking",
         rule: "Tartarelli and Banchs, Random Early Marking, (9), (10) and (12); with `loop` the gain of (8) with the bucket",
-        parameters: vec![("k1", design.k[0]), ("k2", design.k[1])],
+        parameters: vec![("gain_rule", json!("given")), ("k1", json!(design.k[0])), ("k2", json!(design.k[1]))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        beside: vec!["gain_rule = \"given\"".to_owned()],
         says: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], says].concat(),
     })
 }
@@ -231,8 +242,10 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     }
     let gamma = positive("gamma", of.gamma.unwrap_or(1.0 / (1.0 - of.share)), 1e4)?;
     let margin = positive("margin", of.margin, 1e6)?;
-    let near = -1.0 / (margin * gamma);
-    let (between, far) = (1.5 * near, 2.0 * near);
+    // Six digits after the point: what a scenario says, and not the last bits of a quotient.
+    let rounded = |x: f64| libm::round(1e6 * x) / 1e6;
+    let least = -1.0 / (margin * gamma);
+    let (near, between, far) = (rounded(least), rounded(1.5 * least), rounded(2.0 * least));
     if far <= -0.999 {
         return Err(wrong(
             "margin",
@@ -261,10 +274,9 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
         law: "clcc",
         rule: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control, (6): 1 + beta gamma, and late by a period \
                |beta| gamma < 1",
-        parameters,
+        parameters: parameters.into_iter().map(|(name, beta)| (name, json!(beta))).collect(),
         margins: None,
         guaranteed_gain_margin: Some(margin),
-        beside: Vec::new(),
         says: vec![
             format!(
                 "reference ratio {:.6}; small errors are multiplied by {:.4} a period where classes settle by their \

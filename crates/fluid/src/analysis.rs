@@ -12,34 +12,29 @@ use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
 use crate::complex::Complex;
-use crate::equilibrium::{Equilibrium, LinkRest, find};
+use crate::equilibrium::{Equilibrium, LinkRest, Other, find};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
 use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member, Reading};
 use crate::roots::rightmost;
-use crate::source::{Clocking, Source};
+use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
 use remarks::{assumptions, warnings};
 
 /// Roots of each reading that are kept.
 pub(crate) const ROOTS: usize = 6;
 
+/// Points of each Nyquist plot.
+pub(crate) const POINTS: u32 = 400;
+
 /// What to analyse.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Only flows active then: started, and not stopped. None takes all.
     pub at: Option<Time>,
     /// How a group's packets are timed, by its name; others as their law's gap and window say.
     pub clocking: BTreeMap<String, Clocking>,
-    /// Points of each Nyquist plot.
-    pub nyquist_points: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { at: None, clocking: BTreeMap::new(), nyquist_points: 400 }
-    }
 }
 
 /// A number of a law's state at rest.
@@ -126,6 +121,20 @@ pub struct ClassPoint {
     pub nearest_kink: Option<f64>,
 }
 
+/// Where a scenario could rest instead.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OtherRest {
+    /// The link that would say something else, or the class whose law would rest elsewhere.
+    pub place: String,
+    /// Time in the queue [s].
+    pub queueing_delay_s: f64,
+    /// Probability of a mark, or of a drop.
+    pub probability: f64,
+    /// Of a class, the rate of one flow [packets/s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_packets_per_s: Option<f64>,
+}
+
 /// A point of the loop gain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NyquistPoint {
@@ -181,6 +190,9 @@ pub struct Analysis {
     pub links: Vec<LinkPoint>,
     /// The classes of flows, in the order of the scenario.
     pub classes: Vec<ClassPoint>,
+    /// Other equilibria, of which nothing else here speaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherRest>,
     /// The loop in each reading, from the least to the most that is counted.
     pub readings: Vec<LoopReading>,
     /// The convex program of the same sources and links, where their utilities are known.
@@ -255,8 +267,7 @@ pub fn analyze_watched(
     }
     let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
     let closed = Loop { links: responses, members };
-    let readings: Vec<LoopReading> =
-        Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, options.nyquist_points, watch)).collect();
+    let readings: Vec<LoopReading> = Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, watch)).collect();
     let last = &readings[readings.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
@@ -275,6 +286,7 @@ pub fn analyze_watched(
             .enumerate()
             .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
             .collect(),
+        others: rest.others.iter().map(|other| other_rest(other, &names, &classes, &rest)).collect(),
         program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
         warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
@@ -314,7 +326,7 @@ fn hops(
     hops
 }
 
-fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch: &dyn Fn(Busy)) -> LoopReading {
+fn read(closed: &Loop, reading: Reading, sources: &[Source], watch: &dyn Fn(Busy)) -> LoopReading {
     let (slowest_s, fastest_s) = closed.span();
     let span = Span { slowest_s, fastest_s };
     let taken = Cell::new(0);
@@ -362,10 +374,10 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch:
     let (lowest, highest) = (middle / 100.0, middle * 100.0);
     let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
     let nyquist = if closed.links.len() == 1 {
-        let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
+        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
         let mut w = lowest;
-        let mut plot = Vec::with_capacity(points as usize);
-        for _ in 0..points {
+        let mut plot = Vec::with_capacity(POINTS as usize);
+        for _ in 0..POINTS {
             let l = gain(Complex::axis(w));
             if l.is_finite() {
                 plot.push(point(w, l));
@@ -376,7 +388,7 @@ fn read(closed: &Loop, reading: Reading, sources: &[Source], points: u32, watch:
     } else {
         let thin = |locus: &Vec<(f64, Complex)>| {
             let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
-            let every = within.len().div_ceil(points.max(2) as usize).max(1);
+            let every = within.len().div_ceil(POINTS as usize).max(1);
             within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
         };
         loci.iter().map(thin).collect()
@@ -405,6 +417,14 @@ fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkRest, nearest_kin
         state: named(bottleneck.names(), &at.state),
         nearest_kink,
     }
+}
+
+fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equilibrium) -> OtherRest {
+    let (place, Signal { queueing_delay_s, probability }, rate_packets_per_s) = match *other {
+        Other::Link(l, signal) => (names[l].to_owned(), signal, None),
+        Other::Class(i, rate) => (classes[i].name.clone(), rest.signals[i], Some(rate)),
+    };
+    OtherRest { place, queueing_delay_s, probability, rate_packets_per_s }
 }
 
 fn class_point(

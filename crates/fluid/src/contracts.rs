@@ -11,7 +11,7 @@ use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
-use crate::analysis::{LoopReading, NyquistPoint, Options, ROOTS, Root, StateNumber};
+use crate::analysis::{LoopReading, NyquistPoint, Options, POINTS, ROOTS, Root, StateNumber};
 use crate::complex::Complex;
 use crate::conditioner::{Conditioner, ConditionerResponse, ConditionerRest, Controller};
 use crate::error::AnalysisError;
@@ -158,7 +158,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
             for class in &own {
                 counted(class)?;
             }
-            Aggregated::new(scenario, name, conditioner, &own, options)?.analysed(options)
+            Aggregated::new(scenario, name, conditioner, &own, options)?.analysed()
         });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
             assumptions.push(format!("the jitter of `{}` counts with its mean, as round-trip time", class.name));
@@ -191,7 +191,9 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         Verdict::Unstable => 2,
     });
     let Some((worst, verdict)) = worst.map(|(customer, verdict)| (customer.name.clone(), verdict)) else {
-        return Err(first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(penstock_law::quantity::Time::seconds) }));
+        return Err(
+            first_why.unwrap_or(AnalysisError::NoFlows { at_s: options.at.map(penstock_law::quantity::Time::seconds) })
+        );
     };
     let limiting = limiting(&customers).unwrap_or(worst);
     assumptions.dedup();
@@ -400,7 +402,7 @@ impl<'a> Aggregated<'a> {
         Ok(of(low))
     }
 
-    fn analysed(mut self, options: &Options) -> Result<AtRest, AnalysisError> {
+    fn analysed(mut self) -> Result<AtRest, AnalysisError> {
         let probability = self.equilibrium()?;
         let signal = Signal { queueing_delay_s: 0.0, probability };
         let rests: Vec<SourceRest> =
@@ -424,7 +426,7 @@ impl<'a> Aggregated<'a> {
         let controller = self.conditioner.controller(&rest);
         let paper = controller.and_then(|controller| self.paper(&controller));
         let closed = Closed { edge, senders };
-        let readings = Reading::ALL.map(|reading| closed.read(reading, options.nyquist_points)).into();
+        let readings = Reading::ALL.map(|reading| closed.read(reading)).into();
         Ok(AtRest {
             rate_packets_per_s: rate,
             out_probability: rest.out,
@@ -512,7 +514,7 @@ impl Closed {
         self.edge.at(s, reading) * slowed
     }
 
-    fn read(&self, reading: Reading, points: u32) -> LoopReading {
+    fn read(&self, reading: Reading) -> LoopReading {
         let trips = self.senders.iter().map(|(_, rtt_s, _)| *rtt_s);
         let (slowest_s, fastest_s) = (trips.clone().fold(0.0, f64::max), trips.fold(f64::INFINITY, f64::min));
         let gain = |s: Complex| self.gain(s, reading);
@@ -527,10 +529,10 @@ impl Closed {
             margins.delay_margin_s = None;
         }
         let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-        let step = libm::pow(1e4, 1.0 / f64::from(points.max(2) - 1));
+        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
         let frequencies = core::iter::successors(Some(middle / 100.0), |w| Some(w * step));
         let nyquist = frequencies
-            .take(points as usize)
+            .take(POINTS as usize)
             .map(|w| (w, gain(Complex::axis(w))))
             .filter(|(_, l)| l.is_finite())
             .map(|(w, l)| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im })

@@ -431,6 +431,19 @@ impl Source {
         }
     }
 
+    /// The rate at which the law comes to rest at the same signal when it starts from `away` times the numbers of its
+    /// rest, where that is another rate [packets/s].
+    pub(crate) fn elsewhere(&mut self, rest: &SourceRest, signal: Signal, away: f64) -> Option<f64> {
+        let was = (core::mem::replace(&mut self.rested, false), self.last.clone());
+        self.last = rest.state.iter().map(|x| x * away).collect();
+        let found = self.demand(signal, 1e15);
+        (self.rested, self.last) = was;
+        match found {
+            Ok(Demand::Rest(other)) if (other.rate - rest.rate).abs() > 1e-3 * rest.rate => Some(other.rate),
+            _ => None,
+        }
+    }
+
     /// Where the law rests at a constant signal: the state at which its mean drift is zero.
     ///
     /// # Errors

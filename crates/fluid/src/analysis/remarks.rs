@@ -4,7 +4,7 @@ use penstock_law::law::Linearises;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
 use super::bench::{CLASSES_OF_A_GROUP, Class};
-use crate::equilibrium::Equilibrium;
+use crate::equilibrium::{Equilibrium, Other};
 use crate::response::Loop;
 use crate::source::{Clocking, Source};
 
@@ -99,7 +99,7 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
     let more = of_a_kind.len().saturating_sub(FEW);
     of_a_kind.truncate(FEW);
     if let (Some(last), 1..) = (of_a_kind.last_mut(), more) {
-        last.push_str(&format!(" (and so for {more} classes more)"));
+        last.push_str(&format!(" (and {more} more like it)"));
     }
     of_a_kind
 }
@@ -124,6 +124,20 @@ pub(super) fn warnings(
             said.push(format!("`{}` declares {what}", law.name));
         }
     }
+    let other = |other: &Other| match *other {
+        Other::Link(l, signal) => format!(
+            "more than one equilibrium: `{}` could also rest at a queueing delay of {:.6} s and a probability of {:.3e}; \
+             this analysis is of the one shown",
+            names[l], signal.queueing_delay_s, signal.probability
+        ),
+        Other::Class(i, rate) => format!(
+            "more than one equilibrium: at the same signal `{}` of `{}` also rests at {rate:.3} packets/s, started \
+             elsewhere; this analysis is of the one shown",
+            sources[i].law(),
+            classes[i].name
+        ),
+    };
+    said.extend(few(rest.others.iter().map(other).collect()));
     let mut merged: Vec<&str> = classes.iter().filter(|c| c.merged).map(|c| c.group_name).collect();
     merged.dedup();
     for group in merged {

@@ -11,7 +11,7 @@ use super::table::{Fields, Item};
 use super::trace::{Traces, mean_rate};
 use super::tree::Value;
 use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, WAY_BACK};
-use crate::model::{Buffer, By, Chosen, Group, Link, Packet, Scheduler, Service};
+use crate::model::{Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
 use crate::quantity::{self, Products};
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
@@ -72,9 +72,9 @@ fn line<'a>(
     let (buffer, bdp) = buffer(&written, packet)?;
     let (aqm, needs) = aqm(&fields, None, rate, delay, packet)?;
     let (scheduler, scheduled) = scheduler(&fields, Scheduler::Fifo, &aqm, &needs, packet)?;
-    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+    let (loss, loss_spacing) = loss(&fields)?;
     let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss };
+    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss, loss_spacing };
     let bdp = bdp.map(|n| (written, n));
     lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled });
     Ok(duplex)
@@ -90,7 +90,13 @@ fn way_back<'a>(
 ) -> Result<(), ReadError> {
     let Some(there) = lines.last() else { return Ok(()) };
     let mut item = there.item.clone();
-    let mut link = Link { from: there.link.to.clone(), to: there.link.from.clone(), loss: 0.0, ..there.link.clone() };
+    let mut link = Link {
+        from: there.link.to.clone(),
+        to: there.link.from.clone(),
+        loss: 0.0,
+        loss_spacing: LossSpacing::Random,
+        ..there.link.clone()
+    };
     let (mut bdp, mut same_buffer, mut scheduled) = (there.bdp.clone(), true, None);
     if let Some(over) = over {
         let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
@@ -107,11 +113,29 @@ fn way_back<'a>(
         let needs;
         (link.aqm, needs) = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
         (link.scheduler, scheduled) = scheduler(&fields, link.scheduler, &link.aqm, &needs, packet)?;
-        link.loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+        (link.loss, link.loss_spacing) = loss(&fields)?;
         item = over;
     }
     lines.push(Line { name, item, link, bdp, same_buffer, scheduler: scheduled });
     Ok(())
+}
+
+/// What is lost on the line, and how it is spaced.
+fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), ReadError> {
+    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+    let Some(item) = fields.find("loss_spacing") else { return Ok((loss, LossSpacing::Random)) };
+    let spacing = item.choice()?;
+    if loss > 0.0 || spacing == LossSpacing::Random {
+        return Ok((loss, spacing));
+    }
+    // Defaults are for those who can use them.
+    if item.node.inherited {
+        return Ok((loss, LossSpacing::Random));
+    }
+    Err(item.wrong(
+        "nothing is lost on this line, so `loss_spacing` would change nothing",
+        "leave it out, or write a `loss` above zero",
+    ))
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
