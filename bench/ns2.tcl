@@ -8,7 +8,8 @@
 #
 # What is not as one might think: the first packet of a flow is a SYN of 40 bytes; a drop-tail limit of 50 lets 49 packets
 # wait; `jitter` holds packets back at the sender by up to so many seconds, in order; `certain drop` is `use_mark_p_ false`,
-# with which RED drops what is certain to be marked, and `certain mark` marks that too.
+# with which RED drops what is certain to be marked, and `certain mark` marks that too. `queue Vq` is AVQ, with `gamma`;
+# `two_way 1` adds as many flows the other way, through a queue of the same law. Queues are counted in bytes.
 
 remove-all-packet-headers
 add-packet-header IP TCP Flags

@@ -85,13 +85,14 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
         }
         let answer = (formula.compute)(&Given(&labels)).map_err(wrong)?;
         // What all cells have in common tells none of them from another.
-        let telling = labels.iter().filter(|(key, _)| !item.over[key].is_one());
-        let said: Vec<String> = telling.map(|(key, value)| format!("{key} {value}")).collect();
+        let telling: Vec<(String, String)> =
+            labels.iter().filter(|(key, _)| !item.over[key].is_one()).cloned().collect();
+        let said: Vec<String> = telling.iter().map(|(key, value)| format!("{key} {value}")).collect();
         curves.extend(answer.curves.into_iter().map(|c| {
             let name = [said.join(", "), c.name].into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(": ");
             Curve { name, ..c }
         }));
-        cells.push(Cell::of_json(labels, answer.numbers));
+        cells.push(Cell::of_json(telling, answer.numbers));
     }
     if cells.is_empty() {
         return Err(wrong("`cells` and `short` keep no cell".to_owned()));
