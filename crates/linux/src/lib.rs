@@ -6,8 +6,11 @@
 //!
 //! Nothing is loaded until it is asked for.
 
+pub mod clock;
 pub mod machine;
 mod native;
+pub mod path;
 pub mod replay;
+mod syscall;
 pub mod twins;
 pub mod vectors;
