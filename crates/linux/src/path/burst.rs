@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use penstock_law::quantity::Time;
+
 use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse};
 
 /// What a device gave at once: a packet, or a super-packet.
@@ -20,7 +22,7 @@ pub struct Burst {
 /// The longest headers: 60 B of IPv4 and 60 B of TCP.
 const LONGEST: usize = 120;
 /// Segments in a super-packet at most, so that 1500 B each stay below 64 kB.
-const MOST_SEGMENTS: u16 = 44;
+pub(super) const MOST_SEGMENTS: u16 = 44;
 const MOST_BYTES: usize = 65_535;
 
 const CWR: u8 = 0x80;
@@ -202,20 +204,30 @@ pub struct Train<K> {
     bytes: usize,
     /// The last packet was shorter than the first, so that nothing can follow.
     short: bool,
+    load: Load<K>,
+}
+
+/// Where the payload of a train is, and when each of its packets is wanted.
+#[derive(Debug)]
+struct Load<K> {
     parts: Vec<(K, Range<usize>)>,
+    wanted: Vec<Time>,
 }
 
 impl<K: Copy + PartialEq> Train<K> {
-    /// Begins with a packet.
-    fn new(piece: Piece, burst: K, mut parts: Vec<(K, Range<usize>)>) -> Self {
-        parts.clear();
-        parts.push((burst, piece.payload()));
+    /// Begins with a packet; `load` is of a train that has left.
+    fn new(piece: Piece, burst: K, wanted: Time, load: Option<Load<K>>) -> Self {
+        let mut load = load.unwrap_or_else(|| Load { parts: Vec::new(), wanted: Vec::new() });
+        load.parts.clear();
+        load.wanted.clear();
+        load.parts.push((burst, piece.payload()));
+        load.wanted.push(wanted);
         let flags = if matches!(piece.content, Content::Tcp { .. }) { piece.flags() } else { 0 };
-        Self { first: piece, last_flags: flags, segments: 1, bytes: piece.payload().len(), short: false, parts }
+        Self { first: piece, last_flags: flags, segments: 1, bytes: piece.payload().len(), short: false, load }
     }
 
     /// Appends a packet, if the result taken apart would be the same packets again.
-    fn take(&mut self, piece: &Piece, burst: K) -> bool {
+    fn take(&mut self, piece: &Piece, burst: K, wanted: Time) -> bool {
         let (first, payload) = (&self.first, piece.payload());
         let segment = first.payload().len();
         let follows = self.segments < MOST_SEGMENTS
@@ -233,9 +245,10 @@ impl<K: Copy + PartialEq> Train<K> {
         self.bytes += payload.len();
         self.short = payload.len() < segment;
         self.last_flags = piece.flags();
-        match self.parts.last_mut() {
+        self.load.wanted.push(wanted);
+        match self.load.parts.last_mut() {
             Some((last, range)) if *last == burst && range.end == payload.start => range.end = payload.end,
-            _ => self.parts.push((burst, payload)),
+            _ => self.load.parts.push((burst, payload)),
         }
         true
     }
@@ -280,7 +293,12 @@ impl<K: Copy + PartialEq> Train<K> {
 
     /// Where the payload is: bursts, and ranges of their bytes.
     pub fn parts(&self) -> &[(K, Range<usize>)] {
-        &self.parts
+        &self.load.parts
+    }
+
+    /// When each of its packets should be handed over.
+    pub fn wanted(&self) -> &[Time] {
+        &self.load.wanted
     }
 }
 
@@ -288,7 +306,7 @@ impl<K: Copy + PartialEq> Train<K> {
 #[derive(Debug)]
 pub struct Coalescer<K> {
     open: Vec<Train<K>>,
-    spare: Vec<Vec<(K, Range<usize>)>>,
+    spare: Vec<Load<K>>,
 }
 
 /// Super-packets that are open at a time: more connections than this at once share nothing anyway.
@@ -301,24 +319,24 @@ impl<K> Default for Coalescer<K> {
 }
 
 impl<K: Copy + PartialEq> Coalescer<K> {
-    /// A packet is due. `write` is given what is complete.
-    pub fn push(&mut self, piece: Piece, burst: K, mut write: impl FnMut(&Train<K>)) {
+    /// A packet is due that is wanted then. `write` is given what is complete.
+    pub fn push(&mut self, piece: Piece, burst: K, wanted: Time, mut write: impl FnMut(&Train<K>)) {
         let Some(connection) = piece.connection() else {
             // It may be a fragment of what an open train carries.
             if piece.content == Content::Other {
                 self.flush(&mut write);
             }
-            let parts = self.spare.pop().unwrap_or_default();
-            return self.leave(Train::new(piece, burst, parts), write);
+            let train = Train::new(piece, burst, wanted, self.spare.pop());
+            return self.leave(train, write);
         };
         if let Some(at) = self.open.iter().position(|train| train.first.connection() == Some(connection)) {
-            if self.open[at].take(&piece, burst) {
+            if self.open[at].take(&piece, burst, wanted) {
                 return;
             }
             let train = self.open.remove(at);
             self.leave(train, &mut write);
         }
-        let train = Train::new(piece, burst, self.spare.pop().unwrap_or_default());
+        let train = Train::new(piece, burst, wanted, self.spare.pop());
         if !piece.couples() {
             return self.leave(train, write);
         }
@@ -340,7 +358,7 @@ impl<K: Copy + PartialEq> Coalescer<K> {
 
     fn leave(&mut self, train: Train<K>, mut write: impl FnMut(&Train<K>)) {
         write(&train);
-        self.spare.push(train.parts);
+        self.spare.push(train.load);
     }
 }
 

@@ -36,8 +36,8 @@ pub struct Packet {
     pub burst: u32,
     /// Its place in the burst.
     pub segment: u16,
-    /// Links that it has crossed.
-    hops: u8,
+    /// Links that it has crossed: counted here, whatever is said on entry.
+    pub hops: u8,
     /// Its way.
     pub way: Way,
     /// The flow, counted over all groups in the order of the file.
@@ -196,6 +196,11 @@ impl Emulation {
     /// Flows, over all groups.
     pub fn flows(&self) -> usize {
         self.flows.len()
+    }
+
+    /// Links, in the order of the scenario.
+    pub fn links(&self) -> usize {
+        self.links.len()
     }
 
     /// Data packets that left links.

@@ -103,7 +103,7 @@ fn coalescing_changes_no_packet_and_marks_survive() {
                 }
                 let piece = burst.piece(segment, below(20) == 0);
                 sent.push(on_the_wire(&piece, burst));
-                coalescer.push(piece, at, |train| handed_over.push(handed(train, &bursts)));
+                coalescer.push(piece, at, Time::ZERO, |train| handed_over.push(handed(train, &bursts)));
             }
         }
         coalescer.flush(|train| handed_over.push(handed(train, &bursts)));
@@ -132,10 +132,10 @@ fn what_is_undisturbed_goes_together() {
     let mut coalescer = Coalescer::default();
     let mut sizes = Vec::new();
     for segment in 0..burst.segments() {
-        coalescer.push(burst.piece(segment, false), 0, |train| sizes.push(train.segments()));
+        coalescer.push(burst.piece(segment, false), 0, Time(1), |train| sizes.push((train.segments(), train.wanted().len())));
     }
-    coalescer.flush(|train| sizes.push(train.segments()));
-    assert_eq!(sizes, [44, 16]);
+    coalescer.flush(|train| sizes.push((train.segments(), train.wanted().len())));
+    assert_eq!(sizes, [(44, 44), (16, 16)]);
 }
 
 /// A mark in the middle ends one super-packet and begins another: marked and unmarked packets do not mix.
@@ -150,7 +150,7 @@ fn a_marked_packet_goes_alone() {
         seen.push((train.segments(), parse(&bytes).unwrap().ecn));
     };
     for segment in 0..10 {
-        coalescer.push(bursts[0].piece(segment, segment == 4), 0, &mut write);
+        coalescer.push(bursts[0].piece(segment, segment == 4), 0, Time::ZERO, &mut write);
     }
     coalescer.flush(&mut write);
     assert_eq!(seen, [(4, 2), (1, 3), (5, 2)]);
@@ -169,7 +169,7 @@ fn what_cannot_be_coupled_goes_as_it_is() {
     let mut coalescer = Coalescer::default();
     let mut out = Vec::new();
     for (at, burst) in bursts.iter().enumerate() {
-        coalescer.push(burst.piece(0, false), at, |train| out.push(handed(train, &bursts).1));
+        coalescer.push(burst.piece(0, false), at, Time::ZERO, |train| out.push(handed(train, &bursts).1));
     }
     coalescer.flush(|train| out.push(handed(train, &bursts).1));
     assert_eq!(out, packets);
@@ -244,7 +244,7 @@ fn a_million_random_packets_do_no_harm() {
                 for segment in 0..bursts[at].segments() {
                     let piece = bursts[at].piece(segment, segment % 2 == 0);
                     assert!(piece.payload().end <= bursts[at].bytes().len());
-                    coalescer.push(piece, at, |train| drop(handed(train, &bursts)));
+                    coalescer.push(piece, at, Time::ZERO, |train| drop(handed(train, &bursts)));
                 }
             }
         }
