@@ -9,7 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine or version cannot do that; 70 a bug; 130 stopped."
+                        3 this machine or version cannot do that; 4 done, but a run on Linux is outside its own stated error; \
+                        70 a bug; 130 stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

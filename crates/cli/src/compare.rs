@@ -89,6 +89,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
 fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Refused { .. } => Failure::input(error),
+        RunError::Missing { .. } => Failure::Machine(error.to_string()),
         RunError::Stopped => Failure::Stopped,
         RunError::Broken(what) => Failure::Bug(what.clone()),
     }

@@ -9,6 +9,8 @@ pub(crate) enum Done {
     Well,
     /// That too, but a claim's verdict differs from the recorded one.
     Differs,
+    /// That too, but a run is outside of its own stated error.
+    Beyond,
 }
 
 /// Why it did not.
@@ -32,12 +34,13 @@ impl Done {
         match self {
             Self::Well => 0,
             Self::Differs => 1,
+            Self::Beyond => 4,
         }
     }
 }
 
 impl Failure {
-    /// The exit status. 4, a run outside its own stated error, belongs to the emulated path.
+    /// The exit status.
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Closed => 0,

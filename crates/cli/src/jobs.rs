@@ -140,6 +140,7 @@ fn cost(scenario: &Scenario) -> f64 {
 fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Refused { .. } => Failure::input(error),
+        RunError::Missing { .. } => Failure::Machine(error.to_string()),
         RunError::Stopped => Failure::Stopped,
         RunError::Broken(what) => Failure::Bug(what.clone()),
     }

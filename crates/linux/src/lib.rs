@@ -11,6 +11,7 @@ pub mod machine;
 mod native;
 pub mod path;
 pub mod replay;
+pub mod run;
 mod syscall;
 pub mod twins;
 pub mod vectors;

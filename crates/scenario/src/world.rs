@@ -115,6 +115,14 @@ pub enum RunError {
         /// What cannot be done, and what would do.
         what: String,
     },
+    /// The world, or this machine, does not carry it: what is missing, and what would do.
+    #[error("{what} (in the {world} world)")]
+    Missing {
+        /// The world.
+        world: &'static str,
+        /// What is missing, and how to get it or what to do instead.
+        what: String,
+    },
     /// Whoever started the run stopped it.
     #[error("stopped")]
     Stopped,

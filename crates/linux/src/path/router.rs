@@ -82,6 +82,8 @@ pub struct Outcome {
     pub refused: u64,
     /// How the thread was scheduled.
     pub scheduling: String,
+    /// Arrivals at links that are neither departed, dropped nor there: zero, or the path is broken.
+    pub unaccounted: i64,
 }
 
 /// Reads of a device before due packets have their turn.
@@ -141,7 +143,9 @@ impl Router {
                 }
             }
         };
+        notes.close(end, &mut work.emulation);
         let outcome = Outcome {
+            unaccounted: work.emulation.unaccounted(end),
             lateness: work.lateness,
             edges: notes.taken_at_edges,
             samples: notes.samples,
@@ -309,6 +313,14 @@ impl Notes {
     fn next(&self) -> Time {
         let edge = self.edges.get(self.read).copied().unwrap_or(Time::NEVER);
         edge.min(self.next)
+    }
+
+    /// Reads a last time, where not all edges have come.
+    fn close(&mut self, end: Time, emulation: &mut Emulation) {
+        if self.read < self.edges.len() {
+            emulation.advance(end);
+            self.taken_at_edges.push(Edge { at: end, links: emulation.read(end), passed: emulation.passed() });
+        }
     }
 
     /// Takes down what was to be up to `now`, as it was at its own moment.
