@@ -11,6 +11,8 @@ pub(crate) enum Done {
     Differs,
     /// That too, but a run is outside of its own stated error.
     Beyond,
+    /// Ran a program, which ended with this status.
+    Ended(u8),
 }
 
 /// Why it did not.
@@ -35,6 +37,7 @@ impl Done {
             Self::Well => 0,
             Self::Differs => 1,
             Self::Beyond => 4,
+            Self::Ended(status) => status,
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::syscall::{Scheduling, schedule};
+
 /// Something that is not there, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {remedy}")]
@@ -58,6 +60,18 @@ pub fn missing_for_paths() -> Vec<Missing> {
         missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
     }
     missing
+}
+
+/// How the path's thread may be scheduled here, best first: `deadline`, `fifo`. Without either, packets are milliseconds late
+/// on a machine that does anything else.
+pub fn scheduling() -> Vec<&'static str> {
+    let tried = [
+        ("deadline", Scheduling::Deadline { runtime: 900_000, period: 1_000_000 }),
+        ("fifo", Scheduling::Fifo { priority: 50 }),
+    ];
+    // Each on a thread of its own, which has it for as long as it lives.
+    let allowed = |how| std::thread::spawn(move || schedule(how).is_ok()).join().unwrap_or(false);
+    tried.into_iter().filter(|(_, how)| allowed(*how)).map(|(name, _)| name).collect()
 }
 
 /// The congestion controllers of this kernel, as far as they are loaded.

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -88,24 +88,39 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
 /// Starts a program with this thread's namespaces, under a process that ends it and all that it has started when it ends,
 /// or when this thread ends, however that happens.
 ///
-/// That process is the first of a process namespace: when it is gone, the kernel kills all others in it. `alive` is the
-/// reading end of a pipe whose other end this process holds.
-pub(crate) fn spawn_bounded(command: &mut Command, alive: OwnedFd) -> io::Result<Child> {
-    // SAFETY: between fork and exec only system calls are made: no allocation, no lock.
+/// That process is the first of a process namespace: when it is gone, the kernel kills all others in it.
+pub(crate) fn spawn_bounded(command: &mut Command) -> io::Result<Child> {
+    // Its writing end closes when this process ends, and here only when the child has been told of that.
+    let (alive, held) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
+    let (alive, mine) = (alive.as_raw_fd(), held.as_raw_fd());
+    // SAFETY: between fork and exec only system calls are made: no allocation, no lock. The descriptors are open there,
+    // since those of the parent are.
     unsafe {
-        command.pre_exec(move || first_of_namespace(alive.as_raw_fd()));
+        command.pre_exec(move || first_of_namespace(alive, mine));
     }
     // This thread's children are in a process namespace of their own from now on; this thread itself is not.
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWPID)?;
-    command.spawn()
+    let child = command.spawn();
+    drop(held);
+    child
+}
+
+/// From now on this process does not end by an interrupt from the terminal.
+pub(crate) fn ignore_interrupts() -> io::Result<()> {
+    for signal in [nix::sys::signal::Signal::SIGINT, nix::sys::signal::Signal::SIGQUIT] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { nix::sys::signal::signal(signal, nix::sys::signal::SigHandler::SigIgn) }?;
+    }
+    Ok(())
 }
 
 /// Runs in the child. Returns in a child of its own, which executes the program; waits for that one otherwise.
-fn first_of_namespace(alive: libc::c_int) -> io::Result<()> {
+fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
     // SAFETY: system calls on integers and on locals, in a process of one thread; `_exit` runs no destructors.
     unsafe {
         Errno::result(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        // Whether the parent had ended before that took effect: then nobody holds the other end.
+        // Whether the parent had ended before that took effect: then nobody holds the other end but this copy.
+        libc::close(held);
         let mut end = libc::pollfd { fd: alive, events: 0, revents: 0 };
         if libc::poll(&raw mut end, 1, 0) == 1 && end.revents & libc::POLLHUP != 0 {
             libc::_exit(1);
