@@ -114,25 +114,24 @@ impl Router {
             strangers: 0,
             flawed: 0,
             refused: 0,
+            notes: Notes { edges: self.edges, sample: self.sample, next: self.sample, ..Notes::default() },
         };
-        let mut notes = Notes { edges: self.edges, sample: self.sample, next: self.sample, ..Notes::default() };
         let mut looked = work.clock.now();
         let end = loop {
             let now = work.clock.now();
             work.lateness.looked_away(now.since(looked));
             looked = now;
-            notes.take(now.min(self.end), &mut work.emulation);
             if now >= self.end || stop.load(Ordering::Relaxed) {
-                break now.min(self.end);
+                break now;
             }
-            work.emulation.advance(now);
+            work.advance(now);
             work.deliver();
             let mut idle = true;
             for way in Way::BOTH {
                 idle &= !work.read(way)?;
             }
             if idle {
-                let next = work.emulation.next().min(notes.next()).min(self.end);
+                let next = work.emulation.next().min(work.notes.next()).min(self.end);
                 let wait = next.since(work.clock.now()).min(LONGEST_SLEEP);
                 if wait > lead {
                     let until = work.clock.now() + wait.since(lead);
@@ -143,12 +142,13 @@ impl Router {
                 }
             }
         };
-        notes.close(end, &mut work.emulation);
+        work.advance(end);
+        work.notes.close(end, &mut work.emulation);
         let outcome = Outcome {
             unaccounted: work.emulation.unaccounted(end),
             lateness: work.lateness,
-            edges: notes.taken_at_edges,
-            samples: notes.samples,
+            edges: work.notes.taken_at_edges,
+            samples: work.notes.samples,
             emulation: work.emulation,
             end,
             strangers: work.strangers,
@@ -172,9 +172,16 @@ struct Work {
     strangers: u64,
     flawed: u64,
     refused: u64,
+    notes: Notes,
 }
 
 impl Work {
+    /// Lets everything happen up to `now`, and takes down what was to be on the way.
+    fn advance(&mut self, now: Time) {
+        self.notes.take(now, &mut self.emulation);
+        self.emulation.advance(now);
+    }
+
     /// Takes what an end has sent; whether there was anything.
     fn read(&mut self, way: Way) -> io::Result<bool> {
         for count in 0..READS {
@@ -193,7 +200,7 @@ impl Work {
                 continue;
             };
             let now = self.clock.now();
-            self.emulation.advance(now);
+            self.advance(now);
             let segments = burst.segments();
             let packet = Packet {
                 way,
@@ -318,7 +325,6 @@ impl Notes {
     /// Reads a last time, where not all edges have come.
     fn close(&mut self, end: Time, emulation: &mut Emulation) {
         if self.read < self.edges.len() {
-            emulation.advance(end);
             self.taken_at_edges.push(Edge { at: end, links: emulation.read(end), passed: emulation.passed() });
         }
     }
