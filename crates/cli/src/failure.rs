@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use penstock_scenario::world::RunError;
+
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -58,6 +60,17 @@ impl Failure {
     /// Bad input.
     pub(crate) fn input(what: impl fmt::Display) -> Self {
         Self::Input(what.to_string())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Input(what) => Self::Input(what),
+            RunError::Refused { .. } => Self::Machine(error.to_string()),
+            RunError::Stopped => Self::Stopped,
+            RunError::Broken(what) => Self::Bug(what),
+        }
     }
 }
 

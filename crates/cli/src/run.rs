@@ -10,7 +10,7 @@ use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde_json::Value;
 
-use crate::arguments::{CaptureEnd, Scenarios, Shard};
+use crate::arguments::{CaptureEnd, Scenarios, Shard, WorldName};
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
@@ -95,10 +95,7 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
         });
     }
     if arguments.output.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&several)?,
-        }
+        terminal::say_all(&values)?;
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
@@ -110,6 +107,10 @@ fn refuse(
     pcap: Option<CaptureEnd>,
     shard: Option<Shard>,
 ) -> Result<(), Failure> {
+    if pcap.is_some() && arguments.world != WorldName::Packets {
+        let what = "--pcap: only the packets world has packets to capture, the fluid world has none; leave out --world";
+        return Err(Failure::Machine(what.into()));
+    }
     for (at, batch) in batches.iter().enumerate() {
         let file = arguments.files[at].display();
         if batch.swept && pcap.is_some() {

@@ -48,7 +48,7 @@ const AFTER: Time = Time(300_000_000_000);
 const WATCH: Duration = Duration::from_millis(50);
 
 fn missing(what: impl ToString) -> RunError {
-    RunError::Missing { world: "linux", what: what.to_string() }
+    RunError::Refused { world: "linux", what: what.to_string() }
 }
 
 impl From<Error> for RunError {

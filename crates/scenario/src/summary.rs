@@ -156,7 +156,8 @@ pub struct CustomerSummary {
 /// One link over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
-    /// Share of the rate used by what left the link, acknowledgements included.
+    /// Share of the rate used by what left the link, acknowledgements included. A packet counts where it leaves, so that a
+    /// full line may have up to one packet more than 1: what began before the span.
     pub utilization: f64,
     /// Bits that left the link, per second.
     pub throughput_bit_per_s: f64,
@@ -211,13 +212,14 @@ pub struct GroupSummary {
     /// Standard deviation of a flow's window over time, averaged over flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
-    /// Share of the window that a congestion event left, averaged over events; absent where there was none.
+    /// Window after a congestion event over the window before it, averaged over events; absent where there was none. Above 1
+    /// where a law sets more than there was: the two packets that laws leave at the least, or what CCP's estimates allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_left_by_cuts: Option<f64>,
     /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<BottleneckSummary>,
-    /// Share of the data packets sent that were lost on the way.
+    /// Share of the data packets that were lost, among those lost or delivered in the span; 0 where there were none.
     pub loss_rate: f64,
     /// Share of the data packets delivered that arrived marked.
     pub mark_rate: f64,
@@ -280,7 +282,7 @@ pub struct FlowSummary {
     /// Smallest round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_s: Option<f64>,
-    /// Share of its data packets that were lost.
+    /// Share of its data packets that were lost, among those lost or delivered in the span; 0 where there were none.
     pub loss_rate: f64,
     /// Share of its delivered data packets that arrived marked.
     pub mark_rate: f64,

@@ -107,20 +107,15 @@ pub enum Content {
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The scenario contradicts itself, which only its run could tell: what, and what would do.
+    #[error("{0}")]
+    Input(String),
     /// The scenario asks for something that this world cannot do.
     #[error("{what} (in the {world} world)")]
     Refused {
         /// The world.
         world: &'static str,
         /// What cannot be done, and what would do.
-        what: String,
-    },
-    /// The world, or this machine, does not carry it: what is missing, and what would do.
-    #[error("{what} (in the {world} world)")]
-    Missing {
-        /// The world.
-        world: &'static str,
-        /// What is missing, and how to get it or what to do instead.
         what: String,
     },
     /// Whoever started the run stopped it.

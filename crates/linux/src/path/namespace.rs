@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
@@ -46,6 +47,12 @@ impl Namespace {
             self.enter()?;
             work()
         })
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.held.as_fd()
     }
 }
 

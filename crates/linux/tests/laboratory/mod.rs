@@ -12,6 +12,7 @@ use nix::sys::socket::{
 use penstock_law::quantity::Time;
 use penstock_linux::clock::Clock;
 use penstock_linux::path::ends::{FlowHabits, Habits};
+use penstock_linux::path::namespace::Namespace;
 use penstock_linux::path::router::Outcome;
 use penstock_linux::path::{Laid, Running, Schedule};
 use penstock_scenario::model::Scenario;
@@ -99,11 +100,38 @@ impl Laboratory {
     }
 }
 
-fn send(bytes: usize, controller: &str) -> io::Result<String> {
+/// Bits a second of user's data from one end to the other, with nothing computed on them.
+pub fn bulk(sender: &Namespace, receiver: &Namespace, to: SocketAddrV4, controller: &str, seconds: u64) -> f64 {
+    let listener = receiver.within(|| TcpListener::bind(to)).unwrap();
+    let counting = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut buffer, mut bytes, clock) = (vec![0; 1 << 20], 0, Clock::start());
+        while let Ok(n @ 1..) = stream.read(&mut buffer) {
+            bytes += n;
+        }
+        bytes as f64 * 8.0 / clock.now().seconds()
+    });
+    let send = || {
+        let mut stream = connected(to, controller)?;
+        let (buffer, clock) = (vec![0; 1 << 20], Clock::start());
+        while clock.now() < Time(seconds * Time::PER_SECOND) {
+            stream.write_all(&buffer)?;
+        }
+        Ok(())
+    };
+    sender.within(send).unwrap();
+    counting.join().unwrap()
+}
+
+fn connected(to: SocketAddrV4, controller: &str) -> io::Result<TcpStream> {
     let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
     setsockopt(&socket, sockopt::TcpCongestion, &controller.into())?;
-    connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000)))?;
-    let mut stream = TcpStream::from(socket);
+    connect(socket.as_raw_fd(), &SockaddrIn::from(to))?;
+    Ok(TcpStream::from(socket))
+}
+
+fn send(bytes: usize, controller: &str) -> io::Result<String> {
+    let mut stream = connected(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), controller)?;
     let (mut digest, mut draw, mut left) = (Sha256::new(), 88_172_645_463_325_252u64, bytes);
     let mut buffer = vec![0; 1 << 18];
     while left > 0 {
@@ -123,6 +151,30 @@ fn send(bytes: usize, controller: &str) -> io::Result<String> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Sends noise in IPv4 packets to the addresses of flows 0 and 1 and to one that is none's; how many the kernel took.
+pub fn noise(count: u32) -> io::Result<u32> {
+    let socket = socket(AddressFamily::Inet, SockType::Raw, SockFlag::empty(), SockProtocol::Raw)?;
+    let (mut draw, mut taken) = (1u64, 0);
+    let mut next = || {
+        draw ^= draw << 13;
+        draw ^= draw >> 7;
+        draw ^= draw << 17;
+        draw
+    };
+    for number in 0..count {
+        let size = 20 + next() as usize % if number % 16 == 0 { 1481 } else { 80 };
+        let mut bytes: Vec<u8> = (0..size.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(size).collect();
+        // What the kernel would not send otherwise: no options, and addresses.
+        let last = (next() % 3) as u8 + 1;
+        bytes[0] = 0x45;
+        bytes[9] = [6, 17, 1, bytes[9]][number as usize % 4];
+        bytes[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 78, 0, last]);
+        let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, last), 0));
+        taken += u32::from(sendto(socket.as_raw_fd(), &bytes, &to, MsgFlags::empty()).is_ok());
+    }
+    Ok(taken)
 }
 
 fn icmp() -> io::Result<OwnedFd> {
