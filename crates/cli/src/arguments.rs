@@ -391,9 +391,11 @@ pub(crate) enum Linux {
     /// What this kernel can do, and why not
     Check,
     /// Run any program's traffic over the links of a scenario
-    #[command(after_help = "COMMAND runs where data come from, and finds the other end in PENSTOCK_RECEIVER, 10.78.0.1: the \
+    #[command(
+        after_help = "COMMAND runs where data come from, and finds the other end in PENSTOCK_RECEIVER, 10.78.0.1: the \
                             first flow's. The next flow, with its round trip, is 10.78.0.2. Ends with the status of COMMAND, \
-                            or 4 if that is 0 and the path was outside its stated error.")]
+                            or 4 if that is 0 and the path was outside its stated error."
+    )]
     Path {
         /// The scenario file, for its links and the round trips of its flows
         #[arg(value_name = "FILE")]

@@ -49,7 +49,9 @@ mod kernel {
         tell("laws in the kernel (`penstock linux replay`)", &programs)?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
-            [] => "priority of the path: none; runs will be milliseconds late, say so, and end with status 4".to_owned(),
+            [] => {
+                "priority of the path: none; runs will be milliseconds late, say so, and end with status 4".to_owned()
+            }
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
         terminal::say(format!("controllers of scenarios: {}", machine::controllers().join(", ")))?;
@@ -68,10 +70,12 @@ mod kernel {
     ) -> Result<Done, Failure> {
         let cells = scenario::cells(&scenario::document(file, None, changes)?)?;
         let [cell] = cells.as_slice() else {
-            let what = format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
+            let what =
+                format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
             return Err(Failure::Input(what));
         };
-        let ended = tool::run(&cell.scenario, &Programs { command, server }).map_err(|e| Failure::Machine(e.to_string()))?;
+        let ended =
+            tool::run(&cell.scenario, &Programs { command, server }).map_err(|e| Failure::Machine(e.to_string()))?;
         for what in &ended.error.beyond {
             terminal::note(format!("penstock: outside the path's stated error: {what}"));
         }

@@ -88,7 +88,10 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
     for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
-        beyond |= of_batch.iter().any(|(_, kept)| kept.summary.path.as_ref().is_some_and(|path| !path.within_bound));
+        for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
+            terminal::note(format!("penstock: outside the run's stated error: {what}"));
+            beyond = true;
+        }
         values.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,

@@ -68,7 +68,12 @@ fn a_run_fills_its_link_and_states_its_error() {
 /// Half a million small packets a second are more than one thread hands over: the run is kept, and flagged.
 fn an_overload_is_flagged() {
     let bench = bench();
-    let flood = LINE.split("[flows.reno]").next().unwrap().replace("20 Mbit/s", "100 Gbit/s").replace("1 bdp", "unlimited")
+    let flood = LINE
+        .split("[flows.reno]")
+        .next()
+        .unwrap()
+        .replace("20 Mbit/s", "100 Gbit/s")
+        .replace("1 bdp", "unlimited")
         + "[flows.flood]\nfrom = \"left\"\nto = \"right\"\nrtt = \"20 ms\"\nstart = \"0 s\"\ncount = 2\ncc = { law = \"cbr\", rate = \"40 Gbit/s\" }\n";
     bench.write("flood.toml", &flood.replace("title", "packet = { wire = \"576 B\", payload = \"536 B\" }\ntitle"));
     let ended = bench.run(&["run", "flood.toml", "--world", "linux", "--json"]);
@@ -82,7 +87,8 @@ fn an_overload_is_flagged() {
 /// A command finds the other end, its own network and nothing else; its status is the tool's.
 fn a_program_runs_at_the_sending_end() {
     let bench = bench();
-    let inside = "cut -d: -f1 /proc/net/dev | tr -d ' ' | grep -v face | sort | tr '\n' ' '; echo $PENSTOCK_RECEIVER; exit 7";
+    let inside =
+        "cut -d: -f1 /proc/net/dev | tr -d ' ' | grep -v face | sort | tr '\n' ' '; echo $PENSTOCK_RECEIVER; exit 7";
     let ended = bench.run(&["linux", "path", "line.toml", "--", "sh", "-c", inside]);
     assert_eq!(ended.status, 7, "{}", ended.err);
     let words: Vec<&str> = ended.out.split_whitespace().filter(|word| !word.starts_with("Inter")).collect();
@@ -131,7 +137,11 @@ fn a_kill_leaves_nothing() {
                 .unwrap();
             thread::sleep(Duration::from_millis(wait_ms));
             if tool && wait_ms >= 1500 {
-                assert!(left(&mark).len() >= 5, "the tool, two first processes, the server and the command: {:?}", left(&mark));
+                assert!(
+                    left(&mark).len() >= 5,
+                    "the tool, two first processes, the server and the command: {:?}",
+                    left(&mark)
+                );
             }
             child.kill().unwrap();
             child.wait().unwrap();

@@ -64,7 +64,11 @@ fn lateness(rate: &str, rtt: &str) {
 }
 
 fn transfer() {
-    let text = line("150 Mbit/s", "1 ms", ", loss = 0.001, aqm = { law = \"codel\", ecn = true, target = \"500 us\", interval = \"2 ms\" }");
+    let text = line(
+        "150 Mbit/s",
+        "1 ms",
+        ", loss = 0.001, aqm = { law = \"codel\", ecn = true, target = \"500 us\", interval = \"2 ms\" }",
+    );
     let laboratory = Laboratory::new(&text, true);
     let (sent, got, time) = laboratory.transfer(200 << 20, "cubic");
     let passed = laboratory.end().emulation.passed()[0];

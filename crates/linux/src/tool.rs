@@ -50,9 +50,8 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, Error>
     let [program, arguments @ ..] = programs.command else {
         return Err(Refused::new("no command", "name one after `--`").into());
     };
-    let mtu = u16::try_from(scenario.packet.wire.0).map_err(|_| {
-        Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most")
-    })?;
+    let mtu = u16::try_from(scenario.packet.wire.0)
+        .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))?;
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
     let habits = Habits { mtu, timestamps: true, burst: None, flows: vec![FlowHabits::default(); flows] };
     let clock = Clock::start();

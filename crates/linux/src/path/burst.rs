@@ -259,7 +259,10 @@ impl<K: Copy + PartialEq> Train<K> {
         let same = |range: Range<usize>| a[range.clone()] == b[range];
         let four = a[0] >> 4 == 4;
         let network = if four {
-            same(0..2) && same(6..10) && same(12..ip) && identification(b) == identification(a).wrapping_add(self.segments)
+            same(0..2)
+                && same(6..10)
+                && same(12..ip)
+                && identification(b) == identification(a).wrapping_add(self.segments)
         } else {
             same(0..4) && same(6..ip)
         };

@@ -395,13 +395,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn routes(
-        &mut self,
-        scenario: &Scenario,
-        name: &str,
-        group: &Group,
-        rtt: Time,
-    ) -> Result<[(u32, u8); 2], Refused> {
+    fn routes(&mut self, scenario: &Scenario, name: &str, group: &Group, rtt: Time) -> Result<[(u32, u8); 2], Refused> {
         let delay = |links: &[String]| Time(links.iter().map(|l| scenario.links[l].delay.0).sum());
         let links = delay(&group.forward) + delay(&group.backward);
         if links > rtt {
@@ -414,13 +408,7 @@ impl Plan {
         ])
     }
 
-    fn hops(
-        &mut self,
-        scenario: &Scenario,
-        name: &str,
-        links: &[String],
-        private: Time,
-    ) -> Result<(u32, u8), Refused> {
+    fn hops(&mut self, scenario: &Scenario, name: &str, links: &[String], private: Time) -> Result<(u32, u8), Refused> {
         let first = self.hops.len() as u32;
         for (at, link) in links.iter().enumerate() {
             let number = scenario.links.get_index_of(link).expect("routes name links") as u32;

@@ -177,14 +177,20 @@ mod tests {
             quick_ack: true,
             receive_window: Some(Bytes(90_000)),
         };
-        let habits = Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
+        let habits =
+            Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
         let there = batch(Way::There, &habits, true);
         assert!(there.contains("link set penstock0 mtu 1500 txqueuelen 20000 gso_max_segs 1\n"), "{there}");
-        assert!(there.contains("addr add 10.77.0.1/32 dev penstock0\nroute add 10.78.0.1/32 dev penstock0 src 10.77.0.1\n"));
+        assert!(
+            there.contains("addr add 10.77.0.1/32 dev penstock0\nroute add 10.78.0.1/32 dev penstock0 src 10.77.0.1\n")
+        );
         let route = "route add 10.78.0.2/32 dev penstock0 src 10.77.0.2 initcwnd 2 rto_min 200ms features ecn\n";
         assert!(there.contains(route) && there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
         let back = batch(Way::Back, &habits, false);
-        assert!(back.contains("route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1\n"), "{back}");
+        assert!(
+            back.contains("route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1\n"),
+            "{back}"
+        );
         assert!(!back.contains("gso_max_segs") && !back.contains("fd50"), "{back}");
     }
 }

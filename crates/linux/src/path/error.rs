@@ -76,10 +76,14 @@ impl Lateness {
             beyond: Vec::new(),
         };
         if let Some(late) = error.lateness_p99.filter(|late| *late > bound.lateness_p99) {
-            error.beyond.push(format!("99 % of the packets were up to {late} late; the bound is {}", bound.lateness_p99));
+            error
+                .beyond
+                .push(format!("99 % of the packets were up to {late} late; the bound is {}", bound.lateness_p99));
         }
         if error.longest_gap > bound.longest_gap {
-            error.beyond.push(format!("the path did not look for {}; the bound is {}", error.longest_gap, bound.longest_gap));
+            error
+                .beyond
+                .push(format!("the path did not look for {}; the bound is {}", error.longest_gap, bound.longest_gap));
         }
         if error.device_drops > 0 {
             error.beyond.push(format!("{} packets were lost between a device and the path", error.device_drops));

@@ -3,7 +3,9 @@
 use penstock_law::aqm::{Decides, Serve};
 use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
-use penstock_link::{Arrival, Config, Counters, Histogram, Offer, Offered, Port, Scheduler, Served, ServedConfig, Service};
+use penstock_link::{
+    Arrival, Config, Counters, Histogram, Offer, Offered, Port, Scheduler, Served, ServedConfig, Service,
+};
 use penstock_scenario::model::{self, Buffer, By, Scenario};
 use penstock_scenario::seed::Stream;
 
@@ -151,7 +153,9 @@ impl Link {
     pub(super) fn marks(&mut self, departure: Time) -> bool {
         let coins = &mut self.coins;
         match &mut self.station {
-            Station::Port(port) if port.needs().decides == Decides::OnDeparture => port.marks(departure, || coins.unit()),
+            Station::Port(port) if port.needs().decides == Decides::OnDeparture => {
+                port.marks(departure, || coins.unit())
+            }
             Station::Port(_) | Station::Served(_) => false,
         }
     }

@@ -316,7 +316,10 @@ pub(crate) mod tests {
         for six in [false, true] {
             let at = if six { 40 } else { 20 };
             let headers = parse(&tcp(six, 2, 1, 0x10, &[1; 12], b"data")).unwrap();
-            assert_eq!((headers.content, headers.end(), headers.total), (Content::Tcp { header: 32 }, at + 32, at + 36));
+            assert_eq!(
+                (headers.content, headers.end(), headers.total),
+                (Content::Tcp { header: 32 }, at + 32, at + 36)
+            );
             assert!(headers.data() && headers.markable() && !headers.low_latency());
             assert!(!parse(&tcp(six, 0, 1, 0x10, &[], &[])).unwrap().data(), "an acknowledgement");
             let udp = parse(&ip(six, 1, UDP, &[0; 8])).unwrap();

@@ -63,8 +63,6 @@ const CONTROLLERS: &[(&str, &str)] = &[
 /// Headers of IP and TCP, and with timestamps.
 const PLAIN: u64 = 40;
 const STAMPED: u64 = 52;
-/// Packets of a super-packet of 64 kB at most.
-const MOST_BURST: u32 = 64;
 
 impl Plan {
     /// Of a scenario.
@@ -78,7 +76,9 @@ impl Plan {
             PLAIN => false,
             STAMPED => true,
             other => {
-                let what = format!("packet: {other} B of header; the kernel's TCP has {PLAIN} B, or {STAMPED} B with timestamps");
+                let what = format!(
+                    "packet: {other} B of header; the kernel's TCP has {PLAIN} B, or {STAMPED} B with timestamps"
+                );
                 return Err(Refused::new(what, "give `packet` a payload of 40 or 52 B less than `wire`"));
             }
         };
@@ -107,11 +107,7 @@ impl Plan {
         bursts.dedup();
         let burst = match bursts.as_slice() {
             [] => None,
-            [burst] if *burst <= MOST_BURST => Some(*burst),
-            [burst] => {
-                let what = format!("sender.burst: {burst} packets at once");
-                return Err(Refused::new(what, format!("the kernel sends {MOST_BURST} at most")));
-            }
+            [burst] => Some(*burst),
             _ => {
                 return Err(Refused::new(
                     "sender.burst: groups differ, and all share one device here",
@@ -133,7 +129,11 @@ fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
         return Err(no("customers", "this world has no conditioners yet", "leave them out, or use `--world packets`"));
     }
     if !scenario.class_names().is_empty() {
-        return Err(no("classes", "this world does not measure classes yet", "leave them out, or use `--world packets`"));
+        return Err(no(
+            "classes",
+            "this world does not measure classes yet",
+            "leave them out, or use `--world packets`",
+        ));
     }
     if scenario.groups.is_empty() {
         return Err(no("flows", "there are none", "add a group; `penstock linux path` is for programs of one's own"));
@@ -209,7 +209,11 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
         if ["ecn", "per_ack"].contains(&parameter.name) {
             continue;
         }
-        let kernel = if parameter.name == "hystart" { Some(f64::from(u8::from(hystart()))) } else { known.optional(parameter.name) };
+        let kernel = if parameter.name == "hystart" {
+            Some(f64::from(u8::from(hystart())))
+        } else {
+            known.optional(parameter.name)
+        };
         if value != kernel {
             let shown = |value: Option<f64>| match (parameter.name, value) {
                 ("hystart", Some(value)) => (value != 0.0).to_string(),
@@ -234,7 +238,8 @@ fn hystart() -> bool {
 }
 
 fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabits, Refused> {
-    let needs = group.needs(scenario.packet).map_err(|e| no(&format!("flows.{name}.cc"), &e, "choose other parameters"))?;
+    let needs =
+        group.needs(scenario.packet).map_err(|e| no(&format!("flows.{name}.cc"), &e, "choose other parameters"))?;
     let sender = &group.sender;
     let payload = scenario.packet.payload;
     let window = sender.receive_window;
@@ -243,9 +248,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
         min_rto: Some(sender.min_rto),
         ecn: needs.marks != penstock_law::cc::Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
-        receive_window: window
-            .is_finite()
-            .then(|| penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
+        receive_window: window.is_finite().then(|| penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
     })
 }
 
@@ -323,7 +326,6 @@ mod tests {
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
-            (&format!("{newreno}, sender = {{ burst = 100 }}"), "", "sender.burst"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
             (newreno, "customers.c = { flows = [\"f\"] }", "customers"),
@@ -334,6 +336,9 @@ mod tests {
         }
         let other = !hystart();
         let said = refused(&format!("cc = {{ law = \"cubic\", hystart = {other} }}"), "");
-        assert!(said.starts_with(&format!("flows.f.cc.hystart: it is {other}, and the kernel's `cubic` has")), "{said}");
+        assert!(
+            said.starts_with(&format!("flows.f.cc.hystart: it is {other}, and the kernel's `cubic` has")),
+            "{said}"
+        );
     }
 }

@@ -95,7 +95,8 @@ impl Between<'_> {
     fn measured(&self) -> Span {
         let flows = self.flows();
         let goodput = flows.iter().map(|flow| flow.goodput_bit_per_s);
-        let fairness = jain(goodput).map(|jain| Fairness { jain, contracts_jain: None, classes: None, classes_mean: None });
+        let fairness =
+            jain(goodput).map(|jain| Fairness { jain, contracts_jain: None, classes: None, classes_mean: None });
         let links = self.scenario.links.keys().enumerate();
         Span {
             measured_s: self.seconds(),

@@ -132,7 +132,9 @@ fn what_is_undisturbed_goes_together() {
     let mut coalescer = Coalescer::default();
     let mut sizes = Vec::new();
     for segment in 0..burst.segments() {
-        coalescer.push(burst.piece(segment, false), 0, Time(1), |train| sizes.push((train.segments(), train.wanted().len())));
+        coalescer.push(burst.piece(segment, false), 0, Time(1), |train| {
+            sizes.push((train.segments(), train.wanted().len()))
+        });
     }
     coalescer.flush(|train| sizes.push((train.segments(), train.wanted().len())));
     assert_eq!(sizes, [(44, 44), (16, 16)]);

@@ -11,7 +11,8 @@ fn scenario(links: &str, flows: &str) -> Scenario {
 }
 
 const LINK: &str = r#"links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "2 packets" }"#;
-const FLOW: &str = r#"flows.f = { count = 2, from = "a", to = "b", rtt = ["20 ms", "40 ms"], cc = { law = "newreno" } }"#;
+const FLOW: &str =
+    r#"flows.f = { count = 2, from = "a", to = "b", rtt = ["20 ms", "40 ms"], cc = { law = "newreno" } }"#;
 
 fn data(flow: u32, burst: u32) -> Packet {
     Packet { burst, flow, bytes: 1000, data: true, markable: true, ..Packet::default() }
@@ -70,7 +71,8 @@ fn how_often_one_looks_changes_nothing() {
         out.extend(path.exits());
         assert_eq!(path.unaccounted(Time(7000 * MS)), 0);
         let passed = path.passed();
-        let (sent, lost, delivered) = passed.iter().fold((0, 0, 0), |(s, l, d), p| (s + p.sent, l + p.lost, d + p.delivered));
+        let (sent, lost, delivered) =
+            passed.iter().fold((0, 0, 0), |(s, l, d), p| (s + p.sent, l + p.lost, d + p.delivered));
         assert_eq!((sent, sent - lost), (5000, delivered), "what was sent came out or was lost");
         assert!(lost > 1000, "three Mbit/s are too many: {lost}");
         let marked = out.iter().filter(|exit| exit.packet.marked).count();

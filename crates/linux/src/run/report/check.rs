@@ -47,7 +47,8 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         if !kinds.is_empty() {
             sockets.insert(name.clone(), kinds.join("; "));
         }
-        let sum = |f: fn(&Told) -> Time| of_group().filter_map(|(at, _)| last.get(at)).map(|t| f(t).seconds()).sum::<f64>();
+        let sum =
+            |f: fn(&Told) -> Time| of_group().filter_map(|(at, _)| last.get(at)).map(|t| f(t).seconds()).sum::<f64>();
         let busy = sum(|told| told.info.busy);
         for (held, by) in [
             (sum(|told| told.info.held_by_receiver), "the receiver's window"),
@@ -63,12 +64,15 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         beyond.push(format!("sources of datagrams were {} behind at the end", run.behind));
     }
     if let Some(burst) = run.plan.habits.burst {
-        findings.push(format!("segmentation offload hands over {burst} packets at once at most; every packet is treated alone"));
+        findings.push(format!(
+            "segmentation offload hands over {burst} packets at once at most; every packet is treated alone"
+        ));
     }
     let busiest = span.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization));
     if let Some((name, link)) = busiest.filter(|(_, link)| link.utilization < BUSY) {
         let percent = 100.0 * link.utilization;
-        findings.push(format!("no link was a bottleneck: the busiest, {name}, carried {percent:.0} % of what it could"));
+        findings
+            .push(format!("no link was a bottleneck: the busiest, {name}, carried {percent:.0} % of what it could"));
     }
     for (name, link) in &span.links {
         if link.drops + link.marks > 0 {
@@ -117,8 +121,11 @@ fn disagreements(name: &str, run: &Measured, at: usize, sack: bool, told: &Told)
     if !info.established && told.completed.is_none() {
         return Vec::new();
     }
-    let pairs =
-        [("ECN", habits.flows[at].ecn, info.ecn), ("SACK", sack, info.sack), ("timestamps", habits.timestamps, info.timestamps)];
+    let pairs = [
+        ("ECN", habits.flows[at].ecn, info.ecn),
+        ("SACK", sack, info.sack),
+        ("timestamps", habits.timestamps, info.timestamps),
+    ];
     let wrong = pairs.iter().filter(|(_, asked, agreed)| asked != agreed);
     wrong.map(|(what, asked, agreed)| format!("{name}: {what} was {asked} in the scenario and is {agreed}")).collect()
 }
