@@ -33,6 +33,11 @@ impl Clock {
         Time(monotonic_ns().saturating_sub(self.start_ns).saturating_mul(1000))
     }
 
+    /// Sleeps until time zero, if that is still to come.
+    pub fn sleep_until_start(&self) {
+        std::thread::sleep(Duration::from_nanos(self.start_ns.saturating_sub(monotonic_ns())));
+    }
+
     /// Sleeps until a moment, if that is still to come.
     pub fn sleep_until(&self, moment: Time) {
         let wait = moment.since(self.now());

@@ -88,8 +88,8 @@ pub struct Outcome {
 
 /// Reads of a device before due packets have their turn.
 const READS: usize = 16;
-/// From this rate on the thread is hardly ever idle: see [`scheduled`].
-const BUSY: Rate = Rate(500_000_000);
+/// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle: see [`scheduled`].
+const BUSY: Rate = Rate(150_000_000);
 /// How long before something is due the thread stops sleeping.
 const LEAD: Time = Time(25_000_000);
 const LEAD_BUSY: Time = Time(5_000_000);

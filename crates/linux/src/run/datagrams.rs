@@ -45,6 +45,7 @@ pub(super) fn emit(
         }
     }
     prctl::set_timerslack(1)?;
+    clock.sleep_until_start();
     let content = vec![0; wire.0.saturating_sub(HEADERS) as usize];
     while !stop.load(Ordering::Relaxed) {
         let Some(first) = emitters.iter_mut().filter(|e| e.left > 0 && e.next < e.stop).min_by_key(|e| e.next) else {

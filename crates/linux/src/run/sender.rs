@@ -103,6 +103,7 @@ impl Sender<'_> {
         let mut sent = Sent::default();
         let mut sack = None;
         let chunk = vec![0; CHUNK];
+        self.clock.sleep_until_start();
         let mut events = [EpollEvent::empty(); 64];
         loop {
             let now = self.clock.now();
