@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,7 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine, version or world cannot do that; 70 a bug; 130 stopped."
+                        3 this machine, version or world cannot do that; 4 done, but a run on Linux is outside its own stated \
+                        error; 70 a bug; 130 stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -37,7 +39,7 @@ pub(crate) enum Command {
     Paper(Paper),
     /// Build report.html again from the files of a record
     Report(Report),
-    /// The kernel's side of the laws
+    /// The emulated path as a tool, what this kernel can do, and its side of the laws
     #[command(subcommand)]
     Linux(Linux),
 }
@@ -388,6 +390,25 @@ pub(crate) struct Report {
 pub(crate) enum Linux {
     /// What this kernel can do, and why not
     Check,
+    /// Run any program's traffic over the links of a scenario
+    #[command(
+        after_help = "COMMAND runs where data come from, and finds the other end in PENSTOCK_RECEIVER, 10.78.0.1: the \
+                            first flow's. The next flow, with its round trip, is 10.78.0.2. Ends with the status of COMMAND, \
+                            or 4 if that is 0 and the path was outside its stated error."
+    )]
+    Path {
+        /// The scenario file, for its links and the round trips of its flows
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        changes: Changes,
+        /// A shell command to run at the receiving end as long as COMMAND runs, as in "iperf3 -s"
+        #[arg(long, value_name = "LINE")]
+        server: Option<OsString>,
+        /// What to run
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
     /// Run the vectors of the laws' twins in Rust, in C on this processor, and in C inside the kernel
     Replay {
         /// The directory of vectors; found in this directory or above it unless given

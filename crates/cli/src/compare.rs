@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::arguments::{ClockingName, Compare, WorldName};
 use crate::failure::{Done, Failure};
 use crate::study::Study;
-use crate::{interrupt, machine, scenario};
+use crate::{interrupt, machine, scenario, terminal};
 
 /// A scenario in several worlds.
 #[derive(Debug, Serialize)]
@@ -51,6 +51,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     let mut study = Study::open(&arguments.file, "comparison", arguments.out.as_deref(), arguments.json)?;
     let fluid = Fluid { method: method(arguments)? };
     interrupt::watch()?;
+    let mut beyond = false;
     for cell in &cells {
         let mut runs = Vec::new();
         for name in &arguments.worlds {
@@ -63,14 +64,20 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
                 }
             };
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
-            runs.push((world.name(), run?));
+            let run = run?;
+            // Differences from a run that was not what it should have been say nothing.
+            for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
+                terminal::note(format!("penstock: outside the run's stated error: {what}"));
+                beyond = true;
+            }
+            runs.push((world.name(), run));
         }
         let compared = compared(cell, &runs);
         let page = page(cell, &compared, &runs, arguments);
         study.found(cell, &compared, &page)?;
     }
     study.end()?;
-    Ok(Done::Well)
+    Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
 /// How the fluid is integrated.

@@ -11,6 +11,10 @@ pub(crate) enum Done {
     Well,
     /// That too, but a claim's verdict differs from the recorded one.
     Differs,
+    /// That too, but a run is outside of its own stated error.
+    Beyond,
+    /// Ran a program, which ended with this status.
+    Ended(u8),
 }
 
 /// Why it did not.
@@ -34,12 +38,14 @@ impl Done {
         match self {
             Self::Well => 0,
             Self::Differs => 1,
+            Self::Beyond => 4,
+            Self::Ended(status) => status,
         }
     }
 }
 
 impl Failure {
-    /// The exit status. 4, a run outside its own stated error, belongs to the emulated path.
+    /// The exit status.
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Closed => 0,

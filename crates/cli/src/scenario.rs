@@ -118,10 +118,9 @@ pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
     match name {
         WorldName::Packets => Ok(Box::new(Packets)),
         WorldName::Fluid => Ok(Box::new(Fluid::default())),
-        WorldName::Linux => Err(Failure::Machine(
-            "this version has no runs on Linux: the emulated path and the sockets are missing; `penstock linux replay` \
-             runs the laws' arithmetic in the kernel, and `--world packets` runs the scenario"
-                .into(),
-        )),
+        #[cfg(target_os = "linux")]
+        WorldName::Linux => Ok(Box::new(penstock_linux::run::Linux)),
+        #[cfg(not(target_os = "linux"))]
+        WorldName::Linux => Err(Failure::Machine("this is not Linux: run it on a Linux machine".into())),
     }
 }

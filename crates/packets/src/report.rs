@@ -55,6 +55,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         whole: whole.measured(),
         windows,
         engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
+        path: None,
     };
     let groups: Vec<String> = scenario.groups.keys().cloned().collect();
     let flow_names: Vec<String> =

@@ -250,6 +250,7 @@ impl<'a> Report<'a> {
             seed: self.scenario.seed.0,
             whole: whole.measured(),
             windows,
+            path: None,
             engine: Engine {
                 events: steps * (network.queues.len() + network.cohorts.len()) as u64,
                 packets: served as u64,
