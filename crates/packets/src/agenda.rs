@@ -2,6 +2,9 @@
 //!
 //! Every entity (a line's head, a timer) is scheduled at most once, so an entry is three array slots and nothing is
 //! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry.
+//!
+//! One event, the earliest of those scheduled since it fell free, stays aside and enters the wheel only where others
+//! come before it or in its bucket. Where all packets are on one line, its head never does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,6 +20,14 @@ struct Entry {
     next: u32,
 }
 
+/// An event that is neither in the wheel nor in the heap.
+#[derive(Debug, Clone, Copy)]
+struct Aside {
+    time: u64,
+    stamp: u32,
+    entity: u32,
+}
+
 /// The schedule of a run.
 #[derive(Debug)]
 pub(crate) struct Agenda {
@@ -28,6 +39,9 @@ pub(crate) struct Agenda {
     shift: u32,
     /// The bucket of the event that was taken last; nothing lies before it.
     cursor: u64,
+    /// The first bucket of the wheel with entries; `u64::MAX` if there are none.
+    first: u64,
+    aside: Option<Aside>,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_bucket: u64,
     stamp: u32,
@@ -43,6 +57,8 @@ impl Agenda {
             words: 0,
             shift: width_ps.clamp(1, 1 << 50).ilog2(),
             cursor: 0,
+            first: u64::MAX,
+            aside: None,
             far: BinaryHeap::new(),
             far_bucket: u64::MAX,
             stamp: 0,
@@ -70,11 +86,25 @@ impl Agenda {
     }
 
     /// The same, for the one place that every packet passes.
-    #[expect(clippy::inline_always, reason = "measured, see above")]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn put(&mut self, entity: u32, time: u64, stamp: u32) {
+        debug_assert!(time >> self.shift >= self.cursor, "the past is over");
+        let later = match self.aside {
+            Some(aside) if aside.time <= time => Aside { time, stamp, entity },
+            before => {
+                self.aside = Some(Aside { time, stamp, entity });
+                let Some(before) = before else { return };
+                before
+            }
+        };
+        self.enter(later);
+    }
+
+    /// Puts an event into the wheel or the heap.
+    #[inline]
+    fn enter(&mut self, Aside { time, stamp, entity }: Aside) {
         let bucket = time >> self.shift;
-        debug_assert!(bucket >= self.cursor, "the past is over");
         let entry = &mut self.entries[entity as usize];
         (entry.time, entry.stamp) = (time, stamp);
         if bucket - self.cursor < BUCKETS as u64 {
@@ -88,10 +118,23 @@ impl Agenda {
     /// The next event: its time and entity. Of equal times the one stamped first.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(u64, u32)> {
-        let mut bucket = self.first();
-        if self.far_bucket <= bucket {
-            bucket = self.bring_near(bucket)?;
+        if let Some(aside) = self.aside {
+            let bucket = aside.time >> self.shift;
+            let others = self.first.min(self.far_bucket);
+            if bucket < others {
+                self.aside = None;
+                self.cursor = bucket;
+                return Some((aside.time, aside.entity));
+            }
+            if bucket == others {
+                self.aside = None;
+                self.enter(aside);
+            }
         }
+        if self.far_bucket <= self.first {
+            self.bring_near()?;
+        }
+        let bucket = self.first;
         self.cursor = bucket;
         let slot = bucket as usize % BUCKETS;
         let head = self.heads[slot];
@@ -101,6 +144,7 @@ impl Agenda {
         if next == NONE {
             self.heads[slot] = NONE;
             self.clear(slot);
+            self.first = self.from(bucket);
             return Some((e.time, head));
         }
         // Find the earliest and the entry before it.
@@ -120,6 +164,19 @@ impl Agenda {
         Some((best_entry.time, best))
     }
 
+    /// What will probably be the next two events, as things stand, for whoever wants to have their data at hand;
+    /// `u32::MAX` where there is none.
+    #[inline]
+    pub(crate) fn ahead(&self) -> [u32; 2] {
+        let head = |bucket: u64| if bucket == u64::MAX { NONE } else { self.heads[bucket as usize % BUCKETS] };
+        let first = head(self.first);
+        match self.aside {
+            Some(aside) if aside.time >> self.shift <= self.first => [aside.entity, first],
+            _ if first == NONE => [NONE; 2],
+            _ => [first, head(self.from(self.first + 1))],
+        }
+    }
+
     #[inline]
     fn link(&mut self, entity: u32, bucket: u64) {
         let slot = bucket as usize % BUCKETS;
@@ -127,6 +184,7 @@ impl Agenda {
         self.heads[slot] = entity;
         self.bits[slot / 64] |= 1 << (slot % 64);
         self.words |= 1 << (slot / 64);
+        self.first = self.first.min(bucket);
     }
 
     fn clear(&mut self, slot: usize) {
@@ -137,14 +195,15 @@ impl Agenda {
         }
     }
 
-    /// The first bucket with entries, from the cursor on; `u64::MAX` if all are empty.
+    /// The first bucket with entries, from `bucket` on, which must be less than a turn behind the last one; `u64::MAX`
+    /// if all are empty.
     #[inline]
-    fn first(&self) -> u64 {
-        let start = self.cursor as usize % BUCKETS;
+    fn from(&self, bucket: u64) -> u64 {
+        let start = bucket as usize % BUCKETS;
         let (word, bit) = (start / 64, start % 64);
         let here = self.bits[word] & (u64::MAX << bit);
         if here != 0 {
-            return self.cursor + u64::from(here.trailing_zeros()) - bit as u64;
+            return bucket + u64::from(here.trailing_zeros()) - bit as u64;
         }
         // The words after this one, around the wheel, this one's lower half last.
         let after = self.words.rotate_right(word as u32 + 1);
@@ -157,18 +216,18 @@ impl Agenda {
         if bits == 0 {
             return u64::MAX;
         }
-        self.cursor + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
+        bucket + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
     }
 
-    /// Moves what is far off but not later than `bucket` into the wheel; returns the first bucket then.
+    /// Moves what is far off but not later than the wheel's first entry into the wheel.
     #[cold]
-    fn bring_near(&mut self, bucket: u64) -> Option<u64> {
-        if bucket == u64::MAX {
+    fn bring_near(&mut self) -> Option<()> {
+        if self.first == u64::MAX {
             // The wheel is empty, so it may start over where the heap does.
             let Reverse((time, _)) = self.far.peek()?;
             self.cursor = time >> self.shift;
         }
-        let last = if bucket == u64::MAX { self.cursor } else { bucket };
+        let last = if self.first == u64::MAX { self.cursor } else { self.first };
         while let Some(Reverse((time, entity))) = self.far.peek().copied() {
             if time >> self.shift > last {
                 break;
@@ -177,7 +236,7 @@ impl Agenda {
             self.link(entity, time >> self.shift);
         }
         self.far_bucket = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| time >> self.shift);
-        Some(self.first())
+        Some(())
     }
 }
 
