@@ -1,5 +1,7 @@
 //! A flow's sending end, and what the flows of a group share.
 
+use std::hint::black_box;
+
 use penstock_law::cc::Marks;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
@@ -52,15 +54,11 @@ pub(crate) struct Group {
 }
 
 /// What a flow has counted since the start of the run.
+///
+/// In the order of memory: what every packet needs comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C)]
 pub(crate) struct Sent {
-    /// Data packets sent.
-    pub(crate) packets: u64,
-    /// Those refused or lost on the way.
-    pub(crate) lost: u64,
-    /// Those sent again.
-    pub(crate) again: u64,
-    pub(crate) timeouts: u64,
     /// Round trips, summed [ps], and how many.
     pub(crate) rtt: u128,
     pub(crate) rtts: u64,
@@ -69,6 +67,13 @@ pub(crate) struct Sent {
     /// The window and its square, integrated over time [packets s].
     pub(crate) window: f64,
     pub(crate) window_squared: f64,
+    /// Data packets sent.
+    pub(crate) packets: u64,
+    /// Those sent again.
+    pub(crate) again: u64,
+    /// Those refused or lost on the way.
+    pub(crate) lost: u64,
+    pub(crate) timeouts: u64,
     /// Congestion events, and the shares of the window that they left, summed.
     pub(crate) cuts: u64,
     pub(crate) left: f64,
@@ -79,7 +84,10 @@ pub(crate) struct Sent {
 }
 
 /// The sending end of a flow.
+///
+/// In the order of memory: what every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Flow {
     pub(crate) group: u32,
     /// Its place in the group.
@@ -91,32 +99,41 @@ pub(crate) struct Flow {
     pub(crate) ack_timer: bool,
     /// Bytes on the wire of the last segment there is to send.
     pub(crate) last_size: u16,
-    /// Which connection this is: transfers after the first may have a new one each.
-    pub(crate) connection: u32,
-    /// The first segment of this connection.
-    pub(crate) first: u64,
-    /// Its way into the network, and of its acknowledgements, where that takes time; its transfers and pauses.
+    /// Its way into the network, where that takes time.
     pub(crate) entry: u32,
-    pub(crate) ack_entry: u32,
-    pub(crate) source: u32,
-    /// The place of its delayed acknowledgements on the agenda, where it has such.
-    pub(crate) ack: u32,
-    pub(crate) data: Data,
-    pub(crate) burst: Burst,
-    pub(crate) timer: Timer,
     /// Packets in flight at most.
     pub(crate) window: f64,
     /// Since when the window is what it is [ps].
     pub(crate) window_since: u64,
     /// A round trip ends when a transmission from this one on is acknowledged.
     pub(crate) round: u64,
-    pub(crate) start: u64,
     /// New data is sent until then [ps]; zero while it is silent.
     pub(crate) until: u64,
+    pub(crate) data: Data,
+    pub(crate) timer: Timer,
+    pub(crate) burst: Burst,
     pub(crate) sent: Sent,
+    pub(crate) start: u64,
+    /// The first segment of this connection.
+    pub(crate) first: u64,
+    /// Which connection this is: transfers after the first may have a new one each.
+    pub(crate) connection: u32,
+    /// The way of its acknowledgements into the network, where that takes time; its transfers and pauses.
+    pub(crate) ack_entry: u32,
+    pub(crate) source: u32,
+    /// The place of its delayed acknowledgements on the agenda, where it has such.
+    pub(crate) ack: u32,
 }
 
 impl Flow {
+    /// Brings what the next packet needs into the cache: a word of every 64 bytes or so.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        black_box((self.window, self.burst.left, self.timer.deadline));
+        self.data.touch();
+        black_box((self.sent.rtts, self.sent.packets));
+    }
+
     /// The law has spoken.
     #[inline]
     pub(crate) fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {

@@ -6,6 +6,7 @@
 
 mod agenda;
 mod edge;
+mod ends;
 mod engine;
 mod entry;
 mod flow;

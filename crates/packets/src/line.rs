@@ -1,5 +1,7 @@
 //! Delay lines: what enters first leaves first, after a fixed delay. Only the head of a line is scheduled.
 
+use std::hint::black_box;
+
 use penstock_link::Ring;
 
 use crate::packet::Packet;
@@ -20,5 +22,11 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) fn new(port: u32, delay: u64, marks: bool) -> Self {
         Self { port, delay, marks, packets: Ring::new() }
+    }
+
+    /// Brings what its next packet needs into the cache.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        black_box(self.packets.front().map(|packet| packet.flow));
     }
 }

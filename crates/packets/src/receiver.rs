@@ -4,6 +4,8 @@
 //! to: RFC 2018's first block. The two older blocks are left out; they matter only where several acknowledgements in a
 //! row are lost.
 
+use std::hint::black_box;
+
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
 
@@ -44,7 +46,7 @@ pub(crate) struct Receiver {
     waiting: u32,
     waiting_marked: bool,
     /// The acknowledgement that the timer would send.
-    held: Packet,
+    held: Option<Reply>,
     pub(crate) received: Received,
 }
 
@@ -88,6 +90,12 @@ impl Reply {
 }
 
 impl Receiver {
+    /// Brings what the next packet needs into the cache.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        black_box((self.next, self.received.packets));
+    }
+
     /// Another connection begins.
     pub(crate) fn restart(&mut self) {
         (self.latched, self.waiting) = (false, 0);
@@ -142,17 +150,14 @@ impl Receiver {
     /// What it does with an acknowledgement where those wait for a second packet.
     pub(crate) fn delay(&mut self, reply: Reply) -> Answer {
         let echo = reply.flags & ECE != 0;
-        let before = (self.waiting > 0 && self.waiting_marked != echo).then(|| {
-            self.waiting = 0;
-            self.held_reply()
-        });
+        let before = if self.waiting_marked == echo { None } else { self.overdue() };
         self.waiting += 1;
         self.waiting_marked = echo;
         let now = self.waiting >= 2 || reply.flags & AT_ONCE != 0;
         if now {
             self.waiting = 0;
         } else {
-            self.held = Packet { seq: reply.seq, tx: reply.tx, from: reply.from, flags: reply.flags, ..self.held };
+            self.held = Some(reply);
         }
         match (before, now) {
             (None, false) => Answer::Wait,
@@ -163,15 +168,11 @@ impl Receiver {
 
     /// The timer for a delayed acknowledgement went off: the acknowledgement, if one is still held back.
     pub(crate) fn overdue(&mut self) -> Option<Reply> {
-        (self.waiting > 0).then(|| {
-            self.waiting = 0;
-            self.held_reply()
-        })
-    }
-
-    fn held_reply(&self) -> Reply {
-        let Packet { seq, tx, from, flags, .. } = self.held;
-        Reply { seq, tx, from, flags }
+        if self.waiting == 0 {
+            return None;
+        }
+        self.waiting = 0;
+        self.held.take()
     }
 
     /// Keeps a segment beyond the first one lacking; returns the first of its run.

@@ -4,6 +4,8 @@ mod newreno;
 mod records;
 mod sack;
 
+use std::hint::black_box;
+
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Recovery;
 
@@ -46,6 +48,7 @@ pub(crate) struct Segment {
 
 /// Segments of a flow: what is acknowledged, what is in flight, what comes next.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Data {
     /// The first segment not acknowledged.
     pub(crate) una: u64,
@@ -79,6 +82,13 @@ impl Data {
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, once: 0, records: Records::new(), rule }
     }
 
+    /// Brings what the next packet needs into the cache.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        black_box((self.una, self.once));
+        self.records.touch();
+    }
+
     /// The number of the next transmission.
     #[inline]
     pub(crate) fn next_tx(&self) -> u64 {
@@ -97,14 +107,17 @@ impl Data {
     }
 
     /// An acknowledgement arrived.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn hear(&mut self, heard: &Heard) -> Outcome {
-        let sent = self.records.sent(heard.tx);
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
-        let lost = match &mut self.rule {
+        let (sent, lost) = match &mut self.rule {
             Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event),
-            Rule::NewReno(newreno) => newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover),
+            Rule::NewReno(newreno) => {
+                let sent = self.records.sent(heard.tx);
+                (sent, newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover))
+            }
         };
         self.una = self.una.max(heard.cumulative);
         if lost {

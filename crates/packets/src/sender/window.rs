@@ -1,5 +1,7 @@
 //! Window control: the law, in the arithmetic that the scenario asks for.
 
+use std::hint::black_box;
+
 use penstock_law::cc::{Event, Needs, Sender};
 use penstock_law::estimate::Clocked;
 use penstock_law::law::Instances;
@@ -50,16 +52,23 @@ impl<N: Clocked> Typed<N> {
         Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
     fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         let estimates = &mut self.estimates[flow];
-        if let Some(probe) = &ack.probe {
+        if let Some(probe) = ack.probe {
             estimates.probe(&self.wanted, now, probe, ack.rtt, ack.window);
         } else if let Some(rtt) = ack.rtt {
             estimates.sample(&self.wanted, rtt, ack.window);
         }
         estimates.echo(&self.wanted, ack.packets, ack.marked);
         ack.grows.then(|| self.on(flow, now, Event::Ack { packets: ack.packets, marked: ack.marked }))
+    }
+
+    #[inline]
+    fn touch(&self, flow: usize) {
+        let estimates = &self.estimates[flow];
+        black_box((estimates.known, self.law.says(flow, &estimates.path)));
     }
 
     fn restart(&mut self, flow: usize, keep_base: bool) {
@@ -94,7 +103,7 @@ impl<N: Clocked> Typed<N> {
 
 /// What an acknowledgement tells window control.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ack {
+pub(crate) struct Ack<'a> {
     /// The round trip it measured.
     pub(crate) rtt: Option<Time>,
     /// Packets it reports.
@@ -106,7 +115,7 @@ pub(crate) struct Ack {
     /// The window before it.
     pub(crate) window: f64,
     /// What laws that ask about the bottleneck are told besides.
-    pub(crate) probe: Option<Probe>,
+    pub(crate) probe: Option<&'a Probe>,
 }
 
 impl Windows {
@@ -135,11 +144,28 @@ impl Windows {
     }
 
     /// An acknowledgement; what the law says then, if it was told.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
     pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         match self {
             Self::Real(t) => t.ack(flow, now, ack),
-            Self::Fixed(t) => t.ack(flow, now, ack),
+            Self::Fixed(_) => self.ack_fixed(flow, now, ack),
+        }
+    }
+
+    /// The same in fixed point, out of the way of the other.
+    #[inline(never)]
+    fn ack_fixed(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
+        let Self::Fixed(t) = self else { return None };
+        t.ack(flow, now, ack)
+    }
+
+    /// Brings what a flow's next acknowledgement needs into the cache.
+    #[inline]
+    pub(crate) fn touch(&self, flow: usize) {
+        match self {
+            Self::Real(t) => t.touch(flow),
+            Self::Fixed(t) => t.touch(flow),
         }
     }
 

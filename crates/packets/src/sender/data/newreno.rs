@@ -53,6 +53,7 @@ impl NewReno {
         self.urgent.is_some() || self.back < self.back_to
     }
 
+    #[inline]
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
         records.settle(heard.cumulative, || {});
         if heard.cumulative > una {

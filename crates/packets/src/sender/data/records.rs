@@ -1,5 +1,7 @@
 //! What was sent, in order of transmission: 16 bytes a packet in flight.
 
+use std::hint::black_box;
+
 use crate::packet::expand;
 
 /// A transmission.
@@ -32,8 +34,9 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// None yet, and no memory for any.
     pub(super) fn new() -> Self {
-        Self { ring: vec![Record::default(); 4], base: 0, next: 0 }
+        Self { ring: Vec::new(), base: 0, next: 0 }
     }
 
     #[inline]
@@ -44,6 +47,12 @@ impl Records {
         let at = self.slot(self.next);
         self.ring[at] = Record { sent: now, seq: seq as u32, fate: Fate::InFlight };
         self.next += 1;
+    }
+
+    /// Brings what the next acknowledgement needs into the cache.
+    #[inline]
+    pub(super) fn touch(&self) {
+        black_box((self.sent(self.base), self.sent(self.next.wrapping_sub(1))));
     }
 
     /// When a transmission was sent, if it is still kept.
@@ -93,7 +102,7 @@ impl Records {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Record::default(); self.ring.len() * 2];
+        let mut ring = vec![Record::default(); (self.ring.len() * 2).max(4)];
         let mask = ring.len() - 1;
         for tx in self.base..self.next {
             ring[tx as usize & mask] = self.ring[self.slot(tx)];
