@@ -247,7 +247,7 @@ impl Engine {
         let now = *now;
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
-        let hop = self.hops[flow.route[0].0 as usize];
+        let hop = flow.out;
         let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
         let fresh = now < flow.until;
         loop {

@@ -46,7 +46,7 @@ pub(crate) struct Numbering {
 const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
 /// With so many flows and more, what a packet needs is seldom in the processor's nearest caches.
-const CROWD: usize = 256;
+const CROWD: usize = usize::MAX;
 
 /// A run.
 pub(crate) struct Engine {

@@ -6,6 +6,7 @@ use penstock_law::cc::Marks;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
 
+use crate::engine::Hop;
 use crate::packet::{CWR, ECT};
 use crate::receiver::Habits;
 use crate::sender::burst::Burst;
@@ -94,6 +95,8 @@ pub(crate) struct Flow {
     pub(crate) index: u32,
     /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
     pub(crate) route: [(u32, u8); 2],
+    /// The first link of its data.
+    pub(crate) out: Hop,
     pub(crate) flags: u8,
     /// Whether an event for a delayed acknowledgement is on the agenda.
     pub(crate) ack_timer: bool,

@@ -170,6 +170,7 @@ impl Parts {
             self.flows.push(Flow {
                 group: at,
                 index: index as u32,
+                out: routes.hops[route[0].0 as usize],
                 route,
                 flags,
                 ack_timer: false,

@@ -83,7 +83,19 @@ impl NewReno {
         false
     }
 
+    #[inline]
     pub(super) fn pick(&self, una: u64, fresh: u64, window: f64) -> Pick {
+        // Nothing was lost lately: new data, while one more does not exceed the window, which is where fewer than its
+        // whole packets are in flight.
+        if self.duplicates == 0 && !self.fast && self.back_to <= una && self.urgent.is_none() {
+            let flight = fresh - una;
+            return if flight > 0 && flight >= u64::from(window as u32) { Pick::Nothing } else { Pick::Fresh };
+        }
+        self.pick_in_recovery(una, fresh, window)
+    }
+
+    #[cold]
+    fn pick_in_recovery(&self, una: u64, fresh: u64, window: f64) -> Pick {
         if let Some(seq) = self.urgent {
             return Pick::Again(seq);
         }
