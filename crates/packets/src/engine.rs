@@ -46,7 +46,7 @@ pub(crate) struct Numbering {
 const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
 /// With so many flows and more, what a packet needs is seldom in the processor's nearest caches.
-const CROWD: usize = usize::MAX;
+const CROWD: usize = 256;
 
 /// A run.
 pub(crate) struct Engine {
@@ -115,7 +115,7 @@ impl Engine {
                 break;
             }
             if crowded {
-                self.look_ahead();
+                self.look_ahead(entity);
             }
             self.now = time;
             self.events += 1;
@@ -138,29 +138,6 @@ impl Engine {
         self.lines.iter_mut().for_each(|line| line.packets = Ring::new());
         self.flows.iter_mut().for_each(|flow| flow.data.release());
         Ok(measure.taken)
-    }
-
-    /// Reads what the next event will need, so that it is on its way through the caches while this event is dealt with:
-    /// the line's place for the one after, the flow for the next. Nothing is done with what is read.
-    #[inline]
-    fn look_ahead(&self) {
-        let n = self.numbering;
-        let [next, after] = self.agenda.ahead();
-        if let Some(line) = self.lines.get(after as usize) {
-            line.touch();
-        }
-        let at = if let Some(line) = self.lines.get(next as usize) {
-            line.packets.front().map_or(usize::MAX, |packet| packet.flow as usize)
-        } else if next < n.entries {
-            next.wrapping_sub(if next < n.timeout { n.send } else { n.timeout }) as usize
-        } else {
-            return;
-        };
-        if let Some(flow) = self.flows.get(at) {
-            flow.touch();
-            self.groups[flow.group as usize].windows.touch(flow.index as usize);
-            self.receivers[at].touch();
-        }
     }
 
     #[inline]
@@ -197,6 +174,7 @@ impl Engine {
         let mut packet = line.packets.pop();
         let (port, marks, delay) = (line.port as usize, line.marks, line.delay);
         if let Some(head) = line.packets.front() {
+            line.flow = head.flow;
             self.agenda.put(at, head.at, head.stamp);
         }
         if marks
@@ -337,6 +315,7 @@ pub(crate) fn cross(
 pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda) {
     packet.stamp = agenda.stamp();
     if line.packets.push(packet) {
+        line.flow = packet.flow;
         agenda.schedule(number, packet.at, packet.stamp);
     }
 }

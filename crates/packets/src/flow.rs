@@ -1,7 +1,5 @@
 //! A flow's sending end, and what the flows of a group share.
 
-use std::hint::black_box;
-
 use penstock_law::cc::Marks;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
@@ -129,14 +127,6 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Brings what the next packet needs into the cache: a word of every 64 bytes or so.
-    #[inline]
-    pub(crate) fn touch(&self) {
-        black_box((self.window, self.burst.left, self.timer.deadline));
-        self.data.touch();
-        black_box((self.sent.rtts, self.sent.packets));
-    }
-
     /// The law has spoken.
     #[inline]
     pub(crate) fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {

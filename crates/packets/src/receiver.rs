@@ -4,8 +4,6 @@
 //! to: RFC 2018's first block. The two older blocks are left out; they matter only where several acknowledgements in a
 //! row are lost.
 
-use std::hint::black_box;
-
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
 
@@ -90,12 +88,6 @@ impl Reply {
 }
 
 impl Receiver {
-    /// Brings what the next packet needs into the cache.
-    #[inline]
-    pub(crate) fn touch(&self) {
-        black_box((self.next, self.received.packets));
-    }
-
     /// Another connection begins.
     pub(crate) fn restart(&mut self) {
         (self.latched, self.waiting) = (false, 0);

@@ -4,8 +4,6 @@ mod newreno;
 mod records;
 mod sack;
 
-use std::hint::black_box;
-
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Recovery;
 
@@ -57,17 +55,17 @@ pub(crate) struct Data {
     /// Segments there are to send.
     pub(crate) limit: u64,
     /// Recovery lasts until this segment is acknowledged.
-    recover: u64,
+    pub(crate) recover: u64,
     /// Transmissions from this one on were sent after the last congestion event.
     pub(crate) event: u64,
     /// Segments from this one on were sent once at the most.
     once: u64,
     records: Records,
-    rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 #[derive(Debug)]
-enum Rule {
+pub(crate) enum Rule {
     Sack(Sack),
     NewReno(NewReno),
 }
@@ -82,11 +80,10 @@ impl Data {
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, once: 0, records: Records::new(), rule }
     }
 
-    /// Brings what the next packet needs into the cache.
+    /// Sends for the records that the next acknowledgement and the next segment need.
     #[inline]
-    pub(crate) fn touch(&self) {
-        black_box((self.una, self.once));
-        self.records.touch();
+    pub(crate) fn fetch(&self) {
+        self.records.fetch();
     }
 
     /// The number of the next transmission.

@@ -1,12 +1,12 @@
 //! Window control: the law, in the arithmetic that the scenario asks for.
 
-use std::hint::black_box;
-
 use penstock_law::cc::{Event, Needs, Sender};
 use penstock_law::estimate::Clocked;
 use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
 use penstock_law::{Fix, Number};
+
+use crate::ahead::fetch;
 
 use super::bottleneck::{Estimated, Probe};
 use super::estimation::{Estimates, Wanted};
@@ -63,12 +63,6 @@ impl<N: Clocked> Typed<N> {
         }
         estimates.echo(&self.wanted, ack.packets, ack.marked);
         ack.grows.then(|| self.on(flow, now, Event::Ack { packets: ack.packets, marked: ack.marked }))
-    }
-
-    #[inline]
-    fn touch(&self, flow: usize) {
-        let estimates = &self.estimates[flow];
-        black_box((estimates.known, self.law.says(flow, &estimates.path)));
     }
 
     fn restart(&mut self, flow: usize, keep_base: bool) {
@@ -160,12 +154,15 @@ impl Windows {
         t.ack(flow, now, ack)
     }
 
-    /// Brings what a flow's next acknowledgement needs into the cache.
+    /// Sends for a flow's estimates.
     #[inline]
-    pub(crate) fn touch(&self, flow: usize) {
+    pub(crate) fn fetch(&self, flow: usize) {
         match self {
-            Self::Real(t) => t.touch(flow),
-            Self::Fixed(t) => t.touch(flow),
+            Self::Real(t) => {
+                fetch(&t.estimates[flow]);
+                fetch(&t.estimates[flow].path);
+            }
+            Self::Fixed(t) => fetch(&t.estimates[flow]),
         }
     }
 

@@ -1,7 +1,6 @@
 //! What was sent, in order of transmission: 16 bytes a packet in flight.
 
-use std::hint::black_box;
-
+use crate::ahead::fetch;
 use crate::packet::expand;
 
 /// A transmission.
@@ -49,10 +48,13 @@ impl Records {
         self.next += 1;
     }
 
-    /// Brings what the next acknowledgement needs into the cache.
+    /// Sends for the oldest, and for the place of the next.
     #[inline]
-    pub(super) fn touch(&self) {
-        black_box((self.sent(self.base), self.sent(self.next.wrapping_sub(1))));
+    pub(super) fn fetch(&self) {
+        if !self.ring.is_empty() {
+            fetch(&self.ring[self.slot(self.base)]);
+            fetch(&self.ring[self.slot(self.next)]);
+        }
     }
 
     /// When a transmission was sent, if it is still kept.
