@@ -36,7 +36,7 @@ impl Engine {
         let reply = self.receivers[at].take(packet, group.habits.echo);
         let (first, hops) = flow.route[1];
         if hops == 0 {
-            self.acknowledged_plainly(at, reply);
+            self.hear::<true>(at, reply);
         } else {
             self.forward(reply.packet(at, self.ack_size), first);
         }

@@ -62,7 +62,8 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     }
     // A bucket about as wide as two events are apart when every line is busy.
     let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
-    let agenda = Agenda::new(numbering.rare as usize + rare.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
+    let agenda =
+        Agenda::new(numbering.rare as usize + rare.len(), lines.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,

@@ -32,13 +32,7 @@ impl Sack {
     /// congestion event.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(super) fn hear(
-        &mut self,
-        records: &mut Records,
-        heard: &Heard,
-        una: u64,
-        event: u64,
-    ) -> (Option<u64>, bool) {
+    pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, event: u64) -> (Option<u64>, bool) {
         let mut sent = None;
         if records.keeps(heard.tx) {
             let record = records.at(heard.tx);
