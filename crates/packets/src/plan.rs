@@ -30,6 +30,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut routes = Routes::default();
     let classes = scenario.class_names().len();
     let mut parts = Parts::default();
+    // To the last place: a list that doubles would keep room for as many flows again.
+    let flows = scenario.groups.values().map(|group| group.count as usize).sum();
+    parts.flows.reserve_exact(flows);
+    parts.keys.reserve_exact(flows);
     let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
     for (name, group) in &scenario.groups {
         parts.group(scenario, &mut routes, name, group, size)?;
