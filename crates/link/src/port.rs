@@ -66,6 +66,9 @@ struct Waiting {
     wait_ns: f32,
 }
 
+// See the packets world's packet: it has 16 bytes left for this.
+const _: () = assert!(size_of::<Waiting>() <= 16);
+
 /// A queue in front of a line.
 pub struct Port {
     curve: Curve,

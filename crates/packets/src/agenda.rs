@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 const FEW: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
     time: u64,
     stamp: u32,
     next: u32,

@@ -156,3 +156,25 @@ impl Flow {
         self.sent.window_squared += self.window * area;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agenda;
+    use crate::line::Line;
+    use crate::measure::Told;
+    use crate::receiver::Receiver;
+    use crate::sender::estimation::Estimates;
+
+    /// What a flow takes besides its packets in flight, with a round trip, and so a line, of its own and a reading at
+    /// each edge of two spans: 2 KiB at the most. A law's state, the key of its coins and what allocators add are well
+    /// below the 256 bytes that are left for them.
+    #[test]
+    fn a_flow_takes_two_kibibytes_at_the_most() {
+        let ends = size_of::<Flow>() + size_of::<Receiver>() + size_of::<Estimates<f64>>();
+        let events = size_of::<Line>() + 3 * size_of::<agenda::Entry>();
+        let readings = 4 * size_of::<Told>();
+        println!("{ends} B at its ends, {events} B for what happens next, {readings} B of readings");
+        assert!(ends + events + readings <= 2048 - 256, "{ends} + {events} + {readings}");
+    }
+}

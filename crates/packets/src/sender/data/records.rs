@@ -13,6 +13,8 @@ pub(super) struct Record {
     pub(super) fate: Fate,
 }
 
+const _: () = assert!(size_of::<Record>() == 16);
+
 /// What is known of a transmission.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Fate {
