@@ -5,7 +5,9 @@
 //! is allocated per packet once the rings have grown. See [`Packets`] for the door and `engine` for the loop.
 
 mod agenda;
+mod ahead;
 mod edge;
+mod ends;
 mod engine;
 mod entry;
 mod flow;
