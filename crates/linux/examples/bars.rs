@@ -18,7 +18,9 @@ use penstock_linux::path::namespace::Namespace;
 fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("load of the machine: {load}");
-    ping();
+    for rate in ["100 Mbit/s", "1 Gbit/s"] {
+        ping(rate);
+    }
     for (rate, rtt) in [("200 Mbit/s", "40 ms"), ("1 Gbit/s", "40 ms")] {
         lateness(rate, rtt);
     }
@@ -26,15 +28,15 @@ fn main() {
     without_limit();
 }
 
-fn ping() {
-    let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), false);
+fn ping(rate: &str) {
+    let laboratory = Laboratory::new(&line(rate, "20 ms", ""), false);
     // A pinger that waits for others to sleep would measure itself.
     let priority = penstock_linux::machine::prefer_this_thread();
     let rtts = laboratory.ping(1000, Duration::from_millis(1));
     let outcome = laboratory.end();
     let above = |share| (quantile(&rtts, share).0 as f64 - 20e9) / 1e6;
     println!(
-        "ping, 20 ms idle: p50 {:.1} us and p99 {:.1} us above (pinger first: {priority}; path: {})",
+        "ping, {rate} x 20 ms idle: p50 {:.1} us and p99 {:.1} us above (pinger first: {priority}; path: {})",
         above(0.5),
         above(0.99),
         outcome.scheduling

@@ -47,17 +47,13 @@ const HEAD_START: Duration = Duration::from_millis(100);
 const AFTER: Time = Time(300_000_000_000);
 const WATCH: Duration = Duration::from_millis(50);
 
-fn missing(what: impl ToString) -> RunError {
+fn refused(what: &impl ToString) -> RunError {
     RunError::Refused { world: "linux", what: what.to_string() }
 }
 
 impl From<Error> for RunError {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Missing(what) => missing(what),
-            Error::Refused(what) => missing(what),
-            Error::System { .. } => missing(error),
-        }
+        refused(&error)
     }
 }
 
@@ -68,10 +64,10 @@ impl World for Linux {
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         if watcher.wants_packets() {
-            return Err(missing("no captures here yet: run tcpdump in `penstock linux path FILE -- COMMAND`"));
+            return Err(refused(&"no captures here yet: run tcpdump in `penstock linux path FILE -- COMMAND`"));
         }
         let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = Plan::of(scenario).map_err(missing)?;
+        let plan = Plan::of(scenario).map_err(|e| refused(&e))?;
         let measured = run(scenario, plan, watcher)?;
         report::report(scenario, &measured)
     }
@@ -79,7 +75,7 @@ impl World for Linux {
 
 fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
     let laid = Laid::new(scenario, &plan.habits)?;
-    let system = |what: &'static str| move |e: io::Error| missing(format!("cannot {what}: {e}"));
+    let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
     let mut edges: Vec<Time> = scenario.windows.values().flat_map(|(a, b)| [*a, *b]).collect();

@@ -2,6 +2,7 @@
 //! and count as not run.
 
 mod laboratory;
+#[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
 use std::time::Duration;

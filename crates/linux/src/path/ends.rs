@@ -84,7 +84,7 @@ impl End {
     pub fn dropped(&self) -> io::Result<u64> {
         let text = self.namespace.within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         // Name, eight figures of what was received, and of what was sent bytes, packets, errors and drops.
-        let line = text.lines().filter_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':')).next();
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'));
         let figure = line.and_then(|line| line.split_whitespace().nth(11)).and_then(|word| word.parse().ok());
         figure.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no {NAME} in {text}")))
     }

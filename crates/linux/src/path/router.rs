@@ -50,13 +50,16 @@ pub struct Edge {
     pub passed: Vec<Passed>,
 }
 
+/// What a law shows: name, unit, value.
+pub type Observable = (&'static str, &'static str, f64);
+
 /// Counters at a moment.
 #[derive(Debug, Clone)]
 pub struct Sample {
     /// When.
     pub at: Time,
     /// Of each link: counters, packets waiting, and what its law shows.
-    pub links: Vec<(Counters, u64, Vec<(&'static str, &'static str, f64)>)>,
+    pub links: Vec<(Counters, u64, Vec<Observable>)>,
     /// Of each flow.
     pub passed: Vec<Passed>,
 }

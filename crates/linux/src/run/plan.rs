@@ -248,7 +248,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
         min_rto: Some(sender.min_rto),
         ecn: needs.marks != penstock_law::cc::Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
-        receive_window: window.is_finite().then(|| penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
+        receive_window: window.is_finite().then_some(penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
     })
 }
 

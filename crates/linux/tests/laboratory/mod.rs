@@ -82,7 +82,7 @@ impl Laboratory {
     }
 
     /// Sends `bytes` over TCP to flow 0's address with the given controller; the digests at both ends, and the time.
-    pub fn transfer(&self, bytes: usize, controller: &str) -> (String, String, Time) {
+    pub fn transfer(&self, bytes: usize, controller: &str) -> (Vec<u8>, Vec<u8>, Time) {
         let listener = self.path.receiver.namespace.within(|| TcpListener::bind("10.78.0.1:5000")).unwrap();
         let start = self.clock.now();
         let receiver = std::thread::spawn(move || {
@@ -90,7 +90,7 @@ impl Laboratory {
             let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
             loop {
                 match stream.read(&mut buffer).unwrap() {
-                    0 => return hex(&digest.finalize()),
+                    0 => return digest.finalize().to_vec(),
                     n => digest.update(&buffer[..n]),
                 }
             }
@@ -131,7 +131,7 @@ fn connected(to: SocketAddrV4, controller: &str) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn send(bytes: usize, controller: &str) -> io::Result<String> {
+fn send(bytes: usize, controller: &str) -> io::Result<Vec<u8>> {
     let mut stream = connected(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), controller)?;
     let (mut digest, mut draw, mut left) = (Sha256::new(), 88_172_645_463_325_252u64, bytes);
     let mut buffer = vec![0; 1 << 18];
@@ -147,11 +147,7 @@ fn send(bytes: usize, controller: &str) -> io::Result<String> {
         stream.write_all(&buffer[..now])?;
         left -= now;
     }
-    Ok(hex(&digest.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(digest.finalize().to_vec())
 }
 
 /// Sends noise in IPv4 packets to the addresses of flows 0 and 1 and to one that is none's; how many the kernel took.

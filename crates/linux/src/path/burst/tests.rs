@@ -127,13 +127,13 @@ fn coalescing_changes_no_packet_and_marks_survive() {
 /// An undisturbed super-packet goes out as few, 44 packets each.
 #[test]
 fn what_is_undisturbed_goes_together() {
-    let (offload, bytes) = superpacket(false, 2, 0x18, 12, 1000, &[7; 60_000]);
+    let (offload, bytes) = superpacket(false, 2, 0x18, 12, 1000, &vec![7; 60_000]);
     let burst = Burst::new(offload, &bytes).unwrap();
     let mut coalescer = Coalescer::default();
     let mut sizes = Vec::new();
     for segment in 0..burst.segments() {
         coalescer.push(burst.piece(segment, false), 0, Time(1), |train| {
-            sizes.push((train.segments(), train.wanted().len()))
+            sizes.push((train.segments(), train.wanted().len()));
         });
     }
     coalescer.flush(|train| sizes.push((train.segments(), train.wanted().len())));

@@ -32,7 +32,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
             let in_effect: Option<&str> = run.sent.controllers.get(at).and_then(|name| name.as_deref());
             let (Some(in_effect), Some(told)) = (in_effect, last.get(at)) else {
                 if plan.start < outcome.end {
-                    beyond.push(format!("{name}/{}: never connected", at));
+                    beyond.push(format!("{name}/{at}: never connected"));
                 }
                 continue;
             };

@@ -26,13 +26,11 @@ impl Rows {
     fn row(&mut self, at: Time, who: usize, values: impl IntoIterator<Item = (String, Kind, f64)>) {
         for (name, kind, value) in values {
             let rows = self.time_s.len();
-            let column = match self.columns.iter().position(|(known, ..)| *known == name) {
-                Some(column) => column,
-                None => {
-                    self.columns.push((name, kind, Vec::new()));
-                    self.columns.len() - 1
-                }
-            };
+            let known = self.columns.iter().position(|(known, ..)| *known == name);
+            let column = known.unwrap_or_else(|| {
+                self.columns.push((name, kind, Vec::new()));
+                self.columns.len() - 1
+            });
             let values = &mut self.columns[column].2;
             values.resize(rows, f64::NAN);
             values.push(value);
