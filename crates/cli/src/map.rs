@@ -52,8 +52,12 @@ impl Along {
         let (key, values) = (key.trim().to_owned(), values.trim());
         let number = |text: &str| -> Option<(f64, String)> {
             let text = text.trim().trim_matches('"');
-            let end = text.find(|c: char| c == ' ' || c.is_alphabetic()).unwrap_or(text.len());
-            Some((text[..end].trim().parse().ok()?, text[end..].trim().to_owned()))
+            // The longest beginning that is a number: an `e` may belong to it, as in `2e-5`.
+            let ends = (1..=text.len()).rev().filter(|end| text.is_char_boundary(*end));
+            let (value, end) = ends
+                .filter_map(|end| Some((text[..end].trim().parse::<f64>().ok().filter(|x| x.is_finite())?, end)))
+                .next()?;
+            Some((value, text[end..].trim().to_owned()))
         };
         let mut along = Self { key, unit: String::new(), values: Vec::new(), texts: Vec::new() };
         if let Some(list) = values.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {

@@ -55,7 +55,8 @@ fn compare_prints_the_differences_of_each_measure() {
 #[test]
 fn compare_takes_the_method_of_the_fluid() {
     let bench = Bench::new();
-    bench.write("f.toml", &dumbbell(FAST.0, r#"law = "fast", alpha = "10 packets", gamma = 1.0"#));
+    let file = dumbbell(FAST.0, r#"law = "fast", alpha = "50 packets", gamma = 1.0"#);
+    bench.write("f.toml", &file.replace("10 Mbit/s", "240 Mbit/s").replace("50 ms", "100 ms"));
     let queue = |extra: &[&str]| {
         let mut all = vec!["compare", "f.toml", "--json", "--worlds", "fluid,fluid"];
         all.extend(extra);
@@ -175,7 +176,7 @@ fn what_has_no_answer_is_said() {
         ("in a row", in_a_row(), ["rank 1", "second"]),
         ("drop-tail under NewReno", dumbbell(r#"law = "droptail""#, newreno), ["no equilibrium", "droptail"]),
         ("a law without a smooth update", dumbbell(r#"law = "red""#, r#"law = "cubic""#), ["cubic", "does not enter"]),
-        ("a small buffer", dumbbell(FAST.0, FAST.1).replace("unlimited", "20 packets"), ["needs a queue", "holds 20"]),
+        ("a small buffer", dumbbell(FAST.0, FAST.1).replace("unlimited", "20 packets"), ["need a queue", "holds 20"]),
         (
             "a link that nobody fills",
             dumbbell(r#"law = "red""#, r#"law = "cbr", rate = "10 kbit/s""#),
