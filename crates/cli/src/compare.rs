@@ -1,19 +1,21 @@
 //! `penstock compare`: one scenario in several worlds, overlaid, with the differences as numbers.
 
+use penstock_fluid::{Clocking, Fluid, Method};
+use penstock_law::quantity::Time;
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, Page, Section, TableView};
-use penstock_report::{html, palette, text};
+use penstock_report::palette;
+use penstock_scenario::quantity;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Measured;
-use penstock_scenario::world::{Cells, Run, RunError, Table};
+use penstock_scenario::world::{Cells, Run, Table, World};
 use penstock_scenario::write::print;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::arguments::Compare;
+use crate::arguments::{ClockingName, Compare, WorldName};
 use crate::failure::{Done, Failure};
-use crate::folder::{File, Folder};
-use crate::{interrupt, machine, record, scenario, terminal};
+use crate::study::Study;
+use crate::{interrupt, machine, scenario, terminal};
 
 /// A scenario in several worlds.
 #[derive(Debug, Serialize)]
@@ -46,51 +48,59 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     }
     let document = scenario::document(&arguments.file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    let out = arguments.out.as_deref().map(Folder::open).transpose()?;
+    let mut study = Study::open(&arguments.file, "comparison", arguments.out.as_deref(), arguments.json)?;
+    let fluid = Fluid { method: method(arguments)? };
     interrupt::watch()?;
-    let mut values = Vec::new();
+    let mut beyond = false;
     for cell in &cells {
         let mut runs = Vec::new();
         for name in &arguments.worlds {
-            let world = scenario::world(*name)?;
+            let other;
+            let world: &dyn World = match name {
+                WorldName::Fluid => &fluid,
+                _ => {
+                    other = scenario::world(*name)?;
+                    other.as_ref()
+                }
+            };
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
-            runs.push((world.name(), run.map_err(|e| failure(&e))?));
+            let run = run?;
+            // Differences from a run that was not what it should have been say nothing.
+            for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
+                terminal::note(format!("penstock: outside the run's stated error: {what}"));
+                beyond = true;
+            }
+            runs.push((world.name(), run));
         }
         let compared = compared(cell, &runs);
         let page = page(cell, &compared, &runs, arguments);
-        if !arguments.json {
-            if !cell.labels.is_empty() {
-                terminal::say(cell.name())?;
-            }
-            terminal::say(text::page(&page))?;
-        }
-        let value = serde_json::to_value(&compared).map_err(|e| Failure::Bug(e.to_string()))?;
-        if let Some(out) = &out {
-            let files: Vec<File> = vec![
-                ("comparison.json".into(), record::bytes(&value)?),
-                ("report.html".into(), html::write(&page).into_bytes()),
-            ];
-            let path = out.put(&format!("{}-comparison", scenario::stem(&arguments.file)), &files)?;
-            if !arguments.json {
-                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
-            }
-        }
-        values.push(value);
+        study.found(cell, &compared, &page)?;
     }
-    if arguments.json {
-        match values.as_slice() {
-            [one] => terminal::say_json(one)?,
-            several => terminal::say_json(&Value::from(several.to_vec()))?,
-        }
-    }
-    Ok(Done::Well)
+    study.end()?;
+    Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
-fn failure(error: &RunError) -> Failure {
-    match error {
-        RunError::Refused { .. } => Failure::input(error),
-        RunError::Stopped => Failure::Stopped,
-        RunError::Broken(what) => Failure::Bug(what.clone()),
+/// How the fluid is integrated.
+fn method(arguments: &Compare) -> Result<Method, Failure> {
+    let step = arguments.step.as_deref().map(quantity::time).transpose();
+    let step_s = step.map_err(|e| Failure::Input(format!("--step: {e}")))?.map(Time::seconds);
+    if step_s == Some(0.0) {
+        return Err(Failure::Input("--step: a step takes time".into()));
+    }
+    Ok(Method {
+        step_s,
+        frozen_delays: arguments.frozen_delays,
+        estimators: !arguments.true_signals,
+        clocking: arguments.clocking.map(Into::into),
+    })
+}
+
+impl From<ClockingName> for Clocking {
+    fn from(name: ClockingName) -> Self {
+        match name {
+            ClockingName::Paced => Self::Paced,
+            ClockingName::Ack => Self::Ack,
+        }
     }
 }
 
@@ -141,6 +151,17 @@ fn span(name: &str, worlds: &[&Measured], rows: &mut Vec<Row>) {
         add(group, "rtt_mean_s", "s", of(&|g| g.rtt_mean_s));
         add(group, "jain", "", of(&|g| g.jain));
     }
+    for customer in worlds[0].customers.keys() {
+        let of = |f: &dyn Fn(&penstock_scenario::summary::CustomerSummary) -> Option<f64>| {
+            worlds.iter().map(|w| w.customers.get(customer).and_then(f)).collect()
+        };
+        add(customer, "throughput_bit_per_s", "bit/s", of(&|c| Some(c.throughput_bit_per_s)));
+        add(customer, "in_profile_fraction", "", of(&|c| c.in_profile_fraction));
+        add(customer, "bucket_mean_bytes", "B", of(&|c| c.bucket_mean_bytes));
+        add(customer, "bucket_sd_bytes", "B", of(&|c| c.bucket_sd_bytes));
+        add(customer, "time_full", "", of(&|c| c.time_full));
+        add(customer, "time_empty", "", of(&|c| c.time_empty));
+    }
 }
 
 fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], arguments: &Compare) -> Page {
@@ -168,6 +189,8 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
         ("groups", "group", "throughput_packets_per_s", "Throughput", "packets/s"),
         ("groups", "group", "window_packets", "Window of a flow", "packets"),
         ("groups", "group", "rtt_s", "Round-trip time", "s"),
+        ("customers", "customer", "bucket_mean_bytes", "Bucket", "B"),
+        ("customers", "customer", "probability", "Probability of marking out", ""),
     ] {
         overlay.figures.extend(figures(runs, kind, key, column, what, unit));
     }

@@ -25,6 +25,7 @@ mod record;
 mod report;
 mod run;
 mod scenario;
+mod study;
 mod sweep;
 mod terminal;
 mod tune;

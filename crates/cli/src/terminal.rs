@@ -23,6 +23,14 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     say(text)
 }
 
+/// Writes one JSON value to standard output: the only one of `values`, or else a list of them.
+pub(crate) fn say_all(values: &[impl Serialize]) -> Result<(), Failure> {
+    match values {
+        [one] => say_json(one),
+        several => say_json(&several),
+    }
+}
+
 /// Writes a note to standard error; a reader who has gone is no reason to stop.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");

@@ -3,7 +3,7 @@
 //! Two kinds of queue laws ask for two searches, and which it is, is asked of the law. One that rests wherever queue and
 //! load leave it (RED; drop-tail, which says nothing) turns the queue into a signal: search the queue. One that
 //! integrates (price, PI) rests at any signal, but only at the load or queue that it wants: search the signal. In both
-//! the sources' demand falls as the signal rises, so a bisection is sure.
+//! the sources' demand falls as the signal rises, so that one crossing is between any two of its sides.
 //!
 //! Of several links each is searched in turn with the others as they are, which for laws with a utility is descent along
 //! the coordinates of the dual program; Newton's method on all signals at once ends it. A link that is not full whatever
@@ -24,6 +24,17 @@ pub struct Equilibrium {
     pub sources: Vec<SourceRest>,
     /// What each class's path tells it.
     pub signals: Vec<Signal>,
+    /// Where else all this could rest, as far as was looked.
+    pub others: Vec<Other>,
+}
+
+/// Another rest.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Other {
+    /// A link at another signal, with the other links as they are.
+    Link(usize, Signal),
+    /// A class at the same signal, at another rate [packets/s].
+    Class(usize, f64),
 }
 
 /// A link at rest, in its place.
@@ -72,23 +83,44 @@ enum Searched {
     Unfilled(f64),
 }
 
-/// Bisects in the logarithm between a point of positive and one of negative excess.
-fn bisect(
-    mut low: f64,
-    mut high: f64,
+/// Between a point of positive and one of negative excess, by secants and halves of the logarithm in turn (the halved
+/// ordinates after Illinois): a dozen trials where halving alone takes sixty, and each trial asks every class.
+fn between(
+    low: f64,
+    high: f64,
     trial: &mut dyn FnMut(f64) -> Result<Trial, AnalysisError>,
 ) -> Result<Trial, AnalysisError> {
-    loop {
-        let middle = libm::sqrt(low) * libm::sqrt(high);
-        if middle <= low || middle >= high || high / low < 1.0 + 1e-15 {
-            return trial(high);
+    let (mut a, mut b) = (libm::log(low), libm::log(high));
+    let mut best = trial(high)?;
+    let (mut above, mut below) = (trial(low)?.excess, best.excess);
+    let (mut last, mut side) = (b, 0);
+    for k in 0..300 {
+        let middle = f64::midpoint(a, b);
+        let secant = b - below * (b - a) / (below - above);
+        let x = if k % 3 == 2 || !above.is_finite() || !(a < secant && secant < b) { middle } else { secant };
+        if b - a < 4.0 * f64::EPSILON * f64::max(1.0, b.abs()) || (x - last).abs() < f64::EPSILON {
+            break;
         }
-        if trial(middle)?.excess > 0.0 {
-            low = middle;
+        let next = trial(libm::exp(x))?;
+        last = x;
+        let excess = next.excess;
+        if excess > 0.0 {
+            (a, above) = (x, excess);
+            below *= if side == 1 { 0.5 } else { 1.0 };
+            side = 1;
         } else {
-            high = middle;
+            (b, below) = (x, excess);
+            above *= if side == -1 { 0.5 } else { 1.0 };
+            side = -1;
+        }
+        if excess.abs() < best.excess.abs() {
+            best = next;
+        }
+        if excess == 0.0 {
+            break;
         }
     }
+    Ok(best)
 }
 
 /// Links, sources, and the links that each source crosses.
@@ -96,6 +128,9 @@ struct Net<'a> {
     links: &'a mut [Bottleneck],
     sources: &'a mut [Source],
     routes: &'a [Vec<usize>],
+    /// Classes asked so far, and who wants to know.
+    asked: u64,
+    watch: &'a dyn Fn(u64),
 }
 
 impl Net<'_> {
@@ -115,6 +150,8 @@ impl Net<'_> {
             let Some(hop) = self.routes[i].iter().position(|l| *l == link) else { continue };
             let signal = self.path(i, signals);
             let most = BEYOND * self.routes[i].iter().map(|l| self.links[*l].capacity).fold(0.0, f64::max);
+            self.asked += 1;
+            (self.watch)(self.asked);
             let source = &mut self.sources[i];
             let Demand::Rest(rest) = source.demand(signal, most)? else { return Ok(None) };
             let mut rate = f64::from(source.count) * rest.rate;
@@ -251,7 +288,8 @@ fn signals_of(state: &[Option<LinkRest>]) -> Vec<Signal> {
     state.iter().map(|r| r.as_ref().map_or(Signal::NONE, |r| r.signal)).collect()
 }
 
-/// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order.
+/// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order. `watch` is
+/// told how many demands were asked for.
 ///
 /// # Errors
 /// There is none, or its prices are not determined, and why; or a law did not come to rest.
@@ -259,10 +297,11 @@ pub fn find(
     links: &mut [Bottleneck],
     sources: &mut [Source],
     routes: &[Vec<usize>],
+    watch: &dyn Fn(u64),
 ) -> Result<Equilibrium, AnalysisError> {
     let begins: Vec<Option<f64>> = links.iter_mut().map(Bottleneck::integrates).collect();
     let several = links.len() > 1;
-    let mut net = Net { links, sources, routes };
+    let mut net = Net { links, sources, routes, asked: 0, watch };
     let n = net.links.len();
     let mut state: Vec<Option<LinkRest>> = vec![None; n];
     let mut settled = false;
@@ -336,7 +375,70 @@ pub fn find(
             at.rest.load = offered.load;
         }
     }
-    Ok(Equilibrium { links: state, sources: rests, signals: told })
+    let others = others(&mut net, &begins, &state, &rests, &told);
+    Ok(Equilibrium { links: state, sources: rests, signals: told, others })
+}
+
+/// Where else there is a rest is looked for at so many signals to each side, each so many times the one before: thirty
+/// times less and more.
+const LOOKS: i32 = 18;
+const APART: f64 = 1.21;
+
+/// A class is started so many times above and below its rest.
+const AWAY: f64 = 8.0;
+
+/// Classes whose laws are started elsewhere, at most: others of the same law differ from these by their round trip only.
+const ASKED: usize = 64;
+
+/// Other rests: demands that rise with a signal, so that a link is filled at several, and laws that rest at several rates.
+fn others(
+    net: &mut Net<'_>,
+    begins: &[Option<f64>],
+    state: &[LinkRest],
+    rests: &[SourceRest],
+    told: &[Signal],
+) -> Vec<Other> {
+    let mut found = Vec::new();
+    for l in (0..state.len()).filter(|&l| state[l].binding) {
+        let kind = kind(begins[l].is_some(), Some(&state[l]), net.links[l].capacity);
+        let here = kind.coordinate(&state[l].rest);
+        let excess = |net: &mut Net<'_>, x: f64| -> Option<(f64, Signal)> {
+            let (rest, signal) = net.at(l, kind, x).ok().flatten()?;
+            let mut signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
+            signals[l] = signal;
+            net.excess(l, &rest, &signals).ok().map(|e| (e, signal))
+        };
+        for side in [-1, 1] {
+            // The rest itself has no side; the first look beside it has.
+            let mut before: Option<(f64, f64)> = None;
+            for k in 1..=LOOKS {
+                let x = here + f64::from(side * k) * libm::log(APART);
+                let Some((e, _)) = excess(net, x) else { break };
+                if let Some((last, was)) = before
+                    && (e > 0.0) != (was > 0.0)
+                {
+                    let (mut a, mut b) = (last, x);
+                    for _ in 0..50 {
+                        let middle = f64::midpoint(a, b);
+                        match excess(net, middle) {
+                            Some((m, _)) if (m > 0.0) == (was > 0.0) => a = middle,
+                            _ => b = middle,
+                        }
+                    }
+                    found.extend(excess(net, b).map(|(_, signal)| Other::Link(l, signal)));
+                }
+                before = Some((x, e));
+            }
+        }
+    }
+    for i in 0..rests.len().min(ASKED) {
+        for away in [1.0 / AWAY, AWAY] {
+            if let Some(rate) = net.sources[i].elsewhere(&rests[i], told[i], away) {
+                found.push(Other::Class(i, rate));
+            }
+        }
+    }
+    found
 }
 
 /// How far two signals are apart, relative to the larger.
@@ -403,7 +505,7 @@ fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, An
     };
     if at(0.0, capacity)?.excess < 0.0 {
         // The line is not full; a law that watches the load may still mark.
-        let found = bisect(1e-12 * capacity, capacity, &mut |load| at(0.0, load))?;
+        let found = between(1e-12 * capacity, capacity, &mut |load| at(0.0, load))?;
         if found.signal.probability == 0.0 {
             return Ok(Searched::Unfilled(found.link.load / capacity));
         }
@@ -420,7 +522,7 @@ fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, An
             return Err(AnalysisError::NoEquilibrium { link, aqm, why });
         }
     }
-    bisect(1e-9, high, &mut |queue| at(queue, capacity)).map(Searched::Binds)
+    between(1e-9, high, &mut |queue| at(queue, capacity)).map(Searched::Binds)
 }
 
 /// The queue's law integrates: any mark probability, but only at the load or queue it wants.
@@ -460,7 +562,7 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         };
         (low, high) = if rises { (high, v) } else { (v, low) };
         if (trial.excess > 0.0) != rises {
-            return bisect(low, high, &mut at).map(Searched::Binds);
+            return between(low, high, &mut at).map(Searched::Binds);
         }
         if v < 1e-12 {
             return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity));

@@ -6,12 +6,21 @@
 //! steps, so that a window which reaches its target with the first acknowledgement has reached it.
 
 use crate::complex::Complex;
-use crate::matrix::{Matrix, identity, power, product, row_times, solve, spectral_radius};
+use crate::matrix::{Matrix, identity, power, product, row_times, solve, solve_row, spectral_radius};
 
 /// So many packets after a step are followed one by one; later ones in strides of this share of what went before, which
 /// keeps straight lines within 1e-3 of any exponential.
 const SINGLE: f64 = 32.0;
 const STRIDE: f64 = 1.0 / 16.0;
+
+/// Signals a law may answer, at most: of a sender its round trip, marks, price and what was committed before.
+pub(crate) const SIGNALS: usize = 4;
+
+/// The response to each signal.
+pub(crate) type Answer = [Complex; SIGNALS];
+
+/// Numbers of a law's state, signals that are held for its packets included, at most.
+const MOST: usize = 32;
 
 /// A linear time-invariant law: deviations `u` of what it sees to the deviation of what it says.
 #[derive(Debug, Clone)]
@@ -79,41 +88,78 @@ impl Linear {
             }
             Step::new(period_s, &jump, input, &each, of.rate, &output)
         });
+        assert!(output.len() <= MOST && of.direct.len() <= SIGNALS, "a law of {} numbers", output.len());
         Self { rate: of.rate, each, drive, step, output, direct: of.direct }
     }
 
-    /// The response to each signal at `s` [1/s]. With `sampled`, a periodic law's output counts with its hold and with
-    /// the packets it takes to follow; without, at its value when the period ends, as if packets were never so rare
-    /// that a period saw none.
-    pub(crate) fn response(&self, s: Complex, sampled: bool) -> Vec<Complex> {
-        let m = self.output.len();
-        let direct = self.direct.iter().map(|d| Complex::real(*d));
-        if m == 0 {
-            return direct.collect();
+    /// The response to each signal at `s` [1/s], zero past the last signal. With `sampled`, a periodic law's output counts
+    /// with its hold and with the packets it takes to follow; without, at its value when the period ends, as if packets
+    /// were never so rare that a period saw none.
+    pub(crate) fn response(&self, s: Complex, sampled: bool) -> Answer {
+        // A loop gain is asked for a hundred thousand times: a law's few numbers are kept off the heap.
+        match self.output.len() {
+            0 => self.answered(None),
+            1..=4 => self.responded::<4>(s, sampled),
+            5..=8 => self.responded::<8>(s, sampled),
+            9..=16 => self.responded::<16>(s, sampled),
+            _ => self.responded::<MOST>(s, sampled),
         }
-        let (left, input, row) = match &self.step {
+    }
+
+    /// The same by elimination in arrays of `M`: the row `y` of `y (s I - F) = C` or, of a step, `y (I - J / z) = C`.
+    fn responded<const M: usize>(&self, s: Complex, sampled: bool) -> Answer {
+        let m = self.output.len();
+        let mut left = [[Complex::ZERO; M]; M];
+        let mut row = [Complex::ZERO; M];
+        let (scale, on, drives) = match &self.step {
             None => {
-                let mut left = negative(&self.each, self.rate);
-                for (i, row) in left.iter_mut().enumerate() {
-                    row[i] = row[i] + s + Complex::real(self.rate);
+                for (left, each) in left.iter_mut().zip(&self.each) {
+                    for (x, e) in left.iter_mut().zip(each) {
+                        *x = Complex::real(-self.rate * e);
+                    }
                 }
-                let input = complex(&self.drive, self.rate);
-                (left, input, complex_row(&self.output))
+                for (x, c) in row.iter_mut().zip(&self.output) {
+                    *x = Complex::real(*c);
+                }
+                (self.rate, s + Complex::real(self.rate), &self.drive)
             }
             Some(step) => {
                 let back = (-s * step.period_s).exp();
                 let turn = if sampled { &step.turn } else { &step.followed };
-                let mut left: Vec<Vec<Complex>> = turn.iter().map(|r| r.iter().map(|x| -back * *x).collect()).collect();
-                for (i, row) in left.iter_mut().enumerate() {
-                    row[i] = row[i] + Complex::ONE;
+                for (left, turn) in left.iter_mut().zip(turn) {
+                    for (x, t) in left.iter_mut().zip(turn) {
+                        *x = -back * *t;
+                    }
                 }
-                let row = if sampled { step.held(s) } else { complex_row(&step.settled) };
-                (left, complex(&step.input, 1.0), row)
+                if sampled {
+                    step.held(s, &mut row);
+                } else {
+                    for (x, c) in row.iter_mut().zip(&step.settled) {
+                        *x = Complex::real(*c);
+                    }
+                }
+                (1.0, Complex::ONE, &step.input)
             }
         };
-        let infinite = Complex::new(f64::INFINITY, 0.0);
-        let Some(state) = solve(left, input) else { return direct.map(|_| infinite).collect() };
-        direct.enumerate().map(|(k, d)| d + row.iter().zip(&state).map(|(c, v)| *c * v[k]).sum()).collect()
+        for (i, left) in left.iter_mut().enumerate().take(m) {
+            left[i] = left[i] + on;
+        }
+        if !solve_row(&mut left, &mut row, m) {
+            return [Complex::new(f64::INFINITY, 0.0); SIGNALS];
+        }
+        self.answered(Some((&row[..m], scale, drives)))
+    }
+
+    /// What the signals do at once, and, through the state, what `row` makes of what they do to it.
+    fn answered(&self, through: Option<(&[Complex], f64, &Matrix)>) -> Answer {
+        let mut answer = [Complex::ZERO; SIGNALS];
+        for (k, (a, d)) in answer.iter_mut().zip(&self.direct).enumerate() {
+            *a = Complex::real(*d);
+            if let Some((row, scale, drives)) = through {
+                *a = *a + row.iter().zip(drives).map(|(y, b)| *y * (scale * b[k])).sum();
+            }
+        }
+        answer
     }
 
     /// Whether the law, left alone with constant signals, runs away; an integral is at the border and does not.
@@ -167,29 +213,27 @@ impl Step {
         }
     }
 
-    /// The output's average over a period, weighed by `exp(-st)`. The first packet after a step comes at any time
-    /// within a packet's spacing, so that on average the output runs straight from one row to the next.
-    fn held(&self, s: Complex) -> Vec<Complex> {
-        let mut sum = vec![Complex::ZERO; self.settled.len()];
+    /// The output's average over a period, weighed by `exp(-st)`, added to `sum`. The first packet after a step comes at
+    /// any time within a packet's spacing, so that on average the output runs straight from one row to the next.
+    fn held(&self, s: Complex, sum: &mut [Complex]) {
         for (k, (start, row)) in self.rows.iter().enumerate() {
             let left = self.period_s - start;
             if left <= 0.0 {
                 break;
             }
-            let weight = (-s * *start).exp();
+            let weight = if *start == 0.0 { Complex::ONE } else { (-s * *start).exp() };
             let Some((end, next)) = self.rows.get(k + 1) else {
-                let all = weight * (s * left).hold() * left;
+                let all = weight * (s * left).hold() * (left / self.period_s);
                 sum.iter_mut().zip(row).for_each(|(x, c)| *x = *x + all * *c);
                 break;
             };
             let span = f64::min(end - start, left);
-            let flat = weight * (s * span).hold() * span;
-            let rise = weight * (s * span).ramp() * (span * span / (end - start));
+            let flat = weight * (s * span).hold() * (span / self.period_s);
+            let rise = weight * (s * span).ramp() * (span * span / (end - start) / self.period_s);
             for (x, (c, n)) in sum.iter_mut().zip(row.iter().zip(next)) {
                 *x = *x + flat * *c + rise * (n - c);
             }
         }
-        sum.into_iter().map(|x| x * (1.0 / self.period_s)).collect()
     }
 }
 
@@ -210,18 +254,6 @@ fn hold_signals(each: &mut Matrix, drive: &mut Matrix, jump: &mut Matrix, input:
         drive.push(vec![0.0; k]);
         output.push(0.0);
     }
-}
-
-fn complex_row(row: &[f64]) -> Vec<Complex> {
-    row.iter().map(|x| Complex::real(*x)).collect()
-}
-
-fn complex(m: &Matrix, factor: f64) -> Vec<Vec<Complex>> {
-    m.iter().map(|r| r.iter().map(|x| Complex::real(x * factor)).collect()).collect()
-}
-
-fn negative(m: &Matrix, factor: f64) -> Vec<Vec<Complex>> {
-    complex(m, -factor)
 }
 
 #[cfg(test)]

@@ -78,11 +78,17 @@ type Curve = Vec<(f64, Complex)>;
 /// The largest turn, seen from 0 and from -1, between neighbours of a curve [rad].
 const TURN: f64 = 0.35;
 
+/// A gain below this is so far inside that its turns about zero decide no margin below fifty; only those about -1 are
+/// followed. Between senders of hundreds of round trips it turns about zero with each.
+const SMALL: f64 = 0.02;
+
 /// A gain beyond this on the axis is near a pole.
 const FAR: f64 = 1e3;
 
-/// A curve of more points than that is not followed further.
+/// A curve of more points than that is not followed further, and one of more than the second not beyond the frequencies
+/// that every curve is followed to.
 const POINTS: usize = 2_000_000;
+const MANY: usize = 20_000;
 
 /// Margins and verdict of the loop `gain`, an analytic function of `s` [1/s] in the right half plane.
 pub fn margins(gain: &dyn Fn(Complex) -> Complex, span: Span) -> Margins {
@@ -251,7 +257,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
     let (least, most) = (30.0 / span.fastest_s, 300.0 / span.fastest_s);
     let mut w = start;
     let (mut octave, mut largest) = (w, 0.0);
-    while curve.len() < POINTS && w < most {
+    while curve.len() < POINTS && w < most && (w < least || curve.len() < MANY) {
         let l = gain(w);
         if l.is_finite() {
             if let Some(&last) = curve.last() {
@@ -261,7 +267,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
             largest = f64::max(largest, l.abs());
         }
         if w > 2.0 * octave {
-            if w > least && largest < 0.3 {
+            if w > least && largest < 0.3 || w > 0.1 * least && largest < SMALL {
                 break;
             }
             (octave, largest) = (w, 0.0);
@@ -370,8 +376,10 @@ fn refine(
     curve: &mut Curve,
 ) {
     let turn = |x: Complex, y: Complex| (y / x).arg().abs();
-    let far = a.1.abs() > beyond && b.1.abs() > beyond;
-    if depth == 0 || far || (turn(a.1, b.1) < TURN && turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN) {
+    let (from, to) = (a.1.abs(), b.1.abs());
+    let far = from > beyond && to > beyond;
+    let about_zero = || (from < SMALL && to < SMALL) || turn(a.1, b.1) < TURN;
+    if depth == 0 || far || (turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN && about_zero()) {
         return;
     }
     let w = f64::midpoint(a.0, b.0);

@@ -109,6 +109,43 @@ pub(crate) fn solve<T: Field>(mut a: Vec<Vec<T>>, mut b: Vec<Vec<T>>) -> Option<
     Some(x)
 }
 
+/// Solves `y a = row` for the leading `m` by `m` block of `a` and leaves `y` in `row`. False where a pivot is nothing.
+pub(crate) fn solve_row<const M: usize>(a: &mut [[Complex; M]; M], row: &mut [Complex; M], m: usize) -> bool {
+    // Elimination of columns. Sizes are sums of parts: a pivot need only be of the right order.
+    let size = |z: Complex| z.re.abs() + z.im.abs();
+    for k in 0..m {
+        let Some(at) = (k..m).max_by(|&i, &j| size(a[k][i]).total_cmp(&size(a[k][j]))) else { return false };
+        if size(a[k][at]).partial_cmp(&0.0) != Some(core::cmp::Ordering::Greater) {
+            return false;
+        }
+        if at != k {
+            for line in a.iter_mut().take(m) {
+                line.swap(k, at);
+            }
+            row.swap(k, at);
+        }
+        let inverse = Complex::ONE / a[k][k];
+        for j in k + 1..m {
+            let share = a[k][j] * inverse;
+            if share == Complex::ZERO {
+                continue;
+            }
+            for line in a.iter_mut().take(m).skip(k) {
+                line[j] = line[j] - share * line[k];
+            }
+            row[j] = row[j] - share * row[k];
+        }
+    }
+    // What is left of `a` is below its diagonal.
+    for k in (0..m).rev() {
+        for i in k + 1..m {
+            row[k] = row[k] - row[i] * a[i][k];
+        }
+        row[k] = row[k] / a[k][k];
+    }
+    true
+}
+
 /// The largest modulus of an eigenvalue, by squaring forty times.
 pub(crate) fn spectral_radius(a: &Matrix) -> f64 {
     let mut square = a.clone();
@@ -142,6 +179,25 @@ mod tests {
             assert!((back - b).abs() < 1e-9, "{x:?}");
         }
         assert!(solve(vec![vec![1.0, 2.0], vec![2.0, 4.0]], vec![vec![1.0], vec![1.0]]).is_none());
+    }
+
+    #[test]
+    fn a_row_is_solved_as_a_column_of_the_transpose() {
+        let z = |re: f64, im: f64| Complex::new(re, im);
+        let a = [
+            [z(0.0, 0.0), z(2.0, 1.0), z(1.0, 0.0)],
+            [z(1.0, -1.0), z(0.0, 0.0), z(0.5, 0.0)],
+            [z(3.0, 0.0), z(1e6, 0.0), z(-1.0, 2.0)],
+        ];
+        let row = [z(4.0, 0.0), z(1.0, 3.0), z(2.0, 0.0)];
+        let (mut left, mut y) = (a, row);
+        assert!(solve_row(&mut left, &mut y, 3));
+        for j in 0..3 {
+            let back: Complex = (0..3).map(|i| y[i] * a[i][j]).sum();
+            assert!((back - row[j]).abs() < 1e-9, "{y:?}");
+        }
+        let mut singular = [[z(1.0, 0.0), z(2.0, 0.0)], [z(2.0, 0.0), z(4.0, 0.0)]];
+        assert!(!solve_row(&mut singular, &mut [Complex::ONE; 2], 2));
     }
 
     #[test]

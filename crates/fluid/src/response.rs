@@ -81,7 +81,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// `L(s)`: row and column in the order of the links.
+    /// `L(s)`, opened at the links' arrivals: row and column in the order of the links.
     pub fn matrix(&self, s: Complex, reading: Reading) -> Vec<Vec<Complex>> {
         let n = self.links.len();
         let mut sum = vec![vec![Complex::ZERO; n]; n];
@@ -92,20 +92,44 @@ impl Loop {
         sum
     }
 
-    /// The loop gain of one bottleneck at `s` [1/s].
+    /// The loop gain of one bottleneck at `s` [1/s], with the clock of acknowledgements closed inside: what a queue does to
+    /// constant windows is no law's doing. With `K` for what it does, `1 + L = (1 + K) (1 + gain)`, and `1 + K`, a sum of
+    /// `share / (1 - exp(-s tau))`, has a positive real part right of the axis: both have the same unstable roots. Of
+    /// paced senders, and where no packet waits, the gain is `L`; else it lacks the poles of `L` at every multiple of
+    /// every `2 pi / tau`.
     pub fn gain(&self, s: Complex, reading: Reading) -> Complex {
-        self.matrix(s, reading)[0][0]
+        let said = self.links[0].at(s, reading);
+        let (mut law, mut clock) = (Complex::ZERO, Complex::ONE);
+        for member in &self.members {
+            for hop in &member.hops {
+                let (l, k) = self.own(member, hop, s, reading, said);
+                (law, clock) = (law + l, clock + k);
+            }
+        }
+        law / clock
     }
 
     /// `lambda_i(s)` of fast-aqm (14): the loop gain if every flow that a class meets on its path were of this class; of
-    /// one bottleneck the gain is the mean of these, weighed by shares of the load.
+    /// one bottleneck and paced senders the gain is the mean of these, weighed by shares of the load.
     pub fn lambda(&self, class: usize, s: Complex, reading: Reading) -> Complex {
-        let n = self.links.len();
-        let mut own = vec![vec![Complex::ZERO; n]; n];
-        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, reading)).collect();
         let member = &self.members[class];
-        self.add(member, s, reading, &said, &mut own);
-        member.hops.iter().map(|hop| own[hop.link][hop.link] * (1.0 / hop.share)).sum()
+        let one = |hop: &Hop| {
+            let (law, clock) = self.own(member, hop, s, reading, self.links[hop.link].at(s, reading));
+            match self.links.len() {
+                1 => law / (Complex::real(hop.share) + clock),
+                _ => (law + clock) * (1.0 / hop.share),
+            }
+        };
+        member.hops.iter().map(one).sum()
+    }
+
+    /// What a class adds to the loop of one link alone: its law's part, and its clock's.
+    fn own(&self, m: &Member, at: &Hop, s: Complex, reading: Reading, said: (Complex, Complex)) -> (Complex, Complex) {
+        let parts = m.response.parts(s, reading);
+        let marks = (s * self.links[at.link].mark_skips_s).exp();
+        let trip = (-s * m.rtt_s).exp() * -(m.count * at.kept);
+        let law = parts.of_delay * said.0 + parts.of_probability * said.1 * marks * at.heard;
+        (law * trip, parts.clock * said.0 * trip)
     }
 
     // From a link back to the sender and forth to the next takes tau^b + tau^f; to the same link one round trip.

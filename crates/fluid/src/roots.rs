@@ -40,7 +40,11 @@ pub fn rightmost(
     let slow = (0..24).map(|k| Complex::real(-0.003 / slowest_s * libm::pow(2.0, 0.5 * f64::from(k))));
     let mut roots: Vec<Complex> = Vec::new();
     for start in starts.into_iter().map(|(_, s)| s).chain(slow) {
-        let Some(root) = newton(&characteristic, start, slowest_s) else { continue };
+        let known = |s: Complex| {
+            let s = Complex::new(s.re, s.im.abs());
+            roots.iter().any(|r| (*r - s).abs() < 1e-4 * f64::max(r.abs(), NOTHING / slowest_s))
+        };
+        let Some(root) = newton(&characteristic, start, slowest_s, &known) else { continue };
         let root = Complex::new(root.re, root.im.abs());
         let root = if root.im < 1e-9 * root.abs() { Complex::real(root.re) } else { root };
         let unit = f64::max(root.abs(), NOTHING / slowest_s);
@@ -53,13 +57,23 @@ pub fn rightmost(
     roots
 }
 
-/// Newton's method with a central difference for the derivative, which is within 1e-10 of it.
-fn newton(f: &dyn Fn(Complex) -> Complex, start: Complex, slowest_s: f64) -> Option<Complex> {
+/// Newton's method with a difference for the derivative, which is within 1e-6 of it, so that steps shrink a million times
+/// each near a root. None where it does not end, or heads for a root that is `known`.
+fn newton(
+    f: &dyn Fn(Complex) -> Complex,
+    start: Complex,
+    slowest_s: f64,
+    known: &dyn Fn(Complex) -> bool,
+) -> Option<Complex> {
     let mut s = start;
+    let mut small = 0;
     for _ in 0..60 {
-        let h = 1e-5 * f64::max(s.abs(), 0.01 / slowest_s);
-        let slope = (f(s + Complex::real(h)) - f(s - Complex::real(h))) * (0.5 / h);
-        let step = f(s) / slope;
+        let h = 1e-6 * f64::max(s.abs(), 0.01 / slowest_s);
+        let value = f(s);
+        let step = value * h / (f(s + Complex::real(h)) - value);
+        if value == Complex::ZERO {
+            return Some(s);
+        }
         if !step.is_finite() {
             return None;
         }
@@ -67,14 +81,16 @@ fn newton(f: &dyn Fn(Complex) -> Complex, start: Complex, slowest_s: f64) -> Opt
         let most = 0.5 * f64::max(s.abs(), 0.1 / slowest_s);
         let step = if step.abs() > most { step * (most / step.abs()) } else { step };
         s = s - step;
-        if step.abs() < 1e-13 * s.abs() {
+        // At the bottom of the arithmetic steps no longer shrink.
+        small = if step.abs() < 1e-9 * s.abs() { small + 1 } else { 0 };
+        if step.abs() < 1e-13 * s.abs() || small > 3 {
             return Some(s);
         }
+        if small == 0 && step.abs() < 1e-3 * s.abs() && known(s) {
+            return None;
+        }
     }
-    // At the bottom of the arithmetic steps no longer shrink.
-    let h = 1e-5 * f64::max(s.abs(), 0.01 / slowest_s);
-    let slope = (f(s + Complex::real(h)) - f(s - Complex::real(h))) * (0.5 / h);
-    ((f(s) / slope).abs() < 1e-9 * s.abs()).then_some(s)
+    None
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::complex::Complex;
 use crate::error::AnalysisError;
-use crate::linear::{Jacobians, Linear};
+use crate::linear::{Answer, Jacobians, Linear};
 use crate::machine::{Kink, Machine};
 use crate::response::Reading;
 use crate::settle::{Outcome, jacobian, settle};
@@ -28,6 +28,9 @@ pub enum Clocking {
     /// one by `w tau / 2`; the static law of fast-aqm (6) is then stable for `alpha < 2` instead of `pi/2`.
     Ack,
 }
+
+/// Periods of the first step from a rest to the next.
+const LONG: f64 = 1e6;
 
 /// What a path tells a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,6 +99,8 @@ pub struct Source {
     queue: Option<Queue>,
     /// Where the law last rested; the next search starts there.
     last: Vec<f64>,
+    /// Whether it has rested yet.
+    rested: bool,
 }
 
 /// A class of flows at rest.
@@ -136,6 +141,17 @@ pub struct SourceResponse {
     pub nearest_kink: Option<f64>,
     /// Whether the law alone, at a constant signal, would run away.
     pub runs_away: bool,
+}
+
+/// How the rate of one flow answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts {
+    /// Its law, to the queueing delay [packets/s per s].
+    pub of_delay: Complex,
+    /// The clock of its acknowledgements with a constant window, to the same; zero for a paced sender.
+    pub clock: Complex,
+    /// Its law, to the mark probability [packets/s].
+    pub of_probability: Complex,
 }
 
 /// What a law of a sender is differentiated by, besides its state.
@@ -199,6 +215,7 @@ impl Source {
             clocking: flows.clocking,
             queue,
             last: machine.start().to_vec(),
+            rested: false,
             needs,
             machine,
         })
@@ -380,7 +397,9 @@ impl Source {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
             this.borrow_mut().rate(&state, &u).rate.value > most
         };
-        let mut outcome = settle(&start, period, &mut drift, &mut escaped);
+        // Near where it rested before, a long first step is a good one; a bad one is taken back.
+        let first = if this.borrow().rested { LONG * period } else { period };
+        let mut outcome = settle(&start, first, &mut drift, &mut escaped);
         if outcome == Outcome::Lost {
             let mut fresh = this.borrow().machine.start().to_vec();
             this.borrow_mut().approach(&mut fresh, &u);
@@ -391,6 +410,7 @@ impl Source {
                 let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
                 let timed = self.rate(&duals, &u);
                 self.last.clone_from(&state);
+                self.rested = true;
                 Ok(Demand::Rest(SourceRest {
                     state,
                     rate: timed.rate.value,
@@ -408,6 +428,19 @@ impl Source {
                 queueing_delay_s: signal.queueing_delay_s,
                 probability: signal.probability,
             }),
+        }
+    }
+
+    /// The rate at which the law comes to rest at the same signal when it starts from `away` times the numbers of its
+    /// rest, where that is another rate [packets/s].
+    pub(crate) fn elsewhere(&mut self, rest: &SourceRest, signal: Signal, away: f64) -> Option<f64> {
+        let was = (core::mem::replace(&mut self.rested, false), self.last.clone());
+        self.last = rest.state.iter().map(|x| x * away).collect();
+        let found = self.demand(signal, 1e15);
+        (self.rested, self.last) = was;
+        match found {
+            Ok(Demand::Rest(other)) if (other.rate - rest.rate).abs() > 1e-3 * rest.rate => Some(other.rate),
+            _ => None,
         }
     }
 
@@ -519,9 +552,8 @@ impl SourceResponse {
         self.clocking == Clocking::Ack
     }
 
-    /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
-    /// [packets/s], both as they arrive at the sender.
-    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
+    /// The response of one flow's rate at `s`, to signals as they arrive at the sender.
+    pub fn parts(&self, s: Complex, reading: Reading) -> Parts {
         let mut h = self.linear.response(s, reading.counts_sampling());
         if let Some(capacity) = self.looks_back {
             self.close(&mut h, s, capacity);
@@ -540,19 +572,26 @@ impl SourceResponse {
         }
         let of_chance = h[1] + of_price;
         match self.clocking {
-            Clocking::Paced => (of_rtt, of_chance),
+            Clocking::Paced => Parts { of_delay: of_rtt, clock: Complex::ZERO, of_probability: of_chance },
             Clocking::Ack => {
                 // What is in flight is the window: w(t) is the integral of x over one round trip.
                 let release = Complex::ONE / ((s * self.rtt_s).hold() * self.rtt_s);
-                (release * (of_rtt - Complex::real(self.rate)), release * of_chance)
+                Parts { of_delay: release * of_rtt, clock: release * -self.rate, of_probability: release * of_chance }
             }
         }
     }
 
+    /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
+    /// [packets/s], both as they arrive at the sender.
+    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
+        let parts = self.parts(s, reading);
+        (parts.of_delay + parts.clock, parts.of_probability)
+    }
+
     /// What was committed, the queue's `capacity r` and the window, comes back to the law a round trip later, as the last
     /// of its signals: closes that loop inside the law.
-    fn close(&self, h: &mut Vec<Complex>, s: Complex, capacity: f64) {
-        let Some(of_earlier) = h.pop() else { return };
+    fn close(&self, h: &mut Answer, s: Complex, capacity: f64) {
+        let [_, _, _, of_earlier] = *h;
         let back = of_earlier * (-s * self.rtt_s).exp();
         // What the law says is the window, or, paced, the window over the round trip.
         let (window_of_said, window_of_rtt) = match self.clocking {

@@ -64,7 +64,8 @@ fn fast_alone(gamma: f64, clocking: Clocking) -> Analysis {
 }
 
 /// FAST's loop, derived by hand: per round `w <- (1 - gamma) w + gamma (d/r w + alpha)`, `q' = (y - c)/c`, and
-/// `x = w/r` paced, or `w` the integral of `x` over a round trip.
+/// `x = w/r` paced, or `w` the integral of `x` over a round trip, with the queue's answer to a constant window closed
+/// inside.
 #[test]
 fn the_loop_of_fast_is_the_one_derived_by_hand() {
     let (gamma, d, capacity) = (0.5, 0.1, 12_500.0);
@@ -76,11 +77,15 @@ fn the_loop_of_fast_is_the_one_derived_by_hand() {
             let z = (s * rtt).exp();
             let held = z / (z - Complex::real(1.0 - gamma + gamma * d / rtt)) * (gamma * window * d / (rtt * rtt));
             let all = held + Complex::real(window / rtt);
-            let rate = match clocking {
-                Clocking::Paced => all * (1.0 / rtt),
-                Clocking::Ack => all * s / (Complex::ONE - (-s * rtt).exp()),
+            let back = (-s * rtt).exp();
+            let gain = match clocking {
+                Clocking::Paced => back / s * all * (1.0 / rtt / capacity),
+                // w / (r c) is one: 1 + K = 1 + back / (1 - back).
+                Clocking::Ack => {
+                    let per_window = back / (Complex::ONE - back) * (1.0 / capacity);
+                    per_window * held / (Complex::ONE + per_window * (window / rtt))
+                }
             };
-            let gain = (-s * rtt).exp() / s * rate * (1.0 / capacity);
             assert!((Complex::new(point.re, point.im) - gain).abs() < 1e-8 * gain.abs(), "{point:?} {gain:?}");
         }
     }

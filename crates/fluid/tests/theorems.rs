@@ -172,3 +172,41 @@ fn the_source_tends_to_equation_13() {
     let difference = (real - ideal).abs() / ideal.abs();
     assert!((difference - 3.5e-3).abs() < 2e-4, "{difference}");
 }
+
+/// Proposition 1 of fast-aqm asks three things of `L = F/s`; each without one of them fails, though the others hold.
+#[test]
+fn proposition_1_needs_each_of_its_conditions() {
+    let one = Complex::ONE;
+    let with = |f: fn(Complex) -> Complex| {
+        let found = margins(&|s: Complex| f(s) / s, Span { slowest_s: 1.0, fastest_s: 1.0 });
+        (found.verdict, found.unstable_roots)
+    };
+    // All three: F = 1/(s + 1), whose closed loop is s^2 + s + 1.
+    assert_eq!(with(|s| Complex::ONE / (s + Complex::ONE)), (Verdict::Stable, 0));
+    // (i) F = (0.2 s + 1)^2/(1 - s)^2 has a double pole at 1, F(0) = 1, and gamma L(jw) is never -1 for gamma up to 1, so
+    // that (ii) and (iii) hold. The closed loop is s (1 - s)^2 + (0.2 s + 1)^2: a cubic whose roots have the sum 1.96.
+    let unbounded = |s: Complex| {
+        let (up, down) = (s * 0.2 + Complex::ONE, Complex::ONE - s);
+        up * up / (down * down)
+    };
+    let mut least = f64::INFINITY;
+    for k in 0..4000 {
+        let s = Complex::axis(1e-3 * libm::pow(1.005, f64::from(k)));
+        let l = unbounded(s) / s;
+        if l.re <= -1.0 {
+            least = f64::min(least, (l.im / l.re).abs());
+        }
+    }
+    assert!(least > 0.05, "gamma L = -1 somewhere: {least}");
+    let cubic = |s: Complex| s * (one - s) * (one - s) + (s * 0.2 + one) * (s * 0.2 + one);
+    let mut root = Complex::new(1.2, 0.9);
+    for _ in 0..60 {
+        let h = Complex::real(1e-6);
+        root = root - cubic(root) * h / (cubic(root + h) - cubic(root));
+    }
+    assert!(cubic(root).abs() < 1e-12 && root.re > 0.0, "{root:?}");
+    // (ii) F(0) = -1: s^2 + s - 1 has a root at 0.618; -1/(jw (jw + 1)) lies right of the axis, never at -1.
+    assert_eq!(with(|s| -(Complex::ONE / (s + Complex::ONE))), (Verdict::Unstable, 1));
+    // (iii) F = 2 exp(-s): gamma L(j pi/2) = -1 at gamma = pi/4.
+    assert_eq!(with(|s| (-s).exp() * 2.0), (Verdict::Unstable, 2));
+}

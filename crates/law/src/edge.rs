@@ -99,6 +99,14 @@ numbers! {
     }
 }
 
+impl<N: Number> Profile<N> {
+    /// What is said without a coin: the packet is `colour`.
+    fn certain(colour: Colour, level: N) -> Self {
+        let sure = |of| if colour == of { N::of(1.0) } else { N::of(0.0) };
+        Self { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }
+    }
+}
+
 /// What is known of an edge when its law is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Site {

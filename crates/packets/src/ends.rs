@@ -306,7 +306,7 @@ impl Engine {
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, link.losses, link.loss, &self.keys), line, agenda)
+                    cross(packet, now, hop.line, port, (link.coins, &link.losses, &self.keys), line, agenda)
                 } else {
                     self.outbox.push(packet);
                     true

@@ -11,6 +11,7 @@ use crate::edge::Edge;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
 use crate::line::Line;
+use crate::loss::Losses;
 use crate::measure::{Measure, Taken};
 use crate::packet::{ACK, CE, ECT, Packet};
 use crate::receiver::{Receiver, Reply};
@@ -223,10 +224,10 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn forward(&mut self, packet: Packet, first: u32) {
         let hop = self.hops[first as usize + packet.hop as usize];
-        let Link { station, coins, loss, losses, .. } = &mut self.links[hop.port as usize];
+        let Link { station, coins, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
-        if !cross(packet, self.now, hop.line, port, (*coins, *losses, *loss, &self.keys), line, &mut self.agenda) {
+        if !cross(packet, self.now, hop.line, port, (*coins, losses, &self.keys), line, &mut self.agenda) {
             self.lost(&packet);
         }
     }
@@ -288,14 +289,14 @@ pub(crate) fn cross(
     now: u64,
     number: u32,
     port: &mut Port,
-    (coins, losses, loss, keys): (Coins, Coins, f64, &[u64]),
+    (coins, losses, keys): (Coins, &Losses, &[u64]),
     line: &mut Line,
     agenda: &mut Agenda,
 ) -> bool {
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if loss > 0.0 && losses.of(packet.identity(keys)) < loss {
+            if losses.take(&packet, keys) {
                 port.lose();
                 return false;
             }

@@ -12,6 +12,7 @@ mod engine;
 mod entry;
 mod flow;
 mod line;
+mod loss;
 mod measure;
 mod packet;
 mod plan;

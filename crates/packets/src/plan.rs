@@ -15,6 +15,7 @@ use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
 use crate::line::Line;
+use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
 use crate::receiver::{Habits, Receiver};
@@ -398,7 +399,8 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
-        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
+        let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
+        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), losses })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }

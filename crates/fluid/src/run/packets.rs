@@ -2,8 +2,39 @@
 
 use penstock_law::{Instances, Role};
 
-/// The mean change of a state with one packet, at a share of the way.
-pub(super) type Change<'a> = &'a mut dyn FnMut(&[f64], f64) -> Vec<f64>;
+/// Numbers of a law's state, at most.
+const MOST: usize = 32;
+
+/// The state of one instance, off the heap: it is taken out and put back millions of times.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct State {
+    numbers: [f64; MOST],
+    len: usize,
+}
+
+impl State {
+    /// So many zeros.
+    pub(super) fn zeros(len: usize) -> Self {
+        assert!(len <= MOST, "a law of {len} numbers");
+        Self { numbers: [0.0; MOST], len }
+    }
+}
+
+impl core::ops::Deref for State {
+    type Target = [f64];
+    fn deref(&self) -> &[f64] {
+        &self.numbers[..self.len]
+    }
+}
+
+impl core::ops::DerefMut for State {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.numbers[..self.len]
+    }
+}
+
+/// The mean change of a state with one packet, at a share of the way, written to zeros.
+pub(super) type Change<'a> = &'a mut dyn FnMut(&[f64], f64, &mut [f64]);
 
 /// Relative error of a step along the packets.
 const TOLERANCE: f64 = 1e-6;
@@ -15,22 +46,31 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
     if packets <= 0.0 || state.is_empty() {
         return;
     }
-    let along = |s: &[f64], parts: &[(f64, &[f64])]| -> Vec<f64> {
-        (0..s.len()).map(|i| s[i] + parts.iter().map(|(h, k)| h * k[i]).sum::<f64>()).collect()
+    let mut asked = |s: &[f64], share: f64| {
+        let mut sum = State::zeros(s.len());
+        change(s, share, &mut sum);
+        sum
+    };
+    let along = |s: &[f64], parts: &[(f64, &State)]| -> State {
+        let mut next = State::zeros(s.len());
+        for (i, x) in next.iter_mut().enumerate() {
+            *x = s[i] + parts.iter().map(|(h, k)| h * k[i]).sum::<f64>();
+        }
+        next
     };
     let mut done = 0.0;
     let mut h = packets;
-    let mut first = change(state, 0.0);
-    if first.iter().all(|x| *x == 0.0) && change(state, 1.0).iter().all(|x| *x == 0.0) {
+    let mut first = asked(state, 0.0);
+    if first.iter().all(|x| *x == 0.0) && asked(state, 1.0).iter().all(|x| *x == 0.0) {
         return;
     }
     while done < packets {
         h = f64::min(h, packets - done);
         let share = |part: f64| (done + part * h) / packets;
-        let second = change(&along(state, &[(0.5 * h, &first)]), share(0.5));
-        let third = change(&along(state, &[(0.75 * h, &second)]), share(0.75));
+        let second = asked(&along(state, &[(0.5 * h, &first)]), share(0.5));
+        let third = asked(&along(state, &[(0.75 * h, &second)]), share(0.75));
         let next = along(state, &[(2.0 / 9.0 * h, &first), (h / 3.0, &second), (4.0 / 9.0 * h, &third)]);
-        let last = change(&next, share(1.0));
+        let last = asked(&next, share(1.0));
         let error = (0..state.len())
             .map(|i| {
                 let e = h * (-5.0 / 72.0 * first[i] + second[i] / 12.0 + third[i] / 9.0 - last[i] / 8.0);
@@ -41,6 +81,9 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
         if error <= 1.0 || h <= 0.01 {
             state.copy_from_slice(&next);
             done += h;
+            if done >= packets {
+                return;
+            }
             first = last;
         }
         let grow = 0.9 * libm::cbrt(1.0 / f64::max(error, 1e-9));
@@ -49,9 +92,12 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
 }
 
 /// The numbers of an instance's state.
-pub(super) fn state_of<R: Role>(law: &mut dyn Instances<f64, R>, at: usize) -> Vec<f64> {
-    let mut state = Vec::new();
-    law.each(at, &mut |x| state.push(*x));
+pub(super) fn state_of<R: Role>(law: &mut dyn Instances<f64, R>, at: usize) -> State {
+    let mut state = State { numbers: [0.0; MOST], len: 0 };
+    law.each(at, &mut |x| {
+        state.numbers[state.len] = *x;
+        state.len += 1;
+    });
     state
 }
 
@@ -73,13 +119,13 @@ mod tests {
     #[test]
     fn so_many_packets_do_what_they_do_one_by_one() {
         let mut growing = [10.0];
-        drive(&mut growing, 5000.0, &mut |s, _| vec![1.0 / s[0]]);
+        drive(&mut growing, 5000.0, &mut |s, _, sum| sum[0] = 1.0 / s[0]);
         assert!((growing[0] - libm::sqrt(10_100.0)).abs() < 1e-4, "{growing:?}");
         let mut following = [1.0];
-        drive(&mut following, 60.0, &mut |s, _| vec![(50.0 - s[0]).clamp(-1.0, 1.0)]);
+        drive(&mut following, 60.0, &mut |s, _, sum| sum[0] = (50.0 - s[0]).clamp(-1.0, 1.0));
         assert!((following[0] - 50.0).abs() < 1e-3, "{following:?}");
         let mut forced = [0.0];
-        drive(&mut forced, 4.0, &mut |_, share| vec![share]);
+        drive(&mut forced, 4.0, &mut |_, share, sum| sum[0] = share);
         assert!((forced[0] - 2.0).abs() < 1e-9, "{forced:?}");
     }
 }

@@ -1,4 +1,5 @@
 //! Laws that only these tests know: the analysis meets them as it will meet the next law of the registry.
+#![allow(dead_code, reason = "each test uses some of these")]
 
 use penstock_law::aqm::{self, Chance, Decides, Port, Queue};
 use penstock_law::cc::{self, Allowance, Marks, Path, Sender};
@@ -184,5 +185,92 @@ impl<N: Number> Law<N> for Pi {
             bytes: true,
             ..aqm::Needs::LEAST
         }
+    }
+}
+
+/// A window that is a cubic of the queueing delay: a link of 1250 packets/s is full at 10, 20 and 30 ms.
+pub(crate) static CUBIC: Entry<Sender> = Entry {
+    name: "three-delays",
+    title: "x = c (1 - (q - a)(q - 2a)(q - 3a) / 2 a^3), a = 10 ms",
+    source: "a test",
+    colour: COLOUR,
+    parameters: &[],
+    linearises: Linearises::ByItself,
+    real: build::<f64, ThreeDelays>,
+    dual: Some(build::<Dual, ThreeDelays>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct ThreeDelays;
+
+impl<N: Number> Law<N> for ThreeDelays {
+    type Role = Sender;
+    type State = Nothing<N>;
+
+    fn compile(_: &Values, _: &cc::Site) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn start(&self) -> Nothing<N> {
+        Nothing { arithmetic: core::marker::PhantomData }
+    }
+    fn on(&self, _: &mut Nothing<N>, _: cc::Event, _: &Path<N>) {}
+    fn says(&self, _: &Nothing<N>, seen: &Path<N>) -> Allowance<N> {
+        let delay = (seen.rtt_s - seen.base_rtt_s) / N::of(0.01);
+        let cubic = (delay - N::of(1.0)) * (delay - N::of(2.0)) * (delay - N::of(3.0));
+        let rate = N::of(1250.0) * (N::of(1.0) - N::of(0.1) * cubic).max(N::of(0.01));
+        Allowance { window: rate * seen.rtt_s, gap_s: N::of(0.0) }
+    }
+    fn needs(&self) -> cc::Needs {
+        cc::Needs::LEAST
+    }
+}
+
+/// A window that rests at 100 and at 300 packets, whatever the path says.
+pub(crate) static TWO_RESTS: Entry<Sender> = Entry {
+    name: "two-rests",
+    title: "w <- w - (w - 100)(w - 200)(w - 300) / 10^7 an acknowledgement",
+    source: "a test",
+    colour: COLOUR,
+    parameters: &[],
+    linearises: Linearises::ByItself,
+    real: build::<f64, TwoRests>,
+    dual: Some(build::<Dual, TwoRests>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct TwoRests;
+
+numbers! {
+    /// A window.
+    pub(crate) struct Window {
+        /// The window.
+        window: "packets",
+    }
+}
+
+impl<N: Number> Law<N> for TwoRests {
+    type Role = Sender;
+    type State = Window<N>;
+
+    fn compile(_: &Values, _: &cc::Site) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn start(&self) -> Window<N> {
+        Window { window: N::of(120.0) }
+    }
+    fn on(&self, s: &mut Window<N>, event: cc::Event, _: &Path<N>) {
+        if let cc::Event::Ack { .. } = event {
+            let w = s.window;
+            let push = (w - N::of(100.0)) * (w - N::of(200.0)) * (w - N::of(300.0)) * N::of(1e-7);
+            s.window = w - push.clamp(N::of(-1.0), N::of(1.0));
+        }
+    }
+    fn says(&self, s: &Window<N>, _: &Path<N>) -> Allowance<N> {
+        Allowance { window: s.window, gap_s: N::of(0.0) }
+    }
+    fn needs(&self) -> cc::Needs {
+        cc::Needs::LEAST
     }
 }

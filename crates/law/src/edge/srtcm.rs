@@ -41,8 +41,6 @@ struct SingleRate<N> {
     committed: Bucket<N>,
     excess: Bucket<N>,
     contract: Needs,
-    zero: N,
-    one: N,
 }
 
 numbers! {
@@ -75,17 +73,16 @@ impl<N: Number> Law<N> for SingleRate<N> {
                 site.packet
             ));
         }
-        Ok(Self {
-            committed: Bucket::committed(values),
-            excess: Bucket::new(0.0, excess),
-            contract: contract(values),
-            zero: N::of(0.0),
-            one: N::of(1.0),
-        })
+        Ok(Self { committed: Bucket::committed(values), excess: Bucket::new(0.0, excess), contract: contract(values) })
     }
 
     fn start(&self) -> State<N> {
-        State { tokens: self.committed.depth, excess_tokens: self.excess.depth, at_s: self.zero, colour: Colour::Green }
+        State {
+            tokens: self.committed.depth,
+            excess_tokens: self.excess.depth,
+            at_s: N::of(0.0),
+            colour: Colour::Green,
+        }
     }
 
     fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
@@ -112,9 +109,7 @@ impl<N: Number> Law<N> for SingleRate<N> {
     }
 
     fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        let sure = |colour| if s.colour == colour { self.one } else { self.zero };
-        let level = self.committed.filled(s.tokens, seen.now_s - s.at_s);
-        Profile { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }
+        Profile::certain(s.colour, self.committed.filled(s.tokens, seen.now_s - s.at_s))
     }
 
     fn needs(&self) -> Needs {

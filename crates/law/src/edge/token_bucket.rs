@@ -29,8 +29,6 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
 struct TokenBucket<N> {
     bucket: Bucket<N>,
     contract: Needs,
-    zero: N,
-    one: N,
 }
 
 numbers! {
@@ -42,10 +40,8 @@ numbers! {
     frozen {
         /// When that was [s].
         at_s: N,
-        /// Size of the packet that arrived last [B].
-        bytes: u32,
-        /// Whether there were tokens for it.
-        conforms: bool,
+        /// What the packet that arrived last is.
+        colour: Colour,
     }
 }
 
@@ -54,19 +50,19 @@ impl<N: Number> Law<N> for TokenBucket<N> {
     type State = State<N>;
 
     fn compile(values: &Values, _: &Site) -> Result<Self, String> {
-        let (zero, one) = (N::of(0.0), N::of(1.0));
-        Ok(Self { bucket: Bucket::committed(values), contract: contract(values), zero, one })
+        Ok(Self { bucket: Bucket::committed(values), contract: contract(values) })
     }
 
     fn start(&self) -> State<N> {
-        State { tokens: self.bucket.depth, at_s: self.zero, bytes: 0, conforms: true }
+        State { tokens: self.bucket.depth, at_s: N::of(0.0), colour: Colour::Green }
     }
 
     fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
         match event {
             Event::Arrival { bytes } => {
                 s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
-                (s.at_s, s.bytes, s.conforms) = (seen.now_s, bytes, self.bucket.has(s.tokens, bytes));
+                s.at_s = seen.now_s;
+                s.colour = if self.bucket.has(s.tokens, bytes) { Colour::Green } else { Colour::Red };
             }
             Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
             Event::Coloured { .. } => {}
@@ -74,8 +70,7 @@ impl<N: Number> Law<N> for TokenBucket<N> {
     }
 
     fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        let red = if s.conforms { self.zero } else { self.one };
-        Profile { yellow: self.zero, red, level: self.bucket.filled(s.tokens, seen.now_s - s.at_s) }
+        Profile::certain(s.colour, self.bucket.filled(s.tokens, seen.now_s - s.at_s))
     }
 
     fn needs(&self) -> Needs {

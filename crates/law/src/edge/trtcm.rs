@@ -49,8 +49,6 @@ struct TwoRate<N> {
     committed: Bucket<N>,
     peak: Bucket<N>,
     contract: Needs,
-    zero: N,
-    one: N,
 }
 
 numbers! {
@@ -83,13 +81,11 @@ impl<N: Number> Law<N> for TwoRate<N> {
             committed: Bucket::committed(values),
             peak: Bucket::new(peak, values.optional("peak_bucket").unwrap_or(peak / 8.0 * 0.1)),
             contract: contract(values),
-            zero: N::of(0.0),
-            one: N::of(1.0),
         })
     }
 
     fn start(&self) -> State<N> {
-        State { tokens: self.committed.depth, peak_tokens: self.peak.depth, at_s: self.zero, colour: Colour::Green }
+        State { tokens: self.committed.depth, peak_tokens: self.peak.depth, at_s: N::of(0.0), colour: Colour::Green }
     }
 
     fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
@@ -118,9 +114,7 @@ impl<N: Number> Law<N> for TwoRate<N> {
     }
 
     fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        let sure = |colour| if s.colour == colour { self.one } else { self.zero };
-        let level = self.committed.filled(s.tokens, seen.now_s - s.at_s);
-        Profile { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }
+        Profile::certain(s.colour, self.committed.filled(s.tokens, seen.now_s - s.at_s))
     }
 
     fn needs(&self) -> Needs {

@@ -1,0 +1,216 @@
+//! What an equilibrium is searched with: the links and the classes of flows of a scenario, and what of it cannot be counted.
+
+use penstock_law::aqm;
+use penstock_law::cc;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::{Buffer, Group, Link, Pacing, Scenario, Scheduler, Service};
+
+use super::Options;
+use crate::bottleneck::{Bottleneck, BottleneckRest};
+use crate::error::AnalysisError;
+use crate::source::{Clocking, Flows, Queue, Source};
+
+/// Round-trip times of one group beyond which neighbours are taken together.
+pub(super) const CLASSES_OF_A_GROUP: usize = 32;
+
+/// Flows of one group with the same round trip.
+pub(crate) struct Class<'a> {
+    pub(crate) name: String,
+    pub(crate) group_name: &'a str,
+    pub(crate) group: &'a Group,
+    pub(crate) rtt_s: f64,
+    pub(crate) count: u32,
+    pub(super) merged: bool,
+}
+
+pub(crate) fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Class<'a>> {
+    let mut all = Vec::new();
+    for (group_name, group) in &scenario.groups {
+        let rtts = group.rtts(group_name, scenario.seed);
+        let starts = group.starts(group_name, scenario.seed);
+        let stop = group.stop.unwrap_or(Time::NEVER);
+        let active = |start: &Time| options.at.is_none_or(|t| *start <= t && t < stop);
+        let mut rtts: Vec<Time> = rtts.into_iter().zip(&starts).filter(|(_, s)| active(s)).map(|(r, _)| r).collect();
+        rtts.sort_unstable();
+        let mut distinct = rtts.clone();
+        distinct.dedup();
+        let merged = distinct.len() > CLASSES_OF_A_GROUP;
+        let size = if merged { rtts.len().div_ceil(CLASSES_OF_A_GROUP) } else { rtts.len() };
+        let parts: Vec<&[Time]> =
+            if merged { rtts.chunks(size).collect() } else { rtts.chunk_by(|a, b| a == b).collect() };
+        let several = parts.len() > 1;
+        for (i, part) in parts.into_iter().enumerate() {
+            let rtt_s = part.iter().map(|t| t.seconds()).sum::<f64>() / part.len() as f64;
+            let name = if several { format!("{group_name}[{i}]") } else { group_name.clone() };
+            all.push(Class { name, group_name, group, rtt_s, count: part.len() as u32, merged });
+        }
+    }
+    all
+}
+
+/// What an equilibrium is searched with.
+pub(super) struct Bench<'a> {
+    /// The links that carry data.
+    pub(super) names: Vec<&'a str>,
+    pub(super) links: Vec<Bottleneck>,
+    /// For each class the links it crosses, in order, as places in `names`.
+    pub(super) routes: Vec<Vec<usize>>,
+    pub(super) sources: Vec<Source>,
+}
+
+pub(super) fn bench<'a>(
+    scenario: &'a Scenario,
+    options: &Options,
+    classes: &[Class<'a>],
+) -> Result<Bench<'a>, AnalysisError> {
+    let carries = |name: &String| classes.iter().any(|c| c.group.forward.contains(name));
+    let loaded: Vec<(&str, &Link)> =
+        scenario.links.iter().filter(|(name, _)| carries(name)).map(|(name, link)| (name.as_str(), link)).collect();
+    if loaded.is_empty() {
+        return Err(AnalysisError::NoLink);
+    }
+    let mut links = Vec::with_capacity(loaded.len());
+    for (name, link) in &loaded {
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        link_counted(name, link, &site)?;
+        links.push(Bottleneck::new(name, &link.aqm, &site)?);
+    }
+    groups_counted(classes)?;
+    check_contracts(scenario)?;
+    let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
+    let mut crowds = vec![0.0; names.len()];
+    for class in classes {
+        for l in class.group.forward.iter().filter_map(|name| names.iter().position(|n| n == name)) {
+            crowds[l] += f64::from(class.count);
+        }
+    }
+    let (mut routes, mut sources) = (Vec::new(), Vec::new());
+    for class in classes {
+        let route: Vec<usize> =
+            class.group.forward.iter().filter_map(|name| names.iter().position(|n| n == name)).collect();
+        if route.is_empty() {
+            return Err(AnalysisError::NoLink);
+        }
+        let clocking = match (options.clocking.get(class.group_name), class.group.sender.pacing) {
+            (Some(chosen), _) => Some(*chosen),
+            (None, Pacing::Off) => Some(Clocking::Ack),
+            (None, Pacing::Law) => None,
+        };
+        // A fair share of the narrowest link.
+        let share = route.iter().map(|l| links[*l].capacity / crowds[*l]).fold(f64::INFINITY, f64::min);
+        let speaks: Vec<usize> = route.iter().copied().filter(|l| !links[*l].is_silent()).collect();
+        let marking = speaks.iter().find(|l| links[**l].marks());
+        let dropping = speaks.iter().find(|l| !links[**l].marks());
+        let mut source = Source::new(&Flows {
+            name: class.name.clone(),
+            count: class.count,
+            base_rtt_s: class.rtt_s,
+            cc: &class.group.cc,
+            // An equilibrium knows no start: begin near a fair share and past slow start.
+            site: cc::Site {
+                packet: scenario.packet.wire,
+                initial_window: f64::max(share * class.rtt_s, 2.0),
+                initial_ssthresh: 1.0,
+            },
+            packets_per_ack: class.group.sender.delayed_ack.max(1),
+            queue_marks: marking.is_some(),
+            loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
+            clocking,
+            queue: queue_of(scenario, &names, &links, &route),
+        })?;
+        if let (Some(marks), Some(drops), true) = (marking, dropping, source.is_marked()) {
+            return Err(AnalysisError::MarksAndDrops {
+                class: class.name.clone(),
+                marks: names[*marks].to_owned(),
+                drops: names[*drops].to_owned(),
+            });
+        }
+        source.name.clone_from(&class.name);
+        routes.push(route);
+        sources.push(source);
+    }
+    Ok(Bench { names, links, routes, sources })
+}
+
+/// Refuses what would make an equilibrium or a loop gain the answer to another question.
+fn link_counted(name: &str, link: &Link, site: &aqm::Site) -> Result<(), AnalysisError> {
+    // A law that cannot be compiled says so itself, later.
+    let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.needs()).ok();
+    let needs = |what: fn(&aqm::Needs) -> bool| needs.as_ref().is_some_and(what);
+    let of_link = [
+        (link.service != Service::Constant, "a rate that changes", "write one rate"),
+        (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
+        (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
+        (needs(|n| n.classes), "an AQM that treats classes apart", "choose one that does not"),
+        (needs(|n| n.colours), "an AQM that goes by colours", "choose one that does not"),
+    ];
+    refuse(|| format!("the link `{name}`"), &of_link)
+}
+
+fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
+    for Class { group, group_name, .. } in classes {
+        let of_group = [
+            (!group.steps.is_empty(), "parameters that change", "write one value for each"),
+            (group.repeats.is_some(), "transfers that come and go", "leave `arrivals` and `idle` out"),
+            (group.on_off.is_some(), "times of silence", "leave `on_off` out"),
+            (group.access.is_some(), "interfaces with queues of their own", "leave `access` out"),
+            (group.jitter.is_some(), "jitter", "leave `jitter` out"),
+            (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
+        ];
+        refuse(|| format!("the group `{group_name}`"), &of_group)?;
+    }
+    Ok(())
+}
+
+/// Contracts change what a queue drops, by colours that no law of this analysis sees.
+fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
+    let Some((name, _)) = scenario.customers.iter().find(|(_, customer)| customer.conditioner.is_some()) else {
+        return Ok(());
+    };
+    Err(AnalysisError::NotCounted {
+        place: format!("the customer `{name}`"),
+        what: "a conditioner",
+        remedy: "leave `conditioner` out, or run it packet by packet",
+    })
+}
+
+/// The queue of the narrowest link of a route, where its buffer has a limit.
+fn queue_of(scenario: &Scenario, names: &[&str], links: &[Bottleneck], route: &[usize]) -> Option<Queue> {
+    let narrowest = route.iter().copied().min_by(|a, b| links[*a].capacity.total_cmp(&links[*b].capacity))?;
+    let capacity = links[narrowest].capacity;
+    buffer_packets(&scenario.links[names[narrowest]], scenario).map(|buffer| Queue { capacity, buffer })
+}
+
+/// Size of a link's buffer in data packets, if it has a limit.
+fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
+    match link.buffer {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(packets as f64),
+        Buffer::Bytes(bytes) => Some(bytes.bits() / scenario.packet.wire.bits()),
+    }
+}
+
+/// The first of what was found, as a refusal: whether it is there, what it is, and what would do.
+pub(crate) fn refuse(
+    place: impl Fn() -> String,
+    found: &[(bool, &'static str, &'static str)],
+) -> Result<(), AnalysisError> {
+    match found.iter().find(|f| f.0) {
+        Some(&(_, what, remedy)) => Err(AnalysisError::NotCounted { place: place(), what, remedy }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn check_buffer(
+    name: &str,
+    link: &Link,
+    scenario: &Scenario,
+    rest: &BottleneckRest,
+) -> Result<(), AnalysisError> {
+    let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
+    if rest.queue <= buffer {
+        return Ok(());
+    }
+    let queue_packets = rest.queue;
+    Err(AnalysisError::BufferTooSmall { link: name.to_owned(), queue_packets, buffer_packets: buffer })
+}
