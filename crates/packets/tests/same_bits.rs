@@ -8,13 +8,14 @@ mod laboratory;
 
 use laboratory::{run, run_scenario, scenario};
 use penstock_scenario::model::Scenario;
+use penstock_scenario::summary::Engine;
 use penstock_scenario::world::Run;
 
 /// FNV-1a over the summary without what the run cost, every flow and every series, to the last bit: numbers are printed
 /// with as many digits as tell them from their neighbours.
 fn digest(run: &Run) -> u64 {
     let mut summary = run.summary.clone();
-    summary.engine = Default::default();
+    summary.engine = Engine::default();
     let text = format!("{summary:?}{:?}{:?}", run.flows, run.series);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
