@@ -56,12 +56,11 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
         let mut runs = Vec::new();
         for name in &arguments.worlds {
             let other;
-            let world: &dyn World = match name {
-                WorldName::Fluid => &fluid,
-                _ => {
-                    other = scenario::world(*name)?;
-                    other.as_ref()
-                }
+            let world: &dyn World = if *name == WorldName::Fluid {
+                &fluid
+            } else {
+                other = scenario::world(*name)?;
+                other.as_ref()
             };
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
             let run = run?;

@@ -53,10 +53,9 @@ impl Along {
         let number = |text: &str| -> Option<(f64, String)> {
             let text = text.trim().trim_matches('"');
             // The longest beginning that is a number: an `e` may belong to it, as in `2e-5`.
-            let ends = (1..=text.len()).rev().filter(|end| text.is_char_boundary(*end));
-            let (value, end) = ends
-                .filter_map(|end| Some((text[..end].trim().parse::<f64>().ok().filter(|x| x.is_finite())?, end)))
-                .next()?;
+            let mut ends = (1..=text.len()).rev().filter(|end| text.is_char_boundary(*end));
+            let (value, end) =
+                ends.find_map(|end| Some((text[..end].trim().parse::<f64>().ok().filter(|x| x.is_finite())?, end)))?;
             Some((value, text[end..].trim().to_owned()))
         };
         let mut along = Self { key, unit: String::new(), values: Vec::new(), texts: Vec::new() };

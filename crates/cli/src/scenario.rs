@@ -29,7 +29,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
-        let line = 1 + e.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count();
+        let line = 1 + String::from_utf8_lossy(&e.as_bytes()[..valid]).matches('\n').count();
         Failure::Input(format!(
             "{}:{line}: not text: byte {valid} of the file is not UTF-8: name a scenario, or save it as UTF-8",
             path.display()
@@ -114,6 +114,7 @@ pub(crate) fn stem(path: &Path) -> String {
 }
 
 /// The world of that name.
+#[cfg_attr(target_os = "linux", expect(clippy::unnecessary_wraps, reason = "elsewhere there is a world less"))]
 pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
     match name {
         WorldName::Packets => Ok(Box::new(Packets)),

@@ -55,7 +55,7 @@ fn exponents_up_to_which_a_gain_is_stable() {
 /// Section 3 of the reference: the multiplier is `1 + beta gamma`, whatever the reference ratio.
 #[test]
 fn the_multiplier_is_one_plus_beta_gamma() {
-    for share in [0.13043478, 0.3, 0.9] {
+    for share in [0.130_434_78, 0.3, 0.9] {
         for beta in [-0.05, -0.1, -0.5, -0.9] {
             let found = only(share, &[("beta_near", beta)]);
             assert!((found.reference_ratio - share / (1.0 - share)).abs() < 1e-12);

@@ -99,7 +99,7 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
     let more = of_a_kind.len().saturating_sub(FEW);
     of_a_kind.truncate(FEW);
     if let (Some(last), 1..) = (of_a_kind.last_mut(), more) {
-        last.push_str(&format!(" (and {more} more like it)"));
+        *last = format!("{last} (and {more} more like it)");
     }
     of_a_kind
 }
