@@ -29,7 +29,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
-        let line = 1 + e.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count();
+        let line = e.as_bytes()[..valid].split(|byte| *byte == b'\n').count();
         Failure::Input(format!(
             "{}:{line}: not text: byte {valid} of the file is not UTF-8: name a scenario, or save it as UTF-8",
             path.display()
