@@ -160,11 +160,19 @@ impl Bottleneck {
     /// load and queue are what it wants. Asked away from the state's limits, under an overload; the probability it says
     /// there is where a search can begin.
     pub(crate) fn integrates(&mut self) -> Option<f64> {
-        let (queue, load) = (Dual::of(0.01 * self.capacity), Dual::of(2.0 * self.capacity));
+        // Events so many that an average has left its start; fewer, and longer queues, for a law that is driven to a limit
+        // of its state by then, where it is held and no integral shows.
+        let fewer = [20, 3, 1].into_iter().flat_map(|ticks| [0.01, 0.1, 1.0].map(|share| (share, ticks)));
+        let tries = if self.needs.tick_s.is_some() { 9 } else { 1 };
+        fewer.take(tries).find_map(|(share, events)| self.integrates_after(share * self.capacity, events))
+    }
+
+    fn integrates_after(&mut self, queue: f64, events: u32) -> Option<f64> {
+        let (queue, load) = (Dual::of(queue), Dual::of(2.0 * self.capacity));
         let seen = self.seen(queue, load);
         let mut state: Vec<Dual> = self.machine.start().iter().map(|x| Dual::of(*x)).collect();
         let arrival = Event::Arrival { bytes: self.packet_bytes, idle: 0 };
-        for _ in 0..20 {
+        for _ in 0..events {
             if self.needs.decides == Decides::OnArrival {
                 state = self.machine.after(&state, arrival, &seen);
             }
@@ -177,8 +185,12 @@ impl Bottleneck {
         if solve(slopes, vec![Vec::<f64>::new(); point.len()]).is_some() {
             return None;
         }
-        self.last = point;
-        Some(self.probability(&state, &seen).value)
+        // At one a law is at a limit of its state, and what it says there begins no search.
+        let said = self.probability(&state, &seen).value;
+        (said < 1.0).then(|| {
+            self.last = point;
+            said
+        })
     }
 
     /// The load up to which the law says nothing [packets/s]: its capacity, or what a law that integrates wants.
@@ -221,9 +233,11 @@ impl Bottleneck {
             Free::Queue => (x, Dual::of(capacity)),
         };
         let m = self.last.len();
-        for start in [self.last.clone(), self.machine.start().to_vec()] {
-            let mut point = start;
-            point.push(if free == Free::Load { capacity } else { 0.01 * capacity });
+        let guesses: &[f64] = if free == Free::Load { &[1.0] } else { &[0.01, 0.1, 1.0] };
+        let starts = [self.last.clone(), self.machine.start().to_vec()];
+        for (start, guess) in starts.iter().flat_map(|start| guesses.iter().map(move |guess| (start, guess))) {
+            let mut point = start.clone();
+            point.push(guess * capacity);
             let found = root(&point, &mut |v| {
                 let (queue, load) = split(v[m]);
                 let mut equations = self.drift(&v[..m], queue, load);

@@ -64,6 +64,9 @@ const BEYOND: f64 = 1e3;
 const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
+/// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no rest.
+const JUMP: f64 = 1e-6;
+
 /// Rounds of all links before the search is given up.
 const ROUNDS: usize = 400;
 
@@ -522,7 +525,15 @@ fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, An
             return Err(AnalysisError::NoEquilibrium { link, aqm, why });
         }
     }
-    between(1e-9, high, &mut |queue| at(queue, capacity)).map(Searched::Binds)
+    let found = between(1e-9, high, &mut |queue| at(queue, capacity))?;
+    if found.excess.abs() > JUMP * capacity {
+        let (queue, excess) = (found.link.queue, found.excess);
+        let why = format!(
+            "at a queue of {queue:.3} packets what its flows send jumps past what it carries ({excess:+.1} packets/s)"
+        );
+        return Err(AnalysisError::NoEquilibrium { link, aqm, why });
+    }
+    Ok(Searched::Binds(found))
 }
 
 /// The queue's law integrates: any mark probability, but only at the load or queue it wants.

@@ -400,6 +400,9 @@ impl Source {
         // Near where it rested before, a long first step is a good one; a bad one is taken back.
         let first = if this.borrow().rested { LONG * period } else { period };
         let mut outcome = settle(&start, first, &mut drift, &mut escaped);
+        if outcome == Outcome::Lost && first > period {
+            outcome = settle(&start, period, &mut drift, &mut escaped);
+        }
         if outcome == Outcome::Lost {
             let mut fresh = this.borrow().machine.start().to_vec();
             this.borrow_mut().approach(&mut fresh, &u);
