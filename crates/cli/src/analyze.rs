@@ -96,6 +96,10 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
+    if let (Some(at), Some(cell)) = (at, cells.iter().find(|cell| at.is_some_and(|at| at > cell.scenario.duration))) {
+        let (file, at, end) = (arguments.file.display(), at.seconds(), cell.scenario.duration.seconds());
+        return Err(Failure::Input(format!("--at: {file} ends at {end} s, before {at} s")));
+    }
     let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
     if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
         return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));

@@ -111,7 +111,7 @@ fn refuse(
     shard: Option<Shard>,
 ) -> Result<(), Failure> {
     if pcap.is_some() && arguments.world != WorldName::Packets {
-        let what = "--pcap: only the packets world has packets to capture, the fluid world has none; leave out --world";
+        let what = "--pcap: only the packets world writes what it sends; leave out --world";
         return Err(Failure::Machine(what.into()));
     }
     for (at, batch) in batches.iter().enumerate() {

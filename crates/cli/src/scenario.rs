@@ -47,7 +47,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is not a file; copy what it holds into one".into());
     }
     if about.len() > LARGEST {
-        return Err(format!("it has {} bytes; {LARGEST} are allowed", about.len()));
+        return Err(format!("it has {} bytes, and {LARGEST} at most are read", about.len()));
     }
     let mut bytes = Vec::new();
     // Files of the kernel's own say that they are empty.

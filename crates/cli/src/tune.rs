@@ -7,8 +7,9 @@ use penstock_fluid::theory::marking::MarkingLoop;
 use penstock_fluid::theory::{PiRule, TcpPlant, eta_max, worst_crossing};
 use penstock_law::Values;
 use penstock_law::aqm::{AQMS, Class, Site};
+use penstock_law::edge::EDGES;
 use penstock_law::edge::early_marking::{self, Aggregate};
-use penstock_law::law::find;
+use penstock_law::law::{Entry, Role, find};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::quantity;
@@ -226,6 +227,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         ));
     }
     says.push("`penstock analyze` has the margins of a scenario through the laws themselves".into());
+    settable(EDGES, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
     Ok(Tuned {
         law: "early-marking",
         rule: "Tartarelli and Banchs, Random Early Marking, (9), (10) and (12); with `loop` the gain of (8) with the bucket",
@@ -234,6 +236,24 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         guaranteed_gain_margin: None,
         says: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], says].concat(),
     })
+}
+
+/// A law with these parameters, and all others as they are by default, if a scenario may have them.
+fn settable<R: Role>(
+    registry: &'static [Entry<R>],
+    name: &str,
+    option: &str,
+    parameters: &[(&str, f64)],
+) -> Result<(&'static Entry<R>, Values), Failure> {
+    let law = find(registry, name).ok_or_else(|| Failure::Bug(format!("no law `{name}`")))?;
+    let mut values = Values::defaults(law.parameters);
+    for (name, value) in parameters {
+        let parameter = law.parameters.iter().find(|p| p.name == *name);
+        let parameter = parameter.ok_or_else(|| Failure::Bug(format!("no parameter `{name}`")))?;
+        let beyond = |e| wrong(option, format!("this needs {name} = {value:e}, which no scenario takes: {e}"));
+        values.set(parameter, *value).map_err(beyond)?;
+    }
+    Ok((law, values))
 }
 
 fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
@@ -253,13 +273,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
         ));
     }
     let parameters = vec![("beta_near", near), ("beta_between", between), ("beta_far", far)];
-    let law = find(AQMS, "clcc").ok_or_else(|| Failure::Bug("no law `clcc`".into()))?;
-    let mut values = Values::defaults(law.parameters);
-    for (name, value) in &parameters {
-        let parameter = law.parameters.iter().find(|p| p.name == *name);
-        let parameter = parameter.ok_or_else(|| Failure::Bug(format!("no parameter `{name}`")))?;
-        values.set(parameter, *value).map_err(Failure::Bug)?;
-    }
+    let (law, values) = settable(AQMS, "clcc", "margin", &parameters)?;
     let classes = vec![Class { share: Some(of.share), ..Class::FREE }, Class::FREE];
     let site = Site { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1500), classes };
     let found = loop_of("", &Chosen { law, values }, &site, (0, "")).map_err(|e| Failure::Bug(e.to_string()))?;

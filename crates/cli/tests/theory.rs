@@ -179,3 +179,26 @@ fn the_fluid_bucket_is_compared_with_the_packet_bucket() {
         assert!((fluid / packets - 1.0).abs() < within, "{measure}: {packets} {fluid}");
     }
 }
+
+/// What has no such loop is refused, not answered: contracts beyond the line, a core that is blind to colours, a moment
+/// after the end, gains that no scenario takes; and steps of any size run.
+#[test]
+fn what_the_theory_does_not_cover_is_refused() {
+    let bench = Bench::new();
+    let file = scenario("early-marking.toml");
+    let file = file.to_str().unwrap();
+    for (more, status, words) in [
+        (vec!["analyze", file, "--set", "links.core.rate=5 Mbit/s"], 3, "less capacity"),
+        (vec!["analyze", file, "--set", "links.core.aqm={ law = \"droptail\" }"], 3, "colours apart"),
+        (vec!["analyze", file, "--at", "1 h"], 2, "ends at"),
+        (
+            vec!["tune", "early-marking", "--rate", "1 kbit/s", "--flows", "2000", "--rtt", "1 ms"],
+            2,
+            "which no scenario takes",
+        ),
+    ] {
+        let ended = bench.run(&more);
+        assert!(ended.status == status && ended.err.contains(words), "{more:?}: {} {}", ended.status, ended.err);
+    }
+    bench.well(&["compare", file, "--step", "100 ms", "--set", "duration=5 s", "--set", "warmup=1 s"]);
+}

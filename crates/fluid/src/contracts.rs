@@ -157,7 +157,9 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         let at_rest = Conditioner::new(chosen, &Site { packet: scenario.packet.wire }).and_then(|conditioner| {
             for class in &own {
                 counted(class)?;
+                heard(class, scenario)?;
             }
+            room(&own, scenario)?;
             Aggregated::new(scenario, name, conditioner, &own, options)?.analysed()
         });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
@@ -303,6 +305,36 @@ fn counted(class: &Class<'_>) -> Result<(), AnalysisError> {
         (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
     ];
     bench::refuse(|| format!("the group `{}`", class.group_name), &found)
+}
+
+/// Refuses flows to whom it makes no difference how their packets are coloured.
+fn heard(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
+    let deaf = class.group.forward.iter().all(|name| {
+        let link = &scenario.links[name];
+        let site = penstock_law::aqm::Site {
+            rate: link.rate,
+            delay: link.delay,
+            packet: scenario.packet.wire,
+            classes: Vec::new(),
+        };
+        (link.aqm.law.real)(&link.aqm.values, &site).is_ok_and(|law| !law.needs().colours)
+    });
+    let what = "no queue on its way that treats colours apart";
+    bench::refuse(|| format!("the group `{}`", class.group_name), &[(deaf, what, "give one of its links `wred`")])
+}
+
+/// Refuses contracts for more than a link of theirs carries: what is in profile would be lost there too.
+fn room(own: &[&Class<'_>], scenario: &Scenario) -> Result<(), AnalysisError> {
+    for name in own.iter().flat_map(|class| &class.group.forward) {
+        let crosses = |flows: &String| scenario.groups.get(flows).is_some_and(|group| group.forward.contains(name));
+        let over = scenario.customers.values().filter(|customer| customer.flows.iter().any(crosses));
+        let committed = over.filter_map(|customer| customer.conditioner.as_ref()).map(|c| contract(c, scenario).0);
+        let carried = scenario.links[name].rate.packets_per_s(scenario.packet.wire);
+        let too_much = committed.sum::<f64>() > carried * (1.0 + 1e-9);
+        let what = "less capacity than what is committed across it";
+        bench::refuse(|| format!("the link `{name}`"), &[(too_much, what, "raise its rate, or commit less")])?;
+    }
+    Ok(())
 }
 
 /// A customer's flows and their conditioner.

@@ -151,7 +151,8 @@ impl Edge {
 
     /// Integrates the level up to `now`: it rises at the committed rate, and then stands at the brim.
     fn count(&mut self, now_s: f64) {
-        let span = now_s - self.counted_s;
+        // The sum of steps may be a rounding short of the moment before.
+        let span = f64::max(now_s - self.counted_s, 0.0);
         let (rate, brim, start) = (self.contract.committed_bit_per_s / 8.0, self.contract.bucket_bytes, self.level);
         let packet = f64::from(self.bytes);
         let until = |mark: f64| ((mark - start) / rate).clamp(0.0, span);

@@ -91,7 +91,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"622 Mbit/s\"", "[[\"0 s\", \"0 bit/s\"], [\"1 s\", \"1 Mbit/s\"]]", "lab.toml:10: links.bottleneck.rate: a link that begins with an outage: write a first rate above zero"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"],\n[\"2 s\", \"1 Mbps\"]]", "lab.toml:11: links.bottleneck.rate[1][1]: `1 Mbps` is not a rate"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"], [\"2 s\", \"2 Mbit/s\"],\n[\"2 s\", \"1 Mbit/s\"]]", "lab.toml:11: links.bottleneck.rate[2][0]: `2 s` does not come after 2 s: write the times in order"),
-    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that is there"),
+    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that can be"),
     ("\"622 Mbit/s\"", "{ tarce = \"file\" }", "lab.toml:10: links.bottleneck.rate.tarce: the key `tarce` is unknown here: did you mean `trace`?"),
     ("\"622 Mbit/s\"", "{ trace = \"cellular.trace\", sha256 = \"7\" }", "lab.toml:10: links.bottleneck.rate.sha256: `7` is not a SHA-256: write the 64 digits"),
     ("\"622 Mbit/s\"", "{}", "lab.toml:10: links.bottleneck.rate.trace: missing: name its file"),
