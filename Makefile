@@ -13,7 +13,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts validation build fmt lint doc fuzz bless clean
+.PHONY: help setup demo test verdicts bits validation build fmt lint doc fuzz bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -28,6 +28,18 @@ test: setup ## every test; those in the kernel need root, and say so where they 
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
+
+# Scenarios with SACK, of which a packet in a hundred is lost, and for how long [s].
+BITS = newreno-red-622=10 two-way-512=2 10000-flows=3
+bits: build ## the optimised command against the one that tests use: the same bits
+	cargo build --locked -p penstock-cli
+	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^  "engine": {/,/^  }/d'; }
+	for each in $(BITS); do
+		optimised=$$(came_to $(PENSTOCK) "$${each%=*}" "$${each#*=}")
+		plain=$$(came_to $(BUILT)/debug/penstock "$${each%=*}" "$${each#*=}")
+		[ -n "$$plain" ] && [ "$$optimised" = "$$plain" ] || { echo "$${each%=*}: builds differ" >&2; exit 1; }
+		echo "$${each%=*}: the same bits"
+	done
 
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
 	@worst=0

@@ -8,14 +8,15 @@
 #
 # What is not as one might think: the first packet of a flow is a SYN of 40 bytes; a drop-tail limit of 50 lets 49 packets
 # wait; `jitter` holds packets back at the sender by up to so many seconds, in order; `certain drop` is `use_mark_p_ false`,
-# with which RED drops what is certain to be marked, and `certain mark` marks that too.
+# with which RED drops what is certain to be marked, and `certain mark` marks that too. `queue Vq` is AVQ, with `gamma`;
+# `two_way 1` adds as many flows the other way, through a queue of the same law. Queues are counted in bytes.
 
 remove-all-packet-headers
 add-packet-header IP TCP Flags
 
 array set is {
 	rate 622 delay 0.05 flows 100 queue RED limit 1000000 ecn 1 loss 0 seed 1 start 1 stop 60 warmup 20
-	jitter 0 packet 1000 certain mark min_rto 0.2 tick 0.01 measure 1
+	jitter 0 packet 1000 certain mark min_rto 0.2 tick 0.01 measure 1 gamma 0.98 two_way 0
 }
 array set is $argv
 
@@ -37,15 +38,20 @@ Queue/RED set q_weight_ -1
 Queue/RED set mean_pktsize_ $is(packet)
 Queue/RED set bytes_ true
 Queue/RED set queue_in_bytes_ true
+# AVQ: the virtual queue is as long as the real one.
+Queue/Vq set markpkts_ true
+Queue/Vq set queue_in_bytes_ true
+Queue/Vq set mean_pktsize_ $is(packet)
+Queue/Vq set gamma_ $is(gamma)
 
 ns-random $is(seed)
 set ns [new Simulator]
 set a [$ns node]
 set b [$ns node]
 $ns simplex-link $a $b ${is(rate)}Mb $is(delay)s $is(queue)
-$ns simplex-link $b $a ${is(rate)}Mb $is(delay)s DropTail
+$ns simplex-link $b $a ${is(rate)}Mb $is(delay)s [expr {$is(two_way) ? $is(queue) : "DropTail"}]
 $ns queue-limit $a $b $is(limit)
-$ns queue-limit $b $a 1000000
+$ns queue-limit $b $a [expr $is(two_way) ? $is(limit) : 1000000]
 if {$is(loss) > 0} {
 	# In front of the queue: behind it, the monitor would wait for lost packets to leave.
 	set errors [new ErrorModel]
@@ -58,15 +64,21 @@ if {$is(loss) > 0} {
 
 set random [new RNG]
 $random seed $is(seed)
-for {set i 0} {$i < $is(flows)} {incr i} {
-	set tcp($i) [new Agent/TCP/Newreno]
+proc flow {from to} {
+	global ns random is
+	set tcp [new Agent/TCP/Newreno]
 	set sink [new Agent/TCPSink]
-	$ns attach-agent $a $tcp($i)
-	$ns attach-agent $b $sink
-	$ns connect $tcp($i) $sink
+	$ns attach-agent $from $tcp
+	$ns attach-agent $to $sink
+	$ns connect $tcp $sink
 	set ftp [new Application/FTP]
-	$ftp attach-agent $tcp($i)
+	$ftp attach-agent $tcp
 	$ns at [$random uniform 0 $is(start)] "$ftp start"
+	return $tcp
+}
+for {set i 0} {$i < $is(flows)} {incr i} {
+	set tcp($i) [flow $a $b]
+	if {$is(two_way)} { flow $b $a }
 }
 
 proc sum {name} {

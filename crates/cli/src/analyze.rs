@@ -1,9 +1,15 @@
 //! `penstock analyze`: where a scenario rests, and whether it stays there.
 
+mod contracts;
+mod outer;
+
 use core::cell::Cell as Held;
 
 use penstock_fluid::analysis::NyquistPoint;
-use penstock_fluid::{Analysis, AnalysisError, Busy, Options, Verdict};
+use penstock_fluid::contracts::Contracts;
+use penstock_fluid::outer::OuterLoops;
+use penstock_fluid::sessions::{Sessions, most_stable};
+use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -18,8 +24,56 @@ use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
 use crate::meter::Meter;
+use crate::paper::loops::unwrapped;
 use crate::study::Study;
 use crate::{machine, scenario, terminal};
+
+/// What is analysed of a scenario: its network, or the loop that lies beside it.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Answer {
+    /// The loop of senders and queues.
+    Network(Box<Analysis>),
+    /// Those of conditioners and their customers.
+    Contracts(Box<Contracts>),
+    /// Those that laws close around classes of traffic.
+    Outer(OuterLoops),
+}
+
+impl Answer {
+    fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
+        if penstock_fluid::contracts::has_any(scenario) {
+            return Ok(Self::Contracts(Box::new(penstock_fluid::contracts::analyze(scenario, options)?)));
+        }
+        if penstock_fluid::outer::has_any(scenario) {
+            return Ok(Self::Outer(penstock_fluid::outer::analyze(scenario)?));
+        }
+        Ok(Self::Network(Box::new(penstock_fluid::analyze_watched(scenario, options, busy)?)))
+    }
+
+    fn page(&self, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+        match self {
+            Self::Network(analysis) => view(analysis, scenario, arguments),
+            Self::Contracts(answer) => contracts::view(answer, scenario, arguments),
+            Self::Outer(answer) => outer::view(answer, scenario, arguments),
+        }
+    }
+}
+
+/// The verdict on a scenario, and the margins of the loop that decides it, where it has any.
+pub(crate) fn verdict(scenario: &Scenario, options: &Options) -> Result<(Verdict, Option<Margins>), AnalysisError> {
+    Ok(match Answer::of(scenario, options, &|_| ())? {
+        Answer::Network(analysis) => {
+            (analysis.verdict, analysis.readings.last().map(|reading| reading.margins.clone()))
+        }
+        Answer::Contracts(answer) => {
+            let limiting = answer.customers.iter().find(|customer| customer.name == answer.limiting_customer);
+            let reading = limiting.and_then(|customer| customer.at_rest.as_ref()?.readings.last());
+            (answer.verdict, reading.map(|reading| reading.margins.clone()))
+        }
+        Answer::Outer(answer) => (answer.verdict, None),
+    })
+}
 
 /// An analysis of one cell.
 #[derive(Debug, Serialize)]
@@ -28,7 +82,10 @@ struct Analyzed {
     labels: Vec<(String, String)>,
     id: String,
     #[serde(flatten)]
-    analysis: Analysis,
+    answer: Answer,
+    /// How many sessions would be stable, where those there are are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<Sessions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stability_map: Option<Map>,
 }
@@ -39,6 +96,10 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
+    if let (Some(at), Some(cell)) = (at, cells.iter().find(|cell| at.is_some_and(|at| at > cell.scenario.duration))) {
+        let (file, at, end) = (arguments.file.display(), at.seconds(), cell.scenario.duration.seconds());
+        return Err(Failure::Input(format!("--at: {file} ends at {end} s, before {at} s")));
+    }
     let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
     if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
         return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));
@@ -48,12 +109,18 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let mut all = Vec::new();
     for cell in cells {
-        let analysis = penstock_fluid::analyze_watched(&cell.scenario, &options, &busy());
-        let analysis = analysis.map_err(|e| refused(arguments, &cell, &e))?;
-        all.push((cell, analysis));
+        let answer = Answer::of(&cell.scenario, &options, &busy()).map_err(|e| refused(arguments, &cell, &e))?;
+        all.push((cell, answer));
     }
-    for (cell, analysis) in all {
-        let mut view = view(&analysis, &cell.scenario, arguments);
+    for (cell, answer) in all {
+        let mut view = answer.page(&cell.scenario, arguments);
+        let sessions = match &answer {
+            Answer::Network(analysis) => most_stable(&cell.scenario, &options, analysis),
+            _ => None,
+        };
+        if let Some(sessions) = &sessions {
+            view.verdict = format!("{} {}", view.verdict, sentence(sessions));
+        }
         let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &options)).transpose()?;
         if let Some(map) = &map {
             view.figures.push(map.figure());
@@ -61,12 +128,19 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
                 .extend(map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")));
         }
         let mut page = of_analysis(&view);
+        let tables = match &answer {
+            Answer::Network(_) => Vec::new(),
+            Answer::Contracts(answer) => contracts::tables(answer),
+            Answer::Outer(answer) => outer::tables(answer),
+        };
+        page.sections[0].tables.extend(tables);
         if let Some(map) = &map {
             let mut section = Section::new("Stability map");
             section.tables.push(map.table());
             page.sections.insert(1, section);
         }
-        let analyzed = Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), analysis, stability_map: map };
+        let analyzed =
+            Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), answer, sessions, stability_map: map };
         study.found(&cell, &analyzed, &page)?;
     }
     study.end()?;
@@ -96,7 +170,29 @@ fn busy() -> impl Fn(Busy) {
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    Failure::Input(format!("{}: {error}{labels}", arguments.file.display()))
+    let what = format!("{}: {error}{labels}", arguments.file.display());
+    match error {
+        // What the method does not cover; all else is said of the scenario.
+        AnalysisError::NotCounted { .. }
+        | AnalysisError::NotLinear { .. }
+        | AnalysisError::MarksAndDrops { .. }
+        | AnalysisError::TwoClocks { .. } => Failure::Machine(what),
+        _ => Failure::Input(what),
+    }
+}
+
+/// What is said of several sessions whose predictors count their own packets.
+fn sentence(of: &Sessions) -> String {
+    let most = match of.stable_up_to {
+        0 => "not even one would be".to_owned(),
+        1 => "one alone would be".to_owned(),
+        n => format!("{n} would be"),
+    };
+    format!(
+        "{} sessions of `{}` are not stable together, {most}: each counts its own packets as on their way, and not those \
+         of the others, which meet it in the queue a round trip later.",
+        of.count, of.group
+    )
 }
 
 fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
@@ -106,18 +202,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.")),
         Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
     };
-    let margins = analysis.readings.iter().map(|reading| {
-        let m = &reading.margins;
-        MarginRow {
-            reading: word(&reading.reading),
-            moment: String::new(),
-            stable: m.verdict == Verdict::Stable,
-            gain_margin: m.gain_margin,
-            phase_margin_deg: m.phase_margin_deg,
-            delay_margin_s: m.delay_margin_s,
-            crossover_rad_per_s: m.gain_crossover_rad_per_s,
-        }
-    });
+    let margins = analysis.readings.iter().map(|reading| row(word(&reading.reading), &reading.margins));
     let curves = analysis.readings.iter().enumerate().flat_map(|(at, reading)| {
         let comparison = at + 1 < analysis.readings.len();
         let several = reading.nyquist.len() > 1;
@@ -150,6 +235,19 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
     }
 }
 
+/// Margins as a row of their table.
+fn row(reading: String, m: &Margins) -> MarginRow {
+    MarginRow {
+        reading,
+        moment: String::new(),
+        stable: m.verdict == Verdict::Stable,
+        gain_margin: m.gain_margin,
+        phase_margin_deg: m.phase_margin_deg,
+        delay_margin_s: m.delay_margin_s,
+        crossover_rad_per_s: m.gain_crossover_rad_per_s,
+    }
+}
+
 /// Gain and phase of the reading that counts most, and the roots of each.
 fn figures(analysis: &Analysis) -> Vec<Figure> {
     let Some(last) = analysis.readings.last() else { return Vec::new() };
@@ -160,19 +258,9 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
         let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { word(&last.reading) };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
         let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
-        let mut turns = 0.0;
-        let mut before: Option<f64> = None;
-        let mut angles = Vec::with_capacity(locus.len());
-        for p in locus {
-            // Without the jumps by a whole turn.
-            let angle = libm::atan2(p.im, p.re).to_degrees() + turns;
-            let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
-            turns -= jump;
-            before = Some(angle - jump);
-            angles.push((at(p), angle - jump));
-        }
+        let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
         gain.lines.push(Line::new(name.clone(), modulus));
-        phase.lines.push(Line::new(name, angles));
+        phase.lines.push(Line::new(name, unwrapped(&points)));
     }
     gain.marks = vec![Mark::Horizontal { at: 1.0, label: String::new() }];
     phase.marks = vec![Mark::Horizontal { at: -180.0, label: String::new() }];

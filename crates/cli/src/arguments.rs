@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,7 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine or version cannot do that; 70 a bug; 130 stopped."
+                        3 this machine, version or world cannot do that; 4 done, but a run on Linux is outside its own stated \
+                        error; 70 a bug; 130 stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -37,7 +39,7 @@ pub(crate) enum Command {
     Paper(Paper),
     /// Build report.html again from the files of a record
     Report(Report),
-    /// The kernel's side of the laws
+    /// The emulated path as a tool, what this kernel can do, and its side of the laws
     #[command(subcommand)]
     Linux(Linux),
 }
@@ -106,7 +108,7 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files
+    /// Scenario files; the record.toml of a record is one too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run them
@@ -183,7 +185,13 @@ pub(crate) struct Analyze {
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
     /// Values of each range of a stability map
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u16).range(2..=200))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 11,
+        requires = "stability_map",
+        value_parser = clap::value_parser!(u16).range(2..=200)
+    )]
     pub(crate) map_points: u16,
     /// Also write analysis.json and report.html below this directory
     #[arg(long, value_name = "DIR")]
@@ -273,6 +281,65 @@ pub(crate) enum Tune {
         #[arg(long)]
         json: bool,
     },
+    /// The early marker of a token bucket, by Tartarelli and Banchs, (9) to (12): k1 and k2 for a customer
+    EarlyMarking(TuneEarlyMarking),
+    /// CLCC, by the step map of Pletka, Kind, Waldvogel and Mannel, (6): beta for small and for large errors
+    Clcc(TuneClcc),
+}
+
+/// What of an aggregate's gain a rule takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GainRule {
+    /// The true loop crosses one at min(a/2, 0.25/R)
+    Loop,
+    /// Equation (10) as printed
+    Paper,
+    /// Equation (10) with its dimension mended
+    PaperDimension,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneEarlyMarking {
+    /// A scenario file: flows, round trip, rate and packet are those of its customer, unless given
+    #[arg(value_name = "FILE", required_unless_present_all = ["rate", "flows", "rtt"])]
+    pub(crate) file: Option<PathBuf>,
+    /// The customer; may be left out where there is one only
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub(crate) customer: Option<String>,
+    /// What the contract commits, as in "10 Mbit/s"
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// The fewest flows there will be, N-
+    #[arg(long, value_name = "N")]
+    pub(crate) flows: Option<f64>,
+    /// The longest round trip there will be, R+, as in "100 ms"
+    #[arg(long, value_name = "TIME")]
+    pub(crate) rtt: Option<String>,
+    /// A data packet on the wire; 1000 B unless given, or the scenario's
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) packet: Option<String>,
+    /// Where the gain comes from
+    #[arg(long, value_enum, default_value = "loop")]
+    pub(crate) rule: GainRule,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneClcc {
+    /// The share of the line that the class shall have, above 0 and below 1
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) share: f64,
+    /// The exponent by which the ratio of classes answers the decrease; 1/(1 - share), the largest there is, unless given
+    #[arg(long, value_name = "GAMMA")]
+    pub(crate) gamma: Option<f64>,
+    /// By what the gain of small errors may grow where the ratio answers a period late; 4 keeps even that from swinging
+    #[arg(long, value_name = "FACTOR", default_value_t = 4.0)]
+    pub(crate) margin: f64,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -323,6 +390,25 @@ pub(crate) struct Report {
 pub(crate) enum Linux {
     /// What this kernel can do, and why not
     Check,
+    /// Run any program's traffic over the links of a scenario
+    #[command(
+        after_help = "COMMAND runs where data come from, and finds the other end in PENSTOCK_RECEIVER, 10.78.0.1: the \
+                            first flow's. The next flow, with its round trip, is 10.78.0.2. Ends with the status of COMMAND, \
+                            or 4 if that is 0 and the path was outside its stated error."
+    )]
+    Path {
+        /// The scenario file, for its links and the round trips of its flows
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        changes: Changes,
+        /// A shell command to run at the receiving end as long as COMMAND runs, as in "iperf3 -s"
+        #[arg(long, value_name = "LINE")]
+        server: Option<OsString>,
+        /// What to run
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
     /// Run the vectors of the laws' twins in Rust, in C on this processor, and in C inside the kernel
     Replay {
         /// The directory of vectors; found in this directory or above it unless given

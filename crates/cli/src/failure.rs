@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use penstock_scenario::world::RunError;
+
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -9,6 +11,10 @@ pub(crate) enum Done {
     Well,
     /// That too, but a claim's verdict differs from the recorded one.
     Differs,
+    /// That too, but a run is outside of its own stated error.
+    Beyond,
+    /// Ran a program, which ended with this status.
+    Ended(u8),
 }
 
 /// Why it did not.
@@ -32,12 +38,14 @@ impl Done {
         match self {
             Self::Well => 0,
             Self::Differs => 1,
+            Self::Beyond => 4,
+            Self::Ended(status) => status,
         }
     }
 }
 
 impl Failure {
-    /// The exit status. 4, a run outside its own stated error, belongs to the emulated path.
+    /// The exit status.
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Closed => 0,
@@ -52,6 +60,17 @@ impl Failure {
     /// Bad input.
     pub(crate) fn input(what: impl fmt::Display) -> Self {
         Self::Input(what.to_string())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Input(what) => Self::Input(what),
+            RunError::Refused { .. } => Self::Machine(error.to_string()),
+            RunError::Stopped => Self::Stopped,
+            RunError::Broken(what) => Self::Bug(what),
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) type File = (String, Vec<u8>);
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
+    /// Which directories were made for it, the innermost first. They go again where nothing was put into them.
+    made: Vec<PathBuf>,
     /// Open and locked for as long as nobody else shall write there.
     _held: Option<OpenFile>,
 }
@@ -33,9 +35,10 @@ impl Folder {
     /// Opens `path`, which is made if it does not exist, and tries whether it can be written to: before anything runs.
     /// What killed runs have left there unfinished is removed.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let missing = path.ancestors().take_while(|part| !part.as_os_str().is_empty() && !part.exists());
+        let folder = Self { path: path.to_path_buf(), made: missing.map(Path::to_path_buf).collect(), _held: None };
         fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
         draft::clean(path);
-        let folder = Self { path: path.to_path_buf(), _held: None };
         folder.draft("probe").map(drop)?;
         Ok(folder)
     }
@@ -47,7 +50,12 @@ impl Folder {
 
     /// Begins a record.
     pub(crate) fn draft(&self, name: &str) -> Result<Draft, Failure> {
-        Draft::directory(&self.path, name).map_err(|e| unwritable(&self.path, &e))
+        let draft = Draft::directory(&self.path, name).or_else(|e| match e.kind() {
+            // Whoever made the directory has taken it away, for there was nothing in it yet.
+            ErrorKind::NotFound => fs::create_dir_all(&self.path).and_then(|()| Draft::directory(&self.path, name)),
+            _ => Err(e),
+        });
+        draft.map_err(|e| unwritable(&self.path, &e))
     }
 
     /// Writes a record under a fresh name: `name`, or else `name-2`, `name-3` and so on.
@@ -106,7 +114,7 @@ impl Folder {
                 && same(there, ours)
             {
                 draft::clean(&path);
-                return Ok(Self { path, _held: Some(held) });
+                return Ok(Self { path, made: Vec::new(), _held: Some(held) });
             }
         }
         Err(Failure::Input(format!("{} appears and disappears; see what else writes there", path.display())))
@@ -147,6 +155,13 @@ impl Folder {
             }
         }
         Err(Failure::Bug(format!("no fresh name for {name}")))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is not empty stays, and with it all that it is in.
+        let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
 }
 
@@ -233,6 +248,20 @@ mod tests {
         let out = Folder::open(home.path()).unwrap();
         out.put("fig1-seed1", &[("record.toml".to_owned(), Vec::new())]).unwrap();
         assert!(out.resume("fig1-seed1", Others::Wait).unwrap_err().to_string().contains("is the record of a run"));
+    }
+
+    /// Who leaves nothing takes away what it made, and who opened the same place later makes it again.
+    #[test]
+    fn a_place_in_which_nothing_was_put_goes_and_comes_back() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("deep/out");
+        let first = Folder::open(&place).unwrap();
+        let second = Folder::open(&place).unwrap();
+        drop(first);
+        assert!(names(home.path()).is_empty());
+        second.put("fig1", &[("summary.json".to_owned(), Vec::new())]).unwrap();
+        drop(second);
+        assert_eq!(names(&place), ["fig1"]);
     }
 
     #[test]

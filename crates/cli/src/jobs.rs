@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError, Sighting, Watcher, World};
+use penstock_scenario::world::{Run, Sighting, Watcher, World};
 
 use crate::capturing::Capturing;
 use crate::draft::Draft;
@@ -85,7 +85,7 @@ pub(crate) fn run<T: Send>(
             Some(capturing) if capturing.failed() || ran.is_ok() => Some(capturing.finish()?),
             Some(_) | None => None,
         };
-        let mut run = ran.map_err(|e| failure(&e))?;
+        let mut run = ran?;
         meter.read(&mut run.summary.engine);
         take(at, run, draft)
     };
@@ -135,12 +135,4 @@ pub(crate) fn run<T: Send>(
 fn cost(scenario: &Scenario) -> f64 {
     let bits: f64 = scenario.links.values().map(|link| link.rate.bit_per_s()).sum();
     bits * scenario.duration.seconds() / scenario.packet.wire.bits()
-}
-
-fn failure(error: &RunError) -> Failure {
-    match error {
-        RunError::Refused { .. } => Failure::input(error),
-        RunError::Stopped => Failure::Stopped,
-        RunError::Broken(what) => Failure::Bug(what.clone()),
-    }
 }

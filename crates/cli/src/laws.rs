@@ -73,6 +73,7 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         linearises: match entry.linearises {
             Linearises::ByItself => "by itself".into(),
             Linearises::Declared(what) => format!("with {what}"),
+            Linearises::Outer(what) => format!("only {what}"),
             Linearises::No(why) => format!("no: {why}"),
         },
         twin: entry.fixed.is_some(),

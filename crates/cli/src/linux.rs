@@ -1,4 +1,4 @@
-//! `penstock linux`: the kernel's side of the laws.
+//! `penstock linux`: the emulated path as a tool, what this machine can do, and the kernel's side of the laws.
 
 use crate::arguments::Linux;
 use crate::failure::{Done, Failure};
@@ -14,30 +14,75 @@ pub(crate) fn linux(_: &Linux) -> Result<Done, Failure> {
 pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
     match command {
         Linux::Check => kernel::check(),
+        Linux::Path { file, changes, server, command } => kernel::path(file, changes, server.as_deref(), command),
         Linux::Replay { vectors } => kernel::replay(vectors.as_deref()),
     }
 }
 
 #[cfg(target_os = "linux")]
 mod kernel {
+    use std::ffi::{OsStr, OsString};
     use std::path::Path;
 
+    use penstock_linux::machine::{self, Missing};
     use penstock_linux::replay::{self, Build, Error, Report};
+    use penstock_linux::tool::{self, Programs};
     use penstock_linux::twins::TWINS;
     use penstock_linux::vectors::Vectors;
 
+    use crate::arguments::Changes;
     use crate::failure::{Done, Failure};
     use crate::{pages, scenario, terminal};
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
-        let missing = penstock_linux::machine::missing();
-        if missing.is_empty() {
-            terminal::say("This machine can replay the laws in its kernel: `penstock linux replay`.")?;
+        let (paths, programs) = (machine::missing_for_paths(), machine::missing());
+        let mut wrong = Vec::new();
+        let mut tell = |what: &str, missing: &[Missing]| {
+            if missing.is_empty() {
+                return terminal::say(format!("{what}: yes"));
+            }
+            wrong.extend(missing.iter().map(|m| format!("  {what}: {m}")));
+            terminal::say(format!("{what}: no"))
+        };
+        tell("emulated path (`penstock run --world linux`, `penstock linux path`)", &paths)?;
+        tell("laws in the kernel (`penstock linux replay`)", &programs)?;
+        let scheduling = machine::scheduling();
+        terminal::say(match scheduling.as_slice() {
+            [] => {
+                "priority of the path: none; runs will be milliseconds late, say so, and end with status 4".to_owned()
+            }
+            some => format!("priority of the path: {}", some.join(", ")),
+        })?;
+        terminal::say(format!("controllers of scenarios: {}", machine::controllers().join(", ")))?;
+        if wrong.is_empty() {
             return Ok(Done::Well);
         }
-        let lines: Vec<String> = missing.iter().map(|m| format!("  {m}")).collect();
-        Err(Failure::Machine(format!("this machine cannot replay the laws in its kernel:\n{}", lines.join("\n"))))
+        Err(Failure::Machine(format!("this machine cannot do everything:\n{}", wrong.join("\n"))))
+    }
+
+    /// Runs a program's traffic over the links of a scenario.
+    pub(super) fn path(
+        file: &Path,
+        changes: &Changes,
+        server: Option<&OsStr>,
+        command: &[OsString],
+    ) -> Result<Done, Failure> {
+        let cells = scenario::cells(&scenario::document(file, None, changes)?)?;
+        let [cell] = cells.as_slice() else {
+            let what =
+                format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
+            return Err(Failure::Input(what));
+        };
+        let ended =
+            tool::run(&cell.scenario, &Programs { command, server }).map_err(|e| Failure::Machine(e.to_string()))?;
+        for what in &ended.error.beyond {
+            terminal::note(format!("penstock: outside the path's stated error: {what}"));
+        }
+        match ended.status {
+            0 if !ended.error.beyond.is_empty() => Ok(Done::Beyond),
+            status => Ok(Done::Ended(status)),
+        }
     }
 
     /// Replays every twin's vectors wherever this machine can.

@@ -5,6 +5,7 @@ use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, TableView};
 use serde::Serialize;
 
+use crate::analyze::verdict;
 use crate::arguments::{Analyze, Changes};
 use crate::failure::Failure;
 use crate::scenario;
@@ -114,12 +115,12 @@ pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Re
             };
             let mut point =
                 Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
-            match penstock_fluid::analyze(&cell.scenario, options) {
-                Ok(analysis) => {
-                    point.verdict = Some(analysis.verdict);
-                    if let Some(last) = analysis.readings.last() {
-                        point.gain_margin = last.margins.gain_margin;
-                        point.phase_margin_deg = last.margins.phase_margin_deg;
+            match verdict(&cell.scenario, options) {
+                Ok((verdict, margins)) => {
+                    point.verdict = Some(verdict);
+                    if let Some(margins) = margins {
+                        point.gain_margin = margins.gain_margin;
+                        point.phase_margin_deg = margins.phase_margin_deg;
                     }
                 }
                 Err(e) => point.why = Some(e.to_string()),

@@ -1,6 +1,9 @@
 //! `penstock paper`: runs a paper's figures, measures its claims, and compares the verdicts with those on record.
 
+mod analysis;
+mod formula;
 mod library;
+pub(crate) mod loops;
 mod traces;
 
 use clap::ValueEnum;
@@ -57,7 +60,7 @@ pub(crate) struct ItemOutcome {
     /// Lines of what else is plotted along the same axis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) also: Vec<Figure>,
-    /// What is plotted over time; the numbers are in the records.
+    /// What is plotted over time, whose numbers are in the records, and loops of what was analysed.
     #[serde(skip)]
     pub(crate) traces: Vec<penstock_report::figure::Figure>,
     /// One row a cell.
@@ -103,12 +106,22 @@ struct Shared<'a> {
     batch: Batch,
 }
 
-/// An item whose scenario was read.
+/// An item whose scenario was read, or that was computed.
 struct Ready<'a> {
     source: &'a Source,
     item: &'a Item,
     /// Its place among the scenarios, and its cells; none where it does not run.
     shared: Option<(usize, Vec<read::Cell>)>,
+    /// What was analysed or computed instead.
+    computed: Option<Computed>,
+}
+
+/// What an analysis or a formula gave.
+struct Computed {
+    cells: Vec<Cell>,
+    figures: Vec<penstock_report::figure::Figure>,
+    /// The text of the scenario that was analysed.
+    text: String,
 }
 
 /// Runs the command.
@@ -122,14 +135,24 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     let (mut shared, mut ready): (Vec<Shared<'_>>, Vec<Ready<'_>>) = (Vec::new(), Vec::new());
     for source in &sources {
         for item in source.items() {
-            let at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
-            ready.push(Ready { source, item, shared: at });
+            // A cheap check computes nothing that it cannot judge.
+            let told = source.paper.claims_of(item.id.get_ref()).any(|c| c.short && c.why_not(item).is_none());
+            let wanted = item.not_run.is_none() && (extent == Extent::Full || told);
+            let (mut at, mut computed) = (None, None);
+            if wanted {
+                at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
+                computed = analysis::of(source, item, extent)?;
+                if computed.is_none() {
+                    computed = formula::of(source, item, extent)?;
+                }
+            }
+            ready.push(Ready { source, item, shared: at, computed });
         }
     }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     let mut homes: IndexMap<&str, Folder> = IndexMap::new();
-    for Shared { source, .. } in &shared {
+    for Ready { source, .. } in ready.iter().filter(|r| r.shared.is_some() || r.computed.is_some()) {
         if !homes.contains_key(source.key.as_str()) {
             homes.insert(&source.key, out.resume(&source.key, Others::Wait)?);
         }
@@ -167,13 +190,8 @@ fn prepare<'a>(
     seeds: Option<u16>,
     shared: &mut Vec<Shared<'a>>,
 ) -> Result<Option<(usize, Vec<read::Cell>)>, Failure> {
-    let (None, Some(file)) = (&item.not_run, &item.scenario) else { return Ok(None) };
+    let Some(file) = &item.scenario else { return Ok(None) };
     let id = item.id.get_ref();
-    // A cheap check runs nothing that it cannot judge.
-    let told = source.paper.claims_of(id).any(|claim| claim.short && claim.why_not(item).is_none());
-    if extent == Extent::Short && !told {
-        return Ok(None);
-    }
     let name = item.world.as_deref().unwrap_or_default();
     let known = WorldName::from_str(name, false);
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
@@ -263,7 +281,7 @@ fn judge(
 ) -> Result<Outcome, Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
     let (mut outcomes, mut findings) = (Vec::new(), Vec::new());
-    for Ready { item, shared: at, .. } in items {
+    for Ready { item, shared: at, computed, .. } in items {
         let (mut measured, mut own, mut traces) = (Vec::new(), Vec::new(), Vec::new());
         if let Some((at, cells)) = at {
             let all = &shared[*at].batch.cells;
@@ -272,6 +290,12 @@ fn judge(
                 own.push((cell, kept));
             }
             traces = traces::of(item, &own)?;
+        }
+        let mut scenario_text = at.as_ref().map(|(at, _)| shared[*at].batch.text.clone()).unwrap_or_default();
+        if let Some(computed) = computed {
+            measured.clone_from(&computed.cells);
+            traces.clone_from(&computed.figures);
+            scenario_text.clone_from(&computed.text);
         }
         let figure =
             if measured.is_empty() { None } else { penstock_papers::figure(item, &measured).map_err(wrong)? };
@@ -290,7 +314,7 @@ fn judge(
             traces,
             rows: penstock_papers::rows(item, &measured),
             colours: colours(item, own.iter().map(|(cell, _)| *cell)),
-            scenario_text: at.as_ref().map(|(at, _)| shared[*at].batch.text.clone()).unwrap_or_default(),
+            scenario_text,
         });
     }
     Ok(outcome(source, extent, outcomes, findings))
@@ -392,7 +416,7 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
                 place: &item.place,
                 title: &item.title,
                 claims: source.paper.claims_of(item.id.get_ref()).count(),
-                world: item.world.as_deref(),
+                world: item.runs(),
                 not_run: item.not_run.as_deref(),
             });
         }

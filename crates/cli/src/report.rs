@@ -54,6 +54,10 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
 fn of_record(directory: &Path) -> Result<Page, Failure> {
     let path = directory.join("record.toml");
     let header = read_header(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
+    header.intact(&mut |name| fs::read(directory.join(name))).map_err(|e| {
+        let (record, header) = (directory.display(), path.display());
+        Failure::Input(format!("{record}: {e}; `penstock run {header}` makes the record again"))
+    })?;
     // The scenario is not resolved: it may name files that are elsewhere.
     let laws = header.laws().map_err(|e| wrong(&path, &e))?;
     let path = directory.join("summary.json");

@@ -10,7 +10,7 @@ use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde_json::Value;
 
-use crate::arguments::{CaptureEnd, Scenarios, Shard};
+use crate::arguments::{CaptureEnd, Scenarios, Shard, WorldName};
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
@@ -83,10 +83,15 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
     let kept = kept.inspect_err(|_| swept.iter().flatten().for_each(Swept::give_up))?;
 
     let mut values = Vec::new();
+    let mut beyond = false;
     let mut kept: Vec<((usize, &Cell), Kept)> = todo.iter().copied().zip(kept).collect();
     for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
+        for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
+            terminal::note(format!("penstock: outside the run's stated error: {what}"));
+            beyond = true;
+        }
         values.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,
@@ -95,7 +100,7 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
     if arguments.output.json {
         terminal::say_all(&values)?;
     }
-    Ok(Done::Well)
+    Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
 /// Says of options that do not go together what would.
@@ -105,6 +110,10 @@ fn refuse(
     pcap: Option<CaptureEnd>,
     shard: Option<Shard>,
 ) -> Result<(), Failure> {
+    if pcap.is_some() && arguments.world != WorldName::Packets {
+        let what = "--pcap: only the packets world writes what it sends; leave out --world";
+        return Err(Failure::Machine(what.into()));
+    }
     for (at, batch) in batches.iter().enumerate() {
         let file = arguments.files[at].display();
         if batch.swept && pcap.is_some() {

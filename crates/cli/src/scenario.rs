@@ -1,33 +1,62 @@
 //! Scenario files as arguments of the command.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
+use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
+use penstock_scenario::record::read_header;
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, WorldName};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
+/// The file of a record that holds its scenario.
+const RECORD: &str = "record.toml";
 
-/// Reads a text file that somebody named.
+/// Reads the text of a scenario file, or the scenario of a record that somebody named.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
-    read(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))
+    let bytes = bytes(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))?;
+    if is_record(path) {
+        let header = read_header(&bytes).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
+        return Ok(header.scenario);
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let valid = e.utf8_error().valid_up_to();
+        let line = 1 + String::from_utf8_lossy(&e.as_bytes()[..valid]).matches('\n').count();
+        Failure::Input(format!(
+            "{}:{line}: not text: byte {valid} of the file is not UTF-8: name a scenario, or save it as UTF-8",
+            path.display()
+        ))
+    })
 }
 
-fn read(path: &Path) -> Result<String, String> {
+/// The bytes of a file, if it is one and not too large. What is no file may have no end, or never begin.
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let about = fs::metadata(path).map_err(|e| e.to_string())?;
     if about.is_dir() {
         return Err("it is a directory; name a file in it".into());
     }
-    if about.len() > LARGEST {
-        return Err(format!("it has {} bytes; {LARGEST} are allowed", about.len()));
+    if !about.is_file() {
+        return Err("it is not a file; copy what it holds into one".into());
     }
-    fs::read_to_string(path).map_err(|e| e.to_string())
+    if about.len() > LARGEST {
+        return Err(format!("it has {} bytes, and {LARGEST} at most are read", about.len()));
+    }
+    let mut bytes = Vec::new();
+    // Files of the kernel's own say that they are empty.
+    File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}
+
+fn is_record(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == RECORD)
 }
 
 /// The directory `name` that is `wanted`, here or above, by the shortest path from here.
@@ -41,7 +70,10 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     // A trace that cannot be read is told at the place that names it.
-    let load = move |name: &str| read(&folder.join(name));
+    let load = move |name: &str| {
+        let bytes = bytes(&folder.join(name))?;
+        String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
+    };
     let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
     if let Some(seed) = seed {
         document.set("seed", &seed.to_string()).map_err(Failure::input)?;
@@ -56,26 +88,40 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     Ok(document)
 }
 
-/// The cells of a document.
+/// The cells of a document. What changes nothing in any of them is worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
-    document.cells().map_err(Failure::input)
+    let cells = document.cells().map_err(Failure::input)?;
+    let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
+    let first = idle.next().unwrap_or_default();
+    for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {
+        terminal::note(format!("note: {key}: {why}, so that it changes nothing"));
+    }
+    Ok(cells)
 }
 
-/// The name of a file without folders and ending.
+/// The name of a file without folders and ending; of a record, that of the file it came from.
 pub(crate) fn stem(path: &Path) -> String {
-    let stem = path.file_stem().map(|s| crate::folder::slug(&s.to_string_lossy())).unwrap_or_default();
+    let record = std::path::absolute(path).ok().filter(|_| is_record(path));
+    let name = match record.as_deref().and_then(Path::parent) {
+        Some(record) => record.file_name().unwrap_or_default().to_string_lossy(),
+        None => path.file_stem().unwrap_or_default().to_string_lossy(),
+    };
+    // `NAME-seed1`, or `NAME-seed1-2` where that was taken.
+    let is_seed = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let seedless = name.rsplit_once("-seed").filter(|(_, seed)| record.is_some() && is_seed(seed));
+    let stem = crate::folder::slug(seedless.map_or(&name, |(stem, _)| stem));
     if stem.is_empty() { "scenario".into() } else { stem }
 }
 
 /// The world of that name.
+#[cfg_attr(target_os = "linux", expect(clippy::unnecessary_wraps, reason = "elsewhere there is a world less"))]
 pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
     match name {
         WorldName::Packets => Ok(Box::new(Packets)),
         WorldName::Fluid => Ok(Box::new(Fluid::default())),
-        WorldName::Linux => Err(Failure::Machine(
-            "this version has no runs on Linux: the emulated path and the sockets are missing; `penstock linux replay` \
-             runs the laws' arithmetic in the kernel, and `--world packets` runs the scenario"
-                .into(),
-        )),
+        #[cfg(target_os = "linux")]
+        WorldName::Linux => Ok(Box::new(penstock_linux::run::Linux)),
+        #[cfg(not(target_os = "linux"))]
+        WorldName::Linux => Err(Failure::Machine("this is not Linux: run it on a Linux machine".into())),
     }
 }

@@ -245,3 +245,80 @@ fn a_cheap_check_runs_nothing_that_it_cannot_judge() {
     assert_eq!(bench.run(&["paper", "two"]).status, 1);
     assert_eq!(bench.names("out"), ["two"]);
 }
+
+const THEORY: &str = r#"
+format = 1
+title = "On a Loop"
+authors = ["A. Author"]
+published = "2003"
+[[item]]
+id = "rest"
+title = "Where it rests"
+place = "section 1"
+analysis = "rest.toml"
+at = ["2 s", "1 s"]
+loops = ["nyquist"]
+columns = [{ path = "readings.laws.gain_margin", label = "gain margin" }]
+[[item]]
+id = "marks"
+title = "The marking law"
+place = "section 2"
+formula = "marking probability"
+over = { phi = "10", price = ["1 s", "2 s"] }
+x = { key = "price", label = "price" }
+y = { path = "probability", label = "marked" }
+[[claim]]
+id = "T.rest.price/twice"
+item = "rest"
+place = "section 1"
+says = "twice the flows, twice the price"
+measure = "links.bottleneck.price_s"
+cells = { at = "2 s" }
+test = { times = { of = { at = "1 s" }, at_least = 1.999, at_most = 2.001 } }
+source = "K n / c0"
+[[claim]]
+id = "T.rest.stable/both"
+item = "rest"
+place = "section 1"
+says = "it is stable"
+measure = "stable"
+test = { at_least = 1 }
+source = "stable"
+[[claim]]
+id = "T.marks.nine/tenths"
+item = "marks"
+place = "section 2"
+says = "a price of one is nine of ten"
+measure = "probability"
+cells = { price = "1 s" }
+test = { within = { value = 0.9, absolute = 1e-12 } }
+source = "1 - 1/phi"
+"#;
+
+/// An analysis and a formula give numbers that claims measure, and figures; nothing is simulated.
+#[test]
+fn the_theory_has_verdicts_too() {
+    let bench = Bench::new();
+    let rest = SMALL
+        .replace("buffer = \"50 packets\"", "buffer = \"unlimited\"\naqm = { law = \"price\" }")
+        .replace("cc = { law = \"newreno\" }", "cc = { law = \"leadlag\", taubar = \"1 s\" }\nstart = \"0 s\"");
+    let late = "[flows.late]\ncount = 2\nfrom = \"left\"\nto = \"right\"\nrtt = \"40 ms\"\nstart = \"1500 ms\"\n\
+                cc = { law = \"leadlag\", taubar = \"1 s\" }\n";
+    let rest = format!("{rest}{late}").replace("10 Mbit/s", "100 Mbit/s");
+    bench.write("papers/loop/paper.toml", THEORY).write("papers/loop/rest.toml", &rest);
+    bench.well(&["paper", "loop", "--record"]);
+    let paper = bench.json(&["paper", "loop", "--json"]);
+    for claim in paper["claims"].as_array().unwrap() {
+        assert_eq!((&claim["verdict"], &claim["recorded"]), (&"holds".into(), &"holds".into()), "{claim}");
+    }
+    assert_eq!(paper["items"][0]["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(paper["items"][1]["figure"]["lines"][0]["points"][0]["mean"], 0.9);
+    assert_eq!(bench.names("out/loop").iter().filter(|name| !name.contains('.')).count(), 0, "nothing was run");
+    let page = fs::read_to_string(bench.path("out/loop/report.html")).unwrap();
+    assert!(page.contains("the complex plane"));
+    assert!(bench.well(&["paper", "--list"]).contains("analysis"));
+    bench.write("papers/loop/paper.toml", &THEORY.replace("marking probability", "marking"));
+    let refused = bench.run(&["paper", "loop"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("marks: no formula is named `marking`; there are"), "{}", refused.err);
+}

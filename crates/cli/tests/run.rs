@@ -127,11 +127,11 @@ fn a_place_that_cannot_be_written_to_is_found_before_the_run() {
 }
 
 #[test]
-fn worlds_that_this_version_lacks_say_so() {
+fn what_a_world_does_not_carry_is_refused() {
     let bench = small();
-    let ended = bench.run(&["run", "small.toml", "--world", "linux"]);
+    let ended = bench.run(&["run", "small.toml", "--world", "linux", "--set", "flows.ftp.cc={ law = \"fast\" }"]);
     assert_eq!(ended.status, 3);
-    assert!(ended.err.contains("penstock linux replay"), "{}", ended.err);
+    assert!(ended.err.contains("no kernel has a controller for the law `fast`"), "{}", ended.err);
     assert_eq!(names(&bench.path(".")), ["small.toml"]);
 }
 

@@ -1,6 +1,6 @@
 //! From a scenario to its analysis.
 
-mod bench;
+pub(crate) mod bench;
 mod remarks;
 
 use core::cell::Cell;
@@ -23,10 +23,10 @@ use bench::{Bench, Class, bench, check_buffer, classes};
 use remarks::{assumptions, warnings};
 
 /// Roots of each reading that are kept.
-const ROOTS: usize = 6;
+pub(crate) const ROOTS: usize = 6;
 
 /// Points of each Nyquist plot.
-const POINTS: u32 = 400;
+pub(crate) const POINTS: u32 = 400;
 
 /// What to analyse.
 #[derive(Debug, Clone, Default)]

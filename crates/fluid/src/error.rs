@@ -102,6 +102,17 @@ pub enum AnalysisError {
         /// What was found instead, and the registry's reason where it has one.
         why: String,
     },
+    /// A customer sends no more than its contract lets it.
+    #[error(
+        "the flows of `{customer}` ask for {utilization:.4} of what its contract commits: its bucket is full, and nothing of \
+         them out of profile"
+    )]
+    NoMarking {
+        /// The customer.
+        customer: String,
+        /// Rate over what is committed.
+        utilization: f64,
+    },
     /// The sources do not fill the link, whatever it says.
     #[error("`{link}` is no bottleneck: its flows fill {utilization:.4} of it with an empty queue and no mark")]
     NotFilled {

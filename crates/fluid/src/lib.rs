@@ -12,6 +12,10 @@
 //! | [`response`] | the loop gain `L(jw)`, in three readings |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
+//! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
+//! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
+//! | [`outer`] | loops that a law closes around something else, period by period |
+//! | [`sessions`] | how many sessions of a kind are stable together |
 //! | [`dde`] | delay differential equations by the method of steps |
 //! | [`program`] | the same equilibrium by convex optimisation |
 //! | [`retarded`] | linear delay equations and their rightmost roots |
@@ -24,6 +28,8 @@
 pub mod analysis;
 pub mod bottleneck;
 pub mod complex;
+pub mod conditioner;
+pub mod contracts;
 pub mod dde;
 mod eigen;
 pub mod equilibrium;
@@ -32,11 +38,13 @@ mod linear;
 mod machine;
 pub mod margin;
 mod matrix;
+pub mod outer;
 pub mod program;
 pub mod response;
 pub mod retarded;
 pub mod roots;
 pub mod run;
+pub mod sessions;
 mod settle;
 pub mod source;
 pub mod theory;

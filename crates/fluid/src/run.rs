@@ -9,21 +9,26 @@
 //! Steps are short against every way back, so that within one everybody knows all that reaches him. Curves are straight
 //! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start.
 //!
+//! Where customers enter, conditioners colour what is sent, and what is queued of each colour leaves in proportion to it.
+//! A law that estimates its bottleneck knows it as it is, and begins past slow start.
+//!
 //! It **does not** count acknowledgements as load, the one cut that a host lets through in a round, slow start's
 //! overshoot within a step, or the timing of single packets.
 
 mod cohort;
+mod edge;
 mod packets;
 mod queue;
 mod report;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Scheduler, Service};
 use penstock_scenario::world::{Run, RunError, Watcher, World};
 
 use crate::source::Clocking;
 use cohort::{Cohort, Hop};
+use edge::Edge;
 use queue::Queue;
 
 /// Where scenarios run as fluid.
@@ -62,6 +67,8 @@ const MOST_STEPS: f64 = 1e8;
 /// A fluid network while it runs.
 pub(crate) struct Network {
     queues: Vec<Queue>,
+    /// The entries of customers that have a conditioner.
+    edges: Vec<Edge>,
     cohorts: Vec<Cohort>,
 }
 
@@ -77,6 +84,9 @@ impl World for Fluid {
         for queue in &mut network.queues {
             queue.begin(steps as usize, step);
         }
+        for edge in &mut network.edges {
+            edge.begin(steps as usize, step);
+        }
         for cohort in &mut network.cohorts {
             cohort.begin(step);
         }
@@ -84,11 +94,15 @@ impl World for Fluid {
         for k in 1..=steps {
             let (from, to) = ((k - 1) as f64 * step, k as f64 * step);
             for cohort in &mut network.cohorts {
-                cohort.advance(from, to, step, &network.queues);
+                cohort.advance(from, to, step, &network.queues, &network.edges);
+                cohort.enter(&mut network.edges);
+            }
+            for edge in &mut network.edges {
+                edge.advance(from, to);
             }
             // Who arrives where: the senders have moved, the queues not yet.
             for cohort in &mut network.cohorts {
-                cohort.arrive(to, &mut network.queues);
+                cohort.arrive(to, &mut network.queues, &network.edges);
             }
             for queue in &mut network.queues {
                 queue.advance(from, to);
@@ -135,6 +149,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
+            (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));
@@ -146,8 +161,15 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         };
         queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
     }
-    if let Some((name, _)) = scenario.customers.iter().find(|(_, c)| c.conditioner.is_some()) {
-        return Err(refused(format!("the customer `{name}` has a conditioner, which fluid does not know")));
+    if scenario.stop.is_some() {
+        return Err(refused("`stop` ends a run early, which fluid does not know".to_owned()));
+    }
+    let mut edges = Vec::new();
+    for (at, (name, customer)) in scenario.customers.iter().enumerate() {
+        if let Some(chosen) = &customer.conditioner {
+            let edge = Edge::new(at, chosen, scenario.packet.wire);
+            edges.push(edge.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
+        }
     }
     let mut cohorts = Vec::new();
     for (at, (name, group)) in scenario.groups.iter().enumerate() {
@@ -158,6 +180,9 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (group.access.is_some(), "interfaces with queues of their own"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "acknowledgements that come late"),
+            (group.spacing_jitter > 0.0, "packets spaced at random"),
+            (group.sender.burst > 1, "bursts"),
+            (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));
@@ -177,8 +202,11 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                 .filter_map(|link| scenario.links.get_full(link))
                 .map(|(link, _, l)| Hop { link, delay_s: l.delay.seconds() })
                 .collect();
-            cohorts.push(Cohort::new(at, scenario, name, group, part, hops, &queues, method).map_err(refused)?);
+            let mut cohort = Cohort::new(at, scenario, name, group, part, hops, &queues, method).map_err(refused)?;
+            let of = |edge: &Edge| scenario.customers[edge.customer].flows.contains(name);
+            cohort.edge = edges.iter().position(of);
+            cohorts.push(cohort);
         }
     }
-    Ok(Network { queues, cohorts })
+    Ok(Network { queues, edges, cohorts })
 }

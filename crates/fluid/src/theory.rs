@@ -1,5 +1,6 @@
 //! Theorems of the papers as formulas: what the analysis of the laws themselves is checked against, and rules to tune by.
 
+pub mod marking;
 pub mod network;
 
 use core::f64::consts::{FRAC_PI_2, PI};

@@ -184,6 +184,10 @@ pub enum Linearises {
     ByItself,
     /// By dual numbers, with something the author declares, said here.
     Declared(&'static str),
+    /// Only the loop of its own that it closes around something else, as a step map; which, is said here. Its builder for
+    /// dual numbers then builds that loop alone: a tick is a period of it, what is seen with a tick is what the whole
+    /// period saw, and the first number of its state is what it turns.
+    Outer(&'static str),
     /// Not at all, for the reason given here.
     No(&'static str),
 }

@@ -1,4 +1,8 @@
-//! The Linux world: twins of the laws, natively and inside the kernel.
+//! The Linux world: scenarios on this machine's own TCP, and twins of the laws.
+//!
+//! [`run::Linux`] runs a scenario: real sockets in two network namespaces, and between them the links of the scenario, with
+//! the queues that the packets world has and real drops and marks ([`path`]). It states how far it was off. [`tool`] runs any
+//! program's traffic over such a path.
 //!
 //! A law that runs in the kernel has a twin in C (`bpf/law/*.h`). [`twins`] lists them, [`vectors`] reads what every
 //! implementation must compute (`vectors/*.txt`), and [`replay`] holds Rust, C on this processor and C inside the
@@ -6,8 +10,13 @@
 //!
 //! Nothing is loaded until it is asked for.
 
+pub mod clock;
 pub mod machine;
 mod native;
+pub mod path;
 pub mod replay;
+pub mod run;
+mod syscall;
+pub mod tool;
 pub mod twins;
 pub mod vectors;

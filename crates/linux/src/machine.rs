@@ -1,6 +1,9 @@
 //! What this machine, or this build, lacks for running in the kernel.
 
 use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::syscall::{Scheduling, schedule};
 
 /// Something that is not there, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +23,7 @@ impl Missing {
 
 /// The oldest kernel that has everything the replay uses (`bpf_loop`).
 const OLDEST: (u32, u32) = (5, 17);
+const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_BPF: u32 = 39;
 
@@ -34,6 +38,52 @@ pub fn missing() -> Vec<Missing> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     missing.extend(not_allowed(&status));
     missing
+}
+
+/// Everything that keeps this machine from having an emulated path; empty if nothing is known to.
+pub fn missing_for_paths() -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !has(&status, CAP_SYS_ADMIN) || !has(&status, CAP_NET_ADMIN) {
+        missing.push(Missing::new(
+            "this process may not make network namespaces and devices",
+            "run it as root, or behind `unshare --user --map-root-user` (without real-time priority the path is later)",
+        ));
+    }
+    if let Err(error) = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
+        missing.push(Missing::new(
+            format!("cannot open /dev/net/tun ({error})"),
+            "load the module `tun`; in a container, give it the device (docker: --device /dev/net/tun)",
+        ));
+    }
+    if let Err(error) = Command::new("ip").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status() {
+        missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
+    }
+    missing
+}
+
+/// How the path's thread may be scheduled here, best first: `deadline`, `fifo`. Without either, packets are milliseconds late
+/// on a machine that does anything else.
+pub fn scheduling() -> Vec<&'static str> {
+    let tried = [
+        ("deadline", Scheduling::Deadline { runtime: 900_000, period: 1_000_000 }),
+        ("fifo", Scheduling::Fifo { priority: 50 }),
+    ];
+    // Each on a thread of its own, which has it for as long as it lives.
+    let allowed = |how| std::thread::spawn(move || schedule(how).is_ok()).join().unwrap_or(false);
+    tried.into_iter().filter(|(_, how)| allowed(*how)).map(|(name, _)| name).collect()
+}
+
+/// Puts the calling thread in front of those without priority, for as long as it lives; whether the kernel allows that. For
+/// who measures the path from outside.
+pub fn prefer_this_thread() -> bool {
+    schedule(Scheduling::Fifo { priority: 40 }).is_ok()
+}
+
+/// The congestion controllers of this kernel, as far as they are loaded.
+pub fn controllers() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// What was missing when this library was built.
@@ -54,12 +104,15 @@ fn too_old(release: &str) -> Option<Missing> {
     })
 }
 
-/// Reads the capabilities in effect from a process' status.
-fn not_allowed(status: &str) -> Option<Missing> {
+/// Whether a process has a capability in effect, by its status.
+fn has(status: &str, capability: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let capabilities = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    let has = |capability: u32| capabilities >> capability & 1 == 1;
-    (!has(CAP_BPF) && !has(CAP_SYS_ADMIN))
+    capabilities >> capability & 1 == 1
+}
+
+fn not_allowed(status: &str) -> Option<Missing> {
+    (!has(status, CAP_BPF) && !has(status, CAP_SYS_ADMIN))
         .then(|| Missing::new("this process may not load BPF programs", "run it as root, or with CAP_BPF"))
 }
 

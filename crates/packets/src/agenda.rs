@@ -2,6 +2,10 @@
 //!
 //! Every entity (a line's head, a timer) is scheduled at most once, so an entry is three array slots and nothing is
 //! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry.
+//!
+//! Where only a few entities are busy, one event, the earliest of those scheduled since its place fell free, stays aside
+//! and enters the wheel only where others come before it or in its bucket. The head of a line that all packets are on
+//! never does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,11 +14,22 @@ const BUCKETS: usize = 4096;
 const WORDS: usize = BUCKETS / 64;
 const NONE: u32 = u32::MAX;
 
+/// With so many busy entities or fewer, one of them is often next again.
+const FEW: usize = 8;
+
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
     time: u64,
     stamp: u32,
     next: u32,
+}
+
+/// An event that is neither in the wheel nor in the heap.
+#[derive(Debug, Clone, Copy)]
+struct Aside {
+    time: u64,
+    stamp: u32,
+    entity: u32,
 }
 
 /// The schedule of a run.
@@ -28,14 +43,20 @@ pub(crate) struct Agenda {
     shift: u32,
     /// The bucket of the event that was taken last; nothing lies before it.
     cursor: u64,
+    /// The first bucket of the wheel with entries; `u64::MAX` if there are none.
+    first: u64,
+    /// Whether it pays to have an event aside.
+    few: bool,
+    aside: Option<Aside>,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_bucket: u64,
     stamp: u32,
 }
 
 impl Agenda {
-    /// An empty agenda for entities `0..entities`, with buckets at least `width_ps` wide.
-    pub(crate) fn new(entities: usize, width_ps: u64) -> Self {
+    /// An empty agenda for entities `0..entities`, of which so many are `busy` all the time, with buckets at least
+    /// `width_ps` wide.
+    pub(crate) fn new(entities: usize, busy: usize, width_ps: u64) -> Self {
         Self {
             entries: vec![Entry { time: 0, stamp: 0, next: NONE }; entities],
             heads: Box::new([NONE; BUCKETS]),
@@ -43,6 +64,9 @@ impl Agenda {
             words: 0,
             shift: width_ps.clamp(1, 1 << 50).ilog2(),
             cursor: 0,
+            first: u64::MAX,
+            few: busy <= FEW,
+            aside: None,
             far: BinaryHeap::new(),
             far_bucket: u64::MAX,
             stamp: 0,
@@ -70,11 +94,29 @@ impl Agenda {
     }
 
     /// The same, for the one place that every packet passes.
-    #[expect(clippy::inline_always, reason = "measured, see above")]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn put(&mut self, entity: u32, time: u64, stamp: u32) {
+        debug_assert!(time >> self.shift >= self.cursor, "the past is over");
+        if !self.few {
+            return self.enter(Aside { time, stamp, entity });
+        }
+        let later = match self.aside {
+            Some(aside) if aside.time <= time => Aside { time, stamp, entity },
+            before => {
+                self.aside = Some(Aside { time, stamp, entity });
+                let Some(before) = before else { return };
+                before
+            }
+        };
+        self.enter(later);
+    }
+
+    /// Puts an event into the wheel or the heap.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    fn enter(&mut self, Aside { time, stamp, entity }: Aside) {
         let bucket = time >> self.shift;
-        debug_assert!(bucket >= self.cursor, "the past is over");
         let entry = &mut self.entries[entity as usize];
         (entry.time, entry.stamp) = (time, stamp);
         if bucket - self.cursor < BUCKETS as u64 {
@@ -88,10 +130,23 @@ impl Agenda {
     /// The next event: its time and entity. Of equal times the one stamped first.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(u64, u32)> {
-        let mut bucket = self.first();
-        if self.far_bucket <= bucket {
-            bucket = self.bring_near(bucket)?;
+        if let Some(aside) = self.aside {
+            let bucket = aside.time >> self.shift;
+            let others = self.first.min(self.far_bucket);
+            if bucket < others {
+                self.aside = None;
+                self.cursor = bucket;
+                return Some((aside.time, aside.entity));
+            }
+            if bucket == others {
+                self.aside = None;
+                self.enter(aside);
+            }
         }
+        if self.far_bucket <= self.first {
+            self.bring_near()?;
+        }
+        let bucket = self.first;
         self.cursor = bucket;
         let slot = bucket as usize % BUCKETS;
         let head = self.heads[slot];
@@ -101,6 +156,7 @@ impl Agenda {
         if next == NONE {
             self.heads[slot] = NONE;
             self.clear(slot);
+            self.first = self.from(bucket);
             return Some((e.time, head));
         }
         // Find the earliest and the entry before it.
@@ -120,6 +176,19 @@ impl Agenda {
         Some((best_entry.time, best))
     }
 
+    /// What will probably be the next two events of the wheel, as things stand, for whoever wants to have their data at
+    /// hand; `u32::MAX` where there is none within the next buckets.
+    #[inline]
+    pub(crate) fn ahead(&self) -> [u32; 2] {
+        if self.first == u64::MAX {
+            return [NONE; 2];
+        }
+        let slot = self.first as usize % BUCKETS;
+        let others = self.bits[slot / 64] & ((u64::MAX - 1) << (slot % 64));
+        let second = if others == 0 { NONE } else { self.heads[slot / 64 * 64 + others.trailing_zeros() as usize] };
+        [self.heads[slot], second]
+    }
+
     #[inline]
     fn link(&mut self, entity: u32, bucket: u64) {
         let slot = bucket as usize % BUCKETS;
@@ -127,6 +196,7 @@ impl Agenda {
         self.heads[slot] = entity;
         self.bits[slot / 64] |= 1 << (slot % 64);
         self.words |= 1 << (slot / 64);
+        self.first = self.first.min(bucket);
     }
 
     fn clear(&mut self, slot: usize) {
@@ -137,14 +207,15 @@ impl Agenda {
         }
     }
 
-    /// The first bucket with entries, from the cursor on; `u64::MAX` if all are empty.
+    /// The first bucket with entries, from `bucket` on, which must be less than a turn behind the last one; `u64::MAX`
+    /// if all are empty.
     #[inline]
-    fn first(&self) -> u64 {
-        let start = self.cursor as usize % BUCKETS;
+    fn from(&self, bucket: u64) -> u64 {
+        let start = bucket as usize % BUCKETS;
         let (word, bit) = (start / 64, start % 64);
         let here = self.bits[word] & (u64::MAX << bit);
         if here != 0 {
-            return self.cursor + u64::from(here.trailing_zeros()) - bit as u64;
+            return bucket + u64::from(here.trailing_zeros()) - bit as u64;
         }
         // The words after this one, around the wheel, this one's lower half last.
         let after = self.words.rotate_right(word as u32 + 1);
@@ -157,18 +228,18 @@ impl Agenda {
         if bits == 0 {
             return u64::MAX;
         }
-        self.cursor + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
+        bucket + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
     }
 
-    /// Moves what is far off but not later than `bucket` into the wheel; returns the first bucket then.
+    /// Moves what is far off but not later than the wheel's first entry into the wheel.
     #[cold]
-    fn bring_near(&mut self, bucket: u64) -> Option<u64> {
-        if bucket == u64::MAX {
+    fn bring_near(&mut self) -> Option<()> {
+        if self.first == u64::MAX {
             // The wheel is empty, so it may start over where the heap does.
             let Reverse((time, _)) = self.far.peek()?;
             self.cursor = time >> self.shift;
         }
-        let last = if bucket == u64::MAX { self.cursor } else { bucket };
+        let last = if self.first == u64::MAX { self.cursor } else { self.first };
         while let Some(Reverse((time, entity))) = self.far.peek().copied() {
             if time >> self.shift > last {
                 break;
@@ -177,7 +248,7 @@ impl Agenda {
             self.link(entity, time >> self.shift);
         }
         self.far_bucket = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| time >> self.shift);
-        Some(self.first())
+        Some(())
     }
 }
 
@@ -200,8 +271,8 @@ mod tests {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (x >> 33) % n
         };
-        for width in [1, 1000, 1 << 20] {
-            let mut agenda = Agenda::new(200, width);
+        for (width, busy) in [(1, 1), (1000, 1), (1 << 20, 1), (1, 200), (1000, 200), (1 << 20, 200)] {
+            let mut agenda = Agenda::new(200, busy, width);
             let mut truth = BTreeSet::new();
             let mut stamp = u32::MAX - 5000;
             let mut order = 0u64;
@@ -232,7 +303,7 @@ mod tests {
 
     #[test]
     fn an_empty_agenda_has_nothing_next() {
-        let mut agenda = Agenda::new(1, 8);
+        let mut agenda = Agenda::new(1, 1, 8);
         assert_eq!(agenda.next(), None);
         agenda.schedule(0, 1 << 60, 0);
         assert_eq!(agenda.next(), Some((1 << 60, 0)));

@@ -4,6 +4,7 @@ use penstock_law::cc::Marks;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Remember;
 
+use crate::engine::Hop;
 use crate::packet::{CWR, ECT};
 use crate::receiver::Habits;
 use crate::sender::burst::Burst;
@@ -52,15 +53,11 @@ pub(crate) struct Group {
 }
 
 /// What a flow has counted since the start of the run.
+///
+/// In the order of memory: what every packet needs comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C)]
 pub(crate) struct Sent {
-    /// Data packets sent.
-    pub(crate) packets: u64,
-    /// Those refused or lost on the way.
-    pub(crate) lost: u64,
-    /// Those sent again.
-    pub(crate) again: u64,
-    pub(crate) timeouts: u64,
     /// Round trips, summed [ps], and how many.
     pub(crate) rtt: u128,
     pub(crate) rtts: u64,
@@ -69,6 +66,13 @@ pub(crate) struct Sent {
     /// The window and its square, integrated over time [packets s].
     pub(crate) window: f64,
     pub(crate) window_squared: f64,
+    /// Data packets sent.
+    pub(crate) packets: u64,
+    /// Those sent again.
+    pub(crate) again: u64,
+    /// Those refused or lost on the way.
+    pub(crate) lost: u64,
+    pub(crate) timeouts: u64,
     /// Congestion events, and the shares of the window that they left, summed.
     pub(crate) cuts: u64,
     pub(crate) left: f64,
@@ -79,41 +83,47 @@ pub(crate) struct Sent {
 }
 
 /// The sending end of a flow.
+///
+/// In the order of memory: what every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Flow {
     pub(crate) group: u32,
     /// Its place in the group.
     pub(crate) index: u32,
     /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
     pub(crate) route: [(u32, u8); 2],
+    /// The first link of its data.
+    pub(crate) out: Hop,
     pub(crate) flags: u8,
     /// Whether an event for a delayed acknowledgement is on the agenda.
     pub(crate) ack_timer: bool,
     /// Bytes on the wire of the last segment there is to send.
     pub(crate) last_size: u16,
-    /// Which connection this is: transfers after the first may have a new one each.
-    pub(crate) connection: u32,
-    /// The first segment of this connection.
-    pub(crate) first: u64,
-    /// Its way into the network, and of its acknowledgements, where that takes time; its transfers and pauses.
+    /// Its way into the network, where that takes time.
     pub(crate) entry: u32,
-    pub(crate) ack_entry: u32,
-    pub(crate) source: u32,
-    /// The place of its delayed acknowledgements on the agenda, where it has such.
-    pub(crate) ack: u32,
-    pub(crate) data: Data,
-    pub(crate) burst: Burst,
-    pub(crate) timer: Timer,
     /// Packets in flight at most.
     pub(crate) window: f64,
     /// Since when the window is what it is [ps].
     pub(crate) window_since: u64,
     /// A round trip ends when a transmission from this one on is acknowledged.
     pub(crate) round: u64,
-    pub(crate) start: u64,
     /// New data is sent until then [ps]; zero while it is silent.
     pub(crate) until: u64,
+    pub(crate) data: Data,
+    pub(crate) timer: Timer,
+    pub(crate) burst: Burst,
     pub(crate) sent: Sent,
+    pub(crate) start: u64,
+    /// The first segment of this connection.
+    pub(crate) first: u64,
+    /// Which connection this is: transfers after the first may have a new one each.
+    pub(crate) connection: u32,
+    /// The way of its acknowledgements into the network, where that takes time; its transfers and pauses.
+    pub(crate) ack_entry: u32,
+    pub(crate) source: u32,
+    /// The place of its delayed acknowledgements on the agenda, where it has such.
+    pub(crate) ack: u32,
 }
 
 impl Flow {
@@ -144,5 +154,27 @@ impl Flow {
         let area = self.window * span;
         self.sent.window += area;
         self.sent.window_squared += self.window * area;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agenda;
+    use crate::line::Line;
+    use crate::measure::Told;
+    use crate::receiver::Receiver;
+    use crate::sender::estimation::Estimates;
+
+    /// What a flow takes besides its packets in flight, with a round trip, and so a line, of its own and a reading at
+    /// each edge of two spans: 2 KiB at the most. A law's state, the key of its coins and what allocators add are well
+    /// below the 256 bytes that are left for them.
+    #[test]
+    fn a_flow_takes_two_kibibytes_at_the_most() {
+        let ends = size_of::<Flow>() + size_of::<Receiver>() + size_of::<Estimates<f64>>();
+        let events = size_of::<Line>() + 3 * size_of::<agenda::Entry>();
+        let readings = 4 * size_of::<Told>();
+        println!("{ends} B at its ends, {events} B for what happens next, {readings} B of readings");
+        assert!(ends + events + readings <= 2048 - 256, "{ends} + {events} + {readings}");
     }
 }

@@ -5,11 +5,14 @@
 //! is allocated per packet once the rings have grown. See [`Packets`] for the door and `engine` for the loop.
 
 mod agenda;
+mod ahead;
 mod edge;
+mod ends;
 mod engine;
 mod entry;
 mod flow;
 mod line;
+mod loss;
 mod measure;
 mod packet;
 mod plan;

@@ -13,12 +13,14 @@ pub(crate) struct Line {
     pub(crate) delay: u64,
     /// Whether the port decides marks at departure, so that they are drawn here.
     pub(crate) marks: bool,
+    /// Whose packet the head is, if there is one.
+    pub(crate) flow: u32,
     /// What is under way.
     pub(crate) packets: Ring<Packet>,
 }
 
 impl Line {
     pub(crate) fn new(port: u32, delay: u64, marks: bool) -> Self {
-        Self { port, delay, marks, packets: Ring::new() }
+        Self { port, delay, marks, flow: 0, packets: Ring::new() }
     }
 }

@@ -37,6 +37,16 @@ pub(crate) struct Told {
     pub(crate) estimated: Option<Estimated>,
 }
 
+/// What the rows of a sample ask of the sample before.
+#[derive(Debug, Clone, Copy, Default)]
+struct Before {
+    delivered: u64,
+    got: u64,
+    lost: u64,
+    rtt: u128,
+    rtts: u64,
+}
+
 /// What a run has taken down.
 pub(crate) struct Taken {
     pub(crate) readings: Vec<Reading>,
@@ -125,7 +135,7 @@ pub(crate) struct Measure {
     sample: u64,
     next_sample: u64,
     before: Vec<Counters>,
-    flows_before: Vec<Told>,
+    flows_before: Vec<Before>,
     /// Of customers with a conditioner.
     passed_before: Vec<(Account, Passed)>,
     /// How many of the accounts are those of classes, and what was in them at the sample before.
@@ -316,22 +326,21 @@ impl Measure {
         }
         self.sample_customers(engine, now, seconds);
         self.sample_classes(engine, now, seconds);
-        self.flows_before.resize(engine.flows.len(), Told::default());
+        self.flows_before.resize(engine.flows.len(), Before::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {
-            let now_told = told(engine, at);
-            let Told { sent, got, delivered, .. } = now_told;
+            let Told { sent, got, delivered, .. } = told(engine, at);
+            let now_told = Before { delivered, got: got.packets, lost: sent.lost, rtt: sent.rtt, rtts: sent.rtts };
             let before = std::mem::replace(&mut self.flows_before[at], now_told);
-            let (sent_before, got_before) = (before.sent, before.got);
             let group = flow.group as usize;
             let goodput = (delivered - before.delivered) as f64 * 8.0 / seconds;
-            let throughput = (got.packets - got_before.packets) as f64 / seconds;
-            let (rtt, rtts) = ((sent.rtt - sent_before.rtt) as f64 * 1e-12, (sent.rtts - sent_before.rtts) as f64);
+            let throughput = (got.packets - before.got) as f64 / seconds;
+            let (rtt, rtts) = ((sent.rtt - before.rtt) as f64 * 1e-12, (sent.rtts - before.rtts) as f64);
             let sum = &mut sums[group];
             for (sum, x) in sum.iter_mut().zip([goodput, throughput, flow.window, rtt, rtts]) {
                 *sum += x;
             }
-            sum[5] += (sent.lost - sent_before.lost) as f64 / seconds;
+            sum[5] += (sent.lost - before.lost) as f64 / seconds;
             if self.own_series[group] {
                 let windows = &mut engine.groups[group].windows;
                 let mut row = self

@@ -15,6 +15,7 @@ use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::{Entry, limits};
 use crate::flow::{Flow, Group, NONE, Sent};
 use crate::line::Line;
+use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
 use crate::receiver::{Habits, Receiver};
@@ -30,6 +31,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let mut routes = Routes::default();
     let classes = scenario.class_names().len();
     let mut parts = Parts::default();
+    // To the last place: a list that doubles would keep room for as many flows again.
+    let flows = scenario.groups.values().map(|group| group.count as usize).sum();
+    parts.flows.reserve_exact(flows);
+    parts.keys.reserve_exact(flows);
     let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
     for (name, group) in &scenario.groups {
         parts.group(scenario, &mut routes, name, group, size)?;
@@ -62,7 +67,8 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     }
     // A bucket about as wide as two events are apart when every line is busy.
     let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
-    let agenda = Agenda::new(numbering.rare as usize + rare.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
+    let agenda =
+        Agenda::new(numbering.rare as usize + rare.len(), lines.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
@@ -170,6 +176,7 @@ impl Parts {
             self.flows.push(Flow {
                 group: at,
                 index: index as u32,
+                out: routes.hops[route[0].0 as usize],
                 route,
                 flags,
                 ack_timer: false,
@@ -392,7 +399,8 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
             let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
             Station::Served(Box::new(Served::new(config)))
         };
-        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), loss: link.loss, losses: coins("loss") })
+        let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
+        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), losses })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }

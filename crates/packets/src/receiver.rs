@@ -44,7 +44,7 @@ pub(crate) struct Receiver {
     waiting: u32,
     waiting_marked: bool,
     /// The acknowledgement that the timer would send.
-    held: Packet,
+    held: Option<Reply>,
     pub(crate) received: Received,
 }
 
@@ -142,17 +142,14 @@ impl Receiver {
     /// What it does with an acknowledgement where those wait for a second packet.
     pub(crate) fn delay(&mut self, reply: Reply) -> Answer {
         let echo = reply.flags & ECE != 0;
-        let before = (self.waiting > 0 && self.waiting_marked != echo).then(|| {
-            self.waiting = 0;
-            self.held_reply()
-        });
+        let before = if self.waiting_marked == echo { None } else { self.overdue() };
         self.waiting += 1;
         self.waiting_marked = echo;
         let now = self.waiting >= 2 || reply.flags & AT_ONCE != 0;
         if now {
             self.waiting = 0;
         } else {
-            self.held = Packet { seq: reply.seq, tx: reply.tx, from: reply.from, flags: reply.flags, ..self.held };
+            self.held = Some(reply);
         }
         match (before, now) {
             (None, false) => Answer::Wait,
@@ -163,15 +160,11 @@ impl Receiver {
 
     /// The timer for a delayed acknowledgement went off: the acknowledgement, if one is still held back.
     pub(crate) fn overdue(&mut self) -> Option<Reply> {
-        (self.waiting > 0).then(|| {
-            self.waiting = 0;
-            self.held_reply()
-        })
-    }
-
-    fn held_reply(&self) -> Reply {
-        let Packet { seq, tx, from, flags, .. } = self.held;
-        Reply { seq, tx, from, flags }
+        if self.waiting == 0 {
+            return None;
+        }
+        self.waiting = 0;
+        self.held.take()
     }
 
     /// Keeps a segment beyond the first one lacking; returns the first of its run.

@@ -31,7 +31,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
             "every transfer was complete after {} s, before the warm-up ended; a shorter warm-up would do",
             end.seconds()
         );
-        return Err(RunError::Refused { world: "packets", what });
+        return Err(RunError::Input(what));
     }
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
     let span = |a: Time, b: Time| Span {
@@ -55,6 +55,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         whole: whole.measured(),
         windows,
         engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
+        path: None,
     };
     let groups: Vec<String> = scenario.groups.keys().cloned().collect();
     let flow_names: Vec<String> =
@@ -193,7 +194,7 @@ impl Span<'_> {
             let (name, _) = self.scenario.groups.get_index(flow.group as usize).expect("a group a group");
             let (from, to) = (&a.flows[at], &b.flows[at]);
             let (sent_a, got_a, sent_b, got_b) = (&from.sent, &from.got, &to.sent, &to.got);
-            let (sent, got) = (sent_b.packets - sent_a.packets, got_b.packets - got_a.packets);
+            let (lost, got) = (sent_b.lost - sent_a.lost, got_b.packets - got_a.packets);
             let rtts_taken = sent_b.rtts - sent_a.rtts;
             let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
             let least = self.readings[1..].iter().map(|r| r.least_rtt[at]).min().unwrap_or(u64::MAX);
@@ -209,7 +210,7 @@ impl Span<'_> {
                     .then(|| (sent_b.window - sent_a.window) / self.active(at)),
                 rtt_mean_s: (rtts_taken > 0).then(|| (sent_b.rtt - sent_a.rtt) as f64 * 1e-12 / rtts_taken as f64),
                 rtt_min_s: (least < u64::MAX).then(|| Time(least).seconds()),
-                loss_rate: share(sent_b.lost - sent_a.lost, sent),
+                loss_rate: share(lost, lost + got),
                 mark_rate: share(got_b.marked - got_a.marked, got),
                 retransmits: sent_b.again - sent_a.again,
                 timeouts: sent_b.timeouts - sent_a.timeouts,
@@ -230,7 +231,7 @@ impl Span<'_> {
             let rows = &flows[range.clone()];
             let total =
                 |f: &dyn Fn(&Told) -> u64| range.clone().map(|at| f(&b.flows[at]) - f(&a.flows[at])).sum::<u64>();
-            let (sent, got) = (total(&|f| f.sent.packets), total(&|f| f.got.packets));
+            let (lost, got) = (total(&|f| f.sent.lost), total(&|f| f.got.packets));
             let cuts = total(&|f| f.sent.cuts);
             let left: f64 = range.clone().map(|at| b.flows[at].sent.left - a.flows[at].sent.left).sum();
             let rtts = total(&|f| f.sent.rtts);
@@ -257,7 +258,7 @@ impl Span<'_> {
                 window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
                 window_left_by_cuts: (cuts > 0).then(|| left / cuts as f64),
                 bottleneck: self.bottleneck(range.clone()),
-                loss_rate: share(total(&|f| f.sent.lost), sent),
+                loss_rate: share(lost, lost + got),
                 mark_rate: share(total(&|f| f.got.marked), got),
                 retransmits: total(&|f| f.sent.again),
                 timeouts: total(&|f| f.sent.timeouts),

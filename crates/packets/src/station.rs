@@ -1,4 +1,4 @@
-//! A link of the scenario: what holds its queue, the chance of loss on its line, and the coins of both.
+//! A link of the scenario: what holds its queue and its coins, and what is lost on its line.
 
 use penstock_law::aqm::Decides;
 use penstock_law::quantity::Time;
@@ -7,14 +7,14 @@ use penstock_scenario::seed::Coins;
 
 use crate::engine::Engine;
 use crate::flow::Flow;
+use crate::loss::Losses;
 use crate::packet::{ACK, CE, ECT, LOW, Packet};
 
 /// A link.
 pub(crate) struct Link {
     pub(crate) station: Station,
     pub(crate) coins: Coins,
-    pub(crate) loss: f64,
-    pub(crate) losses: Coins,
+    pub(crate) losses: Losses,
     pub(crate) apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(crate) scheduled: bool,
@@ -147,13 +147,13 @@ impl Engine {
     /// A line is free for the next packet.
     pub(crate) fn serve(&mut self, at: usize) {
         let Self { now, flows, links, lines, hops, agenda, keys, .. } = self;
-        let Link { station, coins, loss, losses, scheduled, .. } = &mut links[at];
+        let Link { station, coins, losses, scheduled, .. } = &mut links[at];
         *scheduled = false;
         let Station::Served(served) = station else { return };
         let coin = |packet: &Packet| coins.of(packet.identity(keys));
         let Some(leaving) = served.next(Time(*now), coin, |dropped| lose(flows, &dropped)) else { return };
         let mut packet = leaving.packet;
-        if *loss > 0.0 && losses.of(packet.identity(keys)) < *loss {
+        if losses.take(&packet, keys) {
             served.lose();
             lose(flows, &packet);
         } else {

@@ -188,8 +188,10 @@ fn recovery_contaminates_no_estimate() {
 #[test]
 fn one_session_comes_to_rest_whatever_its_gains() {
     for kp in [1.0, 2.0, 4.0, 20.0] {
-        for kd in [0.0, 100.0] {
-            for (rate, rtt_s, bdp) in [("12.304 Mbit/s", 0.1, 100.0), ("123.04 Mbit/s", 0.02, 200.0)] {
+        for kd in [0.0, 100.0, 1000.0] {
+            for (rate, rtt_s, bdp) in
+                [("12.304 Mbit/s", 0.1, 100.0), ("123.04 Mbit/s", 0.02, 200.0), ("24.608 Mbit/s", 0.19, 380.0)]
+            {
                 let buffer = libm::round(2.0 * (1.0 + 1.0 / kp) * bdp);
                 let cc = format!("cc = {{ law = \"ccpd\", kp = {kp}, kd = {kd} }}");
                 let rtt = format!("{} ms", rtt_s * 1e3);

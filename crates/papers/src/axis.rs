@@ -3,7 +3,7 @@
 use penstock_scenario::quantity;
 
 /// The number that `text` stands for, in its base unit, and that unit; none where it is a word.
-pub(crate) fn position(text: &str) -> Option<(f64, &'static str)> {
+pub fn position(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(number) = text.trim().parse::<f64>() {
         return number.is_finite().then_some((number, ""));
     }

@@ -71,16 +71,34 @@ pub(crate) fn paper(paper: &Paper) -> Result<(), Fault> {
 }
 
 fn item(item: &Item) -> Result<(), String> {
-    let shows = item.x.is_some() || item.y.is_some() || !item.traces.is_empty() || !item.columns.is_empty();
-    let runs = item.world.is_some() || item.scenario.is_some() || shows;
+    let plotted = item.x.is_some() || item.y.is_some();
+    let shows = plotted || !item.traces.is_empty() || !item.columns.is_empty() || !item.loops.is_empty();
+    let computed = item.analysis.is_some() || item.formula.is_some();
+    let runs = item.world.is_some() || item.scenario.is_some() || shows || computed;
     match (&item.not_run, runs) {
         (Some(_), true) => return Err("`not_run` and a scenario exclude each other".into()),
         (Some(_), false) => return Ok(()),
         (None, _) => {}
     }
+    let sources = [&item.scenario, &item.analysis, &item.formula];
+    if sources.iter().filter(|source| source.is_some()).count() > 1 {
+        return Err("`scenario`, `analysis` and `formula` exclude each other".into());
+    }
+    if computed && (item.world.is_some() || !item.traces.is_empty()) {
+        return Err("nothing runs over time here: leave `world` and `traces` out".into());
+    }
+    if item.analysis.is_none() && (!item.at.is_empty() || item.reading.is_some()) {
+        return Err("`at` and `reading` go with `analysis`".into());
+    }
+    if item.formula.is_some() == item.over.is_empty() {
+        return Err("`formula` and `over` go together".into());
+    }
+    if !computed && !item.loops.is_empty() {
+        return Err("`loops` goes with `analysis` or `formula`".into());
+    }
     let missing = [
-        ("world", item.world.is_none()),
-        ("scenario", item.scenario.is_none()),
+        ("world", !computed && item.world.is_none()),
+        ("scenario", !computed && item.scenario.is_none()),
         ("x", item.x.is_none() && (item.y.is_some() || !item.also.is_empty())),
         ("y", item.y.is_none() && (item.x.is_some() || !item.also.is_empty())),
     ];
@@ -88,12 +106,12 @@ fn item(item: &Item) -> Result<(), String> {
         return Err(format!("needs `{key}`, or `not_run` with the reason why it is not run here"));
     }
     if !shows {
-        return Err("shows nothing: give `x` and `y`, `traces`, or `columns`".into());
+        return Err("shows nothing: give `x` and `y`, `traces`, `columns`, or `loops`".into());
     }
     if let Some(wrong) = item.traces.iter().find(|t| !t.contains('.')) {
         return Err(format!("`{wrong}` is no trace: write TABLE.COLUMN, as in links.queue_packets"));
     }
-    if item.scenario.as_deref().is_some_and(|s| s.starts_with('/')) {
+    if item.scenario.iter().chain(&item.analysis).any(|path| path.starts_with('/')) {
         return Err("the scenario's path is relative to paper.toml".into());
     }
     for path in item.y.iter().chain(&item.also).map(|y| &y.path).chain(item.columns.iter().map(|c| &c.path)) {

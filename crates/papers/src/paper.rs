@@ -37,10 +37,25 @@ pub struct Item {
     pub title: String,
     /// Where it stands in the paper.
     pub place: String,
-    /// The world that runs it.
+    /// The world that runs its scenario.
     pub world: Option<String>,
     /// Its scenario, a path relative to `paper.toml`. Items that share one share its runs.
     pub scenario: Option<String>,
+    /// A scenario, a path relative to `paper.toml`, whose cells are analysed instead of run: where they rest, margins.
+    pub analysis: Option<String>,
+    /// The times whose active flows are analysed, as in `20 s`: a cell each, with the key `at`. None takes all flows.
+    #[serde(default)]
+    pub at: Vec<String>,
+    /// A formula of the theory that is computed instead of a run, by its name.
+    pub formula: Option<String>,
+    /// What it is computed for: keys and their values, a cell for each combination.
+    #[serde(default)]
+    pub over: IndexMap<String, Values>,
+    /// What is drawn of the loops of an analysis or a formula, a line a cell.
+    #[serde(default)]
+    pub loops: Vec<LoopPlot>,
+    /// Which reading of an analysed loop is drawn, as `penstock analyze` names it: the laws alone, unless given.
+    pub reading: Option<String>,
     /// Which cells of the sweep it shows and judges: for each key, the value they have, or the values; all unless given.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
@@ -68,6 +83,18 @@ pub struct Item {
     pub short: IndexMap<String, Vec<String>>,
     /// Why it cannot be run here.
     pub not_run: Option<String>,
+}
+
+/// A plot of the gain of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoopPlot {
+    /// In the complex plane.
+    Nyquist,
+    /// Its modulus against frequency.
+    Gain,
+    /// Its phase against frequency.
+    Phase,
 }
 
 fn lines_are_cases() -> String {
@@ -206,6 +233,14 @@ impl Values {
     /// Whether there is one only.
     pub const fn is_one(&self) -> bool {
         matches!(self, Self::One(_))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[String] {
+        match self {
+            Self::One(one) => core::slice::from_ref(one),
+            Self::Any(any) => any,
+        }
     }
 
     pub(crate) fn words(&self) -> String {
@@ -385,6 +420,30 @@ impl Paper {
 }
 
 impl Item {
+    /// What gives its numbers: a world, `analysis` or `formula`; none where nothing does.
+    pub fn runs(&self) -> Option<&str> {
+        let computed = [(&self.analysis, "analysis"), (&self.formula, "formula")];
+        let named = computed.into_iter().find(|(source, _)| source.is_some()).map(|(_, name)| name);
+        self.world.as_deref().or(named)
+    }
+
+    /// The cells of its formula: each combination of the values it is computed for, the first key slowest.
+    pub fn combinations(&self) -> Vec<Vec<(String, String)>> {
+        let mut all = vec![Vec::new()];
+        for (key, values) in &self.over {
+            let with = |before: &Vec<(String, String)>| {
+                let grown = |value: &String| {
+                    let mut labels = before.clone();
+                    labels.push((key.clone(), value.clone()));
+                    labels
+                };
+                values.all().iter().map(grown).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+
     /// Whether a cell of the sweep belongs to it: in whole runs, or in the cheap check.
     pub fn shows(&self, labels: &[(String, String)], extent: Extent) -> bool {
         let value = |key: &str| labels.iter().find(|(k, _)| k == key).map(|(_, v)| v);

@@ -233,6 +233,30 @@ fn a_figure_has_a_line_a_case_with_a_band_of_seeds() {
     assert_eq!(rows(&paper.items[0], &cells()).len(), 12);
 }
 
+/// The theory's items: what they need, and what has no meaning there.
+#[test]
+fn items_that_are_analysed_or_computed_run_nothing() {
+    let head = "format = 1\ntitle = 'T'\nauthors = []\npublished = '2003'\nclaim = []\n[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\n";
+    let read = |rest: &str| Paper::parse(&format!("{head}{rest}"), "paper.toml");
+    let refused = |rest: &str| read(rest).unwrap_err().what;
+    let both = "formula = 'f'\nover = { k = '1' }\nanalysis = 's.toml'\nloops = ['gain']";
+    assert_eq!(refused(both), "item `a`: `scenario`, `analysis` and `formula` exclude each other");
+    let run = "analysis = 's.toml'\nworld = 'packets'\nloops = ['gain']";
+    assert_eq!(refused(run), "item `a`: nothing runs over time here: leave `world` and `traces` out");
+    assert_eq!(refused("formula = 'f'\nloops = ['gain']"), "item `a`: `formula` and `over` go together");
+    let at = "formula = 'f'\nover = { k = '1' }\nat = ['1 s']\nloops = ['gain']";
+    assert_eq!(refused(at), "item `a`: `at` and `reading` go with `analysis`");
+    let drawn = "world = 'packets'\nscenario = 's'\nloops = ['gain']";
+    assert_eq!(refused(drawn), "item `a`: `loops` goes with `analysis` or `formula`");
+    assert!(refused("formula = 'f'\nover = { k = '1' }").starts_with("item `a`: shows nothing"));
+
+    let item =
+        &read("formula = 'f'\nover = { k = ['1', '2'], m = '3', n = ['x', 'y'] }\nloops = ['gain']").unwrap().items[0];
+    let values = |cell: &Vec<(String, String)>| cell.iter().map(|(_, v)| v.as_str()).collect::<Vec<_>>().concat();
+    assert_eq!(item.combinations().iter().map(values).collect::<Vec<_>>(), ["13x", "13y", "23x", "23y"]);
+    assert_eq!(item.runs(), Some("formula"));
+}
+
 #[test]
 fn bad_papers_are_refused_with_line_and_remedy() {
     let head = "format = 1\ntitle = 'T'\nauthors = []\npublished = '2003'\nclaim = []\n";
@@ -247,7 +271,7 @@ fn bad_papers_are_refused_with_line_and_remedy() {
     );
     assert_eq!(
         refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'"),
-        "paper.toml:7: item `a`: shows nothing: give `x` and `y`, `traces`, or `columns`"
+        "paper.toml:7: item `a`: shows nothing: give `x` and `y`, `traces`, `columns`, or `loops`"
     );
     assert_eq!(
         refused("[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'\ntraces = ['queue']"),

@@ -73,7 +73,7 @@ fn every_figure_and_table_of_the_targets_is_listed() {
 fn scenarios_and_the_first_page_exist() {
     for folder in folders() {
         for item in &paper(&folder).items {
-            if let Some(scenario) = &item.scenario {
+            for scenario in item.scenario.iter().chain(&item.analysis) {
                 assert!(folder.join(scenario).is_file(), "{scenario}");
             }
         }

@@ -103,6 +103,7 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
             customers: IndexMap::new(),
         },
         windows: IndexMap::new(),
+        path: None,
         engine: Engine {
             events: 14_220_118,
             packets: 3_110_198,

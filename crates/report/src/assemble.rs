@@ -7,7 +7,7 @@ mod run;
 mod series;
 mod sweep;
 
-pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
+pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis};
 pub use measures::{customer_table, flow_table, group_table, link_table};
 pub use paper::{PaperFigure, PaperView, of_paper};
 pub use run::{RunView, of_run};

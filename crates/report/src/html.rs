@@ -109,6 +109,9 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
     out.push_str("</section>\n");
 }
 
+/// Words of so many characters stay on one line, as a number and its unit should.
+const SHORT: usize = 16;
+
 fn table(out: &mut String, table: &TableView, captioned: bool) {
     out.push_str("<div class=\"wide\"><table>\n");
     if captioned && !table.caption.is_empty() {
@@ -136,7 +139,8 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
                     let _ = write!(out, "<td class=\"n\">{}</td>", escape(text));
                 }
                 _ => {
-                    let _ = write!(out, "<td>{}</td>", escape(text));
+                    let class = if text.chars().count() <= SHORT { " class=\"s\"" } else { "" };
+                    let _ = write!(out, "<td{class}>{}</td>", escape(text));
                 }
             }
         }

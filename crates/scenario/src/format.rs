@@ -12,7 +12,7 @@ pub use schema::schema;
 
 use Silent::{Is, Means, Required};
 
-use crate::model::{Arithmetic, By, EcnEcho, Pacing, Recovery, Remember, StopRule};
+use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, StopRule};
 use crate::quantity::{Kind, PER_SECOND, RATE, SIZE, TIME};
 
 /// A table of the format.
@@ -180,6 +180,10 @@ impl Word for By {
     const WORDS: &'static [(&'static str, Self)] = &[("flow", Self::Flow), ("class", Self::Class)];
 }
 
+impl Word for LossSpacing {
+    const WORDS: &'static [(&'static str, Self)] = &[("random", Self::Random), ("even", Self::Even)];
+}
+
 impl Word for StopRule {
     const WORDS: &'static [(&'static str, Self)] = &[("transfers complete", Self::TransfersComplete)];
 }
@@ -209,7 +213,7 @@ pub(crate) const MOST_QUANTUM: u64 = 1_000_000_000;
 /// The most seeds of a sweep.
 pub(crate) const MOST_SEEDS: u64 = 10_000;
 
-/// Independent random loss; at one nothing would ever arrive.
+/// Loss on a line; at one nothing would ever arrive.
 pub(crate) const LOSS: Range = Range { least: 0.0, above: false, most: 1.0, below: true };
 /// How far a gap between two packets may be from the law's, as a share of it; at one the gap could vanish.
 pub(crate) const SPACING: Range = LOSS;
@@ -312,8 +316,8 @@ pub(crate) static DEFAULTS: Table = Table {
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. Nodes are made by naming them. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler` and `loss` of the way back of a \
-           duplex link.",
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss` and `loss_spacing` of the \
+           way back of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -329,7 +333,8 @@ pub(crate) static LINK: Table = Table {
             Shape::Buffer { bdp: true },
             Required,
             "how much may wait, without the packet in transmission; `1 bdp` is the rate at the start (the mean of a trace) \
-             times the largest round trip that crosses the link, in packets, rounded up",
+             times the largest round trip that crosses the link, in packets, rounded up; `1 bdp of bytes` is as much in bytes, \
+             which small packets fill by their size",
         ),
         key("aqm", Shape::Aqm, Is("{ law = \"droptail\" }"), "the law of its queue; see `docs/laws.md`"),
         key(
@@ -338,11 +343,13 @@ pub(crate) static LINK: Table = Table {
             Is("{ law = \"fifo\" }"),
             "which of the packets waiting goes next; not with an AQM that decides that itself",
         ),
+        key("loss", Shape::Number(LOSS), Is("0"), "share of the packets that is lost on the line"),
         key(
-            "loss",
-            Shape::Number(LOSS),
-            Is("0"),
-            "probability that a packet is lost on the line, independent of all others",
+            "loss_spacing",
+            Shape::Word(words::<LossSpacing>),
+            Is("\"random\""),
+            "with `loss`: each packet by a probability, independent of all others; or `even`, every n-th transmission of a \
+             flow, n being 1/`loss`, from a place drawn for each flow, as RFCs assume that derive response functions",
         ),
         key(
             "duplex",
@@ -354,13 +361,13 @@ pub(crate) static LINK: Table = Table {
 };
 
 /// What the way back of a duplex link may change.
-pub(crate) const WAY_BACK: &[&str] = &["rate", "delay", "buffer", "aqm", "scheduler", "loss"];
+pub(crate) const WAY_BACK: &[&str] = &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing"];
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
     what: "A trace as mahimahi records it: each line of the file is the time of an opportunity to send 1500 B, in whole \
            milliseconds that do not decrease; the last is the period after which it begins again. The file's name is \
-           relative to the scenario's folder.",
+           relative to the scenario's folder; it has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
         key(

@@ -6,6 +6,7 @@
 
 pub mod fairness;
 pub mod format;
+pub mod idle;
 pub mod model;
 pub mod quantity;
 pub mod read;

@@ -98,8 +98,20 @@ pub struct Link {
     pub aqm: Chosen<Queue>,
     /// Which of the packets waiting goes next.
     pub scheduler: Scheduler,
-    /// Probability that a packet is lost on the line, independent of all others.
+    /// Share of the packets that is lost on the line.
     pub loss: f64,
+    /// How those losses are spaced.
+    pub loss_spacing: LossSpacing,
+}
+
+/// How the losses of a line are spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossSpacing {
+    /// Each packet is lost with the same probability, independent of all others.
+    Random,
+    /// Of each flow every n-th transmission is lost, n being the inverse of the share, from a place drawn for the flow:
+    /// what the response functions of RFC 3649 and RFC 9438 are derived from.
+    Even,
 }
 
 /// How a line's rate goes on after its start.

@@ -65,7 +65,9 @@ pub(crate) static PACKETS: Kind =
 pub(crate) static PER_SECOND: Kind = Kind { noun: "a number per second", example: "/s", units: &[("/s", 1, 0)] };
 
 pub(crate) static BDP: Kind =
-    Kind { noun: "a number of bandwidth-delay products", example: "bdp", units: &[("bdp", 1, 0)] };
+    Kind { noun: "a number of bandwidth-delay products", example: "bdp", units: &[("bdp", 1, 0), (BDP_BYTES, 1, 0)] };
+
+const BDP_BYTES: &str = "bdp of bytes";
 
 /// Reads a duration, such as `10 ms`.
 ///
@@ -138,9 +140,20 @@ pub fn per_second(text: &str) -> Result<f64, Unreadable> {
     Err(Unreadable { found: format!("`{text}` is {too}"), remedy: "write more than `0 /s`, at most `1e12 /s`".into() })
 }
 
-/// Reads a multiple of the bandwidth-delay product, such as `1 bdp`; none if the text has another unit.
-pub(crate) fn bdp(text: &str) -> Option<Result<f64, Unreadable>> {
-    text.trim_end().ends_with("bdp").then(|| real_of(text, &BDP))
+/// A multiple of the bandwidth-delay product.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Products {
+    pub(crate) count: f64,
+    /// Whether bytes fill the buffer, and not packets of any size.
+    pub(crate) of_bytes: bool,
+}
+
+/// Reads a multiple of the bandwidth-delay product, such as `1 bdp` or `1 bdp of bytes`; none if the text has another
+/// unit.
+pub(crate) fn bdp(text: &str) -> Option<Result<Products, Unreadable>> {
+    let of_bytes = text.trim_end().ends_with(BDP_BYTES);
+    let named = of_bytes || text.trim_end().ends_with("bdp");
+    named.then(|| real_of(text, &BDP).map(|count| Products { count, of_bytes }))
 }
 
 /// Whether a text's unit is that of packets.

@@ -23,6 +23,55 @@ pub struct Summary {
     pub windows: IndexMap<String, Measured>,
     /// What the run cost.
     pub engine: Engine,
+    /// How far an emulated path was from what it should have been; absent where nothing is emulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathSummary>,
+}
+
+/// An emulated path over the whole run, warm-up included: its error, and what was found at its ends.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathSummary {
+    /// Whether the run is as exact as the two bounds say, and was what the scenario says; where not, `beyond` says why.
+    pub within_bound: bool,
+    /// What the lateness of 99 % of the packets may be: a hundredth of the shortest round trip, and 100 us at least.
+    pub lateness_bound_s: f64,
+    /// When a packet was handed over less when it should have been, median; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_p50_s: Option<f64>,
+    /// What that stayed at or below for 99 % of the packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_p99_s: Option<f64>,
+    /// What it stayed at or below for 99.9 % of the packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_p999_s: Option<f64>,
+    /// The latest packet's.
+    pub lateness_max_s: f64,
+    /// What the longest gap may be: a tenth of the shortest round trip, and 5 ms at least.
+    pub gap_bound_s: f64,
+    /// The longest time for which the path did not look, though it was not waiting for anything.
+    pub gap_max_s: f64,
+    /// Such gaps above 5 ms.
+    pub gaps_above_5_ms: u64,
+    /// Packets lost between an end and the path, by an overflow of a device.
+    pub device_drops: u64,
+    /// Packets that the path does not carry: for an address that is no flow's, not IP, or with impossible lengths.
+    pub not_carried: u64,
+    /// Packets handed over.
+    pub packets: u64,
+    /// How the path's thread was scheduled: `deadline`, `fifo`, or `normal` where the kernel allows no better.
+    pub scheduling: String,
+    /// The link that was busiest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<String>,
+    /// What the kernel said of each group's sockets: the controller in effect, ECN, SACK, timestamps.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub sockets: IndexMap<String, String>,
+    /// Why the run is not within its bound, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<String>,
+    /// What else is to be known of this run, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
 }
 
 /// What was measured over one span.
@@ -107,7 +156,8 @@ pub struct CustomerSummary {
 /// One link over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
-    /// Share of the rate used by what left the link, acknowledgements included.
+    /// Share of the rate used by what left the link, acknowledgements included. A packet counts where it leaves, so that a
+    /// full line may have up to one packet more than 1: what began before the span.
     pub utilization: f64,
     /// Bits that left the link, per second.
     pub throughput_bit_per_s: f64,
@@ -162,13 +212,14 @@ pub struct GroupSummary {
     /// Standard deviation of a flow's window over time, averaged over flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
-    /// Share of the window that a congestion event left, averaged over events; absent where there was none.
+    /// Window after a congestion event over the window before it, averaged over events; absent where there was none. Above 1
+    /// where a law sets more than there was: the two packets that laws leave at the least, or what CCP's estimates allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_left_by_cuts: Option<f64>,
     /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<BottleneckSummary>,
-    /// Share of the data packets sent that were lost on the way.
+    /// Share of the data packets that were lost, among those lost or delivered in the span; 0 where there were none.
     pub loss_rate: f64,
     /// Share of the data packets delivered that arrived marked.
     pub mark_rate: f64,
@@ -231,7 +282,7 @@ pub struct FlowSummary {
     /// Smallest round-trip sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_s: Option<f64>,
-    /// Share of its data packets that were lost.
+    /// Share of its data packets that were lost, among those lost or delivered in the span; 0 where there were none.
     pub loss_rate: f64,
     /// Share of its delivered data packets that arrived marked.
     pub mark_rate: f64,

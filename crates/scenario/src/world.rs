@@ -107,6 +107,9 @@ pub enum Content {
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The scenario contradicts itself, which only its run could tell: what, and what would do.
+    #[error("{0}")]
+    Input(String),
     /// The scenario asks for something that this world cannot do.
     #[error("{what} (in the {world} world)")]
     Refused {

@@ -70,7 +70,7 @@ fn link(link: &Link) -> String {
             ("quantum", quoted(&print_bytes(quantum))),
         ]),
     };
-    lines(&[
+    let mut entries = vec![
         ("from", quoted(&link.from)),
         ("to", quoted(&link.to)),
         ("rate", rate),
@@ -79,7 +79,12 @@ fn link(link: &Link) -> String {
         ("aqm", law(&link.aqm)),
         ("scheduler", scheduler),
         ("loss", print_number(link.loss)),
-    ])
+    ];
+    // Where nothing is lost it would change nothing.
+    if link.loss > 0.0 {
+        entries.push(("loss_spacing", quoted(link.loss_spacing.word())));
+    }
+    lines(&entries)
 }
 
 fn buffer(buffer: Buffer) -> String {

@@ -14,16 +14,16 @@ use crate::source::{Clocking, Flows, Queue, Source};
 pub(super) const CLASSES_OF_A_GROUP: usize = 32;
 
 /// Flows of one group with the same round trip.
-pub(super) struct Class<'a> {
-    pub(super) name: String,
-    pub(super) group_name: &'a str,
-    pub(super) group: &'a Group,
-    pub(super) rtt_s: f64,
-    pub(super) count: u32,
+pub(crate) struct Class<'a> {
+    pub(crate) name: String,
+    pub(crate) group_name: &'a str,
+    pub(crate) group: &'a Group,
+    pub(crate) rtt_s: f64,
+    pub(crate) count: u32,
     pub(super) merged: bool,
 }
 
-pub(super) fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Class<'a>> {
+pub(crate) fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Class<'a>> {
     let mut all = Vec::new();
     for (group_name, group) in &scenario.groups {
         let rtts = group.rtts(group_name, scenario.seed);
@@ -191,7 +191,10 @@ fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
 }
 
 /// The first of what was found, as a refusal: whether it is there, what it is, and what would do.
-fn refuse(place: impl Fn() -> String, found: &[(bool, &'static str, &'static str)]) -> Result<(), AnalysisError> {
+pub(crate) fn refuse(
+    place: impl Fn() -> String,
+    found: &[(bool, &'static str, &'static str)],
+) -> Result<(), AnalysisError> {
     match found.iter().find(|f| f.0) {
         Some(&(_, what, remedy)) => Err(AnalysisError::NotCounted { place: place(), what, remedy }),
         None => Ok(()),

@@ -1,7 +1,5 @@
 //! What an analysis takes for granted, and what should make its reader careful.
 
-use core::fmt::Write;
-
 use penstock_law::law::Linearises;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
@@ -101,7 +99,7 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
     let more = of_a_kind.len().saturating_sub(FEW);
     of_a_kind.truncate(FEW);
     if let (Some(last), 1..) = (of_a_kind.last_mut(), more) {
-        let _ = write!(last, " (and {more} more like it)");
+        *last = format!("{last} (and {more} more like it)");
     }
     of_a_kind
 }

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use penstock_law::Instances;
 use penstock_law::cc::{Event, Marks, Needs, Path, Sender, Site};
+use penstock_law::estimate::{History, Lookback, buffer_level};
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
+use super::edge::{Edge, GREEN, Shares};
 use super::packets::{State, drive, put, state_of};
 use super::queue::Queue;
 use crate::source::Clocking;
@@ -39,9 +41,25 @@ pub(super) struct Hop {
     pub(super) delay_s: f64,
 }
 
+/// The queue that a law estimates, as it is.
+#[derive(Debug, Clone)]
+struct Estimated {
+    /// [packets/s]
+    capacity: f64,
+    /// [packets]
+    buffer: f64,
+    /// What was committed, queued and in flight, when.
+    committed: History<f64>,
+    /// How long ago a law is told of [s], and what was committed then; zero where nothing is known.
+    earlier: (f64, f64),
+}
+
 /// A cohort. Counts are of one flow [packets].
 pub(super) struct Cohort {
     pub(super) group: usize,
+    /// Where its customer enters, in the network's order; none without a contract.
+    pub(super) edge: Option<usize>,
+    estimated: Option<Estimated>,
     /// The flows' places in their group.
     pub(super) members: Vec<u32>,
     pub(super) base_rtt_s: f64,
@@ -128,16 +146,13 @@ impl Cohort {
             initial_window: group.sender.initial_window,
             initial_ssthresh: group.sender.initial_ssthresh,
         };
+        let estimated = estimated(name, group, &site, &hops, queues)?;
+        // Such a law keeps a bit for slow start, which a mean over packets does not move.
+        let site = if estimated.is_some() { Site { initial_ssthresh: 0.0, ..site } } else { site };
         let mut law = (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name))?;
         law.add();
         law.add();
         let needs = law.needs();
-        if needs.bottleneck.is_some() {
-            return Err(format!(
-                "the group `{name}` has `{}`, a law that estimates its bottleneck, which fluid does not know",
-                entry.name
-            ));
-        }
         if needs.now {
             return Err(format!(
                 "the group `{name}` has `{}`, a law of the time of day, which fluid does not know",
@@ -163,6 +178,8 @@ impl Cohort {
         let marking = hops.iter().any(|h| queues[h.link].marks());
         Ok(Self {
             group: at,
+            edge: None,
+            estimated,
             members: flows.iter().map(|f| f.2).collect(),
             base_rtt_s,
             start_s: mean(|f| f.1),
@@ -293,20 +310,28 @@ impl Cohort {
         0.5 * (low + high)
     }
 
+    /// What became of that which left at `t`.
+    fn shares_at(&self, t: f64, edges: &[Edge]) -> Shares {
+        self.edge.map_or(GREEN, |edge| edges[edge].shares_at(t))
+    }
+
     /// What the path says to the packet that left at `left` and is acknowledged at `t`.
-    fn told(&self, left: f64, t: f64, queues: &[Queue]) -> Signal {
-        let (mut passed, mut unmarked) = (1.0, 1.0);
+    fn told(&self, left: f64, t: f64, queues: &[Queue], edges: &[Edge]) -> Signal {
+        let (mut passed, mut unmarked) = (self.shares_at(left, edges), 1.0);
         for (i, hop) in self.hops.iter().enumerate() {
             let queue = &queues[hop.link];
             let at = if self.frozen { left + self.offsets[i] } else { self.reaches(left, i, queues) };
             let (chance, lost) = queue.chances(at);
-            passed *= 1.0 - lost;
-            if self.marked && queue.marks() {
+            let marks = self.marked && queue.marks();
+            if marks {
                 unmarked *= 1.0 - chance;
-            } else {
-                passed *= 1.0 - chance;
+            }
+            let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, at) };
+            for (passed, chance) in passed.iter_mut().zip(dropped) {
+                *passed *= (1.0 - lost) * (1.0 - chance);
             }
         }
+        let passed: f64 = passed.iter().sum();
         // A frozen path still tells how long its queues are.
         let waits: f64 = if self.frozen {
             self.hops.iter().zip(&self.offsets).map(|(h, o)| queues[h.link].wait_s(left + o)).sum()
@@ -327,7 +352,30 @@ impl Cohort {
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
         let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.base_rtt_s };
-        Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() }
+        let path = Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() };
+        let Some(Estimated { capacity, buffer, earlier: (earlier_s, earlier), .. }) = &self.estimated else {
+            return path;
+        };
+        Path {
+            buffer: *buffer,
+            level: buffer_level(*capacity, rtt_s, base_rtt_s),
+            in_flight: self.sent.back().map_or(0.0, |sent| sent - self.acked),
+            earlier: *earlier,
+            earlier_s: *earlier_s,
+            ..path
+        }
+    }
+
+    /// What a law of its own packets is told of a round trip ago, for the step that ends at `to`.
+    fn look_back(&mut self, to: f64) {
+        let seen = self.seen(self.signal);
+        let window = self.law.says(0, &seen).window;
+        if let Some(estimated) = &mut self.estimated {
+            estimated.earlier = estimated.committed.earlier(to, seen.rtt_s).unwrap_or((0.0, 0.0));
+            if self.acked > 0.0 {
+                estimated.committed.push(to, seen.level + f64::max(seen.in_flight, window));
+            }
+        }
     }
 
     /// Marks among the last `n` packets acknowledged, over `n`; packets before the first are unmarked.
@@ -337,16 +385,19 @@ impl Cohort {
     }
 
     /// One step of all that happens at the sender.
-    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue]) {
+    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], edges: &[Edge]) {
         let sent_before = self.sent.back().copied().unwrap_or(0.0);
         let mut sent = sent_before;
         if to > self.start_s {
             let left = self.left(to, self.left_s, self.hops.len(), queues);
             let before = self.signal;
             let acked = self.sent_at(left).max(self.acked);
-            let now = self.told(left, to, queues);
+            let now = self.told(left, to, queues, edges);
             if acked > 0.0 {
                 self.least_rtt_s = f64::min(self.least_rtt_s, now.rtt_s);
+            }
+            if self.estimated.is_some() {
+                self.look_back(from);
             }
             let begin = f64::max((self.start_s - from) / step, 0.0);
             sent = self.events(from, step, begin, (self.acked, acked), (before, now), sent);
@@ -465,7 +516,8 @@ impl Cohort {
                 rtt_s: line(seen[0].rtt_s, seen[1].rtt_s),
                 base_rtt_s: line(seen[0].base_rtt_s, seen[1].base_rtt_s),
                 price_s: line(seen[0].price_s, seen[1].price_s),
-                ..Path::unknown()
+                level: line(seen[0].level, seen[1].level),
+                ..seen[1]
             };
             let mut add = |chance: f64, event: Event| {
                 if chance == 0.0 {
@@ -523,25 +575,43 @@ impl Cohort {
         f64::max(f64::min(next, allowed), sent).min(self.limit)
     }
 
+    /// Adds what was sent in the last step to where its customer enters.
+    pub(super) fn enter(&self, edges: &mut [Edge]) {
+        if let (Some(edge), Some(last)) = (self.edge, self.sent.len().checked_sub(2)) {
+            edges[edge].incoming += self.flows() * (self.sent[last + 1] - self.sent[last]);
+        }
+    }
+
     /// Adds what arrived at each queue in the step that ends at `to`.
-    pub(super) fn arrive(&mut self, to: f64, queues: &mut [Queue]) {
+    pub(super) fn arrive(&mut self, to: f64, queues: &mut [Queue], edges: &[Edge]) {
         let flows = self.flows();
-        let mut through = 1.0;
+        let mut through = [1.0; 3];
         for i in 0..self.hops.len() {
             let (left_before, arrived_before) = self.arrivals[i];
             let left = if i == 0 { to } else { self.left(to, left_before, i, queues) };
             let arrived = self.sent_at(left).max(arrived_before);
             self.arrivals[i] = (left, arrived);
-            let packets = flows * (arrived - arrived_before) * through;
+            let coloured = self.shares_at(left, edges);
+            let sent = flows * (arrived - arrived_before);
+            let by_colour: Vec<f64> =
+                coloured.iter().zip(through).map(|(share, through)| sent * share * through).collect();
+            let packets: f64 = by_colour.iter().sum();
             let queue = &mut queues[self.hops[i].link];
             queue.incoming += packets;
+            for (incoming, packets) in queue.incoming_by.iter_mut().zip(by_colour) {
+                *incoming += packets;
+            }
             if !self.marked || !queue.marks() {
                 queue.droppable += packets;
             }
             // What is dropped or lost here does not arrive at the next.
             if i + 1 < self.hops.len() {
                 let (chance, lost) = queue.chances(to - self.step);
-                through *= (1.0 - lost) * if self.marked && queue.marks() { 1.0 } else { 1.0 - chance };
+                let marks = self.marked && queue.marks();
+                let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, to - self.step) };
+                for (through, chance) in through.iter_mut().zip(dropped) {
+                    *through *= (1.0 - lost) * (1.0 - chance);
+                }
             }
         }
     }
@@ -554,6 +624,34 @@ impl Cohort {
     /// The latest round-trip time [s].
     pub(super) fn rtt_s(&self) -> f64 {
         self.signal.rtt_s
+    }
+}
+
+/// The queue that a law asks about, where it does: that of the slowest line on its way.
+fn estimated(
+    name: &str,
+    group: &Group,
+    site: &Site,
+    hops: &[Hop],
+    queues: &[Queue],
+) -> Result<Option<Estimated>, String> {
+    let entry = group.cc.law;
+    let law = (entry.real)(&group.cc.values, site).map_err(|e| format!("`{}`: {e}", entry.name))?;
+    let Some(by) = law.needs().bottleneck else { return Ok(None) };
+    let slowest = hops.iter().map(|hop| &queues[hop.link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
+    let refused =
+        |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not know", entry.name));
+    if by.lookback == Some(Lookback::Acknowledgement) {
+        return refused("a derivative over single packets");
+    }
+    match slowest {
+        Some(queue) if queue.buffer().is_finite() => Ok(Some(Estimated {
+            capacity: queue.capacity,
+            buffer: queue.buffer(),
+            committed: History::new(),
+            earlier: (0.0, 0.0),
+        })),
+        _ => refused("a law that estimates a buffer, over one without a limit"),
     }
 }
 

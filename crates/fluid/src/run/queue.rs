@@ -1,10 +1,12 @@
 //! A link's queue as fluid, with its law.
 
 use penstock_law::aqm::{Decides, Event, Needs, Port, Serve, Site};
+use penstock_law::edge::Colour;
 use penstock_law::law::Linearises;
 use penstock_law::{Instances, Values, aqm};
 use penstock_scenario::model::Chosen;
 
+use super::edge::{GREEN, Shares};
 use super::packets::{State, drive, put, state_of};
 
 /// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
@@ -23,14 +25,20 @@ pub(super) struct Queue {
     step: f64,
     /// Packets waiting.
     pub(super) waiting: Vec<f64>,
-    /// Mark (or drop) probability of the law.
+    /// Mark (or drop) probability of the law, of green packets where it goes by colours.
     chance: Vec<f64>,
+    /// That of yellow and of red ones; empty where it does not.
+    coloured: Vec<[f64; 2]>,
+    /// Of what waits, green and yellow [packets].
+    waiting_by: [f64; 2],
     /// Share of what arrived that found no room.
     overflow: Vec<f64>,
     /// What arrives in this step, before and after what marks and what cannot be marked are told apart [packets].
     pub(super) incoming: f64,
     /// The same of packets that the law drops.
     pub(super) droppable: f64,
+    /// What arrives in this step, by colour [packets].
+    pub(super) incoming_by: Shares,
     since_tick: f64,
     ticks: u64,
     /// Counted since the start [packets].
@@ -62,9 +70,11 @@ impl Queue {
         let what = match needs.decides {
             _ if needs.serve != Serve::Scheduler => Some("queues of its own"),
             _ if needs.classes => Some("classes that it treats apart"),
-            _ if needs.colours => Some("colours"),
+            _ if needs.colours && needs.marks => Some("marks by colour"),
             Decides::AtHead => Some("a decision at the head of the queue"),
-            Decides::OnArrival | Decides::OnDeparture if matches!(chosen.law.linearises, Linearises::No(_)) => {
+            Decides::OnArrival | Decides::OnDeparture
+                if matches!(chosen.law.linearises, Linearises::No(_)) && !needs.colours =>
+            {
                 Some("an update without a mean")
             }
             _ => None,
@@ -86,15 +96,23 @@ impl Queue {
             step: 0.0,
             waiting: Vec::new(),
             chance: Vec::new(),
+            coloured: Vec::new(),
+            waiting_by: [0.0; 2],
             overflow: Vec::new(),
             incoming: 0.0,
             droppable: 0.0,
+            incoming_by: [0.0; 3],
             since_tick: 0.0,
             ticks: 0,
             total: Counted::default(),
             price_s: 0.0,
             has_price: false,
         })
+    }
+
+    /// What its buffer holds [packets].
+    pub(super) fn buffer(&self) -> f64 {
+        self.buffer
     }
 
     /// Whether packets that can be marked are marked.
@@ -122,6 +140,12 @@ impl Queue {
         }
         self.law.add();
         self.law.add();
+        if self.needs.colours {
+            let empty = Port { capacity: self.capacity, ..Port::nothing() };
+            let chances = self.chances_by_colour(&empty);
+            self.chance[0] = chances[0];
+            self.coloured.push([chances[1], chances[2]]);
+        }
     }
 
     fn at(&self, history: &[f64], t: f64) -> f64 {
@@ -148,6 +172,30 @@ impl Queue {
         (chance, 1.0 - (1.0 - lost) * (1.0 - self.line_loss))
     }
 
+    /// The probabilities that the law drops a packet of each colour that arrives at `t`, `green` being that of green ones.
+    pub(super) fn chances_of_colours(&self, green: f64, t: f64) -> Shares {
+        if self.coloured.is_empty() {
+            return [green; 3];
+        }
+        let x = (t / self.step).max(0.0);
+        let k = (x as usize).min(self.coloured.len() - 1);
+        let (a, b) = (self.coloured[k], self.coloured[(k + 1).min(self.coloured.len() - 1)]);
+        let share = f64::min(x - k as f64, 1.0);
+        [green, a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])]
+    }
+
+    /// What the law says of a packet of each colour that arrives now.
+    fn chances_by_colour(&mut self, seen: &Port<f64>) -> Shares {
+        let state = state_of(self.law.as_mut(), 0);
+        Colour::ALL.map(|colour| {
+            let seen = Port { colour, ..*seen };
+            self.law.restart(1);
+            put(self.law.as_mut(), 1, &state);
+            self.law.on(1, Event::Arrival { bytes: self.packet_bytes, idle: 0 }, &seen);
+            self.law.says_on_average(1, &seen).probability
+        })
+    }
+
     fn says(&mut self, queue: f64) -> (f64, f64) {
         if self.needs.decides == Decides::Never {
             return (0.0, 0.0);
@@ -162,7 +210,15 @@ impl Queue {
         let dt = to - from;
         let before = self.waiting[self.waiting.len() - 1];
         let chance = self.chance[self.chance.len() - 1];
-        let dropped = if self.needs.marks { self.droppable * chance } else { self.incoming * chance };
+        let by_colour = match self.coloured.last() {
+            Some([yellow, red]) => [chance, *yellow, *red],
+            None => [chance; 3],
+        };
+        let dropped = if self.needs.marks {
+            self.droppable * chance
+        } else {
+            self.incoming_by.iter().zip(by_colour).map(|(packets, chance)| packets * chance).sum()
+        };
         let marked = if self.needs.marks { (self.incoming - self.droppable) * chance } else { 0.0 };
         let entering = self.incoming - dropped;
         // Straight within the step, so that where it touches zero or the brim is exact.
@@ -171,7 +227,15 @@ impl Queue {
         let after = (reached - spilled).max(0.0);
         let served = before + entering - spilled - after;
         self.law_advance(from, to, before, after);
-        let (probability, price_s) = self.says(after);
+        let (probability, price_s) = if self.needs.colours {
+            self.mix(before, by_colour, if entering > 0.0 { 1.0 - spilled / entering } else { 1.0 }, after);
+            let seen = self.port(after, Colour::Green);
+            let chances = self.chances_by_colour(&seen);
+            self.coloured.push([chances[1], chances[2]]);
+            (chances[0], 0.0)
+        } else {
+            self.says(after)
+        };
         self.has_price |= price_s > 0.0;
         self.total.price += 0.5 * (self.price_s + price_s) * dt;
         self.price_s = price_s;
@@ -188,6 +252,24 @@ impl Queue {
         }
         self.incoming = 0.0;
         self.droppable = 0.0;
+        self.incoming_by = [0.0; 3];
+    }
+
+    /// What waits of each colour after a step: what was there and what came in leave in proportion.
+    fn mix(&mut self, before: f64, chances: Shares, kept: f64, after: f64) {
+        let enter: Vec<f64> =
+            self.incoming_by.iter().zip(chances).map(|(packets, chance)| packets * (1.0 - chance) * kept).collect();
+        let all = before + enter.iter().sum::<f64>();
+        let left = if all > 0.0 { after / all } else { 0.0 };
+        for (waiting, enter) in self.waiting_by.iter_mut().zip(enter) {
+            *waiting = (*waiting + enter) * left;
+        }
+    }
+
+    /// What a law of colours sees.
+    fn port(&self, queue: f64, colour: Colour) -> Port<f64> {
+        let [green, yellow] = self.waiting_by;
+        Port { queue, colour, green, yellow, capacity: self.capacity, ..Port::nothing() }
     }
 
     /// The law through the step: arrivals as a mean, ticks at their times.
@@ -222,20 +304,24 @@ impl Queue {
             return;
         }
         let mut state = state_of(self.law.as_mut(), 0);
-        let (law, capacity, bytes) = (&mut self.law, self.capacity, self.packet_bytes);
+        let colours = if self.needs.colours { self.incoming_by.map(|packets| packets / self.incoming) } else { GREEN };
+        let seen = self.port(before, Colour::Green);
+        let (law, bytes) = (&mut self.law, self.packet_bytes);
         let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
             let queue = before + (from + share * (to - from)) * (after - before);
-            let seen = Port { queue, arrived: 0.0, capacity, ..Port::nothing() };
-            law.restart(1);
-            put(law.as_mut(), 1, s);
-            let hit = law.says_on_average(1, &seen).probability;
-            for (chance, event) in [(1.0, Event::Arrival { bytes, idle: 0 }), (hit, Event::Hit)] {
+            for (part, colour) in colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
+                let seen = Port { queue, colour, ..seen };
                 law.restart(1);
                 put(law.as_mut(), 1, s);
-                law.on(1, event, &seen);
-                let after = state_of(law.as_mut(), 1);
-                for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
-                    *sum += chance * (after - before);
+                let hit = law.says_on_average(1, &seen).probability;
+                for (chance, event) in [(1.0, Event::Arrival { bytes, idle: 0 }), (hit, Event::Hit)] {
+                    law.restart(1);
+                    put(law.as_mut(), 1, s);
+                    law.on(1, event, &seen);
+                    let after = state_of(law.as_mut(), 1);
+                    for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
+                        *sum += part * chance * (after - before);
+                    }
                 }
             }
         };

@@ -9,7 +9,7 @@ use penstock_scenario::summary::{
 };
 use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
 
-use super::{Network, cohort, queue};
+use super::{Network, cohort, edge, queue};
 
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
@@ -18,6 +18,7 @@ const FLOWS_IN_SUMMARY: usize = 100;
 struct Reading {
     step: u64,
     queues: Vec<queue::Counted>,
+    edges: Vec<edge::Counted>,
     cohorts: Vec<cohort::Counted>,
 }
 
@@ -33,6 +34,7 @@ pub(super) struct Report<'a> {
     links: Rows,
     groups: Rows,
     flows: Rows,
+    customers: Rows,
     least_rtt_s: Vec<f64>,
 }
 
@@ -95,6 +97,7 @@ impl<'a> Report<'a> {
             links: Rows::default(),
             groups: Rows::default(),
             flows: Rows::default(),
+            customers: Rows::default(),
             least_rtt_s: Vec::new(),
         }
     }
@@ -103,6 +106,7 @@ impl<'a> Report<'a> {
         Reading {
             step,
             queues: network.queues.iter().map(|q| q.total).collect(),
+            edges: network.edges.iter().map(|e| e.total).collect(),
             cohorts: network.cohorts.iter().map(|c| c.total).collect(),
         }
     }
@@ -148,6 +152,7 @@ impl<'a> Report<'a> {
             self.links.row(time, l, row);
         }
         self.sample_flows(time, seconds, &before, network);
+        self.sample_customers(time, seconds, &before, &now, network);
         for g in 0..self.scenario.groups.len() {
             let mut sum = [0.0; 5];
             let mut flows = 0.0;
@@ -202,6 +207,32 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// One row a customer with a conditioner.
+    fn sample_customers(&mut self, time: f64, seconds: f64, before: &Reading, now: &Reading, network: &mut Network) {
+        let bits = self.scenario.packet.wire.bits();
+        for (e, edge) in network.edges.iter_mut().enumerate() {
+            let acked = |cohorts: &[cohort::Counted]| -> f64 {
+                let own = network.cohorts.iter().enumerate().filter(|(_, cohort)| cohort.edge == Some(e));
+                own.map(|(c, cohort)| cohort.flows() * cohorts[c].acked).sum()
+            };
+            let (a, b) = (&before.edges[e], &now.edges[e]);
+            let arrived = b.arrived - a.arrived;
+            let in_profile = if arrived > 0.0 { (b.green - a.green) / arrived } else { f64::NAN };
+            let mut row = vec![
+                (
+                    "throughput_bit_per_s".to_owned(),
+                    Kind::Average,
+                    (acked(&now.cohorts) - acked(&before.cohorts)) * bits / seconds,
+                ),
+                ("in_profile_fraction".to_owned(), Kind::Average, in_profile),
+                ("bucket_bytes".to_owned(), Kind::Instant, edge.level_bytes()),
+                ("bucket_mean_bytes".to_owned(), Kind::Average, (b.level - a.level) / seconds),
+            ];
+            row.extend(observables(edge.names, &edge.state()));
+            self.customers.row(time, edge.customer, row);
+        }
+    }
+
     /// The run's numbers.
     pub(super) fn finish(self, network: &Network) -> Run {
         let at = |t: Time| libm::round(t.seconds() / self.step) as u64;
@@ -219,6 +250,7 @@ impl<'a> Report<'a> {
             seed: self.scenario.seed.0,
             whole: whole.measured(),
             windows,
+            path: None,
             engine: Engine {
                 events: steps * (network.queues.len() + network.cohorts.len()) as u64,
                 packets: served as u64,
@@ -232,6 +264,13 @@ impl<'a> Report<'a> {
         if !self.flows.time_s.is_empty() {
             let flow = |(name, g): (&String, &Group)| (0..g.count).map(|i| format!("{name}/{i}")).collect::<Vec<_>>();
             series.push(self.flows.table("flows", "flow", self.scenario.groups.iter().flat_map(flow).collect()));
+        }
+        if !self.customers.time_s.is_empty() {
+            series.push(self.customers.table(
+                "customers",
+                "customer",
+                self.scenario.customers.keys().cloned().collect(),
+            ));
         }
         Run { summary, flows, series }
     }
@@ -449,11 +488,33 @@ impl Span<'_> {
         let of = |flows: &[String]| {
             self.rates(&|g| scenario.groups.get_index(g).is_some_and(|(name, _)| flows.contains(name)))
         };
-        let customers = scenario.customers.iter();
+        let customers = scenario.customers.iter().enumerate();
         customers
-            .map(|(name, c)| {
-                (name.clone(), CustomerSummary { throughput_bit_per_s: of(&c.flows).1, ..CustomerSummary::default() })
+            .map(|(at, (name, c))| {
+                let throughput_bit_per_s = of(&c.flows).1;
+                let edge = self.network.edges.iter().position(|edge| edge.customer == at);
+                let plain = CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() };
+                (name.clone(), edge.map_or(plain, |edge| self.conditioned(edge, throughput_bit_per_s)))
             })
             .collect()
+    }
+
+    /// A customer with a conditioner.
+    fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
+        let (a, b, seconds) = (&self.from.edges[edge], &self.to.edges[edge], self.seconds());
+        let committed = self.network.edges[edge].contract.committed_bit_per_s;
+        let arrived = b.arrived - a.arrived;
+        let mean = (b.level - a.level) / seconds;
+        let square = (b.level_squared - a.level_squared) / seconds;
+        CustomerSummary {
+            throughput_bit_per_s,
+            committed_bit_per_s: Some(committed),
+            achieved_fraction: Some(throughput_bit_per_s / committed),
+            in_profile_fraction: (arrived > 0.0).then(|| (b.green - a.green) / arrived),
+            bucket_mean_bytes: Some(mean),
+            bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
+            time_full: Some((b.full - a.full) / seconds),
+            time_empty: Some((b.empty - a.empty) / seconds),
+        }
     }
 }

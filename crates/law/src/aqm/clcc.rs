@@ -26,7 +26,8 @@ use super::aimd::Plain;
 use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
 use super::{Chance, Event, Needs, Port, Queue, Site};
 use crate::law::{Entry, Fields, Instances, Law, Linearises, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
+use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Queue> = Entry {
@@ -115,11 +116,12 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         },
         Parameter::number("decay", Unit::One, 0.1, [0.0, 1.0], "what `decay` takes a step", "section IV-B"),
     ],
-    linearises: Linearises::No(
-        "the analysis is of one loop through the senders; this loop is a step map once a second around a law that switches",
+    linearises: Linearises::Outer(
+        "the step map of its own loop, once a period, around whatever makes the ratio of classes follow the decrease; the \
+         law inside switches",
     ),
     real: either,
-    dual: None,
+    dual: Some(turns),
     fixed: None,
 };
 
@@ -136,15 +138,28 @@ pub const LEAST_OTHERS: f64 = 1e4;
 const MOST_DECREASE: f64 = 1e12;
 
 fn either(values: &Values, site: &Site) -> Result<Box<dyn Instances<f64, Queue>>, String> {
+    if is_around_bat(values)? { build::<f64, Clcc<Bat>>(values, site) } else { build::<f64, Clcc<Plain>>(values, site) }
+}
+
+/// The outer loop alone, for the stability analysis.
+fn turns(values: &Values, site: &Site) -> Result<Box<dyn Instances<Dual, Queue>>, String> {
+    if is_around_bat(values)? {
+        build::<Dual, Turns<Dual, Bat>>(values, site)
+    } else {
+        build::<Dual, Turns<Dual, Plain>>(values, site)
+    }
+}
+
+fn is_around_bat(values: &Values) -> Result<bool, String> {
     if values.number("inner") == 0.0 {
-        return build::<f64, Clcc<Bat>>(values, site);
+        return Ok(true);
     }
     for unused in [COARSE, HIGH, GAIN] {
         if Default::Is(values.number(unused.name)) != unused.default {
             return Err(format!("`{}` belongs to `bat`; `aimd` does not read it", unused.name));
         }
     }
-    build::<f64, Clcc<Plain>>(values, site)
+    Ok(false)
 }
 
 /// A PID controller in increments: (4), `y_k = y_{k-1} + b_0 x_k + b_1 x_{k-1} + b_2 x_{k-2}`.
@@ -210,12 +225,10 @@ enum Preemption {
     None,
 }
 
+/// What every class is steered by.
 #[derive(Debug)]
-struct Clcc<A> {
-    inner: A,
-    outer: Outer<f64>,
-    /// Intervals of the inner law in a period.
-    intervals: u32,
+struct Steering<N> {
+    outer: Outer<N>,
     period_s: f64,
     bound: bool,
     least: f64,
@@ -235,66 +248,40 @@ struct Steered {
     floor: f64,
 }
 
-/// What is remembered of a class.
+/// What is remembered of a class from one step to the next.
 #[derive(Debug, Clone, Copy)]
-struct State<N> {
-    inner: bat::State<N>,
+struct Held<N> {
     decrease: N,
     ratio: N,
-    /// Intervals since the last step.
-    since: u32,
-    /// Sums since the last step [packets]: of this class, of all.
-    arrived: N,
-    all_arrived: N,
-    departed: N,
-    all_departed: N,
     /// The last two errors, the newer first.
     errors: [N; 2],
 }
 
-impl<N> Fields<N> for State<N> {
-    const NAMES: &'static [(&'static str, &'static str)] =
-        &[("transmit", "1"), ("offered", "packets/s"), ("excess", "1"), ("decrease", "1"), ("ratio", "1")];
-    fn each(&mut self, f: &mut dyn FnMut(&mut N)) {
-        self.inner.each(f);
-        f(&mut self.decrease);
-        f(&mut self.ratio);
+/// What a period saw [packets]: of a class, of all.
+#[derive(Debug, Clone, Copy)]
+struct Sums<N> {
+    arrived: N,
+    all_arrived: N,
+    departed: N,
+    all_departed: N,
+}
+
+impl<N: Number> Sums<N> {
+    fn nothing() -> Self {
+        let zero = N::of(0.0);
+        Self { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero }
+    }
+
+    fn add(&mut self, seen: &Port<N>) {
+        self.arrived = self.arrived + seen.arrived;
+        self.all_arrived = self.all_arrived + seen.all_arrived;
+        self.departed = self.departed + seen.departed;
+        self.all_departed = self.all_departed + seen.all_departed;
     }
 }
 
-impl<A: Aimd> Clcc<A> {
-    /// The period is over.
-    fn control(&self, s: &mut State<f64>, seen: &Port<f64>, steered: Steered) {
-        let Steered { share, floor } = steered;
-        let reference = share / (1.0 - share);
-        let others = (s.all_departed - s.departed) / self.period_s;
-        let served = s.departed / self.period_s;
-        let (offered, all_offered) = (s.arrived / self.period_s, s.all_arrived / self.period_s);
-        if s.all_departed <= 0.0 {
-            return;
-        }
-        s.ratio = (served / others.max(self.least_others)).min(MOST_RATIO * reference);
-        let error = Outer::error(reference, s.ratio);
-        // Where even a probability of one cannot give the share, or the floor lets everything in.
-        let preempted = self.preemption != Preemption::None && (offered < seen.capacity * share || offered < floor);
-        let decrease = match self.preemption {
-            Preemption::Hold if preempted => s.decrease,
-            Preemption::Decay if preempted => s.decrease * (1.0 - self.decay),
-            _ => self.outer.step(s.decrease, [error, s.errors[0], s.errors[1]]),
-        };
-        s.errors = [error, s.errors[0]];
-        let start = self.inner.decrease(s.inner.class);
-        let most = if self.bound { self.inner.bound(all_offered) } else { None };
-        s.decrease = decrease.max(self.least * start).min(most.unwrap_or(MOST_DECREASE));
-    }
-}
-
-impl<A: Aimd> Law<f64> for Clcc<A> {
-    type Role = Queue;
-    type State = State<f64>;
-
+impl<N: Number> Steering<N> {
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let inner = A::compile(values, site)?;
         let classes = bat::classes(site);
         let steered = |class: &super::Class| {
             class.share.map(|share| {
@@ -319,20 +306,13 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
         if edges[0] > edges[1] {
             return Err(format!("`edge_near`, {}, is above `edge_far`, {}", edges[0], edges[1]));
         }
-        let (interval, period_s) = (inner.interval_s(), values.number("period"));
-        let intervals = libm::round(period_s / interval);
-        if intervals < 1.0 || (intervals * interval / period_s - 1.0).abs() > 1e-9 || intervals > f64::from(u32::MAX) {
-            return Err(format!("`period`, {period_s} s, is not a whole number of intervals of {interval} s"));
-        }
         Ok(Self {
-            inner,
             outer: Outer {
-                beta: ["beta_near", "beta_between", "beta_far"].map(|name| values.number(name)),
-                edges,
-                before: ["b1", "b2"].map(|name| values.number(name)),
+                beta: ["beta_near", "beta_between", "beta_far"].map(|name| N::of(values.number(name))),
+                edges: edges.map(N::of),
+                before: ["b1", "b2"].map(|name| N::of(values.number(name))),
             },
-            intervals: intervals as u32,
-            period_s,
+            period_s: values.number("period"),
             bound: values.switch("bound"),
             least: values.number("least"),
             preemption: match values.number("preemption") as u32 {
@@ -346,6 +326,87 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
         })
     }
 
+    /// The period is over: what becomes of the decrease of a class of the law `inner`.
+    fn turn<A: Aimd>(&self, inner: &A, class: usize, held: Held<N>, sums: &Sums<N>, capacity: N) -> Held<N> {
+        let (zero, period_s) = (N::of(0.0), N::of(self.period_s));
+        let Some(Steered { share, floor }) = self.steered[class] else { return held };
+        if sums.all_departed <= zero {
+            return held;
+        }
+        let reference = share / (1.0 - share);
+        let others = (sums.all_departed - sums.departed) / period_s;
+        let served = sums.departed / period_s;
+        let (offered, all_offered) = (sums.arrived / period_s, sums.all_arrived / period_s);
+        let ratio = (served / others.max(N::of(self.least_others))).min(N::of(MOST_RATIO * reference));
+        let error = Outer::error(N::of(reference), ratio);
+        // Where even a probability of one cannot give the share, or the floor lets everything in.
+        let preempted =
+            self.preemption != Preemption::None && (offered < capacity * N::of(share) || offered < N::of(floor));
+        let decrease = match self.preemption {
+            Preemption::Hold if preempted => held.decrease,
+            Preemption::Decay if preempted => held.decrease * N::of(1.0 - self.decay),
+            _ => self.outer.step(held.decrease, [error, held.errors[0], held.errors[1]]),
+        };
+        let most = if self.bound { inner.bound(all_offered.value()) } else { None };
+        Held {
+            decrease: decrease.max(N::of(self.least * inner.decrease(class))).min(N::of(most.unwrap_or(MOST_DECREASE))),
+            ratio,
+            errors: [error, held.errors[0]],
+        }
+    }
+}
+
+/// The law: the outer loop around an inner one.
+#[derive(Debug)]
+struct Clcc<A> {
+    inner: A,
+    steering: Steering<f64>,
+    /// Intervals of the inner law in a period.
+    intervals: u32,
+}
+
+/// What is remembered of a class.
+#[derive(Debug, Clone, Copy)]
+struct State<N> {
+    inner: bat::State<N>,
+    decrease: N,
+    ratio: N,
+    errors: [N; 2],
+    /// Intervals since the last step, and what they saw.
+    since: u32,
+    sums: Sums<N>,
+}
+
+impl<N> Fields<N> for State<N> {
+    const NAMES: &'static [(&'static str, &'static str)] =
+        &[("transmit", "1"), ("offered", "packets/s"), ("excess", "1"), ("decrease", "1"), ("ratio", "1")];
+    fn each(&mut self, f: &mut dyn FnMut(&mut N)) {
+        self.inner.each(f);
+        f(&mut self.decrease);
+        f(&mut self.ratio);
+    }
+}
+
+/// How many of the inner law's intervals make a period.
+fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
+    let intervals = libm::round(period_s / interval);
+    if intervals < 1.0 || (intervals * interval / period_s - 1.0).abs() > 1e-9 || intervals > f64::from(u32::MAX) {
+        return Err(format!("`period`, {period_s} s, is not a whole number of intervals of {interval} s"));
+    }
+    Ok(intervals as u32)
+}
+
+impl<A: Aimd> Law<f64> for Clcc<A> {
+    type Role = Queue;
+    type State = State<f64>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let inner = A::compile(values, site)?;
+        let steering = Steering::compile(values, site)?;
+        let intervals = intervals_of(inner.interval_s(), steering.period_s)?;
+        Ok(Self { inner, steering, intervals })
+    }
+
     fn start(&self) -> State<f64> {
         self.start_at(0)
     }
@@ -355,12 +416,9 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
             inner: bat::State::of(instance),
             decrease: self.inner.decrease(instance),
             ratio: 0.0,
-            since: 0,
-            arrived: 0.0,
-            all_arrived: 0.0,
-            departed: 0.0,
-            all_departed: 0.0,
             errors: [0.0; 2],
+            since: 0,
+            sums: Sums::nothing(),
         }
     }
 
@@ -370,15 +428,16 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
             return;
         }
         self.inner.step(&mut s.inner, s.decrease, seen);
-        let Some(steered) = self.steered[s.inner.class] else { return };
-        s.arrived += seen.arrived;
-        s.all_arrived += seen.all_arrived;
-        s.departed += seen.departed;
-        s.all_departed += seen.all_departed;
+        if self.steering.steered[s.inner.class].is_none() {
+            return;
+        }
+        s.sums.add(seen);
         s.since += 1;
         if s.since == self.intervals {
-            self.control(s, seen, steered);
-            (s.since, s.arrived, s.all_arrived, s.departed, s.all_departed) = (0, 0.0, 0.0, 0.0, 0.0);
+            let held = Held { decrease: s.decrease, ratio: s.ratio, errors: s.errors };
+            let held = self.steering.turn(&self.inner, s.inner.class, held, &s.sums, seen.capacity);
+            (s.decrease, s.ratio, s.errors) = (held.decrease, held.ratio, held.errors);
+            (s.since, s.sums) = (0, Sums::nothing());
         }
     }
 
@@ -389,6 +448,74 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
 
     fn needs(&self) -> Needs {
         self.inner.needs()
+    }
+}
+
+/// The outer loop without the law inside it: a tick is a whole period of its own, and what is seen with it is what the
+/// period saw.
+#[derive(Debug)]
+struct Turns<N, A> {
+    inner: A,
+    steering: Steering<N>,
+}
+
+numbers! {
+    /// What the outer loop remembers of a class.
+    struct Turned {
+        /// The decrease.
+        decrease: "1",
+        /// The last ratio.
+        ratio: "1",
+        /// The last error.
+        error: "1",
+        /// The one before.
+        error_before: "1",
+    }
+    frozen {
+        /// Which class it is.
+        class: usize,
+    }
+}
+
+impl<N: Number, A: Aimd> Law<N> for Turns<N, A> {
+    type Role = Queue;
+    type State = Turned<N>;
+
+    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+        let inner = A::compile(values, site)?;
+        let steering: Steering<N> = Steering::compile(values, site)?;
+        intervals_of(inner.interval_s(), steering.period_s)?;
+        Ok(Self { inner, steering })
+    }
+
+    fn start(&self) -> Turned<N> {
+        self.start_at(0)
+    }
+
+    fn start_at(&self, instance: usize) -> Turned<N> {
+        let zero = N::of(0.0);
+        let decrease = N::of(self.inner.decrease(instance));
+        Turned { decrease, ratio: zero, error: zero, error_before: zero, class: instance }
+    }
+
+    fn on(&self, s: &mut Turned<N>, event: Event, seen: &Port<N>) {
+        if event != Event::Tick {
+            return;
+        }
+        let mut sums = Sums::nothing();
+        sums.add(seen);
+        let held = Held { decrease: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
+        let held = self.steering.turn(&self.inner, s.class, held, &sums, seen.capacity);
+        (s.decrease, s.ratio, [s.error, s.error_before]) = (held.decrease, held.ratio, held.errors);
+    }
+
+    /// Nothing: what becomes of packets is the inner law's.
+    fn says(&self, _: &Turned<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: N::of(0.0), price_s: N::of(0.0) }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { tick_s: Some(self.steering.period_s), classes: true, bytes: true, ..Needs::LEAST }
     }
 }
 

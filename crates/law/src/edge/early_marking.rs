@@ -23,7 +23,7 @@ use alloc::string::{String, ToString};
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
 use crate::law::{Entry, Law, Linearises, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -97,9 +97,9 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
             "the paper, Algorithm 1 and (12)",
         ),
     ],
-    linearises: Linearises::No("the analysis has queues in its loop, and no conditioners yet"),
+    linearises: Linearises::ByItself,
     real: build::<f64, EarlyMarking<f64>>,
-    dual: None,
+    dual: Some(build::<Dual, EarlyMarking<Dual>>),
     fixed: None,
 };
 

@@ -46,6 +46,7 @@ pub(crate) struct Segment {
 
 /// Segments of a flow: what is acknowledged, what is in flight, what comes next.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Data {
     /// The first segment not acknowledged.
     pub(crate) una: u64,
@@ -54,17 +55,17 @@ pub(crate) struct Data {
     /// Segments there are to send.
     pub(crate) limit: u64,
     /// Recovery lasts until this segment is acknowledged.
-    recover: u64,
+    pub(crate) recover: u64,
     /// Transmissions from this one on were sent after the last congestion event.
     pub(crate) event: u64,
     /// Segments from this one on were sent once at the most.
     once: u64,
     records: Records,
-    rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 #[derive(Debug)]
-enum Rule {
+pub(crate) enum Rule {
     Sack(Sack),
     NewReno(NewReno),
 }
@@ -77,6 +78,12 @@ impl Data {
             Recovery::Reno => Rule::NewReno(NewReno::new(true, limited_transmit)),
         };
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, once: 0, records: Records::new(), rule }
+    }
+
+    /// Sends for the records that the next acknowledgement and the next segment need.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        self.records.fetch();
     }
 
     /// The number of the next transmission.
@@ -97,14 +104,17 @@ impl Data {
     }
 
     /// An acknowledgement arrived.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn hear(&mut self, heard: &Heard) -> Outcome {
-        let sent = self.records.sent(heard.tx);
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
-        let lost = match &mut self.rule {
+        let (sent, lost) = match &mut self.rule {
             Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event),
-            Rule::NewReno(newreno) => newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover),
+            Rule::NewReno(newreno) => {
+                let sent = self.records.sent(heard.tx);
+                (sent, newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover))
+            }
         };
         self.una = self.una.max(heard.cumulative);
         if lost {
@@ -129,7 +139,8 @@ impl Data {
     pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_segments: u64) -> Option<Segment> {
         let again = match &mut self.rule {
             Rule::Sack(sack) => {
-                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && !sack.urgent {
+                // One more would exceed the window, where as many as its whole packets are in flight.
+                if sack.in_flight > 0 && sack.in_flight >= window as u32 && !sack.urgent {
                     return None;
                 }
                 let again = sack.again(self.una);

@@ -50,7 +50,7 @@ impl Timer {
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
         }
         self.doublings = 0;
-        self.rto = (self.smoothed + 4 * self.variation).clamp(self.least, MOST.max(self.least));
+        self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
     }
 
     /// Restarts it at `now` (5.1, 5.3).

@@ -6,6 +6,8 @@ use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
 use penstock_law::{Fix, Number};
 
+use crate::ahead::fetch;
+
 use super::bottleneck::{Estimated, Probe};
 use super::estimation::{Estimates, Wanted};
 
@@ -50,10 +52,11 @@ impl<N: Clocked> Typed<N> {
         Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
     fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         let estimates = &mut self.estimates[flow];
-        if let Some(probe) = &ack.probe {
+        if let Some(probe) = ack.probe {
             estimates.probe(&self.wanted, now, probe, ack.rtt, ack.window);
         } else if let Some(rtt) = ack.rtt {
             estimates.sample(&self.wanted, rtt, ack.window);
@@ -94,7 +97,7 @@ impl<N: Clocked> Typed<N> {
 
 /// What an acknowledgement tells window control.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ack {
+pub(crate) struct Ack<'a> {
     /// The round trip it measured.
     pub(crate) rtt: Option<Time>,
     /// Packets it reports.
@@ -106,7 +109,7 @@ pub(crate) struct Ack {
     /// The window before it.
     pub(crate) window: f64,
     /// What laws that ask about the bottleneck are told besides.
-    pub(crate) probe: Option<Probe>,
+    pub(crate) probe: Option<&'a Probe>,
 }
 
 impl Windows {
@@ -135,11 +138,31 @@ impl Windows {
     }
 
     /// An acknowledgement; what the law says then, if it was told.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
     pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
         match self {
             Self::Real(t) => t.ack(flow, now, ack),
-            Self::Fixed(t) => t.ack(flow, now, ack),
+            Self::Fixed(_) => self.ack_fixed(flow, now, ack),
+        }
+    }
+
+    /// The same in fixed point, out of the way of the other.
+    #[inline(never)]
+    fn ack_fixed(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
+        let Self::Fixed(t) = self else { return None };
+        t.ack(flow, now, ack)
+    }
+
+    /// Sends for a flow's estimates.
+    #[inline]
+    pub(crate) fn fetch(&self, flow: usize) {
+        match self {
+            Self::Real(t) => {
+                fetch(&t.estimates[flow]);
+                fetch(&t.estimates[flow].path);
+            }
+            Self::Fixed(t) => fetch(&t.estimates[flow]),
         }
     }
 

@@ -171,7 +171,7 @@ fn margins(rows: &[MarginRow]) -> TableView {
 }
 
 /// The curves near the critical point: what matters happens within a few units of it, whatever the gain at rest.
-fn nyquist(view: &NyquistView) -> Figure {
+pub fn nyquist(view: &NyquistView) -> Figure {
     const NEAR: f64 = 2.5;
     let mut figure = Figure::new(
         if view.title.is_empty() { "Nyquist plot" } else { &view.title },

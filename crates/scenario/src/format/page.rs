@@ -14,7 +14,8 @@ Schema of the format, for editors.
 
 A scenario is a TOML file. Units stand in the text: `\"10 ms\"`, not `10`. A key that is not here is refused, and so is a
 setting that would change nothing; an error names file, line and key, what was found and what would do. There are no
-includes. `--set KEY=VALUE` wins over the file and over its sweep.
+includes. `--set KEY=VALUE` wins over the file and over its sweep. Results go by the names of links, groups, classes,
+customers and windows, so that those have neither dots nor slashes, but for `NAME/back`. A file has at most 64 MB.
 
 ## Quantities
 

@@ -70,7 +70,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadEr
         on_off: traffic::on_off(&fields, count, around.duration)?,
         class: fields
             .find("class")
-            .map(|item| item.name("write the name of a class, as in `\"tcp\"`"))
+            .map(|item| item.handle("write the name of a class, as in `\"tcp\"`"))
             .transpose()?
             .map(str::to_owned),
         access: traffic::access(&fields, around.packet)?,
@@ -204,6 +204,12 @@ fn rtt(fields: &Fields<'_>, count: u32, least: Time) -> Result<Rtt, ReadError> {
     let rtt = match &item.node.value {
         Value::List(_) => {
             let list = item.list(remedy)?.iter().map(Item::time).collect::<Result<Vec<_>, _>>()?;
+            if list.is_empty() {
+                return Err(item.wrong(
+                    "a list without round-trip times",
+                    format!("write one a flow, {count} of them, or leave `rtt` out"),
+                ));
+            }
             if list.len() != count as usize {
                 return Err(item.wrong(
                     format!("{} round-trip times for {count} flows", list.len()),

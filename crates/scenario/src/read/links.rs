@@ -11,8 +11,8 @@ use super::table::{Fields, Item};
 use super::trace::{Traces, mean_rate};
 use super::tree::Value;
 use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, WAY_BACK};
-use crate::model::{Buffer, By, Chosen, Group, Link, Packet, Scheduler, Service};
-use crate::quantity;
+use crate::model::{Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
+use crate::quantity::{self, Products};
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Line<'a> {
     pub(super) item: Item<'a>,
     pub(super) link: Link,
     /// Where the buffer was written, and how many bandwidth-delay products it is, if it is given so.
-    bdp: Option<(Item<'a>, f64)>,
+    bdp: Option<(Item<'a>, Products)>,
     /// Whether the buffer is that of the link before, whose way back this is.
     same_buffer: bool,
     /// Where the scheduler was written, if it was.
@@ -72,9 +72,9 @@ fn line<'a>(
     let (buffer, bdp) = buffer(&written, packet)?;
     let (aqm, needs) = aqm(&fields, None, rate, delay, packet)?;
     let (scheduler, scheduled) = scheduler(&fields, Scheduler::Fifo, &aqm, &needs, packet)?;
-    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+    let (loss, loss_spacing) = loss(&fields)?;
     let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss };
+    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss, loss_spacing };
     let bdp = bdp.map(|n| (written, n));
     lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled });
     Ok(duplex)
@@ -90,7 +90,13 @@ fn way_back<'a>(
 ) -> Result<(), ReadError> {
     let Some(there) = lines.last() else { return Ok(()) };
     let mut item = there.item.clone();
-    let mut link = Link { from: there.link.to.clone(), to: there.link.from.clone(), loss: 0.0, ..there.link.clone() };
+    let mut link = Link {
+        from: there.link.to.clone(),
+        to: there.link.from.clone(),
+        loss: 0.0,
+        loss_spacing: LossSpacing::Random,
+        ..there.link.clone()
+    };
     let (mut bdp, mut same_buffer, mut scheduled) = (there.bdp.clone(), true, None);
     if let Some(over) = over {
         let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
@@ -107,11 +113,29 @@ fn way_back<'a>(
         let needs;
         (link.aqm, needs) = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
         (link.scheduler, scheduled) = scheduler(&fields, link.scheduler, &link.aqm, &needs, packet)?;
-        link.loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+        (link.loss, link.loss_spacing) = loss(&fields)?;
         item = over;
     }
     lines.push(Line { name, item, link, bdp, same_buffer, scheduler: scheduled });
     Ok(())
+}
+
+/// What is lost on the line, and how it is spaced.
+fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), ReadError> {
+    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
+    let Some(item) = fields.find("loss_spacing") else { return Ok((loss, LossSpacing::Random)) };
+    let spacing = item.choice()?;
+    if loss > 0.0 || spacing == LossSpacing::Random {
+        return Ok((loss, spacing));
+    }
+    // Defaults are for those who can use them.
+    if item.node.inherited {
+        return Ok((loss, LossSpacing::Random));
+    }
+    Err(item.wrong(
+        "nothing is lost on this line, so `loss_spacing` would change nothing",
+        "leave it out, or write a `loss` above zero",
+    ))
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
@@ -220,7 +244,7 @@ pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, 
 }
 
 /// A buffer, or how many bandwidth-delay products it is.
-pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<f64>), ReadError> {
+pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<Products>), ReadError> {
     let remedy =
         "write `unlimited`, or packets, bytes or bandwidth-delay products, as in `100 packets`, `8 MB`, `1 bdp`";
     let text = item.as_text().ok_or_else(|| item.is_not("a buffer", remedy))?;
@@ -229,7 +253,7 @@ pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<
     }
     if let Some(products) = quantity::bdp(text) {
         let products = products.map_err(|e| item.because(e))?;
-        if !(products > 0.0 && products <= 1e6) {
+        if !(products.count > 0.0 && products.count <= 1e6) {
             return Err(item.wrong(format!("`{text}` is out of range"), "write more than 0 bdp, at most 1000000"));
         }
         return Ok((Buffer::Unlimited, Some(products)));
@@ -279,7 +303,7 @@ fn aqm(
     Ok((chosen, needs))
 }
 
-/// Turns bandwidth-delay products into packets of full size, rounded up. `largest_rtts` are, for each link, those of the
+/// Turns bandwidth-delay products into packets of full size or into bytes, rounded up. `largest_rtts` are, for each link, those of the
 /// flows whose data or acknowledgements cross it.
 pub(super) fn settle_buffers(
     lines: &mut [Line<'_>],
@@ -296,10 +320,14 @@ pub(super) fn settle_buffers(
                 "write packets or bytes, as in `100 packets`",
             ));
         };
-        let packets = products * line.link.rate.bit_per_s() * rtt.seconds() / wire.bits();
+        let bits = products.count * line.link.rate.bit_per_s() * rtt.seconds();
         // What is a whole number but for the rounding of the product is that number.
-        let packets = (packets * (1.0 - 1e-12)).ceil().clamp(1.0, 1e15);
-        line.link.buffer = Buffer::Packets(packets as u64);
+        let whole = |x: f64| (x * (1.0 - 1e-12)).ceil().clamp(1.0, 1e15) as u64;
+        line.link.buffer = if products.of_bytes {
+            Buffer::Bytes(Bytes(whole(bits / 8.0).max(wire.0)))
+        } else {
+            Buffer::Packets(whole(bits / wire.bits()))
+        };
     }
     Ok(())
 }

@@ -103,9 +103,19 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     };
     // Once more, now that it is known what classes may ask.
     for ((name, link), place) in scenario.links.iter().zip(&places) {
-        law::compile(place, &link.aqm, &scenario.site(name))?;
+        law::compile(place, &link.aqm, &scenario.site(name)).map_err(|error| {
+            let remedy = with_class_names(&error.remedy, &scenario.class_names());
+            ReadError { remedy, ..error }
+        })?;
     }
     Ok(scenario)
+}
+
+/// Laws know classes by their place only: `class 2` becomes the third one's name.
+fn with_class_names(why: &str, names: &[&str]) -> String {
+    let named =
+        |why: String, (at, name): (usize, &&str)| why.replace(&format!("class {at} "), &format!("the class `{name}` "));
+    names.iter().enumerate().fold(why.to_owned(), named)
 }
 
 /// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that do not say otherwise.

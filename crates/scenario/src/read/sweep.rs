@@ -43,7 +43,7 @@ pub(super) fn axes<'a>(
     let remedy = "write lists of values, as in `\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]`";
     let (mut axes, mut cases, mut seeds) = (Vec::new(), Vec::new(), None);
     let mut paths: Vec<Vec<String>> = Vec::new();
-    for (key, item) in sweep.entries(remedy)? {
+    for (key, item) in sweep.settings(remedy)? {
         match key {
             "seed" => {
                 seeds = Some(seed_axis(&item, first_seed)?);
@@ -115,7 +115,7 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
     let mut steps: Vec<Step<'a>> = Vec::new();
     for case in item.list(remedy)? {
         let (mut label, mut changes) = (None, Vec::new());
-        for (key, item) in case.entries(remedy)? {
+        for (key, item) in case.settings(remedy)? {
             if key == "name" {
                 label = Some((item.name("write the case's name in quotation marks")?.to_owned(), item));
             } else {

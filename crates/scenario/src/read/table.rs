@@ -73,6 +73,12 @@ impl<'a> Item<'a> {
         Ok(name)
     }
 
+    /// A name that results go by.
+    pub(super) fn handle(&self, remedy: &str) -> Result<&'a str, ReadError> {
+        let name = self.name(remedy)?;
+        if is_handle(name) { Ok(name) } else { Err(self.is_not("a name", HANDLE)) }
+    }
+
     pub(super) fn switch(&self) -> Result<bool, ReadError> {
         match self.node.value {
             Value::Switch(on) => Ok(on),
@@ -203,14 +209,25 @@ impl<'a> Item<'a> {
         self.node.table()?.get(key).map(|node| self.below(key, node))
     }
 
-    /// The entries of a table whose keys are names.
+    /// The entries of a table whose keys are names that results go by.
     pub(super) fn entries(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
+        // A duplex link has a way back of its own.
+        let own = |name: &'a str| name.strip_suffix("/back").filter(|_| self.path == "links").unwrap_or(name);
+        self.entries_where(|name| is_handle(own(name)), remedy)
+    }
+
+    /// The entries of a table whose keys are keys of the scenario, or names of axes.
+    pub(super) fn settings(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
+        self.entries_where(|key| !key.is_empty() && !key.chars().any(char::is_control), remedy)
+    }
+
+    fn entries_where(&self, fits: impl Fn(&'a str) -> bool, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
         let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
         let mut entries = Vec::new();
         for (name, node) in table {
             let item = self.below(name, node);
-            if name.is_empty() || name.chars().any(char::is_control) {
-                return Err(item.at_key(format!("`{name}` is not a name"), "write letters, digits, `-` or `_`"));
+            if !fits(name) {
+                return Err(item.at_key(format!("`{name}` is not a name"), HANDLE));
             }
             entries.push((name.as_str(), item));
         }
@@ -290,6 +307,15 @@ impl<'a> Fields<'a> {
     ) -> Result<T, ReadError> {
         self.find(key).map_or(Ok(default), read)
     }
+}
+
+/// What would do for a name that results go by.
+const HANDLE: &str = "write letters, digits, `-` or `_`";
+
+/// Whether results can go by a name: it is a part of dotted paths such as `links.NAME.utilization`, and may be one of a
+/// file's name, so that it has neither dots nor slashes.
+fn is_handle(name: &str) -> bool {
+    !name.is_empty() && !name.chars().any(|c| c.is_control() || matches!(c, '.' | '/' | '\\'))
 }
 
 /// An error at a place.

@@ -246,6 +246,10 @@ fn a_bandwidth_delay_product_is_packets_rounded_up() {
     assert_eq!(scenario(LAB).links["bottleneck"].buffer, Buffer::Packets(7775));
     assert_eq!(scenario(LAB).links["bottleneck/back"].buffer, Buffer::Packets(7775));
     assert_eq!(scenario(&with("1 bdp", "0.5 bdp")).links["bottleneck"].buffer, Buffer::Packets(3888));
+    // 622 Mbit/s for 0.1 s; a buffer of bytes holds one packet at least.
+    let bytes = |text| scenario(&with("1 bdp", text)).links["bottleneck"].buffer;
+    assert_eq!(bytes("1 bdp of bytes"), Buffer::Bytes(Bytes(7_775_000)));
+    assert_eq!(bytes("0.00001 bdp of bytes"), Buffer::Bytes(Bytes(1000)));
     assert_eq!(scenario(&with("1 bdp", "8 MB")).links["bottleneck"].buffer, Buffer::Bytes(Bytes(8_000_000)));
     let spread = with("\"100 ms\"", "{ uniform = [\"40 ms\", \"200 ms\"] }");
     assert_eq!(scenario(&spread).links["bottleneck"].buffer, Buffer::Packets(15550));

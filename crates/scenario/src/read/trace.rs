@@ -67,7 +67,7 @@ impl<'a> Traces<'a> {
             ));
         };
         let text = load(file).map_err(|why| {
-            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that is there")
+            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
         })?;
         let (opportunities, period) = parse(&text).map_err(|(line, found, remedy)| ReadError {
             file: Arc::from(file),

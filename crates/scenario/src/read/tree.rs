@@ -61,17 +61,38 @@ pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Node, ReadError> {
     match DeTable::parse(text) {
         Ok(table) => Ok(table_node(table.get_ref(), &|offset| lines.at(offset), lines.at(0))),
         Err(error) => {
-            let Origin::Line(line) = lines.at(error.span().map_or(0, |s| s.start)) else { unreachable!("of a file") };
+            let span = error.span().unwrap_or_default();
+            let Origin::Line(line) = lines.at(span.start) else { unreachable!("of a file") };
+            let twice = if error.message() == "duplicate key" { text.get(span) } else { None };
+            let remedy = twice.map_or_else(|| one_line(error.message()), |key| stands_twice(text, key, line));
             Err(ReadError {
                 file: file.clone(),
                 line: Some(line),
                 key: String::new(),
                 found: "not TOML".into(),
-                remedy: one_line(error.message()),
+                remedy,
                 context: None,
             })
         }
     }
+}
+
+/// What is said of a key that stands on `line` for the second time: where it stood first, as far as lines tell.
+fn stands_twice(text: &str, key: &str, line: u32) -> String {
+    let before = || text.lines().zip(1u32..).take_while(|(_, number)| *number < line);
+    let is_header = |text: &str| text.trim_start().starts_with('[');
+    let second = text.lines().nth(line as usize - 1).unwrap_or_default();
+    let first = if is_header(second) {
+        before().find(|(text, _)| text.trim() == second.trim()).map(|(_, number)| number)
+    } else {
+        let names =
+            |text: &str| text.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
+        // A key belongs to the header above it.
+        let table = before().filter(|(text, _)| is_header(text)).last().map_or(0, |(_, number)| number);
+        before().find(|(text, number)| *number > table && names(text)).map(|(_, number)| number)
+    };
+    let first = first.map(|first| format!(", first on line {first}")).unwrap_or_default();
+    format!("the key `{key}` stands here twice{first}: leave one of them out")
 }
 
 /// Reads the value of `--set KEY=VALUE`: TOML, or else the text as it stands.

@@ -6,8 +6,8 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use crate::summary::{
-    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
-    Transfers,
+    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, PathSummary,
+    Summary, Transfers,
 };
 
 const HEAD: &str = "\
@@ -98,6 +98,11 @@ pub fn reference() -> String {
         &mut page,
         "`engine`",
         "What the run cost: the only numbers that differ between two runs of a seed.",
+    );
+    table::<PathSummary>(
+        &mut page,
+        "`path`",
+        "The emulated path of the Linux world, over the whole run: how far it was off, and what was found at its ends.",
     );
     page.push('\n');
     page + SERIES

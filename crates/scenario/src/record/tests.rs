@@ -97,6 +97,7 @@ fn run(seed: u64) -> Run {
         windows: [("w".to_owned(), whole.clone())].into_iter().collect(),
         whole,
         engine: Engine { events: 5, wall_s: 0.25, ..Engine::default() },
+        path: None,
     };
     Run { summary, flows, series: vec![series("links", 3), series("flows", 0), series("transfers", 5)] }
 }

@@ -317,3 +317,29 @@ fn shares_follow_on_either_law_and_with_more_classes() {
     );
     assert!(open.iter().all(|x| (x - 100.0 / 3.0).abs() < 1.5), "{open:?}");
 }
+
+/// The loop that the analysis is given is the one that is simulated: the same decreases, period by period.
+#[test]
+fn the_loop_alone_turns_as_the_whole_law_does() {
+    let settings = [("b1", 0.2), ("b2", -0.05), ("preemption", 1.0)];
+    let (whole, classes) = (clcc(&settings), site(vec![OF_SHARE, Class::FREE]));
+    let alone = Turns::<Dual, Bat>::compile(&values(&settings), &classes).unwrap();
+    let (mut s, mut t) = (whole.start(), alone.start());
+    let periods =
+        [(90.0, 160.0, 40.0), (90.0, 160.0, 33.0), (15.0, 100.0, 15.0), (90.0, 1000.0, 99.0), (90.0, 95.0, 31.0)];
+    for (own, all, served) in periods {
+        second(&whole, &mut s, (own, all), (served, 100.0));
+        let packets = |mbit: f64| Dual::of(mbit * 1e6 / 12_000.0);
+        let seen = Port {
+            arrived: packets(own),
+            capacity: Dual::of(S),
+            departed: packets(served),
+            all_arrived: packets(all),
+            all_departed: packets(100.0),
+            ..Port::nothing()
+        };
+        alone.on(&mut t, Event::Tick, &seen);
+        assert!((t.decrease.value / s.decrease - 1.0).abs() < 1e-9, "{t:?} {s:?}");
+        assert!((t.error.value - s.errors[0]).abs() < 1e-9 && (t.error_before.value - s.errors[1]).abs() < 1e-9);
+    }
+}

@@ -11,6 +11,8 @@ use super::{Heard, Segment};
 #[derive(Debug, Default)]
 pub(crate) struct NewReno {
     duplicates: u32,
+    /// Duplicates came, something is to be sent again, or fast recovery goes on.
+    trouble: bool,
     /// Packets the window is widened by, because duplicates say that they have left the network.
     inflation: u64,
     /// In fast recovery.
@@ -53,8 +55,17 @@ impl NewReno {
         self.urgent.is_some() || self.back < self.back_to
     }
 
+    #[inline]
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
         records.settle(heard.cumulative, || {});
+        if self.trouble || heard.cumulative <= una {
+            return self.hear_in_trouble(heard, una, fresh, recover);
+        }
+        false
+    }
+
+    #[cold]
+    fn hear_in_trouble(&mut self, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
         if heard.cumulative > una {
             self.back = self.back.max(heard.cumulative);
             self.duplicates = 0;
@@ -67,12 +78,14 @@ impl NewReno {
                     self.inflation = (self.inflation + 1).saturating_sub(heard.cumulative - una);
                 }
             }
+            self.trouble = self.fast || self.back_to > heard.cumulative;
             return false;
         }
         if heard.cumulative < una || una == fresh {
             return false;
         }
         self.duplicates += 1;
+        self.trouble = true;
         if self.fast {
             self.inflation += 1;
         } else if self.duplicates == 3 && (self.reno || una >= recover) && una >= self.back_to {
@@ -82,7 +95,18 @@ impl NewReno {
         false
     }
 
+    #[inline]
     pub(super) fn pick(&self, una: u64, fresh: u64, window: f64) -> Pick {
+        if !self.trouble {
+            // New data, while one more does not exceed the window: fewer than its whole packets are in flight.
+            let flight = fresh - una;
+            return if flight > 0 && flight >= u64::from(window as u32) { Pick::Nothing } else { Pick::Fresh };
+        }
+        self.pick_in_recovery(una, fresh, window)
+    }
+
+    #[cold]
+    fn pick_in_recovery(&self, una: u64, fresh: u64, window: f64) -> Pick {
         if let Some(seq) = self.urgent {
             return Pick::Again(seq);
         }
@@ -98,7 +122,8 @@ impl NewReno {
     }
 
     pub(super) fn sent(&mut self, segment: Segment) {
-        if self.urgent == Some(segment.seq) {
+        if !self.trouble {
+        } else if self.urgent == Some(segment.seq) {
             self.urgent = None;
         } else if segment.again {
             self.back = segment.seq + 1;
@@ -106,7 +131,7 @@ impl NewReno {
     }
 
     pub(super) fn timeout(&mut self, records: &mut Records, una: u64, fresh: u64) {
-        *self = Self { back: una, back_to: fresh, ..Self::new(self.reno, self.limited_transmit) };
+        *self = Self { trouble: true, back: una, back_to: fresh, ..Self::new(self.reno, self.limited_transmit) };
         // Transmissions before the timeout say nothing any more.
         records.base = records.next;
     }

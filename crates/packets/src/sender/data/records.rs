@@ -1,5 +1,6 @@
 //! What was sent, in order of transmission: 16 bytes a packet in flight.
 
+use crate::ahead::fetch;
 use crate::packet::expand;
 
 /// A transmission.
@@ -11,6 +12,8 @@ pub(super) struct Record {
     pub(super) seq: u32,
     pub(super) fate: Fate,
 }
+
+const _: () = assert!(size_of::<Record>() == 16);
 
 /// What is known of a transmission.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,8 +35,9 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// None yet, and no memory for any.
     pub(super) fn new() -> Self {
-        Self { ring: vec![Record::default(); 4], base: 0, next: 0 }
+        Self { ring: Vec::new(), base: 0, next: 0 }
     }
 
     #[inline]
@@ -44,6 +48,15 @@ impl Records {
         let at = self.slot(self.next);
         self.ring[at] = Record { sent: now, seq: seq as u32, fate: Fate::InFlight };
         self.next += 1;
+    }
+
+    /// Sends for the oldest, and for the place of the next.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        if !self.ring.is_empty() {
+            fetch(&self.ring[self.slot(self.base)]);
+            fetch(&self.ring[self.slot(self.next)]);
+        }
     }
 
     /// When a transmission was sent, if it is still kept.
@@ -93,7 +106,7 @@ impl Records {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Record::default(); self.ring.len() * 2];
+        let mut ring = vec![Record::default(); (self.ring.len() * 2).max(4)];
         let mask = ring.len() - 1;
         for tx in self.base..self.next {
             ring[tx as usize & mask] = self.ring[self.slot(tx)];

@@ -9,7 +9,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     // Not TOML.
     ("format = 1", "format = = 1", "lab.toml:1: not TOML: "),
     ("title = \"a lab\"", "title = \"a lab", "lab.toml:2: not TOML: "),
-    ("count = 100", "count = 100\ncount = 3", "lab.toml:17: not TOML: duplicate key"),
+    ("count = 100", "count = 100\ncount = 3", "lab.toml:17: not TOML: the key `count` stands here twice, first on line 16: leave one of them out"),
+    ("[flows.ftp]", "[links.bottleneck]\n[flows.ftp]", "lab.toml:15: not TOML: the key `bottleneck` stands here twice, first on line 7: leave one of them out"),
+    ("[flows.ftp]", "[links.bottleneck.aqm]\nlaw = \"red\"\n[flows.x]\ncount = 1\n[flows.ftp]\nrtt = \"1 s\"", "lab.toml:24: not TOML: the key `rtt` stands here twice, first on line 20: leave one of them out"),
+    ("law = \"newreno\"", "law = \"newreno\", law = \"fast\"", "lab.toml:20: not TOML: the key `law` stands here twice: leave one of them out"),
     ("[flows.ftp]", "[flows.ftp", "lab.toml:15: not TOML: "),
     // The top.
     ("format = 1\n", "", "lab.toml:1: format: missing: write `format = 1`"),
@@ -65,6 +68,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "loss = 1.0", "lab.toml:13: links.bottleneck.loss: `1` is not a probability of loss: write a number from 0 to below 1"),
     ("duplex = true", "loss = nan", "lab.toml:13: links.bottleneck.loss: `NaN` is not a number"),
     ("duplex = true", "loss = -0.1", "lab.toml:13: links.bottleneck.loss: `-0.1` is not a probability"),
+    ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: nothing is lost on this line, so `loss_spacing` would change nothing: leave it out"),
+    ("duplex = true", "loss = 0.1\nloss_spacing = \"evenly\"", "lab.toml:14: links.bottleneck.loss_spacing: `evenly` is not known here: did you mean `even`? Known: `random`, `even`"),
     ("duplex = true", "bufer = \"x\"", "lab.toml:13: links.bottleneck.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
     ("duplex = true", "aqm = \"red\"", "lab.toml:13: links.bottleneck.aqm: `red` is not a table that names a law (AQM): write `{ law = \"red\" }`"),
     ("duplex = true", "aqm = { ecn = true }", "lab.toml:13: links.bottleneck.aqm: `{ ecn = true }` is not a table that names a law: add `law`"),
@@ -86,7 +91,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"622 Mbit/s\"", "[[\"0 s\", \"0 bit/s\"], [\"1 s\", \"1 Mbit/s\"]]", "lab.toml:10: links.bottleneck.rate: a link that begins with an outage: write a first rate above zero"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"],\n[\"2 s\", \"1 Mbps\"]]", "lab.toml:11: links.bottleneck.rate[1][1]: `1 Mbps` is not a rate"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"], [\"2 s\", \"2 Mbit/s\"],\n[\"2 s\", \"1 Mbit/s\"]]", "lab.toml:11: links.bottleneck.rate[2][0]: `2 s` does not come after 2 s: write the times in order"),
-    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that is there"),
+    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that can be"),
     ("\"622 Mbit/s\"", "{ tarce = \"file\" }", "lab.toml:10: links.bottleneck.rate.tarce: the key `tarce` is unknown here: did you mean `trace`?"),
     ("\"622 Mbit/s\"", "{ trace = \"cellular.trace\", sha256 = \"7\" }", "lab.toml:10: links.bottleneck.rate.sha256: `7` is not a SHA-256: write the 64 digits"),
     ("\"622 Mbit/s\"", "{}", "lab.toml:10: links.bottleneck.rate.trace: missing: name its file"),
@@ -100,6 +105,14 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "scheduler = { law = \"drr\", by = \"class\" }", "lab.toml:13: links.bottleneck.scheduler: no flow that crosses `bottleneck` has a class: give a group of flows a `class`"),
     // Flows.
     ("[flows.ftp]", "[flows.\"\"]", "lab.toml:15: flows.\"\": `` is not a name"),
+    ("[flows.ftp]", "[flows.\"..\"]", "lab.toml:15: flows.\"..\": `..` is not a name: write letters, digits, `-` or `_`"),
+    ("[flows.ftp]", "[flows.\"a/b\"]", "lab.toml:15: flows.\"a/b\": `a/b` is not a name: write letters, digits, `-` or `_`"),
+    ("[flows.ftp]", "[flows.\"a.b\"]", "lab.toml:15: flows.\"a.b\": `a.b` is not a name"),
+    ("[links.bottleneck]", "[links.\"/etc/back\"]", "lab.toml:7: links.\"/etc/back\": `/etc/back` is not a name"),
+    ("[links.bottleneck]", "[links.\"/back\"]", "lab.toml:7: links.\"/back\": `/back` is not a name"),
+    ("[flows.ftp]", "[flows.\"a/back\"]", "lab.toml:15: flows.\"a/back\": `a/back` is not a name"),
+    ("[flows.ftp]", "[windows]\n\"1/2\" = [\"5 s\", \"6 s\"]\n[flows.ftp]", "lab.toml:16: windows.\"1/2\": `1/2` is not a name"),
+    ("cc = {", "class = \"a/b\"\ncc = {", "lab.toml:20: flows.ftp.class: `a/b` is not a name"),
     ("count = 100", "count = 0", "lab.toml:16: flows.ftp.count: `0` is out of range: write a whole number from 1 to 10000000"),
     ("count = 100", "count = 1e30", "lab.toml:16: flows.ftp.count: `1e30` is not a whole number"),
     ("count = 100", "count = 1000000000000000000000000000000", "lab.toml:16: flows.ftp.count: `1000000000000000000000000000000` is out of range"),
@@ -120,6 +133,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"100 ms\"", "{ uniform = [\"200 ms\", \"40 ms\"] }", "lab.toml:19: flows.ftp.rtt.uniform: `[\"200 ms\", \"40 ms\"]` ends before it begins"),
     ("\"100 ms\"", "{ normal = [\"200 ms\", \"40 ms\"] }", "lab.toml:19: flows.ftp.rtt.normal: the key `normal` is unknown here"),
     ("\"100 ms\"", "{}", "lab.toml:19: flows.ftp.rtt: `{}` is not a round-trip time"),
+    ("\"100 ms\"", "[]", "lab.toml:19: flows.ftp.rtt: a list without round-trip times: write one a flow, 100 of them, or leave `rtt` out"),
     ("\"100 ms\"", "[\"40 ms\", \"50 ms\"]", "lab.toml:19: flows.ftp.rtt: 2 round-trip times for 100 flows: write one a flow, or `count = 2`"),
     ("\"100 ms\"", "[40, 50]", "lab.toml:19: flows.ftp.rtt[0]: `40` is not a duration"),
     ("\"100 ms\"", "[\n\"40 ms\",\n50]", "lab.toml:21: flows.ftp.rtt[1]: `50` is not a duration"),
@@ -512,6 +526,8 @@ fn contracts_of_classes_are_held_against_the_links_they_cross() {
     let expected = "lab.toml:14: links.bottleneck.aqm: the law `bat` cannot run like this: its parameters contradict each other or \
                     the place: the floors of its classes add up to 700000000 bit/s, which is more than the line's 622000000 bit/s";
     assert_eq!(said, expected);
+    let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"aimd\" }", 1));
+    assert!(said.ends_with("`aimd` keeps no guarantees, but the class `udp` has a floor or a ceiling"), "{said}");
     let fits = over.replacen("300 Mbit/s", "222 Mbit/s", 1).replacen(
         "duplex = true",
         "duplex = true\naqm = { law = \"clcc\" }",

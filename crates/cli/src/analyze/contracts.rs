@@ -1,0 +1,127 @@
+//! Customers and their conditioners, as a page.
+
+use penstock_fluid::Verdict;
+use penstock_fluid::contracts::{AtRest, Contracts, CustomerLoop};
+use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView};
+use penstock_report::number::significant;
+use penstock_report::page::{Column, TableView};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::write::print;
+
+use super::{row, word};
+use crate::arguments::Analyze;
+use crate::machine;
+
+pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+    let limit = format!("; `{}` comes nearest to its border", of.limiting_customer);
+    let (stable, verdict) = match of.verdict {
+        Verdict::Stable => (Some(true), format!("Every conditioner's loop is locally stable{limit}.")),
+        Verdict::Unstable => (Some(false), format!("Not every conditioner's loop is stable{limit}.")),
+        Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
+    };
+    let without = of.customers.iter().filter_map(|customer| customer.why.clone());
+    let at = of.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
+    AnalysisView {
+        title: of.title.clone(),
+        header: machine::facts(),
+        stable,
+        verdict,
+        equilibrium: loops(of).flat_map(|(customer, at)| equilibrium(customer, at)).collect(),
+        margins: loops(of).flat_map(|(customer, at)| margins(&customer.name, at)).collect(),
+        nyquist: vec![NyquistView {
+            title: "Loop gain of each customer".into(),
+            caption: "With all that is counted; the loop is stable if the curve leaves -1 to its left.".into(),
+            curves: loops(of).filter_map(|(customer, at)| curve(&customer.name, at)).collect(),
+        }],
+        figures: Vec::new(),
+        notes: of.warnings.iter().cloned().chain(without).chain(of.assumptions.iter().cloned()).collect(),
+        scenario_text: print(scenario),
+        command: format!("penstock analyze {}{at}", arguments.file.display()),
+    }
+}
+
+fn loops(of: &Contracts) -> impl Iterator<Item = (&CustomerLoop, &AtRest)> {
+    of.customers.iter().filter_map(|customer| Some((customer, customer.at_rest.as_ref()?)))
+}
+
+fn margins(name: &str, at: &AtRest) -> Vec<MarginRow> {
+    let mut rows: Vec<MarginRow> = at
+        .readings
+        .iter()
+        .map(|reading| row(format!("{name}: {}", word(&reading.reading)), &reading.margins))
+        .collect();
+    rows.extend(at.paper.as_ref().map(|paper| row(format!("{name}: (8) with the bucket"), &paper.margins)));
+    rows
+}
+
+fn curve(name: &str, at: &AtRest) -> Option<CurveView> {
+    let points = at.readings.last()?.nyquist.first()?;
+    Some(CurveView {
+        name: name.to_owned(),
+        colour: None,
+        comparison: false,
+        points: points.iter().map(|p| (p.re, p.im)).collect(),
+    })
+}
+
+fn equilibrium(customer: &CustomerLoop, at: &AtRest) -> Vec<EquilibriumRow> {
+    let mut rows = Vec::new();
+    let mut add = |entity: &str, quantity: &str, value: f64, unit: &str| {
+        rows.push(EquilibriumRow {
+            entity: entity.to_owned(),
+            quantity: quantity.to_owned(),
+            value,
+            unit: unit.to_owned(),
+        });
+    };
+    add(&customer.name, "rate", at.rate_packets_per_s, "packets/s");
+    add(&customer.name, "rate in profile", at.in_profile_packets_per_s, "packets/s");
+    add(&customer.name, "probability of being out of profile", at.out_probability, "");
+    add(&customer.name, "level of the bucket", at.level_packets, "packets");
+    for sender in &at.classes {
+        add(&sender.name, "rate of a flow", sender.rate_packets_per_s, "packets/s");
+        if let Some(window) = sender.window_packets {
+            add(&sender.name, "window of a flow", window, "packets");
+        }
+        add(&sender.name, "round-trip time", sender.rtt_s, "s");
+    }
+    rows
+}
+
+/// The controller that each conditioner is, and the paper's loop at its zero.
+pub(super) fn tables(of: &Contracts) -> Vec<TableView> {
+    let mut table = TableView::new(
+        "The controller that each conditioner is, from its own update; the paper's loop for its flows",
+        vec![
+            Column::words("Customer"),
+            Column::numbers("K", "1/(packet s)"),
+            Column::numbers("z", "rad/s"),
+            Column::numbers("k1", "1/packet"),
+            Column::numbers("k2", "1/packet"),
+            Column::numbers("W0", "packets"),
+            Column::numbers("p0", ""),
+            Column::numbers("a", "rad/s"),
+            Column::numbers("(8) as printed, at z", ""),
+            Column::numbers("with the bucket", ""),
+            Column::numbers("Phase there", "\u{b0}"),
+        ],
+    );
+    for (customer, at) in loops(of) {
+        let Some(controller) = at.controller else { continue };
+        let mut cells = vec![customer.name.clone()];
+        cells.extend([controller.gain, controller.zero].map(|x| significant(x, 5)));
+        cells.extend([controller.k1, controller.k2].map(|x| significant(x, 7)));
+        match &at.paper {
+            Some(paper) => {
+                let four = [paper.window_packets, paper.probability, paper.pole_rad_per_s, paper.printed_gain_at_zero];
+                cells.extend(four.map(|x| significant(x, 4)));
+                cells.push(significant(paper.gain_at_zero, 4));
+                cells.push(format!("{:.2}", paper.phase_at_zero_deg));
+            }
+            None => cells.extend((0..6).map(|_| String::new())),
+        }
+        table.rows.push(cells);
+    }
+    table.drop_empty_columns();
+    if table.rows.is_empty() { Vec::new() } else { vec![table] }
+}

@@ -1,0 +1,81 @@
+//! Loops that a law closes around classes of traffic, as a page.
+
+use penstock_fluid::Verdict;
+use penstock_fluid::outer::OuterLoops;
+use penstock_report::assemble::{AnalysisView, EquilibriumRow};
+use penstock_report::number::significant;
+use penstock_report::page::{Column, TableView};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::write::print;
+
+use crate::arguments::Analyze;
+use crate::machine;
+
+pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+    let (stable, verdict) = match of.verdict {
+        Verdict::Stable => (true, "Every outer loop comes to rest where classes settle by their constants."),
+        _ => (false, "Not every outer loop comes to rest where classes settle by their constants."),
+    };
+    let mut equilibrium = Vec::new();
+    for l in &of.outer_loops {
+        let mut add = |quantity: String, value: f64, unit: &str| {
+            equilibrium.push(EquilibriumRow { entity: l.class.clone(), quantity, value, unit: unit.to_owned() });
+        };
+        add("served over what all others are".into(), l.reference_ratio, "");
+        add("period".into(), l.period_s, "s");
+        add(format!("change of `{}` over a small error", l.turns), l.gain, "");
+        add("largest such change of any error".into(), l.steepest_gain, "");
+    }
+    AnalysisView {
+        title: of.title.clone(),
+        header: machine::facts(),
+        stable: Some(stable),
+        verdict: verdict.to_owned(),
+        equilibrium,
+        margins: Vec::new(),
+        nyquist: Vec::new(),
+        figures: Vec::new(),
+        notes: of.warnings.iter().chain(&of.assumptions).cloned().collect(),
+        scenario_text: print(scenario),
+        command: format!("penstock analyze {}", arguments.file.display()),
+    }
+}
+
+/// Multipliers by what lies between, the exponents that each loop bears, and how it arrives from far.
+pub(super) fn tables(of: &OuterLoops) -> Vec<TableView> {
+    let mut plants = TableView::new(
+        "What an error is multiplied by each period, where the ratio goes as the number turned to the power of -gamma",
+        vec![
+            Column::words("Class"),
+            Column::words("Where"),
+            Column::numbers("gamma", ""),
+            Column::numbers("Multiplier", ""),
+            Column::numbers("Modulus, a period late", ""),
+        ],
+    );
+    let mut bounds = TableView::new(
+        "The largest exponent for which it comes to rest",
+        vec![Column::words("Class"), Column::numbers("At once", ""), Column::numbers("A period late", "")],
+    );
+    let mut arrivals = TableView::new(
+        "Periods until it stays within a twentieth, for gamma = 1",
+        vec![
+            Column::words("Class"),
+            Column::numbers("From, over what it should be", ""),
+            Column::numbers("Periods", ""),
+        ],
+    );
+    let bound = |gamma: Option<f64>| gamma.map_or_else(|| "any".to_owned(), |gamma| significant(gamma, 4));
+    for l in &of.outer_loops {
+        for plant in &l.plants {
+            let numbers = [plant.gamma, plant.multiplier, plant.late_modulus].map(|x| significant(x, 4));
+            plants.rows.push([l.class.clone(), plant.what.to_owned()].into_iter().chain(numbers).collect());
+        }
+        bounds.rows.push(vec![l.class.clone(), bound(l.largest_gamma), bound(l.largest_gamma_late)]);
+        for arrival in &l.arrivals {
+            let periods = arrival.periods.map_or_else(|| "never".to_owned(), |n| n.to_string());
+            arrivals.rows.push(vec![l.class.clone(), significant(arrival.start, 2), periods]);
+        }
+    }
+    vec![plants, bounds, arrivals]
+}

@@ -1,0 +1,137 @@
+//! Items of a paper that are analysed, not run: where a scenario rests and its margins, as numbers that claims measure.
+//!
+//! Of a scenario whose customers have conditioners the loop of each is analysed, of one whose queue's law closes an outer
+//! loop that loop, of any other the loop through the queue.
+
+use penstock_fluid::analysis::LoopReading;
+use penstock_fluid::{AnalysisError, Complex, Options, contracts, outer};
+use penstock_papers::{Cell, Extent, Item};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::quantity;
+use serde_json::{Map, Value, json};
+
+use super::Computed;
+use super::loops::{Curve, figures};
+use crate::arguments::Changes;
+use crate::failure::Failure;
+use crate::paper::library::Source;
+use crate::scenario;
+
+/// Analyses the cells of the scenario that `item` names.
+pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<Computed>, Failure> {
+    let Some(file) = &item.analysis else { return Ok(None) };
+    let file = source.folder.join(file);
+    let wrong = |what: String| Failure::Input(format!("{}: {}: {what}", source.file(), item.id.get_ref()));
+    let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let times: Vec<Option<&String>> = if item.at.is_empty() { vec![None] } else { item.at.iter().map(Some).collect() };
+    let (mut cells, mut curves) = (Vec::new(), Vec::new());
+    for cell in scenario::cells(&document)? {
+        for time in &times {
+            let at = time.map(|t| quantity::time(t)).transpose().map_err(|e| wrong(format!("`at`: {e}")))?;
+            let mut labels = cell.labels.clone();
+            labels.extend(time.map(|t| ("at".to_owned(), t.clone())));
+            if !item.shows(&labels, extent) {
+                continue;
+            }
+            let said: Vec<&str> = labels.iter().map(|(_, v)| v.as_str()).collect();
+            let name = said.join(", ");
+            let analysed = analysed(&cell.scenario, &Options { at, ..Options::default() });
+            let Analysed { mut value, loops } = analysed.map_err(|e| wrong(format!("{name}: {e}")))?;
+            for (of, readings) in loops {
+                let name = if of.is_empty() { name.clone() } else { format!("{name}, {of}") };
+                curves.extend(loci(item, &readings, &name).map_err(wrong)?);
+            }
+            as_measured(&mut value);
+            cells.push(Cell::of_json(labels, value));
+        }
+    }
+    if cells.is_empty() {
+        return Err(wrong("`cells` and `short` keep no cell".to_owned()));
+    }
+    Ok(Some(Computed { cells, figures: figures(item, &curves), text: scenario::text(&file)? }))
+}
+
+/// What an analysis said, and its loops: whose each is, and its readings.
+struct Analysed {
+    value: Value,
+    loops: Vec<(String, Vec<LoopReading>)>,
+}
+
+fn analysed(scenario: &Scenario, options: &Options) -> Result<Analysed, AnalysisError> {
+    // Plain data always becomes JSON.
+    if contracts::has_any(scenario) {
+        let found = contracts::analyze(scenario, options)?;
+        let value = json!(found);
+        let own = |c: contracts::CustomerLoop| Some((c.name, c.at_rest?.readings));
+        return Ok(Analysed { value, loops: found.customers.into_iter().filter_map(own).collect() });
+    }
+    if outer::has_any(scenario) {
+        return Ok(Analysed { value: json!({ "classes": outer::loops(scenario)? }), loops: Vec::new() });
+    }
+    let found = penstock_fluid::analyze(scenario, options)?;
+    Ok(Analysed { value: json!(found), loops: vec![(String::new(), found.readings)] })
+}
+
+/// An analysis as claims see it. What has a name is found by it, as in `links.bottleneck.price_s`, and readings by theirs,
+/// as in `readings.laws.gain_margin`; beside a verdict stands `stable`, one or zero, unless it is undecided.
+fn as_measured(value: &mut Value) {
+    match value {
+        Value::Array(rows) => {
+            rows.iter_mut().for_each(as_measured);
+            let name = |row: &Value| {
+                let name = ["name", "reading", "class"].into_iter().find_map(|key| row.get(key));
+                name.and_then(Value::as_str).map(str::to_owned)
+            };
+            if let Some(names) = rows.iter().map(name).collect::<Option<Vec<String>>>() {
+                let named: Map<String, Value> = names.into_iter().zip(core::mem::take(rows)).collect();
+                *value = Value::Object(named);
+            }
+        }
+        Value::Object(fields) => {
+            fields.values_mut().for_each(as_measured);
+            match fields.get("verdict").and_then(Value::as_str) {
+                Some("stable") => drop(fields.insert("stable".into(), 1.into())),
+                Some("unstable") => drop(fields.insert("stable".into(), 0.into())),
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The loci of the reading that the item draws.
+fn loci(item: &Item, readings: &[LoopReading], name: &str) -> Result<Vec<Curve>, String> {
+    let wanted = item.reading.as_deref().unwrap_or("laws");
+    let word = |r: &LoopReading| json!(r.reading).as_str().unwrap_or_default().to_owned();
+    let Some(reading) = readings.iter().find(|r| word(r) == wanted) else {
+        let known: Vec<String> = readings.iter().map(word).collect();
+        return Err(format!("no reading is named `{wanted}`; there are {}", known.join(", ")));
+    };
+    let several = reading.nyquist.len() > 1;
+    let curve = |(k, points): (usize, &Vec<penstock_fluid::analysis::NyquistPoint>)| Curve {
+        name: if several { format!("{name}, eigenlocus {}", k + 1) } else { name.to_owned() },
+        comparison: false,
+        points: points.iter().map(|p| (p.frequency_rad_per_s, Complex::new(p.re, p.im))).collect(),
+    };
+    Ok(reading.nyquist.iter().enumerate().map(curve).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_name_is_found_by_it() {
+        let mut value = json!({
+            "links": [{ "name": "a", "queue": 1.0 }, { "name": "b", "queue": 2.0 }],
+            "readings": [{ "reading": "laws", "verdict": "unstable" }],
+            "verdict": "undecided",
+            "warnings": ["a remark"],
+        });
+        as_measured(&mut value);
+        assert_eq!(value["links"]["b"]["queue"], 2.0);
+        assert_eq!(value["readings"]["laws"]["stable"], 0);
+        assert!(value.get("stable").is_none(), "what is undecided is no number");
+        assert_eq!(value["warnings"], json!(["a remark"]), "what has no names stays a list");
+    }
+}

@@ -1,0 +1,183 @@
+//! `--world linux` and `penstock linux path`: real TCP over the emulated path. Needs root, or a user namespace, and TUN.
+
+mod bench;
+mod optional;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use bench::Bench;
+use serde_json::Value;
+
+/// 2 s of Reno over a link of 20 Mbit/s.
+const LINE: &str = r#"
+format = 1
+title = "Reno"
+duration = "3 s"
+warmup = "1 s"
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "1 bdp"
+duplex = true
+[flows.reno]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "0 s"
+cc = { law = "newreno" }
+sender = { initial_window = 10 }
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("line.toml", LINE);
+    bench
+}
+
+/// The record has the names of the other worlds, and says what the path was off by; the link is full, nothing is lost
+/// between sockets and link, and what the kernel was asked for is what it did.
+fn a_run_fills_its_link_and_states_its_error() {
+    let bench = bench();
+    let ended = bench.run(&["run", "line.toml", "--world", "linux", "--json"]);
+    // A machine that is very busy may disturb the path: then it says so.
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let path = &summary["path"];
+    assert_eq!(path["within_bound"], ended.status == 0, "{path}");
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
+    let (link, group) = (&summary["links"]["bottleneck"], &summary["groups"]["reno"]);
+    assert!(number(&link["utilization"]) > 0.9 && number(&link["utilization"]) <= 1.0001, "{link}");
+    let goodput = number(&group["goodput_bit_per_s"]) / 20e6;
+    assert!(goodput > 0.85 && goodput < 0.98, "a header of 40 B in 1500 B leaves 97 %: {goodput}");
+    assert_eq!(path["sockets"]["reno"], "reno, SACK, 1460 B a segment");
+    assert_eq!((&path["bottleneck"], &path["device_drops"]), (&"bottleneck".into(), &0.into()));
+    // Where the window is above the path's 33 packets, the rest of it waits; the buffer of 34 bounds both.
+    let (window, queue) = (number(&group["window_mean_packets"]), number(&link["queue_mean_packets"]));
+    assert!(queue <= 34.0 && window > 30.0 && window < 75.0, "{window} {queue}");
+    let record = bench.path("out/line-seed1");
+    for file in ["record.toml", "links.parquet", "groups.parquet", "report.html"] {
+        assert!(record.join(file).is_file(), "{file}");
+    }
+}
+
+/// Half a million small packets a second are more than one thread hands over: the run is kept, and flagged.
+fn an_overload_is_flagged() {
+    let bench = bench();
+    let flood = LINE
+        .split("[flows.reno]")
+        .next()
+        .unwrap()
+        .replace("20 Mbit/s", "100 Gbit/s")
+        .replace("1 bdp", "unlimited")
+        + "[flows.flood]\nfrom = \"left\"\nto = \"right\"\nrtt = \"20 ms\"\nstart = \"0 s\"\ncount = 2\ncc = { law = \"cbr\", rate = \"40 Gbit/s\" }\n";
+    bench.write("flood.toml", &flood.replace("title", "packet = { wire = \"576 B\", payload = \"536 B\" }\ntitle"));
+    let ended = bench.run(&["run", "flood.toml", "--world", "linux", "--json"]);
+    assert_eq!(ended.status, 4, "{}", ended.err);
+    let path = &serde_json::from_str::<Value>(&ended.out).unwrap()["path"];
+    assert_eq!(path["within_bound"], false);
+    assert!(!path["beyond"].as_array().unwrap().is_empty(), "{path}");
+    assert!(bench.path("out/flood-seed1/summary.json").is_file(), "the record is kept");
+}
+
+/// A command finds the other end, its own network and nothing else; its status is the tool's.
+fn a_program_runs_at_the_sending_end() {
+    let bench = bench();
+    let inside =
+        "cut -d: -f1 /proc/net/dev | tr -d ' ' | grep -v face | sort | tr '\n' ' '; echo $PENSTOCK_RECEIVER; exit 7";
+    let ended = bench.run(&["linux", "path", "line.toml", "--", "sh", "-c", inside]);
+    assert_eq!(ended.status, 7, "{}", ended.err);
+    let words: Vec<&str> = ended.out.split_whitespace().filter(|word| !word.starts_with("Inter")).collect();
+    assert_eq!(words, ["lo", "penstock0", "10.78.0.1"], "{}", ended.out);
+    let ended = bench.run(&["linux", "path", "line.toml", "--", "no-such-program"]);
+    assert_eq!(ended.status, 3, "{}", ended.err);
+}
+
+/// Network namespaces, TUN devices and processes that are there because of a tool with this mark in its environment.
+fn left(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let path = entry.path();
+        let mine = fs::read(path.join("environ")).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(mark));
+        if mine {
+            found.push(format!("{}: {}", path.display(), fs::read_to_string(path.join("comm")).unwrap_or_default()));
+        }
+    }
+    found
+}
+
+fn namespaces() -> String {
+    let output = Command::new("lsns").args(["-t", "net", "-n", "-o", "NS"]).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+/// Killed while it makes its ends, as it begins, and while it runs: no process, no namespace and no device is left.
+fn a_kill_leaves_nothing() {
+    let bench = bench();
+    let before = namespaces();
+    for (moment, wait_ms) in [15, 60, 150, 600, 1500].into_iter().enumerate() {
+        for tool in [true, false] {
+            let mark = format!("PENSTOCK_TEST_MARK={}-{moment}-{tool}", std::process::id());
+            let (variable, value) = mark.split_once('=').unwrap();
+            let arguments: &[&str] = if tool {
+                &["linux", "path", "line.toml", "--server", "sleep 333", "--", "sh", "-c", "sleep 333 & sleep 333"]
+            } else {
+                &["run", "line.toml", "--world", "linux"]
+            };
+            let mut child = bench
+                .command(arguments)
+                .env(variable, value)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            thread::sleep(Duration::from_millis(wait_ms));
+            if tool && wait_ms >= 1500 {
+                assert!(
+                    left(&mark).len() >= 5,
+                    "the tool, two first processes, the server and the command: {:?}",
+                    left(&mark)
+                );
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let mut rest = left(&mark);
+            for _ in 0..40 {
+                if rest.is_empty() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(25));
+                rest = left(&mark);
+            }
+            assert!(rest.is_empty(), "killed after {wait_ms} ms: {rest:?}");
+        }
+    }
+    // The kernel takes a namespace down some time after the last of it is gone.
+    for _ in 0..100 {
+        if namespaces() == before {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(namespaces(), before);
+    let devices = fs::read_to_string("/proc/net/dev").unwrap();
+    assert!(!devices.contains("penstock"), "{devices}");
+}
+
+fn main() {
+    let missing = penstock_linux::machine::missing_for_paths();
+    let missing = missing.first().map(ToString::to_string);
+    optional::run(
+        &[
+            ("a_run_fills_its_link_and_states_its_error", a_run_fills_its_link_and_states_its_error),
+            ("an_overload_is_flagged", an_overload_is_flagged),
+            ("a_program_runs_at_the_sending_end", a_program_runs_at_the_sending_end),
+            ("a_kill_leaves_nothing", a_kill_leaves_nothing),
+        ],
+        missing.as_deref(),
+    );
+}

@@ -1,0 +1,239 @@
+//! Where a customer's aggregate enters: its conditioner, which colours fluid.
+//!
+//! The aggregate's packets come evenly spaced, and each is coloured by its mean: of a packet that is red with a
+//! probability, the rest takes tokens. So a bucket that runs dry lets through what fills it, as it does with packets, and
+//! the law's own clock is the clock.
+
+use penstock_law::Instances;
+use penstock_law::edge::{Colour, Event, Gate, Needs, Site};
+use penstock_law::quantity::Bytes;
+use penstock_scenario::model::Chosen;
+
+use super::packets::{State, put, state_of};
+
+/// Shares of green, yellow and red.
+pub(super) type Shares = [f64; 3];
+
+/// What nobody has coloured.
+pub(super) const GREEN: Shares = [1.0, 0.0, 0.0];
+
+/// A customer's entry.
+pub(super) struct Edge {
+    /// Its place among the customers.
+    pub(super) customer: usize,
+    law: Box<dyn Instances<f64, penstock_law::edge::Edge>>,
+    /// What the law is reported by.
+    pub(super) contract: Needs,
+    /// The names of the law's state.
+    pub(super) names: &'static [(&'static str, &'static str)],
+    bytes: u32,
+    step: f64,
+    /// What of the packet that arrives next has arrived.
+    begun: f64,
+    /// What becomes of that which arrives in each step; the newest at the end.
+    shares: Vec<Shares>,
+    /// What arrives in this step [packets].
+    pub(super) incoming: f64,
+    /// The level at `counted_s` [B].
+    level: f64,
+    counted_s: f64,
+    /// Counted since the start.
+    pub(super) total: Counted,
+}
+
+/// What an entry has counted: packets, and integrals over time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counted {
+    pub(super) arrived: f64,
+    /// In profile.
+    pub(super) green: f64,
+    /// Integral of the level [B s], and of its square [B^2 s].
+    pub(super) level: f64,
+    pub(super) level_squared: f64,
+    /// How long a packet more of tokens would not have fitted, and how long there were none for a packet [s].
+    pub(super) full: f64,
+    pub(super) empty: f64,
+}
+
+impl Edge {
+    pub(super) fn new(
+        customer: usize,
+        chosen: &Chosen<penstock_law::edge::Edge>,
+        packet: Bytes,
+    ) -> Result<Self, String> {
+        let mut law = (chosen.law.real)(&chosen.values, &Site { packet })?;
+        law.add();
+        let level = law.says(0, &Gate { now_s: 0.0 }).level;
+        Ok(Self {
+            customer,
+            contract: law.needs(),
+            names: law.names(),
+            law,
+            bytes: u32::try_from(packet.0).unwrap_or(u32::MAX),
+            step: 0.0,
+            begun: 0.0,
+            shares: Vec::new(),
+            incoming: 0.0,
+            level,
+            counted_s: 0.0,
+            total: Counted::default(),
+        })
+    }
+
+    pub(super) fn begin(&mut self, steps: usize, step: f64) {
+        self.step = step;
+        self.shares.reserve(steps + 1);
+        self.shares.push(GREEN);
+    }
+
+    /// What became of that which arrived at `t`.
+    pub(super) fn shares_at(&self, t: f64) -> Shares {
+        let step = libm::ceil(t / self.step - 1e-9).max(0.0) as usize;
+        self.shares[step.min(self.shares.len() - 1)]
+    }
+
+    /// Numbers of the law's state.
+    pub(super) fn state(&mut self) -> State {
+        state_of(self.law.as_mut(), 0)
+    }
+
+    /// What the bucket of the committed rate holds [B].
+    pub(super) fn level_bytes(&self) -> f64 {
+        self.level
+    }
+
+    /// One step, with what arrived in it.
+    pub(super) fn advance(&mut self, from: f64, to: f64) {
+        let rate = self.incoming / (to - from);
+        let (mut sum, mut packets) = ([0.0; 3], 0.0);
+        let mut until = 1.0 - self.begun;
+        while until <= self.incoming {
+            let coloured = self.packet(from + until / rate);
+            for (sum, share) in sum.iter_mut().zip(coloured) {
+                *sum += share;
+            }
+            packets += 1.0;
+            until += 1.0;
+        }
+        self.begun += self.incoming - packets;
+        self.count(to);
+        // Less than a packet a step becomes what the last one became.
+        let last = self.shares[self.shares.len() - 1];
+        let shares = if packets > 0.0 { sum.map(|sum| sum / packets) } else { last };
+        self.shares.push(shares);
+        self.total.arrived += self.incoming;
+        self.total.green += self.incoming * shares[0];
+        self.incoming = 0.0;
+    }
+
+    /// A packet arrives, and is coloured by its mean.
+    fn packet(&mut self, now_s: f64) -> Shares {
+        self.count(now_s);
+        let (bytes, now) = (self.bytes, Gate { now_s });
+        let said = self.law.on(0, Event::Arrival { bytes }, &now);
+        let shares = [1.0 - said.yellow - said.red, said.yellow, said.red];
+        let before = self.state();
+        let mut mean = State::zeros(before.len());
+        for (share, colour) in shares.into_iter().zip(Colour::ALL) {
+            if share == 0.0 {
+                continue;
+            }
+            put(self.law.as_mut(), 0, &before);
+            self.law.on(0, Event::Coloured { bytes, colour }, &now);
+            for (sum, x) in mean.iter_mut().zip(self.state().iter()) {
+                *sum += share * x;
+            }
+        }
+        put(self.law.as_mut(), 0, &mean);
+        self.level = self.law.says(0, &now).level;
+        shares
+    }
+
+    /// Integrates the level up to `now`: it rises at the committed rate, and then stands at the brim.
+    fn count(&mut self, now_s: f64) {
+        // The sum of steps may be a rounding short of the moment before.
+        let span = f64::max(now_s - self.counted_s, 0.0);
+        let (rate, brim, start) = (self.contract.committed_bit_per_s / 8.0, self.contract.bucket_bytes, self.level);
+        let packet = f64::from(self.bytes);
+        let until = |mark: f64| ((mark - start) / rate).clamp(0.0, span);
+        let (rising, total) = (until(brim), &mut self.total);
+        let (risen, standing) = (rate * rising, span - rising);
+        total.level += (start + 0.5 * risen) * rising + brim * standing;
+        total.level_squared += (start * start + start * risen + risen * risen / 3.0) * rising + brim * brim * standing;
+        total.full += span - until(brim - packet);
+        total.empty += if packet > brim { span } else { until(packet) };
+        self.level = f64::min(start + rate * span, brim);
+        self.counted_s = now_s;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::Values;
+    use penstock_law::edge::EDGES;
+    use penstock_law::law::find;
+
+    fn edge(name: &str, set: &[(&str, f64)]) -> Edge {
+        let law = find(EDGES, name).unwrap();
+        let mut values = Values::defaults(law.parameters);
+        for (name, value) in set {
+            values.set(law.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        let mut edge = Edge::new(0, &Chosen { law, values }, Bytes(1000)).unwrap();
+        edge.begin(1000, 0.01);
+        edge
+    }
+
+    /// 8 Mbit/s fill 1000 packets a second. At twice that, a full bucket of a hundred packets lasts for 100 ms, and then
+    /// every other packet is in profile; at half of it, it fills again, and stays full.
+    #[test]
+    fn a_bucket_drains_runs_dry_and_fills() {
+        let mut edge = edge("token-bucket", &[("committed_rate", 8e6), ("bucket", 100e3)]);
+        let run = |edge: &mut Edge, from: u32, to: u32, rate: f64| {
+            for k in from..to {
+                edge.incoming = 0.01 * rate;
+                edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+            }
+        };
+        run(&mut edge, 0, 9, 2000.0);
+        assert!((edge.level_bytes() - 10e3).abs() < 1e3 && edge.total.green == edge.total.arrived);
+        run(&mut edge, 9, 109, 2000.0);
+        let green = edge.total.green;
+        // What was in it and what came in since.
+        assert!((green - 100.0 - 1090.0).abs() <= 1.0, "{green}");
+        assert!((edge.total.empty - 0.99).abs() < 0.02, "{}", edge.total.empty);
+        assert!((edge.shares_at(1.0)[2] - 0.5).abs() < 0.051);
+        run(&mut edge, 109, 119, 500.0);
+        assert!((edge.level_bytes() - 50e3).abs() < 2e3, "{}", edge.level_bytes());
+        run(&mut edge, 119, 409, 500.0);
+        assert!(edge.level_bytes() >= 99e3 && edge.total.arrived - edge.total.green - (2180.0 - green) < 1.5);
+        // From 1.29 s on.
+        assert!((edge.total.full - 2.8).abs() < 0.05, "{}", edge.total.full);
+    }
+
+    /// A steady rate that the early marker's reference is the rest of: half is red, and the level stays.
+    #[test]
+    fn an_early_marker_settles() {
+        let set = [("committed_rate", 8e6), ("bucket", 100e3), ("gain_rule", 3.0), ("k1", 0.01), ("k2", 0.0099)];
+        let mut edge = edge("early-marking", &set);
+        for k in 0..4000 {
+            edge.incoming = 20.0;
+            edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+        }
+        assert!((edge.shares_at(39.0)[2] - 0.5).abs() < 1e-3, "{:?}", edge.shares_at(39.0));
+        assert!((edge.level_bytes() - 75e3).abs() < 1e3, "{}", edge.level_bytes());
+    }
+
+    /// Less than a packet a step.
+    #[test]
+    fn rare_packets_are_coloured_when_they_come() {
+        let mut edge = edge("token-bucket", &[("committed_rate", 8e3), ("bucket", 1e3)]);
+        for k in 0..1000 {
+            edge.incoming = 0.02;
+            edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+        }
+        // Two packets a second, one of them in profile.
+        assert!((edge.total.arrived - 20.0).abs() < 1e-9 && (edge.total.green - 10.0).abs() < 1.1, "{:?}", edge.total);
+    }
+}

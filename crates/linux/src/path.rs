@@ -1,0 +1,172 @@
+//! The emulated path: real packets between two ends on this machine, and between them the links of a scenario.
+//!
+//! Each end is a network namespace without a name, held by this process alone, so that nothing is left of it however the
+//! process ends. All that an end sends goes into a TUN device, whose other side a [`router`] reads: it takes
+//! super-packets apart ([`burst`]), passes each packet through the queues, lines, losses and marks of the scenario
+//! ([`emulation`], over the queues of `penstock-link` that the packets world has), and hands over what is due. It keeps
+//! books of how late it was ([`error`]).
+
+pub mod address;
+pub mod burst;
+pub mod device;
+pub mod emulation;
+pub mod ends;
+pub mod error;
+pub mod namespace;
+pub mod router;
+mod station;
+pub mod wire;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use penstock_law::quantity::{Rate, Time};
+use penstock_scenario::model::Scenario;
+
+use crate::clock::Clock;
+use crate::machine::{self, Missing};
+use emulation::{Emulation, Way};
+use ends::{End, Habits};
+use error::Bound;
+use router::{Outcome, Router};
+
+/// What this path does not carry, and what would do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {instead}")]
+pub struct Refused {
+    /// What it does not carry.
+    pub what: String,
+    /// What to do instead.
+    pub instead: String,
+}
+
+impl Refused {
+    pub(crate) fn new(what: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self { what: what.into(), instead: instead.into() }
+    }
+}
+
+/// Why there is no path.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The machine lacks something.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// The scenario asks for what this path does not carry.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The kernel was expected to do it, and did not.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// For `map_err`: says what was being done.
+pub(crate) fn while_trying(what: &'static str) -> impl Fn(io::Error) -> Error {
+    move |source| Error::System { what, source }
+}
+
+/// Two ends with a path between them, on which nothing moves yet.
+#[derive(Debug)]
+pub struct Laid {
+    /// Where data come from.
+    pub sender: End,
+    /// Where they go.
+    pub receiver: End,
+    /// What this path may be off by.
+    pub bound: Bound,
+    emulation: Emulation,
+    devices: [device::Device; 2],
+    rate: Rate,
+}
+
+/// A path that carries.
+#[derive(Debug)]
+pub struct Running {
+    /// Where data come from.
+    pub sender: End,
+    /// Where they go.
+    pub receiver: End,
+    /// What this path may be off by.
+    pub bound: Bound,
+    stop: Arc<AtomicBool>,
+    router: JoinHandle<io::Result<(Outcome, [device::Device; 2])>>,
+}
+
+/// When a path is read, and when it ends.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    /// When everything is read, in order.
+    pub edges: Vec<Time>,
+    /// How often counters are.
+    pub sample: Time,
+    /// When it ends.
+    pub end: Time,
+}
+
+impl Laid {
+    /// Lays the path of a scenario.
+    ///
+    /// # Errors
+    /// What the machine lacks, what this path does not carry, and what the kernel says.
+    pub fn new(scenario: &Scenario, habits: &Habits) -> Result<Self, Error> {
+        let emulation = Emulation::of(scenario)?;
+        if emulation.flows() > address::MOST_FLOWS {
+            let what = format!("{} flows; this world has addresses for {}", emulation.flows(), address::MOST_FLOWS);
+            return Err(Refused::new(what, "run fewer").into());
+        }
+        if let Some(missing) = machine::missing_for_paths().into_iter().next() {
+            return Err(missing.into());
+        }
+        let (sender, from) = End::new(Way::There, habits).map_err(while_trying("make the sending end"))?;
+        let (receiver, to) = End::new(Way::Back, habits).map_err(while_trying("make the receiving end"))?;
+        let groups = scenario.groups.iter();
+        let shortest = groups.flat_map(|(name, group)| group.rtts(name, scenario.seed)).min().unwrap_or_default();
+        let rate = Rate(scenario.links.values().map(|link| link.rate.0).max().unwrap_or_default());
+        Ok(Self { sender, receiver, bound: Bound::of(shortest), emulation, devices: [from, to], rate })
+    }
+
+    /// Begins to carry: `clock` says when time zero is.
+    ///
+    /// # Errors
+    /// Where there is no thread to be had.
+    pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
+        let Self { sender, receiver, bound, emulation, devices, rate } = self;
+        let Schedule { edges, sample, end } = schedule;
+        let router = Router { clock, emulation, devices, rate, edges, sample, end };
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let thread = thread::Builder::new().name("penstock-path".to_owned());
+        let router = thread.spawn(move || router.run(&told)).map_err(while_trying("start the path's thread"))?;
+        Ok(Running { sender, receiver, bound, stop, router })
+    }
+}
+
+impl Running {
+    /// Whether it has ended by itself: its time is over, or something went wrong.
+    pub fn ended(&self) -> bool {
+        self.router.is_finished()
+    }
+
+    /// Ends it, and says what it was like.
+    ///
+    /// # Errors
+    /// What went wrong with a device.
+    pub fn end(self) -> Result<Outcome, Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        let (mut outcome, _devices) = match self.router.join() {
+            Ok(outcome) => outcome.map_err(while_trying("run the path"))?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        for end in [&self.sender, &self.receiver] {
+            outcome.lateness.device_drops += end.dropped().map_err(while_trying("read a device's figures"))?;
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,431 @@
+//! What happens to packets between the two ends: queues, lines, losses and marks, with time as an argument.
+//!
+//! Everything happens at the moment it should, however late the caller comes: a packet reaches its next link, a line
+//! becomes free and a law's period goes by in the order of their own times, so that lateness does not add up along a way.
+//! Only arrivals are as late as the caller was in reading them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use penstock_law::quantity::Time;
+use penstock_link::{Counters, Histogram, Ring};
+use penstock_scenario::model::{Group, Scenario};
+
+use super::Refused;
+use super::station::{Fate, Link};
+
+/// The way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Way {
+    /// From senders to receivers.
+    #[default]
+    There,
+    /// From receivers to senders.
+    Back,
+}
+
+impl Way {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::There, Self::Back];
+}
+
+/// A packet under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Packet {
+    /// The number of its burst, whatever the caller means by that.
+    pub burst: u32,
+    /// Its place in the burst.
+    pub segment: u16,
+    /// Links that it has crossed: counted here, whatever is said on entry.
+    pub hops: u8,
+    /// Its way.
+    pub way: Way,
+    /// The flow, counted over all groups in the order of the file.
+    pub flow: u32,
+    /// Size on the wire [B].
+    pub bytes: u32,
+    /// Whether it may be marked.
+    pub markable: bool,
+    /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
+    pub low_latency: bool,
+    /// Whether it carries user's data.
+    pub data: bool,
+    /// Whether it was marked on the way.
+    pub marked: bool,
+}
+
+/// What queues go by that treat packets apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key {
+    pub(super) class: u32,
+    pub(super) hash: u32,
+}
+
+/// A packet that comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    /// When it should.
+    pub wanted: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// Data packets of one flow, from the start of the run to a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passed {
+    /// That entered the path.
+    pub sent: u64,
+    /// That were dropped or lost on it.
+    pub lost: u64,
+    /// That came out.
+    pub delivered: u64,
+    /// Of those, with a mark that they got on the path.
+    pub marked: u64,
+}
+
+/// Where a flow's packets go, each way: which hops, and what follows the last.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    key: Key,
+    routes: [(u32, u8); 2],
+    passed: Passed,
+}
+
+/// A link, and the line behind it.
+#[derive(Debug, Clone, Copy)]
+struct Hop {
+    link: u32,
+    line: u32,
+}
+
+/// A delay line: what enters first leaves first. Only its head is on the agenda.
+#[derive(Debug)]
+struct Line {
+    link: u32,
+    delay: Time,
+    packets: Ring<(Time, Packet)>,
+}
+
+/// What happens next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The head of a line comes out.
+    Out(u32),
+    /// A link's line is free.
+    Serve(u32),
+    /// The period of a link's law went by.
+    Tick(u32),
+}
+
+/// The links of a scenario and all that is on them.
+pub struct Emulation {
+    links: Vec<Link>,
+    lines: Vec<Line>,
+    hops: Vec<Hop>,
+    flows: Vec<Flow>,
+    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    stamp: u64,
+    now: Time,
+    exits: Vec<Exit>,
+    dropped: Vec<Packet>,
+    crossed: u64,
+}
+
+impl std::fmt::Debug for Emulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emulation").field("now", &self.now).field("links", &self.links.len()).finish_non_exhaustive()
+    }
+}
+
+/// What was read of a link at a moment.
+#[derive(Debug, Clone)]
+pub struct LinkReading {
+    /// Counts from the start of the run.
+    pub counters: Counters,
+    /// Time by packets waiting [ps].
+    pub by_waiting: Histogram,
+    /// Packets by waiting time [ns].
+    pub by_wait: Histogram,
+    /// Most packets that waited since the reading before.
+    pub most_waiting: u64,
+}
+
+impl Emulation {
+    /// The links of a scenario, empty, at time zero.
+    ///
+    /// # Errors
+    /// Says what this path does not do.
+    pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
+        let mut plan = Plan::default();
+        let classes = scenario.class_names();
+        for (name, group) in &scenario.groups {
+            let class = group.class.as_ref().and_then(|class| classes.iter().position(|name| name == class));
+            let hashes = scenario.seed.stream(&format!("flows.{name}/packets")).bits();
+            for (index, rtt) in group.rtts(name, scenario.seed).into_iter().enumerate() {
+                let routes = plan.routes(scenario, name, group, rtt)?;
+                let hash = (hashes.wrapping_add((index as u64) << 32) >> 32) as u32;
+                let key = Key { class: class.unwrap_or(classes.len()) as u32, hash };
+                plan.flows.push(Flow { key, routes, passed: Passed::default() });
+            }
+        }
+        let longest = |link: usize| plan.lines.iter().filter(move |l| l.link == link as u32).map(|l| l.delay).max();
+        let links = scenario.links.keys().enumerate();
+        let links = links.map(|(at, name)| Link::of(scenario, name, longest(at).unwrap_or_default()));
+        let links: Vec<_> = links.collect::<Result<_, _>>()?;
+        let mut emulation = Self {
+            links,
+            lines: plan.lines,
+            hops: plan.hops,
+            flows: plan.flows,
+            agenda: BinaryHeap::new(),
+            stamp: 0,
+            now: Time::ZERO,
+            exits: Vec::new(),
+            dropped: Vec::new(),
+            crossed: 0,
+        };
+        for at in 0..emulation.links.len() {
+            let period = emulation.links[at].station.period();
+            if period != Time::NEVER {
+                emulation.schedule(period, Event::Tick(at as u32));
+            }
+        }
+        Ok(emulation)
+    }
+
+    /// Flows, over all groups.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Links, in the order of the scenario.
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Data packets that left links.
+    pub fn crossed(&self) -> u64 {
+        self.crossed
+    }
+
+    /// A packet enters at `now`. Everything before that has happened: see [`Emulation::advance`].
+    pub fn offer(&mut self, now: Time, packet: Packet) {
+        let now = now.max(self.now);
+        self.now = now;
+        let passed = &mut self.flows[packet.flow as usize].passed;
+        passed.sent += u64::from(packet.data && packet.way == Way::There);
+        self.reach(now, Packet { hops: 0, marked: false, ..packet });
+    }
+
+    /// When something happens next; never where nothing is under way and no law has a period.
+    pub fn next(&self) -> Time {
+        self.agenda.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
+    }
+
+    /// Lets everything happen that happens up to `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(Reverse((time, _, event))) = self.agenda.peek().copied()
+            && time <= now
+        {
+            self.agenda.pop();
+            match event {
+                Event::Out(line) => self.out(line),
+                Event::Serve(link) => self.serve(time, link),
+                Event::Tick(link) => {
+                    let station = &mut self.links[link as usize].station;
+                    station.tick(time);
+                    let next = time + station.period();
+                    self.schedule(next, event);
+                }
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// What has come out since this was last asked, in the order of time.
+    pub fn exits(&mut self) -> std::vec::Drain<'_, Exit> {
+        self.exits.drain(..)
+    }
+
+    /// Packets that have been dropped or lost since this was last asked.
+    pub fn dropped(&mut self) -> std::vec::Drain<'_, Packet> {
+        self.dropped.drain(..)
+    }
+
+    /// What passed of each flow.
+    pub fn passed(&self) -> Vec<Passed> {
+        self.flows.iter().map(|flow| flow.passed).collect()
+    }
+
+    /// What the links have counted up to `now`.
+    pub fn read(&mut self, now: Time) -> Vec<LinkReading> {
+        let read = |link: &mut Link| {
+            let station = &mut link.station;
+            let counters = station.read(now);
+            let (by_waiting, by_wait) = station.histograms();
+            let (by_waiting, by_wait) = (by_waiting.clone(), by_wait.clone());
+            LinkReading { counters, by_waiting, by_wait, most_waiting: station.most_waiting() }
+        };
+        self.links.iter_mut().map(read).collect()
+    }
+
+    /// Counters of a link up to `now`, and packets waiting then.
+    pub fn counters(&mut self, link: usize, now: Time) -> (Counters, u64) {
+        let station = &mut self.links[link].station;
+        (station.read(now), station.waiting(now))
+    }
+
+    /// Names and units of what the law of a link shows, and their values now.
+    pub fn observables(&mut self, link: usize) -> Vec<(&'static str, &'static str, f64)> {
+        self.links[link].station.observables()
+    }
+
+    /// What a link could have carried after `from` and up to `to` [bit].
+    pub fn capacity_bits(&self, link: usize, from: Time, to: Time) -> f64 {
+        self.links[link].station.capacity_bits(from, to)
+    }
+
+    /// Whether the law of a link has a price.
+    pub fn has_price(&self, link: usize) -> bool {
+        self.links[link].station.has_price()
+    }
+
+    /// Arrivals at links that are neither departed, dropped nor there: zero, or this is broken.
+    pub fn unaccounted(&mut self, now: Time) -> i64 {
+        self.links.iter_mut().map(|link| link.station.unaccounted(now).abs()).sum()
+    }
+
+    fn schedule(&mut self, time: Time, event: Event) {
+        if time != Time::NEVER {
+            self.stamp += 1;
+            self.agenda.push(Reverse((time, self.stamp, event)));
+        }
+    }
+
+    /// A packet stands before its next link, or at the end of its way.
+    fn reach(&mut self, now: Time, packet: Packet) {
+        let flow = &mut self.flows[packet.flow as usize];
+        let (first, count) = flow.routes[packet.way as usize];
+        if packet.hops == count {
+            if packet.data && packet.way == Way::There {
+                flow.passed.delivered += 1;
+                flow.passed.marked += u64::from(packet.marked);
+            }
+            self.exits.push(Exit { wanted: now, packet });
+            return;
+        }
+        let (key, hop) = (flow.key, self.hops[first as usize + usize::from(packet.hops)]);
+        let Self { links, flows, dropped, .. } = self;
+        let link = &mut links[hop.link as usize];
+        match link.offer(now, packet, key, |displaced| lose(flows, dropped, displaced)) {
+            Fate::Dropped => lose(flows, dropped, packet),
+            Fate::Leaves(departure, marked) => self.enter(hop.line, departure, packet, marked),
+            Fate::Waits if link.scheduled => {}
+            Fate::Waits => self.serve_or_wait(now, hop.link),
+        }
+    }
+
+    fn serve_or_wait(&mut self, now: Time, link: u32) {
+        match self.links[link as usize].free_at() {
+            Some(free) if free <= now => self.serve(now, link),
+            Some(free) => {
+                self.links[link as usize].scheduled = true;
+                self.schedule(free, Event::Serve(link));
+            }
+            None => {}
+        }
+    }
+
+    fn serve(&mut self, now: Time, at: u32) {
+        let Self { links, flows, dropped, .. } = self;
+        let link = &mut links[at as usize];
+        link.scheduled = false;
+        let leaving = link.serve(now, |packet| lose(flows, dropped, packet));
+        if let Some((packet, departure, marked)) = leaving {
+            let (first, _) = self.flows[packet.flow as usize].routes[packet.way as usize];
+            let hop = self.hops[first as usize + usize::from(packet.hops)];
+            self.enter(hop.line, departure, packet, marked);
+        }
+        if let Some(free) = self.links[at as usize].free_at() {
+            self.links[at as usize].scheduled = true;
+            self.schedule(free.max(now), Event::Serve(at));
+        }
+    }
+
+    /// A packet enters a line, whose near end it leaves at `departure`.
+    fn enter(&mut self, at: u32, departure: Time, mut packet: Packet, marked: bool) {
+        packet.marked |= marked;
+        packet.hops += 1;
+        self.crossed += u64::from(packet.data);
+        let line = &mut self.lines[at as usize];
+        let time = departure + line.delay;
+        line.packets.push((time, packet));
+        if line.packets.len() == 1 {
+            self.schedule(time, Event::Out(at));
+        }
+    }
+
+    /// The head of a line comes out.
+    fn out(&mut self, at: u32) {
+        let line = &mut self.lines[at as usize];
+        let Some((time, mut packet)) = line.packets.front().copied() else { return };
+        line.packets.pop();
+        if packet.markable {
+            packet.marked |= self.links[line.link as usize].marks(time - line.delay);
+        }
+        if let Some((next, _)) = line.packets.front().copied() {
+            self.schedule(next, Event::Out(at));
+        }
+        self.reach(time, packet);
+    }
+}
+
+fn lose(flows: &mut [Flow], dropped: &mut Vec<Packet>, packet: Packet) {
+    flows[packet.flow as usize].passed.lost += u64::from(packet.data && packet.way == Way::There);
+    dropped.push(packet);
+}
+
+/// Routes of flows, which share lines where link and delay are the same.
+#[derive(Default)]
+struct Plan {
+    hops: Vec<Hop>,
+    lines: Vec<Line>,
+    by_link_and_delay: BTreeMap<(u32, Time), u32>,
+    flows: Vec<Flow>,
+}
+
+impl Plan {
+    fn routes(&mut self, scenario: &Scenario, name: &str, group: &Group, rtt: Time) -> Result<[(u32, u8); 2], Refused> {
+        let delay = |links: &[String]| Time(links.iter().map(|l| scenario.links[l].delay.0).sum());
+        let links = delay(&group.forward) + delay(&group.backward);
+        if links > rtt {
+            let what = format!("flows.{name}.rtt: {rtt} is less than the {links} of its links");
+            return Err(Refused::new(what, "make it longer, or the links shorter"));
+        }
+        Ok([
+            self.hops(scenario, name, &group.forward, rtt - links)?,
+            self.hops(scenario, name, &group.backward, Time::ZERO)?,
+        ])
+    }
+
+    fn hops(&mut self, scenario: &Scenario, name: &str, links: &[String], private: Time) -> Result<(u32, u8), Refused> {
+        let first = self.hops.len() as u32;
+        for (at, link) in links.iter().enumerate() {
+            let number = scenario.links.get_index_of(link).expect("routes name links") as u32;
+            let delay = scenario.links[link].delay + if at + 1 == links.len() { private } else { Time::ZERO };
+            let lines = &mut self.lines;
+            let line = *self.by_link_and_delay.entry((number, delay)).or_insert_with(|| {
+                lines.push(Line { link: number, delay, packets: Ring::new() });
+                lines.len() as u32 - 1
+            });
+            self.hops.push(Hop { link: number, line });
+        }
+        let count = u8::try_from(links.len()).map_err(|_| {
+            Refused::new(format!("flows.{name}: a route of {} links", links.len()), "255 links are the most")
+        })?;
+        Ok((first, count))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+use penstock_scenario::read::Document;
+
+use super::*;
+
+const MS: u64 = 1_000_000_000;
+
+fn scenario(links: &str, flows: &str) -> Scenario {
+    let text = format!("format = 1\nduration = \"10 s\"\npacket = \"1000 B\"\n{links}\n{flows}");
+    let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
+    cells[0].scenario.clone()
+}
+
+const LINK: &str = r#"links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "2 packets" }"#;
+const FLOW: &str =
+    r#"flows.f = { count = 2, from = "a", to = "b", rtt = ["20 ms", "40 ms"], cc = { law = "newreno" } }"#;
+
+fn data(flow: u32, burst: u32) -> Packet {
+    Packet { burst, flow, bytes: 1000, data: true, markable: true, ..Packet::default() }
+}
+
+fn exits(emulation: &mut Emulation) -> Vec<(u64, u32)> {
+    emulation.exits().map(|exit| (exit.wanted.0, exit.packet.burst)).collect()
+}
+
+/// 1000 B take 1 ms; what the link's 5 ms do not account for follows the last link; two may wait; the way back is ideal.
+#[test]
+fn packets_come_out_when_rate_delay_and_buffer_say() {
+    let mut path = Emulation::of(&scenario(LINK, FLOW)).unwrap();
+    for burst in 0..4 {
+        path.offer(Time::ZERO, data(burst & 1, burst));
+    }
+    path.offer(Time::ZERO, Packet { way: Way::Back, ..data(0, 9) });
+    assert_eq!(exits(&mut path), [(0, 9)], "nothing delays it");
+    assert_eq!(path.next(), Time(21 * MS));
+    path.advance(Time(100 * MS));
+    assert_eq!(exits(&mut path), [(21 * MS, 0), (23 * MS, 2), (42 * MS, 1)]);
+    assert_eq!(path.dropped().map(|p| p.burst).collect::<Vec<_>>(), [3], "the fourth does not fit");
+    let [first, second] = path.passed().try_into().unwrap();
+    assert_eq!(first, Passed { sent: 2, lost: 0, delivered: 2, marked: 0 });
+    assert_eq!(second, Passed { sent: 2, lost: 1, delivered: 1, marked: 0 });
+    assert_eq!((path.unaccounted(Time(100 * MS)), path.crossed(), path.next()), (0, 3, Time::NEVER));
+}
+
+/// However rarely the caller looks, each packet's time is its own: over two links, with a law that decides at the head of
+/// its queue, and a period that goes by.
+#[test]
+fn how_often_one_looks_changes_nothing() {
+    let links = r#"
+        links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "30 packets", duplex = true }
+        links.m = { from = "b", to = "c", rate = "6 Mbit/s", delay = "3 ms", buffer = "40 packets",
+                    aqm = { law = "codel", ecn = true }, loss = 0.01 }
+        links.n = { from = "c", to = "d", rate = "5 Mbit/s", delay = "1 ms", buffer = "90 packets", aqm = { law = "pi", qref = "20 packets" } }
+    "#;
+    let flows = r#"flows.f = { count = 3, from = "a", to = "d", rtt = "40 ms", cc = { law = "newreno", ecn = true } }"#;
+    let scenario = scenario(links, flows);
+    let run = |step: u64| {
+        let mut path = Emulation::of(&scenario).unwrap();
+        let (mut out, mut looked) = (Vec::new(), 0);
+        for n in 0..5000u64 {
+            let at = n * MS + n * n % 7 * 100_000_000;
+            while step > 0 && looked + step < at {
+                looked += step;
+                path.advance(Time(looked));
+                out.extend(path.exits());
+            }
+            path.advance(Time(at));
+            path.offer(Time(at), data((n % 3) as u32, n as u32));
+            out.extend(path.exits());
+        }
+        path.advance(Time(7000 * MS));
+        out.extend(path.exits());
+        assert_eq!(path.unaccounted(Time(7000 * MS)), 0);
+        let passed = path.passed();
+        let (sent, lost, delivered) =
+            passed.iter().fold((0, 0, 0), |(s, l, d), p| (s + p.sent, l + p.lost, d + p.delivered));
+        assert_eq!((sent, sent - lost), (5000, delivered), "what was sent came out or was lost");
+        assert!(lost > 1000, "three Mbit/s are too many: {lost}");
+        let marked = out.iter().filter(|exit| exit.packet.marked).count();
+        assert!(marked > 20, "{marked}");
+        assert!(out.is_sorted_by_key(|exit| exit.wanted));
+        (out, path.dropped().map(|p| p.burst).collect::<Vec<_>>())
+    };
+    let often = run(MS / 10);
+    assert_eq!(often, run(0));
+    assert_eq!(often, run(3 * MS + 1));
+}
+
+/// Laws of every host: at the head of a queue, per flow, in coupled queues, on departure. None loses count.
+#[test]
+fn every_queue_keeps_its_books() {
+    for aqm in ["fq-codel", "dualpi2", "red", "pie", "price", "avq", "rem"] {
+        let links = format!(
+            r#"links.l = {{ from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "60 packets", aqm = {{ law = "{aqm}" }} }}"#
+        );
+        let mut path = Emulation::of(&scenario(&links, FLOW)).unwrap();
+        let mut out = 0;
+        for n in 0..20_000u64 {
+            let at = Time(n * 7 * MS / 10);
+            path.advance(at);
+            path.offer(at, Packet { low_latency: n % 3 == 0, ..data((n % 2) as u32, 0) });
+            out += path.exits().count() as u64;
+            assert_eq!(path.unaccounted(at), 0, "{aqm}");
+        }
+        path.advance(Time(20_000 * MS));
+        out += path.exits().count() as u64;
+        let lost = path.dropped().count() as u64;
+        assert_eq!(out + lost, 20_000, "{aqm}");
+        let marked: u64 = path.passed().iter().map(|p| p.marked).sum();
+        let (counters, _) = path.counters(0, Time(20_000 * MS));
+        assert!(marked + lost > 100 && marked == counters.marks, "{aqm}: {marked} marked, {lost} lost, {counters:?}");
+    }
+}
+
+/// A loss of a tenth loses a tenth, and another seed another tenth.
+#[test]
+fn loss_is_a_share_of_packets() {
+    let links = LINK.replace("buffer = \"2 packets\"", "buffer = \"unlimited\", loss = 0.1");
+    let mut path = Emulation::of(&scenario(&links, FLOW)).unwrap();
+    for n in 0..50_000u64 {
+        path.advance(Time(n * MS));
+        path.offer(Time(n * MS), data(0, 0));
+    }
+    let lost = path.passed()[0].lost as f64 / 50_000.0;
+    assert!((lost - 0.1).abs() < 0.005, "{lost}");
+}

@@ -1,0 +1,196 @@
+//! The two ends: a namespace each, with a device, an address a flow, and what the kernel's TCP goes by there.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path as File;
+use std::process::{Command, Stdio};
+
+use penstock_law::quantity::{Bytes, Time};
+
+use super::address;
+use super::device::{Device, NAME};
+use super::emulation::Way;
+use super::namespace::Namespace;
+
+/// What the kernel's TCP shall go by; what is not said is as the kernel has it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Habits {
+    /// Packets of any kind are no longer than this.
+    pub mtu: u16,
+    /// Whether segments have timestamps (RFC 7323), 12 B each.
+    pub timestamps: bool,
+    /// Packets that leave a sender together at most, where there is a limit.
+    pub burst: Option<u32>,
+    /// What holds of each flow.
+    pub flows: Vec<FlowHabits>,
+}
+
+/// What holds of one flow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowHabits {
+    /// The window at the start [packets].
+    pub initial_window: Option<u32>,
+    /// The least retransmission timeout.
+    pub min_rto: Option<Time>,
+    /// Whether the sender asks for ECN.
+    pub ecn: bool,
+    /// Whether every packet is acknowledged at once.
+    pub quick_ack: bool,
+    /// What the receiver offers at most.
+    pub receive_window: Option<Bytes>,
+}
+
+/// One end.
+#[derive(Debug)]
+pub struct End {
+    /// Where programs of this end run.
+    pub namespace: Namespace,
+    /// Whether this is where data come from.
+    way: Way,
+}
+
+/// Packets that may wait between an end and the path.
+const QUEUE: u32 = 20_000;
+/// Least, first and most memory of a socket: with less, one flow over 180 ms would be held at 157 Mbit/s.
+const MEMORY: &str = "4096 1048576 268435456";
+/// The smallest MTU of IPv6 (RFC 8200, section 5).
+const LEAST_SIX: u16 = 1280;
+
+impl End {
+    /// Makes the end that data leave (`Way::There`) or reach (`Way::Back`), and the device to read and write.
+    ///
+    /// # Errors
+    /// What the kernel or `ip` says.
+    pub fn new(way: Way, habits: &Habits) -> io::Result<(Self, Device)> {
+        let namespace = Namespace::new()?;
+        let device = namespace.within(|| {
+            let device = Device::new()?;
+            for (name, value) in settings(habits) {
+                fs::write(File::new("/proc/sys/net").join(name), value)
+                    .map_err(|e| io::Error::new(e.kind(), format!("cannot set net/{name} to {value}: {e}")))?;
+            }
+            let six = habits.mtu >= LEAST_SIX && File::new("/proc/sys/net/ipv6").is_dir();
+            ip(&batch(way, habits, six))?;
+            Ok(device)
+        })?;
+        Ok((Self { namespace, way }, device))
+    }
+
+    /// Packets that this end could not give to its device.
+    ///
+    /// # Errors
+    /// Where the kernel does not say.
+    pub fn dropped(&self) -> io::Result<u64> {
+        let text = self.namespace.within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        // Name, eight figures of what was received, and of what was sent bytes, packets, errors and drops.
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'));
+        let figure = line.and_then(|line| line.split_whitespace().nth(11)).and_then(|word| word.parse().ok());
+        figure.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("no {NAME} in {text}")))
+    }
+
+    /// Whether data leave from here.
+    pub fn sends(&self) -> bool {
+        self.way == Way::There
+    }
+}
+
+// The default controller is left alone: in a namespace other than the first, the kernel refuses what is not in
+// `tcp_allowed_congestion_control`, and keeps a reference to it for good when it does.
+fn settings(habits: &Habits) -> [(&'static str, &str); 5] {
+    [
+        ("ipv4/tcp_rmem", MEMORY),
+        ("ipv4/tcp_wmem", MEMORY),
+        // What one connection has learned shall not help the next.
+        ("ipv4/tcp_no_metrics_save", "1"),
+        ("ipv4/tcp_timestamps", if habits.timestamps { "1" } else { "0" }),
+        // Who asks for ECN is said flow by flow; who is asked agrees.
+        ("ipv4/tcp_ecn", "2"),
+    ]
+}
+
+/// Lines for `ip -batch`.
+fn batch(way: Way, habits: &Habits, six: bool) -> String {
+    let mut lines = String::from("link set lo up\n");
+    let burst = match (way, habits.burst) {
+        (Way::There, Some(packets)) => format!(" gso_max_segs {packets}"),
+        _ => String::new(),
+    };
+    let mtu = habits.mtu;
+    let _ = writeln!(lines, "link set {NAME} mtu {mtu} txqueuelen {QUEUE}{burst}");
+    let _ = writeln!(lines, "link set {NAME} up");
+    let other = if way == Way::There { Way::Back } else { Way::There };
+    for (flow, habits) in (0..).zip(&habits.flows) {
+        // Packets that go `way` arrive at the other end.
+        let (own, peer) = (address::v4(other, flow), address::v4(way, flow));
+        let mut metrics = String::new();
+        if way == Way::There {
+            if let Some(window) = habits.initial_window {
+                let _ = write!(metrics, " initcwnd {window}");
+            }
+            if let Some(timeout) = habits.min_rto {
+                let _ = write!(metrics, " rto_min {}ms", timeout.microseconds().div_ceil(1000));
+            }
+            metrics += if habits.ecn { " features ecn" } else { "" };
+        } else {
+            if let Some(window) = habits.receive_window {
+                let _ = write!(metrics, " window {}", window.0);
+            }
+            metrics += if habits.quick_ack { " quickack 1" } else { "" };
+        }
+        let _ = writeln!(lines, "addr add {own}/32 dev {NAME}");
+        let _ = writeln!(lines, "route add {peer}/32 dev {NAME} src {own}{metrics}");
+        if six {
+            let (own, peer) = (address::v6(other, flow), address::v6(way, flow));
+            let _ = writeln!(lines, "addr add {own}/128 dev {NAME} nodad");
+            let _ = writeln!(lines, "route add {peer}/128 dev {NAME} src {own}{metrics}");
+        }
+    }
+    lines
+}
+
+/// Has `ip` do this in the calling thread's namespace.
+fn ip(batch: &str) -> io::Result<()> {
+    let mut command = Command::new("ip");
+    command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| io::Error::new(e.kind(), format!("cannot run `ip`: {e}")))?;
+    // It reads all before it complains, or complains and stops reading; either way what it says is what counts.
+    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return written;
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("`ip` says: {}", said.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_is_told_of_its_flows() {
+        let flow = FlowHabits {
+            initial_window: Some(2),
+            min_rto: Some(Time(200_000_000_000)),
+            ecn: true,
+            quick_ack: true,
+            receive_window: Some(Bytes(90_000)),
+        };
+        let habits =
+            Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
+        let there = batch(Way::There, &habits, true);
+        assert!(there.contains("link set penstock0 mtu 1500 txqueuelen 20000 gso_max_segs 1\n"), "{there}");
+        assert!(
+            there.contains("addr add 10.77.0.1/32 dev penstock0\nroute add 10.78.0.1/32 dev penstock0 src 10.77.0.1\n")
+        );
+        let route = "route add 10.78.0.2/32 dev penstock0 src 10.77.0.2 initcwnd 2 rto_min 200ms features ecn\n";
+        assert!(there.contains(route) && there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
+        let back = batch(Way::Back, &habits, false);
+        assert!(
+            back.contains("route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1\n"),
+            "{back}"
+        );
+        assert!(!back.contains("gso_max_segs") && !back.contains("fd50"), "{back}");
+    }
+}

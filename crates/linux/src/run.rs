@@ -1,0 +1,148 @@
+//! Scenarios on this machine's own TCP, over the emulated path.
+
+mod datagrams;
+mod plan;
+mod receiver;
+mod report;
+mod sender;
+mod socket;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::world::{Run, RunError, Watcher, World};
+
+use crate::clock::Clock;
+use crate::path::emulation::Way;
+use crate::path::error::Bound;
+use crate::path::router::Outcome;
+use crate::path::{Error, Laid, Schedule};
+use plan::{Plan, Source};
+use sender::{Sender, Sent};
+
+/// The Linux world.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Linux;
+
+/// What a run is measured by: what each part of it has seen.
+struct Measured {
+    plan: Plan,
+    outcome: Outcome,
+    bound: Bound,
+    sent: Sent,
+    /// How far sources of datagrams were behind at the end.
+    behind: Time,
+}
+
+/// Two runs at once would disturb each other.
+static ONE: Mutex<()> = Mutex::new(());
+/// Until every thread is there.
+const HEAD_START: Duration = Duration::from_millis(100);
+/// After the end, until everyone has noticed.
+const AFTER: Time = Time(300_000_000_000);
+const WATCH: Duration = Duration::from_millis(50);
+
+fn refused(what: &impl ToString) -> RunError {
+    RunError::Refused { world: "linux", what: what.to_string() }
+}
+
+impl From<Error> for RunError {
+    fn from(error: Error) -> Self {
+        refused(&error)
+    }
+}
+
+impl World for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
+        if watcher.wants_packets() {
+            return Err(refused(&"no captures here yet: run tcpdump in `penstock linux path FILE -- COMMAND`"));
+        }
+        let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let plan = Plan::of(scenario).map_err(|e| refused(&e))?;
+        let measured = run(scenario, plan, watcher)?;
+        report::report(scenario, &measured)
+    }
+}
+
+fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+    let laid = Laid::new(scenario, &plan.habits)?;
+    let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
+    let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
+    let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
+    let mut edges: Vec<Time> = scenario.windows.values().flat_map(|(a, b)| [*a, *b]).collect();
+    edges.extend([scenario.warmup, scenario.duration]);
+    edges.sort_unstable();
+    edges.dedup();
+    let clock = Clock::start_in(HEAD_START);
+    let end = scenario.duration;
+    // It carries a little longer, so that the last readings find everything as it was.
+    let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
+    let path = laid.start(clock, schedule)?;
+    let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
+    let (stop, complete) = (AtomicBool::new(false), AtomicBool::new(false));
+    let sender = Sender {
+        flows: &plan.flows,
+        clock,
+        edges: &edges,
+        sample: scenario.sample,
+        received: &received,
+        stop: &stop,
+        complete: &complete,
+    };
+    let blind = plan.flows.iter().any(|flow| matches!(flow.source, Source::Datagrams(_)));
+    let packet = (scenario.packet.wire, scenario.packet.payload);
+    let (senders, receivers) = (&path.sender.namespace, &path.receiver.namespace);
+    let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
+        let receiver = scope.spawn(|| {
+            receivers.enter()?;
+            receiver::receive(&listener, &received, &stop)
+        });
+        let sender = scope.spawn(|| {
+            senders.enter()?;
+            sender.send()
+        });
+        let emitter = blind.then(|| {
+            scope.spawn(|| {
+                senders.enter()?;
+                datagrams::emit(&plan.flows, packet, clock, &stop)
+            })
+        });
+        let asked_to_stop = loop {
+            let now = clock.now();
+            if !watcher.progress((now.seconds() / end.seconds()).min(1.0)) {
+                break true;
+            }
+            let transfers = scenario.stop.is_some() && complete.load(Ordering::Relaxed);
+            if now >= end || transfers || path.ended() || sender.is_finished() || receiver.is_finished() {
+                break false;
+            }
+            thread::sleep(WATCH.min(crate::clock::duration(end.since(now)) + Duration::from_millis(1)));
+        };
+        stop.store(true, Ordering::Relaxed);
+        let sent = joined(sender.join())?;
+        joined(receiver.join())?;
+        let behind = emitter.map(|emitter| joined(emitter.join())).transpose()?.unwrap_or_default();
+        Ok((sent, behind, asked_to_stop))
+    })
+    .map_err(system("send over the path"))?;
+    let bound = path.bound;
+    let outcome = path.end()?;
+    if asked_to_stop {
+        return Err(RunError::Stopped);
+    }
+    Ok(Measured { plan, outcome, bound, sent, behind })
+}
+
+/// What a thread gave; its panic is ours.
+fn joined<T>(done: thread::Result<io::Result<T>>) -> io::Result<T> {
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

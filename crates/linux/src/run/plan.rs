@@ -1,0 +1,344 @@
+//! What a scenario asks of this kernel, and what of that it cannot do.
+//!
+//! What has no counterpart here is refused, never left out.
+
+use std::fs;
+
+use penstock_law::Values;
+use penstock_law::quantity::{Rate, Time};
+use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Scenario, Size};
+
+use crate::machine;
+use crate::path::Refused;
+use crate::path::ends::{FlowHabits, Habits};
+
+/// What runs.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) habits: Habits,
+    /// One a flow, over all groups in the order of the file.
+    pub(super) flows: Vec<FlowPlan>,
+    /// What the kernel does otherwise than the scenario can say, a sentence each.
+    pub(super) findings: Vec<String>,
+}
+
+/// What one flow sends.
+#[derive(Debug, Clone)]
+pub(super) struct FlowPlan {
+    /// Its group.
+    pub(super) group: usize,
+    pub(super) start: Time,
+    /// When it stops sending new data.
+    pub(super) stop: Time,
+    /// User's data, where there is an end to it [B].
+    pub(super) size: Option<u64>,
+    pub(super) source: Source,
+}
+
+/// What sends.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// A TCP socket.
+    Tcp {
+        /// The kernel's name of the controller.
+        controller: &'static str,
+        /// Whether it asks for selective acknowledgements.
+        sack: bool,
+    },
+    /// Datagrams, on the wire at these rates from these times on.
+    Datagrams(Vec<(Time, Rate)>),
+}
+
+/// Laws, and what the kernel calls them.
+const CONTROLLERS: &[(&str, &str)] = &[
+    ("newreno", "reno"),
+    ("cubic", "cubic"),
+    ("bbr", "bbr"),
+    ("dctcp", "dctcp"),
+    ("vegas", "vegas"),
+    ("highspeed", "highspeed"),
+    ("scalable", "scalable"),
+];
+
+/// Headers of IP and TCP, and with timestamps.
+const PLAIN: u64 = 40;
+const STAMPED: u64 = 52;
+
+impl Plan {
+    /// Of a scenario.
+    ///
+    /// # Errors
+    /// What this kernel, or this world, does not do.
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, Refused> {
+        scenario_refusals(scenario)?;
+        let (wire, payload) = (scenario.packet.wire.0, scenario.packet.payload.0);
+        let timestamps = match wire - payload {
+            PLAIN => false,
+            STAMPED => true,
+            other => {
+                let what = format!(
+                    "packet: {other} B of header; the kernel's TCP has {PLAIN} B, or {STAMPED} B with timestamps"
+                );
+                return Err(Refused::new(what, "give `packet` a payload of 40 or 52 B less than `wire`"));
+            }
+        };
+        if !(576..=9216).contains(&wire) {
+            let what = format!("packet: {wire} B on the wire");
+            return Err(Refused::new(what, "this world has packets from 576 B to 9216 B"));
+        }
+        let (mut flows, mut habits, mut bursts) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (name, group)) in scenario.groups.iter().enumerate() {
+            let source = source(name, group)?;
+            let tcp = matches!(source, Source::Tcp { .. });
+            let own = if tcp { own_habits(scenario, name, group)? } else { FlowHabits::default() };
+            if tcp {
+                bursts.push(group.sender.burst);
+            }
+            for start in group.starts(name, scenario.seed) {
+                let size = match group.size {
+                    Some(Size::Each(bytes)) => Some(bytes.0),
+                    _ => None,
+                };
+                let stop = group.stop.unwrap_or(Time::NEVER);
+                flows.push(FlowPlan { group: number, start, stop, size, source: source.clone() });
+                habits.push(own);
+            }
+        }
+        bursts.dedup();
+        let burst = match bursts.as_slice() {
+            [] => None,
+            [burst] => Some(*burst),
+            _ => {
+                return Err(Refused::new(
+                    "sender.burst: groups differ, and all share one device here",
+                    "give all of them the same",
+                ));
+            }
+        };
+        let habits = Habits { mtu: wire as u16, timestamps, burst, flows: habits };
+        Ok(Self { habits, flows, findings: findings(scenario) })
+    }
+}
+
+fn no(whose: &str, what: &str, instead: &str) -> Refused {
+    Refused::new(format!("{whose}: {what}"), instead)
+}
+
+fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
+    if !scenario.customers.is_empty() {
+        return Err(no("customers", "this world has no conditioners yet", "leave them out, or use `--world packets`"));
+    }
+    if !scenario.class_names().is_empty() {
+        return Err(no(
+            "classes",
+            "this world does not measure classes yet",
+            "leave them out, or use `--world packets`",
+        ));
+    }
+    if scenario.groups.is_empty() {
+        return Err(no("flows", "there are none", "add a group; `penstock linux path` is for programs of one's own"));
+    }
+    Ok(())
+}
+
+/// What a group's flows send, or why they cannot.
+fn source(name: &str, group: &Group) -> Result<Source, Refused> {
+    let packets = "use `--world packets` for it";
+    let absent = |there: bool, key: &str| {
+        let refused = || no(&format!("flows.{name}.{key}"), "this world does not do that yet", packets);
+        if there { Err(refused()) } else { Ok(()) }
+    };
+    absent(group.repeats.is_some(), "arrivals or idle")?;
+    absent(group.on_off.is_some(), "on_off")?;
+    absent(group.spacing_jitter != 0.0, "cc.spacing_jitter")?;
+    absent(group.access.is_some(), "access")?;
+    absent(group.jitter.is_some(), "jitter")?;
+    absent(group.ack_jitter.is_some(), "ack_jitter")?;
+    absent(matches!(group.size, Some(Size::Pareto { .. })), "size.pareto")?;
+    absent(group.sender.remember != Remember::Nothing, "sender.remember")?;
+    if group.cc.law.name == "cbr" {
+        let rate = |values: &Values| Rate(values.number("rate") as u64);
+        let first = (Time::ZERO, rate(&group.cc.values));
+        let later = group.steps.iter().map(|(time, values)| (*time, rate(values)));
+        return Ok(Source::Datagrams(std::iter::once(first).chain(later).collect()));
+    }
+    let controller = controller(name, group)?;
+    let whose = |key: &str| format!("flows.{name}.sender.{key}");
+    let sender = &group.sender;
+    if sender.arithmetic == Arithmetic::Fixed {
+        return Err(no(&whose("arithmetic"), "the kernel has its own", "leave it out"));
+    }
+    if sender.recovery == Recovery::Reno {
+        return Err(no(&whose("recovery"), "the kernel knows no recovery of RFC 2581", "choose `sack` or `newreno`"));
+    }
+    if sender.initial_ssthresh.is_finite() {
+        return Err(no(&whose("ssthresh"), "the kernel starts without one", "leave it out"));
+    }
+    if sender.pacing == Pacing::Off && controller == "bbr" {
+        return Err(no(&whose("pacing"), "the kernel's bbr always paces", "leave it out"));
+    }
+    let window = sender.initial_window;
+    if window < 1.0 || window.fract() != 0.0 {
+        return Err(no(&whose("initial_window"), "the kernel counts whole packets", "choose 1 packet or more"));
+    }
+    let per_ack = group.cc.values.iter().find_map(|(name, value)| value.filter(|_| name == "per_ack"));
+    if sender.delayed_ack > 1 && per_ack.is_some_and(|most| most < f64::from(sender.delayed_ack)) {
+        let what = "the kernel grows the window for every packet that an acknowledgement covers";
+        return Err(no(&format!("flows.{name}.cc.per_ack"), what, "set it to 2 packets"));
+    }
+    Ok(Source::Tcp { controller, sack: sender.recovery == Recovery::Sack })
+}
+
+/// The kernel's controller for a group, which must do what the group's law is said to do.
+fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
+    let law = group.cc.law;
+    let whose = format!("flows.{name}.cc");
+    let there = machine::controllers();
+    let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
+        let what = format!("no kernel has a controller for the law `{}`", law.name);
+        return Err(no(&whose, &what, "choose one of `newreno` and `cubic`"));
+    };
+    if !there.iter().any(|name| name == controller) {
+        let what = format!("this kernel has no controller `{controller}` (it has {})", there.join(", "));
+        return Err(no(&whose, &what, &format!("load it, as root: `modprobe tcp_{controller}`")));
+    }
+    let known = Values::defaults(law.parameters);
+    for parameter in law.parameters {
+        let value = group.cc.values.optional(parameter.name);
+        // Whether packets can be marked is said on the route, and how many an acknowledgement counts for by `delayed_ack`.
+        if ["ecn", "per_ack"].contains(&parameter.name) {
+            continue;
+        }
+        let kernel = if parameter.name == "hystart" {
+            Some(f64::from(u8::from(hystart())))
+        } else {
+            known.optional(parameter.name)
+        };
+        if value != kernel {
+            let shown = |value: Option<f64>| match (parameter.name, value) {
+                ("hystart", Some(value)) => (value != 0.0).to_string(),
+                (_, Some(value)) => value.to_string(),
+                (_, None) => "none".to_owned(),
+            };
+            let what = format!("it is {}, and the kernel's `{controller}` has {}", shown(value), shown(kernel));
+            let instead = if parameter.name == "hystart" {
+                "set `hystart` in the scenario, or in /sys/module/tcp_cubic/parameters/hystart, for the whole machine"
+            } else {
+                "leave it out"
+            };
+            return Err(no(&format!("{whose}.{}", parameter.name), &what, instead));
+        }
+    }
+    Ok(controller)
+}
+
+/// Whether the kernel's CUBIC ends its first slow start by HyStart.
+fn hystart() -> bool {
+    fs::read_to_string("/sys/module/tcp_cubic/parameters/hystart").is_ok_and(|text| text.trim() != "0")
+}
+
+fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabits, Refused> {
+    let needs =
+        group.needs(scenario.packet).map_err(|e| no(&format!("flows.{name}.cc"), &e, "choose other parameters"))?;
+    let sender = &group.sender;
+    let payload = scenario.packet.payload;
+    let window = sender.receive_window;
+    Ok(FlowHabits {
+        initial_window: Some(sender.initial_window as u32),
+        min_rto: Some(sender.min_rto),
+        ecn: needs.marks != penstock_law::cc::Marks::Ignored,
+        quick_ack: sender.delayed_ack == 1,
+        receive_window: window.is_finite().then_some(penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
+    })
+}
+
+fn findings(scenario: &Scenario) -> Vec<String> {
+    let mut findings = Vec::new();
+    let reliable = |group: &&Group| group.cc.law.name != "cbr";
+    if scenario.groups.values().filter(reliable).any(|group| !group.sender.limited_transmit) {
+        findings.push(
+            "the kernel always sends on the first duplicate acknowledgements (RFC 3042), finds losses by time (RACK, RFC \
+             8985), reduces in proportion (PRR, RFC 6937) and probes the tail (TLP)"
+                .to_owned(),
+        );
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_scenario::read::Document;
+
+    fn plan(flow: &str, more: &str) -> Result<Plan, Refused> {
+        let text = format!(
+            r#"format = 1
+            duration = "10 s"
+            {more}
+            links.l = {{ from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }}
+            flows.f = {{ from = "a", to = "b", {flow} }}"#
+        );
+        let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
+        Plan::of(&cells[0].scenario)
+    }
+
+    fn refused(flow: &str, more: &str) -> String {
+        plan(flow, more).unwrap_err().what
+    }
+
+    #[test]
+    fn what_the_kernel_has_is_taken_over() {
+        let flow = r#"count = 2, cc = { law = "newreno", ecn = true }, start = "1 s", stop = "5 s", size = "3 MB",
+                      sender = { initial_window = 10, recovery = "newreno", delayed_ack = 1, receive_window = 100, burst = 8 }"#;
+        let Plan { habits, flows, .. } = plan(flow, "packet = { wire = \"1500 B\", payload = \"1448 B\" }").unwrap();
+        assert!(habits.timestamps && habits.mtu == 1500 && habits.burst == Some(8));
+        let one = FlowHabits {
+            initial_window: Some(10),
+            min_rto: Some(Time(Time::PER_SECOND / 5)),
+            ecn: true,
+            quick_ack: true,
+            receive_window: Some(penstock_law::quantity::Bytes(144_800)),
+        };
+        assert_eq!(habits.flows, [one, one]);
+        let FlowPlan { group: 0, start, stop, size: Some(3_000_000), source } = &flows[1] else { panic!("{flows:?}") };
+        assert_eq!((*start, *stop), (Time(Time::PER_SECOND), Time(5 * Time::PER_SECOND)));
+        assert!(matches!(source, Source::Tcp { controller: "reno", sack: false }));
+    }
+
+    #[test]
+    fn datagrams_have_their_steps() {
+        let flow = r#"cc = { law = "cbr", rate = [["0 s", "5 Mbit/s"], ["2 s", "9 Mbit/s"]] }"#;
+        let Plan { flows, habits, .. } = plan(flow, "").unwrap();
+        let Source::Datagrams(rates) = &flows[0].source else { panic!("{flows:?}") };
+        assert_eq!(*rates, [(Time::ZERO, Rate(5_000_000)), (Time(2 * Time::PER_SECOND), Rate(9_000_000))]);
+        assert_eq!((habits.burst, habits.flows[0]), (None, FlowHabits::default()));
+    }
+
+    #[test]
+    fn what_it_has_not_is_refused_by_name() {
+        let newreno = r#"cc = { law = "newreno" }"#;
+        for (flow, more, named) in [
+            (r#"cc = { law = "fast" }"#, "", "flows.f.cc: no kernel has a controller for the law `fast`"),
+            (r#"cc = { law = "cubic", beta = 0.5 }"#, "", "flows.f.cc.beta: it is 0.5"),
+            (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
+            (&format!("{newreno}, jitter = {{ uniform = [\"1 ms\", \"2 ms\"] }}"), "", "flows.f.jitter"),
+            (&format!("{newreno}, size = \"1 MB\", idle = \"1 s\""), "", "flows.f.arrivals or idle"),
+            (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
+            (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
+            (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
+            (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
+            (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
+            (newreno, "customers.c = { flows = [\"f\"] }", "customers"),
+            (&format!("{newreno}, class = \"x\""), "", "classes"),
+        ] {
+            let said = refused(flow, more);
+            assert!(said.starts_with(named), "{said}");
+        }
+        let other = !hystart();
+        let said = refused(&format!("cc = {{ law = \"cubic\", hystart = {other} }}"), "");
+        assert!(
+            said.starts_with(&format!("flows.f.cc.hystart: it is {other}, and the kernel's `cubic` has")),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether the thing measured was the thing configured.
+
+use indexmap::IndexMap;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::summary::{Measured as Span, PathSummary};
+
+use super::super::Measured;
+use super::super::plan::Source;
+use super::super::sender::Told;
+
+/// A link that carries less of what it could is no bottleneck.
+const BUSY: f64 = 0.9;
+/// A sender that something else held for more of its time than this is told of.
+const HELD: f64 = 0.01;
+/// Sources of datagrams may be so much of the run behind at its end.
+const BEHIND: f64 = 0.01;
+
+/// The error of the path, and the self-check of its ends.
+pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSummary {
+    let outcome = &run.outcome;
+    let error = outcome.lateness.sum_up(run.bound);
+    let mut beyond = error.beyond;
+    let mut findings = run.plan.findings.clone();
+    let last = run.sent.edges.last().map(|reading| reading.flows.as_slice()).unwrap_or_default();
+    let mut sockets = IndexMap::new();
+    for (number, name) in scenario.groups.keys().enumerate() {
+        let of_group = || (0..).zip(&run.plan.flows).filter(move |(_, plan)| plan.group == number);
+        let mut kinds: Vec<String> = Vec::new();
+        for (at, plan) in of_group() {
+            let Source::Tcp { controller, sack } = plan.source else { continue };
+            let in_effect: Option<&str> = run.sent.controllers.get(at).and_then(|name| name.as_deref());
+            let (Some(in_effect), Some(told)) = (in_effect, last.get(at)) else {
+                if plan.start < outcome.end {
+                    beyond.push(format!("{name}/{at}: never connected"));
+                }
+                continue;
+            };
+            if in_effect != controller {
+                beyond.push(format!("{name}: the controller is {in_effect}, not {controller}"));
+            }
+            kinds.push(kind(in_effect, told));
+            beyond.extend(disagreements(name, run, at, sack, told));
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        if !kinds.is_empty() {
+            sockets.insert(name.clone(), kinds.join("; "));
+        }
+        let sum =
+            |f: fn(&Told) -> Time| of_group().filter_map(|(at, _)| last.get(at)).map(|t| f(t).seconds()).sum::<f64>();
+        let busy = sum(|told| told.info.busy);
+        for (held, by) in [
+            (sum(|told| told.info.held_by_receiver), "the receiver's window"),
+            (sum(|told| told.info.held_by_buffer), "the sender's buffer"),
+        ] {
+            if held > HELD * busy {
+                findings.push(format!("{name}: held by {by} for {:.0} % of its time", 100.0 * held / busy));
+            }
+        }
+    }
+    beyond.dedup();
+    if run.behind.seconds() > BEHIND * outcome.end.seconds() {
+        beyond.push(format!("sources of datagrams were {} behind at the end", run.behind));
+    }
+    if let Some(burst) = run.plan.habits.burst {
+        findings.push(format!(
+            "segmentation offload hands over {burst} packets at once at most; every packet is treated alone"
+        ));
+    }
+    let busiest = span.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization));
+    if let Some((name, link)) = busiest.filter(|(_, link)| link.utilization < BUSY) {
+        let percent = 100.0 * link.utilization;
+        findings
+            .push(format!("no link was a bottleneck: the busiest, {name}, carried {percent:.0} % of what it could"));
+    }
+    for (name, link) in &span.links {
+        if link.drops + link.marks > 0 {
+            findings.push(format!("{name}: {} drops, {} marks", link.drops, link.marks));
+        }
+    }
+    if outcome.refused > 0 {
+        findings.push(format!("an end did not take {} packets, for what they are", outcome.refused));
+    }
+    PathSummary {
+        within_bound: beyond.is_empty(),
+        lateness_bound_s: error.bound.lateness_p99.seconds(),
+        lateness_p50_s: error.lateness_p50.map(Time::seconds),
+        lateness_p99_s: error.lateness_p99.map(Time::seconds),
+        lateness_p999_s: error.lateness_p999.map(Time::seconds),
+        lateness_max_s: error.latest.seconds(),
+        gap_bound_s: error.bound.longest_gap.seconds(),
+        gap_max_s: error.longest_gap.seconds(),
+        gaps_above_5_ms: error.gaps,
+        device_drops: error.device_drops,
+        not_carried: outcome.strangers + outcome.flawed + outcome.refused,
+        packets: error.packets,
+        scheduling: outcome.scheduling.clone(),
+        bottleneck: busiest.filter(|(_, link)| link.utilization >= BUSY).map(|(name, _)| name.clone()),
+        sockets,
+        beyond,
+        findings,
+    }
+}
+
+/// What a socket is, in a few words.
+fn kind(controller: &str, told: &Told) -> String {
+    let mut words = vec![controller];
+    let info = &told.info;
+    words.extend(info.ecn.then_some("ECN"));
+    words.extend(info.sack.then_some("SACK"));
+    words.extend(info.timestamps.then_some("timestamps"));
+    let segment = info.segment;
+    format!("{}, {segment} B a segment", words.join(", "))
+}
+
+/// What a socket agreed on that was not asked for, or did not though it was.
+fn disagreements(name: &str, run: &Measured, at: usize, sack: bool, told: &Told) -> Vec<String> {
+    let habits = &run.plan.habits;
+    let info = &told.info;
+    if !info.established && told.completed.is_none() {
+        return Vec::new();
+    }
+    let pairs = [
+        ("ECN", habits.flows[at].ecn, info.ecn),
+        ("SACK", sack, info.sack),
+        ("timestamps", habits.timestamps, info.timestamps),
+    ];
+    let wrong = pairs.iter().filter(|(_, asked, agreed)| asked != agreed);
+    wrong.map(|(what, asked, agreed)| format!("{name}: {what} was {asked} in the scenario and is {agreed}")).collect()
+}

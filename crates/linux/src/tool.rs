@@ -1,0 +1,116 @@
+//! The path as a tool: any program's traffic over it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
+
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Scenario;
+
+use crate::clock::Clock;
+use crate::path::emulation::Way;
+use crate::path::ends::{End, FlowHabits, Habits};
+use crate::path::error;
+use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
+use crate::syscall::{ignore_interrupts, spawn_bounded};
+
+/// Programs that run on a path.
+#[derive(Debug, Clone)]
+pub struct Programs<'a> {
+    /// Runs at the sending end; the path lasts as long as it does.
+    pub command: &'a [OsString],
+    /// Runs at the receiving end, by a shell, as long as the path lasts.
+    pub server: Option<&'a OsStr>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The command's exit status; 128 and the signal's number where a signal ended it.
+    pub status: u8,
+    /// What the path was off by.
+    pub error: error::Error,
+    /// Packets that the path did not carry: for an address that is no flow's, or flawed.
+    pub not_carried: u64,
+}
+
+/// The variables that programs find the other end by.
+pub const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
+
+/// Runs programs at the ends of a scenario's links, whose flows' round trips are those of their addresses. Ctrl-C is left
+/// to the command. Whatever the programs have started ends with them, and with this process.
+///
+/// # Errors
+/// What the machine lacks, what the path does not carry, and what the kernel says.
+pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, Error> {
+    let [program, arguments @ ..] = programs.command else {
+        return Err(Refused::new("no command", "name one after `--`").into());
+    };
+    let mtu = u16::try_from(scenario.packet.wire.0)
+        .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))?;
+    let flows = scenario.groups.values().map(|group| group.count as usize).sum();
+    let habits = Habits { mtu, timestamps: true, burst: None, flows: vec![FlowHabits::default(); flows] };
+    let clock = Clock::start();
+    let schedule = Schedule { edges: Vec::new(), sample: Time::NEVER, end: Time::NEVER };
+    let path = Laid::new(scenario, &habits)?.start(clock, schedule)?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let server = programs.server.map(|line| {
+        let mut server = Command::new("sh");
+        server.arg("-c").arg(line);
+        server
+    });
+    let over = AtomicBool::new(false);
+    let status = thread::scope(|scope| {
+        let server = server.map(|server| scope.spawn(|| until(&path.receiver, server, Some(&over))));
+        let status = scope.spawn(|| until(&path.sender, command, None)).join();
+        over.store(true, Ordering::Relaxed);
+        let server = server.map(ScopedJoinHandle::join);
+        let status = status.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        match server {
+            Some(Ok(ended)) => ended.map(|_| status),
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(status),
+        }
+    });
+    let status = status.map_err(while_trying("run the command"))?;
+    let bound = path.bound;
+    let outcome = path.end()?;
+    Ok(Ended {
+        status,
+        error: outcome.lateness.sum_up(bound),
+        not_carried: outcome.strangers + outcome.flawed + outcome.refused,
+    })
+}
+
+/// Runs a program at an end, on this thread, to its end, or a server until it is `over`; its exit status.
+fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Result<u8> {
+    end.namespace.enter()?;
+    for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
+        command.env(variable, address::v4(way, 0).to_string());
+    }
+    let mut child = spawn_bounded(&mut command)?;
+    if over.is_none() {
+        // The command has its own habits with Ctrl-C. It has started: what it would ignore now, it would ignore too.
+        ignore_interrupts()?;
+    }
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+            return Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX));
+        }
+        if over.is_some_and(|over| over.load(Ordering::Relaxed)) {
+            child.kill()?;
+            child.wait()?;
+            return Ok(0);
+        }
+        thread::sleep(WATCH);
+    }
+}
+
+/// How often a program is asked whether it has ended.
+const WATCH: Duration = Duration::from_millis(10);

@@ -1,0 +1,197 @@
+//! Paths for tests, and what is sent over them.
+#![allow(unreachable_pub, missing_docs, dead_code)]
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, connect, recv, sendto, setsockopt, socket,
+    sockopt,
+};
+use penstock_law::quantity::Time;
+use penstock_linux::clock::Clock;
+use penstock_linux::path::ends::{FlowHabits, Habits};
+use penstock_linux::path::namespace::Namespace;
+use penstock_linux::path::router::Outcome;
+use penstock_linux::path::{Laid, Running, Schedule};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::Document;
+use sha2::{Digest, Sha256};
+
+/// A path of these links for so many flows, that carries for a minute at most.
+pub struct Laboratory {
+    pub path: Running,
+    pub clock: Clock,
+}
+
+pub fn scenario(text: &str) -> Scenario {
+    let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
+    cells[0].scenario.clone()
+}
+
+/// One link of that rate and more, a duplex one, and a flow over it.
+pub fn line(rate: &str, rtt: &str, more: &str) -> String {
+    format!(
+        r#"format = 1
+        duration = "60 s"
+        links.l = {{ from = "a", to = "b", rate = "{rate}", delay = "0 s", buffer = "unlimited", duplex = true{more} }}
+        flows.f = {{ count = 2, from = "a", to = "b", rtt = "{rtt}", cc = {{ law = "newreno" }} }}"#
+    )
+}
+
+impl Laboratory {
+    pub fn new(text: &str, ecn: bool) -> Self {
+        let scenario = scenario(text);
+        let flows = vec![FlowHabits { ecn, ..FlowHabits::default() }; scenario.groups["f"].count as usize];
+        let habits = Habits { mtu: scenario.packet.wire.0 as u16, timestamps: true, flows, ..Habits::default() };
+        let clock = Clock::start();
+        let second = Time(Time::PER_SECOND);
+        let schedule = Schedule { edges: Vec::new(), sample: second, end: scenario.duration };
+        let path = Laid::new(&scenario, &habits).unwrap().start(clock, schedule).unwrap();
+        Self { path, clock }
+    }
+
+    pub fn end(self) -> Outcome {
+        self.path.end().unwrap()
+    }
+
+    /// Round trips of pings to the address of flow 0, one after the other.
+    pub fn ping(&self, count: usize, gap: Duration) -> Vec<Time> {
+        let socket = self.path.sender.namespace.within(icmp).unwrap();
+        let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 0));
+        let mut rtts = Vec::new();
+        for number in 0..count {
+            std::thread::sleep(gap);
+            let sent = self.clock.now();
+            let request = echo(number as u16);
+            sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).unwrap();
+            let mut reply = [0; 2000];
+            loop {
+                let bytes = recv(socket.as_raw_fd(), &mut reply, MsgFlags::empty()).unwrap();
+                // An echo reply with this number behind an IPv4 header.
+                if bytes >= 28 && reply[20] == 0 && reply[26..28] == request[6..8] {
+                    break;
+                }
+            }
+            rtts.push(self.clock.now() - sent);
+        }
+        rtts.sort_unstable();
+        rtts
+    }
+
+    /// Sends `bytes` over TCP to flow 0's address with the given controller; the digests at both ends, and the time.
+    pub fn transfer(&self, bytes: usize, controller: &str) -> (Vec<u8>, Vec<u8>, Time) {
+        let listener = self.path.receiver.namespace.within(|| TcpListener::bind("10.78.0.1:5000")).unwrap();
+        let start = self.clock.now();
+        let receiver = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
+            loop {
+                match stream.read(&mut buffer).unwrap() {
+                    0 => return digest.finalize().to_vec(),
+                    n => digest.update(&buffer[..n]),
+                }
+            }
+        });
+        let sent = self.path.sender.namespace.within(|| send(bytes, controller)).unwrap();
+        let got = receiver.join().unwrap();
+        (sent, got, self.clock.now() - start)
+    }
+}
+
+/// Bits a second of user's data from one end to the other, with nothing computed on them.
+pub fn bulk(sender: &Namespace, receiver: &Namespace, to: SocketAddrV4, controller: &str, seconds: u64) -> f64 {
+    let listener = receiver.within(|| TcpListener::bind(to)).unwrap();
+    let counting = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut buffer, mut bytes, clock) = (vec![0; 1 << 20], 0, Clock::start());
+        while let Ok(n @ 1..) = stream.read(&mut buffer) {
+            bytes += n;
+        }
+        bytes as f64 * 8.0 / clock.now().seconds()
+    });
+    let send = || {
+        let mut stream = connected(to, controller)?;
+        let (buffer, clock) = (vec![0; 1 << 20], Clock::start());
+        while clock.now() < Time(seconds * Time::PER_SECOND) {
+            stream.write_all(&buffer)?;
+        }
+        Ok(())
+    };
+    sender.within(send).unwrap();
+    counting.join().unwrap()
+}
+
+fn connected(to: SocketAddrV4, controller: &str) -> io::Result<TcpStream> {
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
+    setsockopt(&socket, sockopt::TcpCongestion, &controller.into())?;
+    connect(socket.as_raw_fd(), &SockaddrIn::from(to))?;
+    Ok(TcpStream::from(socket))
+}
+
+fn send(bytes: usize, controller: &str) -> io::Result<Vec<u8>> {
+    let mut stream = connected(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), controller)?;
+    let (mut digest, mut draw, mut left) = (Sha256::new(), 88_172_645_463_325_252u64, bytes);
+    let mut buffer = vec![0; 1 << 18];
+    while left > 0 {
+        for chunk in buffer.chunks_exact_mut(8) {
+            draw ^= draw << 13;
+            draw ^= draw >> 7;
+            draw ^= draw << 17;
+            chunk.copy_from_slice(&draw.to_le_bytes());
+        }
+        let now = left.min(buffer.len());
+        digest.update(&buffer[..now]);
+        stream.write_all(&buffer[..now])?;
+        left -= now;
+    }
+    Ok(digest.finalize().to_vec())
+}
+
+/// Sends noise in IPv4 packets to the addresses of flows 0 and 1 and to one that is none's; how many the kernel took.
+pub fn noise(count: u32) -> io::Result<u32> {
+    let socket = socket(AddressFamily::Inet, SockType::Raw, SockFlag::empty(), SockProtocol::Raw)?;
+    let (mut draw, mut taken) = (1u64, 0);
+    let mut next = || {
+        draw ^= draw << 13;
+        draw ^= draw >> 7;
+        draw ^= draw << 17;
+        draw
+    };
+    for number in 0..count {
+        let size = 20 + next() as usize % if number % 16 == 0 { 1481 } else { 80 };
+        let mut bytes: Vec<u8> = (0..size.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(size).collect();
+        // What the kernel would not send otherwise: no options, and addresses.
+        let last = (next() % 3) as u8 + 1;
+        bytes[0] = 0x45;
+        bytes[9] = [6, 17, 1, bytes[9]][number as usize % 4];
+        bytes[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 78, 0, last]);
+        let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, last), 0));
+        taken += u32::from(sendto(socket.as_raw_fd(), &bytes, &to, MsgFlags::empty()).is_ok());
+    }
+    Ok(taken)
+}
+
+fn icmp() -> io::Result<OwnedFd> {
+    let socket = socket(AddressFamily::Inet, SockType::Raw, SockFlag::empty(), SockProtocol::Icmp)?;
+    let limit = nix::sys::time::TimeVal::new(5, 0);
+    setsockopt(&socket, sockopt::ReceiveTimeout, &limit)?;
+    Ok(socket)
+}
+
+/// An echo request with this number.
+fn echo(number: u16) -> Vec<u8> {
+    let mut bytes = vec![8, 0, 0, 0, 0x12, 0x34];
+    bytes.extend(number.to_be_bytes());
+    bytes.extend([7; 56]);
+    let sum: u32 = bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
+    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    bytes[2..4].copy_from_slice(&sum.to_be_bytes());
+    bytes
+}
+
+pub fn quantile(sorted: &[Time], share: f64) -> Time {
+    sorted[((sorted.len() - 1) as f64 * share) as usize]
+}
