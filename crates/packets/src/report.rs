@@ -15,6 +15,7 @@ use penstock_scenario::summary::{
 use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
 
 use crate::engine::Engine;
+use crate::flow::Flow;
 use crate::measure::{Reading, Rows, Taken, Told, in_profile};
 use crate::sender::bottleneck::Estimated;
 use crate::station::Link;
@@ -46,26 +47,31 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         .windows
         .iter()
         .filter(|(_, (a, _))| *a < end)
-        .map(|(name, (a, b))| (name.clone(), span(*a, *b).measured()))
+        .map(|(name, (a, b))| {
+            let window = span(*a, *b);
+            (name.clone(), window.measured(&window.flows()))
+        })
         .collect();
     let summary = Summary {
         title: scenario.title.clone(),
         world: "packets".to_owned(),
         seed: scenario.seed.0,
-        whole: whole.measured(),
+        whole: whole.measured(&flows),
         windows,
         engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
         path: None,
     };
     let groups: Vec<String> = scenario.groups.keys().cloned().collect();
-    let flow_names: Vec<String> =
-        engine.flows.iter().map(|f| format!("{}/{}", groups[f.group as usize], f.index)).collect();
+    let flow_names = || -> Vec<String> {
+        let name = |flow: &Flow| format!("{}/{}", scenario.groups.keys()[flow.group as usize], flow.index);
+        engine.flows.iter().map(name).collect()
+    };
     let mut series = vec![
         taken.links.table("links", "link", scenario.links.keys().cloned().collect()),
         taken.groups.table("groups", "group", groups),
     ];
     if scenario.groups.values().any(|group| group.size.is_some()) {
-        series.push(transfers_table(engine, &flow_names));
+        series.push(transfers_table(engine, &flow_names()));
     }
     if !taken.customers.time_s.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
@@ -83,7 +89,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         series.push(taken.link_classes.table("link_classes", "link_class", names));
     }
     if !taken.flows.time_s.is_empty() {
-        series.push(taken.flows.table("flows", "flow", flow_names));
+        series.push(taken.flows.table("flows", "flow", flow_names()));
     }
     Ok(Run { summary, flows, series })
 }
@@ -119,8 +125,7 @@ impl Span<'_> {
         b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
     }
 
-    fn measured(&self) -> Measured {
-        let flows = self.flows();
+    fn measured(&self, flows: &[FlowSummary]) -> Measured {
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
         let customers = self.customers();
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
@@ -136,8 +141,8 @@ impl Span<'_> {
             links: (0..self.engine.links.len())
                 .map(|at| (self.scenario.links.get_index(at).expect("a port a link").0.clone(), self.link(at)))
                 .collect(),
-            groups: self.groups(&flows),
-            flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
+            groups: self.groups(flows),
+            flows: if flows.len() <= FLOWS_IN_SUMMARY { flows.to_vec() } else { Vec::new() },
             fairness,
             classes: classes.each,
             customers,
