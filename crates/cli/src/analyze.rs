@@ -107,11 +107,19 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
     let options = Options { at, clocking };
     let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
-    let mut all = Vec::new();
+    let (mut all, mut without) = (Vec::new(), Vec::new());
     for cell in cells {
-        let answer = Answer::of(&cell.scenario, &options, &busy()).map_err(|e| refused(arguments, &cell, &e))?;
-        all.push((cell, answer));
+        match Answer::of(&cell.scenario, &options, &busy()).map_err(|e| refused(arguments, &cell, &e)) {
+            Ok(answer) => all.push((cell, answer)),
+            // A sweep may have cells of which there is no theory beside those of which there is.
+            Err(Failure::Machine(why)) => without.push(Failure::Machine(why)),
+            Err(wrong) => return Err(wrong),
+        }
     }
+    if all.is_empty() && !without.is_empty() {
+        return Err(without.swap_remove(0));
+    }
+    without.iter().for_each(terminal::note);
     for (cell, answer) in all {
         let mut view = answer.page(&cell.scenario, arguments);
         let sessions = match &answer {

@@ -202,3 +202,22 @@ fn what_the_theory_does_not_cover_is_refused() {
     }
     bench.well(&["compare", file, "--step", "100 ms", "--set", "duration=5 s", "--set", "warmup=1 s"]);
 }
+
+/// Of a sweep over conditioners those are analysed that can be, and the others named.
+#[test]
+fn cells_without_a_theory_are_named_beside_those_with_one() {
+    let bench = Bench::new();
+    let file = scenario("early-marking.toml");
+    let text = std::fs::read_to_string(file).unwrap()
+        + r#"
+[[sweep.conditioner]]
+name = "bucket"
+"customers.C1.conditioner" = { law = "token-bucket", committed_rate = "10 Mbit/s" }
+[[sweep.conditioner]]
+name = "marker"
+"#;
+    bench.write("both.toml", &text);
+    let ended = bench.run(&["analyze", "both.toml"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains("locally stable") && ended.err.contains("conditioner = bucket"), "{}", ended.err);
+}
