@@ -111,8 +111,10 @@ fn refuse(
     shard: Option<Shard>,
 ) -> Result<(), Failure> {
     if pcap.is_some() && arguments.world != WorldName::Packets {
-        let what = "--pcap: only the packets world writes what it sends; leave out --world";
-        return Err(Failure::Machine(what.into()));
+        let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
+        return Err(Failure::Machine(format!(
+            "--pcap: only the packets world writes what it sends, not the {world} world; leave out --world"
+        )));
     }
     for (at, batch) in batches.iter().enumerate() {
         let file = arguments.files[at].display();

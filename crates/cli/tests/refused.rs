@@ -101,7 +101,9 @@ fn what_is_no_file_or_too_large_is_not_read() {
         assert_eq!(ended.status, 2, "{file}");
         assert!(ended.err.contains("it is not a file"), "{file}: {}", ended.err);
     }
-    for (trace, says) in [("pipe", "it is not a file"), ("huge.trace", "it has 64000001 bytes; 64000000 are allowed")] {
+    for (trace, says) in
+        [("pipe", "it is not a file"), ("huge.trace", "it has 64000001 bytes, and 64000000 at most are read")]
+    {
         let traced = format!("rate = {{ trace = \"{trace}\" }}");
         bench.write("traced.toml", &SMALL.replace("rate = \"10 Mbit/s\"", &traced));
         let ended = bench.run(&["check", "traced.toml"]);

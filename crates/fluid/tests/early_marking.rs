@@ -167,7 +167,7 @@ fn conditioner(name: &str, set: &[(&str, f64)]) -> Chosen<Edge> {
 /// One customer with its own design.
 fn scenario((rate_mbit, flows, rtt_ms): (f64, f64, f64), rule: f64, bucket: f64) -> Scenario {
     let groups = vec![group(flows as u32, rtt_ms * 1e-3, cc("newreno", &[]))];
-    let mut scenario = dumbbell(20e6, 1000, &aqm("wred", &[]), groups);
+    let mut scenario = dumbbell(f64::max(20e6, 2e6 * rate_mbit), 1000, &aqm("wred", &[]), groups);
     let set = [
         ("committed_rate", rate_mbit * 1e6),
         ("bucket", bucket),
