@@ -3,7 +3,7 @@
 use penstock_law::quantity::Time;
 use penstock_link::{Counters, Histogram, Passed};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Cells, Column, Kind, Table};
+use penstock_scenario::world::{Kind, Rows, column_name};
 
 use crate::engine::{Account, Engine};
 use crate::flow::Sent;
@@ -56,76 +56,6 @@ pub(crate) struct Taken {
     pub(crate) customers: Rows,
     pub(crate) classes: Rows,
     pub(crate) link_classes: Rows,
-}
-
-/// Rows of a table while they are written.
-pub(crate) struct Rows {
-    pub(crate) time_s: Vec<f64>,
-    who: Vec<u32>,
-    columns: Vec<(String, Kind, Vec<f64>)>,
-}
-
-impl Rows {
-    fn new(columns: &[(&str, Kind)]) -> Self {
-        let columns = columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind, Vec::new())).collect();
-        Self { time_s: Vec::new(), who: Vec::new(), columns }
-    }
-
-    fn row(&mut self, time: u64, who: u32) -> Row<'_> {
-        self.time_s.push(Time(time).seconds());
-        self.who.push(who);
-        Row { rows: self, at: 0 }
-    }
-
-    /// The values of a declared column, one a row.
-    pub(crate) fn values(&self, name: &str) -> &[f64] {
-        self.columns.iter().find(|(n, _, _)| n == name).map_or(&[], |(_, _, values)| values)
-    }
-
-    fn column(&mut self, name: &str, kind: Kind) -> usize {
-        if let Some(at) = self.columns.iter().position(|(n, _, _)| n == name) {
-            return at;
-        }
-        // A column that some rows lack: those say nothing there.
-        self.columns.push((name.to_owned(), kind, vec![f64::NAN; self.time_s.len()]));
-        self.columns.len() - 1
-    }
-
-    pub(crate) fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
-        let rows = self.time_s.len();
-        let mut columns = vec![
-            Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(self.time_s) },
-            Column { name: key.to_owned(), kind: Kind::Key, values: Cells::Name { names, rows: self.who } },
-        ];
-        columns.extend(self.columns.into_iter().map(|(name, kind, mut values)| {
-            values.resize(rows, f64::NAN);
-            Column { name, kind, values: Cells::Number(values) }
-        }));
-        Table { name: name.to_owned(), columns }
-    }
-}
-
-/// One row while it is written: the declared columns in order, then others by name.
-struct Row<'a> {
-    rows: &'a mut Rows,
-    at: usize,
-}
-
-impl Row<'_> {
-    fn put(mut self, value: f64) -> Self {
-        self.rows.columns[self.at].2.push(value);
-        self.at += 1;
-        self
-    }
-
-    fn named(self, name: &str, value: f64) -> Self {
-        let column = self.rows.column(name, Kind::Instant);
-        let row = self.rows.time_s.len() - 1;
-        let values = &mut self.rows.columns[column].2;
-        values.resize(row, f64::NAN);
-        values.push(value);
-        self
-    }
 }
 
 /// What the engine measures with.
@@ -261,17 +191,15 @@ impl Measure {
             let (customer, conditioner) = (edge.customer, &mut edge.conditioner);
             let (account, passed) = (engine.accounts[engine.first_customer + customer], conditioner.read(Time(now)));
             let (account_before, before) = std::mem::replace(&mut self.passed_before[at], (account, passed));
-            let mut row = self
+            let row = self
                 .taken
                 .customers
-                .row(now, customer as u32)
+                .row(Time(now).seconds(), customer as u32)
                 .put((account.delivered - account_before.delivered) as f64 * 8.0 / seconds)
                 .put(in_profile(&before, &passed).unwrap_or(f64::NAN))
                 .put(conditioner.level(Time(now)))
                 .put((passed.level - before.level) / seconds);
-            for (name, unit, value) in conditioner.observables() {
-                row = row.named(&column_name(name, unit), value);
-            }
+            row.shown(conditioner.observables());
         }
     }
 
@@ -283,7 +211,7 @@ impl Measure {
             let rate = |bytes: u64| bytes as f64 * 8.0 / seconds;
             self.taken
                 .classes
-                .row(now, at as u32)
+                .row(Time(now).seconds(), at as u32)
                 .put(rate(account.sent - before.sent))
                 .put(rate(account.delivered - before.delivered));
         }
@@ -291,10 +219,7 @@ impl Measure {
         let mut who = 0;
         for link in &mut engine.links {
             for class in 0..link.station.classes() {
-                let mut row = self.taken.link_classes.row(now, who);
-                for (name, unit, value) in link.station.class_observables(class) {
-                    row = row.named(&column_name(name, unit), value);
-                }
+                self.taken.link_classes.row(Time(now).seconds(), who).shown(link.station.class_observables(class));
                 who += 1;
             }
         }
@@ -310,19 +235,17 @@ impl Measure {
             let c = port.read(Time(now));
             let b = std::mem::replace(&mut self.before[at], c);
             let bits = (c.departed_bytes - b.departed_bytes) as f64 * 8.0;
-            let mut row = self
+            let row = self
                 .taken
                 .links
-                .row(now, at as u32)
+                .row(Time(now).seconds(), at as u32)
                 .put(bits / port.capacity_bits(Time(now - span), Time(now)).max(1.0))
                 .put(bits / seconds)
                 .put(port.waiting(Time(now)) as f64)
                 .put((c.waiting - b.waiting) as f64 * 1e-12 / seconds)
                 .put((c.drops + c.lost - b.drops - b.lost) as f64 / seconds)
                 .put((c.marks - b.marks) as f64 / seconds);
-            for (name, unit, value) in port.observables() {
-                row = row.named(&column_name(name, unit), value);
-            }
+            row.shown(port.observables());
         }
         self.sample_customers(engine, now, seconds);
         self.sample_classes(engine, now, seconds);
@@ -346,7 +269,7 @@ impl Measure {
                 let mut row = self
                     .taken
                     .flows
-                    .row(now, at as u32)
+                    .row(Time(now).seconds(), at as u32)
                     .put(goodput)
                     .put(throughput)
                     .put(flow.data.in_flight() as f64)
@@ -355,7 +278,7 @@ impl Measure {
                     // What the law was told stands beside the simulator's truth, under a name of its own.
                     let estimate = matches!(name, "rtt" | "base_rtt" | "price" | "capacity" | "buffer" | "level");
                     let name = column_name(name, unit);
-                    row = row.named(&if estimate { format!("estimated_{name}") } else { name }, value);
+                    row = row.named(&if estimate { format!("estimated_{name}") } else { name }, Kind::Instant, value);
                 }
             }
         }
@@ -363,7 +286,7 @@ impl Measure {
             let flows = engine.flows.iter().filter(|f| f.group as usize == at).count() as f64;
             self.taken
                 .groups
-                .row(now, at as u32)
+                .row(Time(now).seconds(), at as u32)
                 .put(goodput)
                 .put(throughput)
                 .put(if engine.groups[at].reliable { window / flows } else { f64::NAN })
@@ -378,13 +301,6 @@ pub(crate) fn in_profile(from: &Passed, to: &Passed) -> Option<f64> {
     let bytes = |passed: &Passed| passed.bytes.iter().sum::<u64>();
     let all = bytes(to) - bytes(from);
     (all > 0).then(|| (to.bytes[0] - from.bytes[0]) as f64 / all as f64)
-}
-
-fn column_name(name: &str, unit: &str) -> String {
-    match unit {
-        "1" => name.to_owned(),
-        _ => format!("{name}_{}", unit.replace('/', "_per_")),
-    }
 }
 
 /// What both ends of a flow have counted until now.

@@ -12,11 +12,11 @@ use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Summary, Transfers,
 };
-use penstock_scenario::world::{Cells, Column, Kind, Run, RunError, Table};
+use penstock_scenario::world::{Cells, Column, Kind, Rows, Run, RunError, Table};
 
 use crate::engine::Engine;
 use crate::flow::Flow;
-use crate::measure::{Reading, Rows, Taken, Told, in_profile};
+use crate::measure::{Reading, Taken, Told, in_profile};
 use crate::sender::bottleneck::Estimated;
 use crate::station::Link;
 use crate::traffic::Transfer;
@@ -73,14 +73,14 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     if scenario.groups.values().any(|group| group.size.is_some()) {
         series.push(transfers_table(engine, &flow_names()));
     }
-    if !taken.customers.time_s.is_empty() {
+    if !taken.customers.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
     }
-    if !taken.classes.time_s.is_empty() {
+    if !taken.classes.is_empty() {
         let names = scenario.class_names().into_iter().map(str::to_owned).collect();
         series.push(taken.classes.table("classes", "class", names));
     }
-    if !taken.link_classes.time_s.is_empty() {
+    if !taken.link_classes.is_empty() {
         let link = |(name, link): (&String, &Link)| {
             let names = class_names(scenario).into_iter().take(link.station.classes() as usize);
             names.map(|class| format!("{name}/{class}")).collect::<Vec<String>>()
@@ -88,7 +88,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         let names = scenario.links.keys().zip(&engine.links).flat_map(link).collect();
         series.push(taken.link_classes.table("link_classes", "link_class", names));
     }
-    if !taken.flows.time_s.is_empty() {
+    if !taken.flows.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names()));
     }
     Ok(Run { summary, flows, series })

@@ -1,10 +1,14 @@
 //! What every world has in common: a scenario goes in, a run comes out.
 
+mod rows;
+
 use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
 use crate::model::Scenario;
 use crate::summary::{FlowSummary, Summary};
+
+pub use rows::{Row, Rows, column_name};
 
 /// A place where scenarios run.
 pub trait World {

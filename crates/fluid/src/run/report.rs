@@ -7,7 +7,7 @@ use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::summary::{
     ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
 };
-use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
+use penstock_scenario::world::{Kind, Row, Rows, Run};
 
 use super::{Network, cohort, edge, queue};
 
@@ -38,46 +38,9 @@ pub(super) struct Report<'a> {
     least_rtt_s: Vec<f64>,
 }
 
-/// Rows of a table while they are written: a time, who, and named columns.
-#[derive(Default)]
-struct Rows {
-    time_s: Vec<f64>,
-    who: Vec<u32>,
-    columns: IndexMap<String, (Kind, Vec<f64>)>,
-}
-
-impl Rows {
-    fn row(&mut self, time_s: f64, who: usize, values: impl IntoIterator<Item = (String, Kind, f64)>) {
-        let rows = self.time_s.len();
-        self.time_s.push(time_s);
-        self.who.push(who as u32);
-        for (name, kind, value) in values {
-            let column = &mut self.columns.entry(name).or_insert_with(|| (kind, Vec::new())).1;
-            column.resize(rows, f64::NAN);
-            column.push(value);
-        }
-    }
-
-    fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
-        let rows = self.time_s.len();
-        let mut columns = vec![
-            Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(self.time_s) },
-            Column { name: key.to_owned(), kind: Kind::Key, values: Cells::Name { names, rows: self.who } },
-        ];
-        columns.extend(self.columns.into_iter().map(|(name, (kind, mut values))| {
-            values.resize(rows, f64::NAN);
-            Column { name, kind, values: Cells::Number(values) }
-        }));
-        Table { name: name.to_owned(), columns }
-    }
-}
-
-fn observables(names: &[(&str, &str)], values: &[f64]) -> Vec<(String, Kind, f64)> {
-    let named = |name: &str, unit: &str| match unit {
-        "1" => name.to_owned(),
-        _ => format!("{name}_{}", unit.replace('/', "_per_")),
-    };
-    names.iter().zip(values).map(|((name, unit), value)| (named(name, unit), Kind::Instant, *value)).collect()
+fn put(row: Row<'_>, own: &[(&str, Kind, f64)], names: &[(&'static str, &'static str)], state: &[f64]) {
+    let row = own.iter().fold(row, |row, (name, kind, value)| row.named(name, *kind, *value));
+    row.shown(names.iter().zip(state).map(|((name, unit), value)| (*name, *unit, *value)));
 }
 
 impl<'a> Report<'a> {
@@ -140,16 +103,15 @@ impl<'a> Report<'a> {
             let (a, b) = (&before.queues[l], &now.queues[l]);
             let history = &queue.waiting[before.step as usize..=now.step as usize];
             let served = b.served - a.served;
-            let mut row = vec![
-                ("utilization".to_owned(), Kind::Average, served / (queue.capacity * seconds)),
-                ("throughput_bit_per_s".to_owned(), Kind::Average, served * bits / seconds),
-                ("queue_packets".to_owned(), Kind::Instant, history[history.len() - 1]),
-                ("queue_mean_packets".to_owned(), Kind::Average, mean(history)),
-                ("drops_per_s".to_owned(), Kind::Average, (b.dropped - a.dropped) / seconds),
-                ("marks_per_s".to_owned(), Kind::Average, (b.marked - a.marked) / seconds),
+            let row = [
+                ("utilization", Kind::Average, served / (queue.capacity * seconds)),
+                ("throughput_bit_per_s", Kind::Average, served * bits / seconds),
+                ("queue_packets", Kind::Instant, history[history.len() - 1]),
+                ("queue_mean_packets", Kind::Average, mean(history)),
+                ("drops_per_s", Kind::Average, (b.dropped - a.dropped) / seconds),
+                ("marks_per_s", Kind::Average, (b.marked - a.marked) / seconds),
             ];
-            row.extend(observables(queue.names, &queue.state()));
-            self.links.row(time, l, row);
+            put(self.links.row(time, l as u32), &row, queue.names, &queue.state());
         }
         self.sample_flows(time, seconds, &before, network);
         self.sample_customers(time, seconds, &before, &now, network);
@@ -168,17 +130,14 @@ impl<'a> Report<'a> {
                 sum[4] += n * (b.lost - a.lost);
             }
             let payload = self.scenario.packet.payload.bits();
-            self.groups.row(
-                time,
-                g,
-                [
-                    ("goodput_bit_per_s".to_owned(), Kind::Average, sum[0] * payload / seconds),
-                    ("throughput_packets_per_s".to_owned(), Kind::Average, sum[0] / seconds),
-                    ("window_packets".to_owned(), Kind::Instant, if reliable { sum[1] / flows } else { f64::NAN }),
-                    ("rtt_s".to_owned(), Kind::Average, sum[2] / sum[3]),
-                    ("losses_per_s".to_owned(), Kind::Average, sum[4] / seconds),
-                ],
-            );
+            let row = [
+                ("goodput_bit_per_s", Kind::Average, sum[0] * payload / seconds),
+                ("throughput_packets_per_s", Kind::Average, sum[0] / seconds),
+                ("window_packets", Kind::Instant, if reliable { sum[1] / flows } else { f64::NAN }),
+                ("rtt_s", Kind::Average, sum[2] / sum[3]),
+                ("losses_per_s", Kind::Average, sum[4] / seconds),
+            ];
+            put(self.groups.row(time, g as u32), &row, &[], &[]);
         }
     }
 
@@ -193,17 +152,16 @@ impl<'a> Report<'a> {
                 let in_flight = cohort.total.sent - cohort.total.acked - cohort.total.lost;
                 let (state, names) = cohort.state();
                 for member in &cohort.members {
-                    let mut row = vec![
-                        ("goodput_bit_per_s".to_owned(), Kind::Average, acked * payload / seconds),
-                        ("throughput_packets_per_s".to_owned(), Kind::Average, acked / seconds),
-                        ("in_flight_packets".to_owned(), Kind::Instant, in_flight),
-                        ("rtt_s".to_owned(), Kind::Average, rtt),
+                    let row = [
+                        ("goodput_bit_per_s", Kind::Average, acked * payload / seconds),
+                        ("throughput_packets_per_s", Kind::Average, acked / seconds),
+                        ("in_flight_packets", Kind::Instant, in_flight),
+                        ("rtt_s", Kind::Average, rtt),
                     ];
-                    row.extend(observables(names, &state));
-                    self.flows.row(time, first + *member as usize, row);
+                    put(self.flows.row(time, first + *member), &row, names, &state);
                 }
             }
-            first += group.count as usize;
+            first += group.count;
         }
     }
 
@@ -218,18 +176,17 @@ impl<'a> Report<'a> {
             let (a, b) = (&before.edges[e], &now.edges[e]);
             let arrived = b.arrived - a.arrived;
             let in_profile = if arrived > 0.0 { (b.green - a.green) / arrived } else { f64::NAN };
-            let mut row = vec![
+            let row = [
                 (
-                    "throughput_bit_per_s".to_owned(),
+                    "throughput_bit_per_s",
                     Kind::Average,
                     (acked(&now.cohorts) - acked(&before.cohorts)) * bits / seconds,
                 ),
-                ("in_profile_fraction".to_owned(), Kind::Average, in_profile),
-                ("bucket_bytes".to_owned(), Kind::Instant, edge.level_bytes()),
-                ("bucket_mean_bytes".to_owned(), Kind::Average, (b.level - a.level) / seconds),
+                ("in_profile_fraction", Kind::Average, in_profile),
+                ("bucket_bytes", Kind::Instant, edge.level_bytes()),
+                ("bucket_mean_bytes", Kind::Average, (b.level - a.level) / seconds),
             ];
-            row.extend(observables(edge.names, &edge.state()));
-            self.customers.row(time, edge.customer, row);
+            put(self.customers.row(time, edge.customer as u32), &row, edge.names, &edge.state());
         }
     }
 
@@ -261,11 +218,11 @@ impl<'a> Report<'a> {
             self.links.table("links", "link", self.scenario.links.keys().cloned().collect()),
             self.groups.table("groups", "group", self.scenario.groups.keys().cloned().collect()),
         ];
-        if !self.flows.time_s.is_empty() {
+        if !self.flows.is_empty() {
             let flow = |(name, g): (&String, &Group)| (0..g.count).map(|i| format!("{name}/{i}")).collect::<Vec<_>>();
             series.push(self.flows.table("flows", "flow", self.scenario.groups.iter().flat_map(flow).collect()));
         }
-        if !self.customers.time_s.is_empty() {
+        if !self.customers.is_empty() {
             series.push(self.customers.table(
                 "customers",
                 "customer",

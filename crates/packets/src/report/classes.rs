@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use penstock_scenario::fairness::{Want, max_min, weighted_index};
 use penstock_scenario::model::Group;
 use penstock_scenario::summary::ClassSummary;
+use penstock_scenario::world::Rows;
 
 use super::Span;
-use crate::measure::Rows;
 
 /// The classes of a span, and how fair it was to them.
 pub(super) struct Classes {
@@ -57,7 +57,7 @@ impl Span<'_> {
         }
         let (a, b) = self.ends();
         let served = samples.values("served_bit_per_s").chunks(classes);
-        let times = samples.time_s.chunks(classes).map(|times| times[0]);
+        let times = samples.times_s().chunks(classes).map(|times| times[0]);
         let from = a.at + self.scenario.sample;
         let inside = |(time, _): &(f64, _)| (from.seconds()..=b.at.seconds()).contains(time);
         times.zip(served).filter(inside).map(|(_, served)| served.to_vec()).collect()

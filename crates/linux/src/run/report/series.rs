@@ -3,7 +3,7 @@
 use penstock_law::quantity::Time;
 use penstock_link::Counters;
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Cells, Column, Kind, Table};
+use penstock_scenario::world::{Kind, Row, Rows, Table};
 
 use super::super::Measured;
 use super::super::plan::Source;
@@ -11,46 +11,8 @@ use super::super::sender::{Reading, Told};
 use crate::path::emulation::Passed;
 use crate::path::router::Sample;
 
-/// A table while it is written, row by row.
-struct Rows {
-    time_s: Vec<f64>,
-    who: Vec<u32>,
-    columns: Vec<(String, Kind, Vec<f64>)>,
-}
-
-impl Rows {
-    fn new() -> Self {
-        Self { time_s: Vec::new(), who: Vec::new(), columns: Vec::new() }
-    }
-
-    fn row(&mut self, at: Time, who: usize, values: impl IntoIterator<Item = (String, Kind, f64)>) {
-        for (name, kind, value) in values {
-            let rows = self.time_s.len();
-            let known = self.columns.iter().position(|(known, ..)| *known == name);
-            let column = known.unwrap_or_else(|| {
-                self.columns.push((name, kind, Vec::new()));
-                self.columns.len() - 1
-            });
-            let values = &mut self.columns[column].2;
-            values.resize(rows, f64::NAN);
-            values.push(value);
-        }
-        self.time_s.push(at.seconds());
-        self.who.push(who as u32);
-    }
-
-    fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
-        let rows = self.time_s.len();
-        let mut columns = vec![
-            Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(self.time_s) },
-            Column { name: key.to_owned(), kind: Kind::Key, values: Cells::Name { names, rows: self.who } },
-        ];
-        columns.extend(self.columns.into_iter().map(|(name, kind, mut values)| {
-            values.resize(rows, f64::NAN);
-            Column { name, kind, values: Cells::Number(values) }
-        }));
-        Table { name: name.to_owned(), columns }
-    }
+fn put<'a>(row: Row<'a>, own: &[(&str, Kind, f64)]) -> Row<'a> {
+    own.iter().fold(row, |row, (name, kind, value)| row.named(name, *kind, *value))
 }
 
 const AVERAGE: Kind = Kind::Average;
@@ -66,7 +28,7 @@ pub(super) fn series(scenario: &Scenario, run: &Measured) -> Vec<Table> {
 }
 
 fn links(scenario: &Scenario, run: &Measured) -> Table {
-    let mut rows = Rows::new();
+    let mut rows = Rows::default();
     let mut before = vec![Counters::default(); scenario.links.len()];
     for Sample { at, links, .. } in &run.outcome.samples {
         for (link, (counters, waiting, observables)) in links.iter().enumerate() {
@@ -85,19 +47,10 @@ fn links(scenario: &Scenario, run: &Measured) -> Table {
                 ("drops_per_s", AVERAGE, drops),
                 ("marks_per_s", AVERAGE, rate(counters.marks, was.marks)),
             ];
-            let own = own.map(|(name, kind, value)| (name.to_owned(), kind, value));
-            let shown = observables.iter().map(|(name, unit, value)| (column_name(name, unit), INSTANT, *value));
-            rows.row(*at, link, own.into_iter().chain(shown));
+            put(rows.row(at.seconds(), link as u32), &own).shown(observables.iter().copied());
         }
     }
     rows.table("links", "link", scenario.links.keys().cloned().collect())
-}
-
-fn column_name(name: &str, unit: &str) -> String {
-    match unit {
-        "1" => name.to_owned(),
-        _ => format!("{name}_{}", unit.replace('/', "_per_")),
-    }
 }
 
 /// What one flow did in a sampling period.
@@ -147,7 +100,7 @@ fn steps<'a>(run: &'a Measured, scenario: &'a Scenario) -> impl Iterator<Item = 
 }
 
 fn groups(scenario: &Scenario, run: &Measured) -> Table {
-    let mut rows = Rows::new();
+    let mut rows = Rows::default();
     for (at, steps) in steps(run, scenario) {
         let mut first = 0;
         for (number, group) in scenario.groups.values().enumerate() {
@@ -161,7 +114,7 @@ fn groups(scenario: &Scenario, run: &Measured) -> Table {
                 ("rtt_s", AVERAGE, sum(|s| s.rtt.0) / sum(|s| s.rtt.1)),
                 ("losses_per_s", AVERAGE, sum(|s| s.losses)),
             ];
-            rows.row(at, number, columns.map(|(name, kind, value)| (name.to_owned(), kind, value)));
+            put(rows.row(at.seconds(), number as u32), &columns);
         }
     }
     rows.table("groups", "group", scenario.groups.keys().cloned().collect())
@@ -170,7 +123,7 @@ fn groups(scenario: &Scenario, run: &Measured) -> Table {
 /// Series of the flows of the groups that ask for them.
 fn flows(scenario: &Scenario, run: &Measured) -> Table {
     let groups: Vec<_> = scenario.groups.iter().collect();
-    let mut rows = Rows::new();
+    let mut rows = Rows::default();
     for (at, steps) in steps(run, scenario) {
         for (flow, (step, plan)) in steps.iter().zip(&run.plan.flows).enumerate() {
             if !groups[plan.group].1.series {
@@ -183,7 +136,7 @@ fn flows(scenario: &Scenario, run: &Measured) -> Table {
                 ("rtt_s", AVERAGE, step.rtt.0 / step.rtt.1),
                 ("window_packets", INSTANT, step.window),
             ];
-            rows.row(at, flow, columns.map(|(name, kind, value)| (name.to_owned(), kind, value)));
+            put(rows.row(at.seconds(), flow as u32), &columns);
         }
     }
     let names = groups.iter().flat_map(|(name, group)| (0..group.count).map(move |index| format!("{name}/{index}")));
