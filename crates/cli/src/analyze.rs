@@ -318,13 +318,8 @@ fn word(value: &impl Serialize) -> String {
 
 fn equilibrium(analysis: &Analysis) -> Vec<EquilibriumRow> {
     let mut rows = Vec::new();
-    let mut add = |entity: &str, quantity: &str, value: f64, unit: &str| {
-        rows.push(EquilibriumRow {
-            entity: entity.to_owned(),
-            quantity: quantity.to_owned(),
-            value,
-            unit: unit.to_owned(),
-        });
+    let mut add = |entity: &str, quantity: &str, value, unit: &str| {
+        rows.push(EquilibriumRow::new(entity, quantity, value, unit));
     };
     for link in &analysis.links {
         add(&link.name, "utilization", link.utilization, "");

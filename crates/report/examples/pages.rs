@@ -303,12 +303,7 @@ fn analysis() -> Page {
         comparison,
         points,
     };
-    let row = |entity: &str, quantity: &str, value, unit: &str| EquilibriumRow {
-        entity: entity.to_owned(),
-        quantity: quantity.to_owned(),
-        value,
-        unit: unit.to_owned(),
-    };
+    let row = EquilibriumRow::new;
     of_analysis(&AnalysisView {
         title: "Lead-lag control at 10 Gbit/s".to_owned(),
         header: header(),

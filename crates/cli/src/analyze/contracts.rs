@@ -66,13 +66,8 @@ fn curve(name: &str, at: &AtRest) -> Option<CurveView> {
 
 fn equilibrium(customer: &CustomerLoop, at: &AtRest) -> Vec<EquilibriumRow> {
     let mut rows = Vec::new();
-    let mut add = |entity: &str, quantity: &str, value: f64, unit: &str| {
-        rows.push(EquilibriumRow {
-            entity: entity.to_owned(),
-            quantity: quantity.to_owned(),
-            value,
-            unit: unit.to_owned(),
-        });
+    let mut add = |entity: &str, quantity: &str, value, unit: &str| {
+        rows.push(EquilibriumRow::new(entity, quantity, value, unit));
     };
     add(&customer.name, "rate", at.rate_packets_per_s, "packets/s");
     add(&customer.name, "rate in profile", at.in_profile_packets_per_s, "packets/s");

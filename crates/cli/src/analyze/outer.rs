@@ -18,13 +18,13 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
     };
     let mut equilibrium = Vec::new();
     for l in &of.outer_loops {
-        let mut add = |quantity: String, value: f64, unit: &str| {
-            equilibrium.push(EquilibriumRow { entity: l.class.clone(), quantity, value, unit: unit.to_owned() });
+        let mut add = |quantity: &str, value, unit: &str| {
+            equilibrium.push(EquilibriumRow::new(&l.class, quantity, value, unit));
         };
-        add("served over what all others are".into(), l.reference_ratio, "");
-        add("period".into(), l.period_s, "s");
-        add(format!("change of `{}` over a small error", l.turns), l.gain, "");
-        add("largest such change of any error".into(), l.steepest_gain, "");
+        add("served over what all others are", l.reference_ratio, "");
+        add("period", l.period_s, "s");
+        add(&format!("change of `{}` over a small error", l.turns), l.gain, "");
+        add("largest such change of any error", l.steepest_gain, "");
     }
     AnalysisView {
         title: of.title.clone(),

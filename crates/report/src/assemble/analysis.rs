@@ -46,6 +46,13 @@ pub struct EquilibriumRow {
     pub unit: String,
 }
 
+impl EquilibriumRow {
+    /// A row; `unit` is empty where there is none.
+    pub fn new(entity: &str, quantity: &str, value: f64, unit: &str) -> Self {
+        Self { entity: entity.to_owned(), quantity: quantity.to_owned(), value, unit: unit.to_owned() }
+    }
+}
+
 /// Margins of one loop.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MarginRow {
