@@ -19,7 +19,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("law", &[]),
     ("scenario", &["law"]),
-    ("link", &["law"]),
+    ("link", &["law", "scenario"]),
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
     ("linux", &["law", "scenario", "link"]),

@@ -2,7 +2,8 @@
 //!
 //! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
 //! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the
-//! packets and chooses one whenever the line is free. What the line can carry is a [`Service`]. The packets world and
+//! packets and chooses one whenever the line is free. What the line can carry is a [`Service`]. A [`Station`]
+//! is either of the two, as a scenario's link asks for it. The packets world and
 //! the emulated path of the Linux world drive the same ones, so that the simulated and the emulated queue are one
 //! implementation.
 
@@ -15,6 +16,7 @@ mod port;
 mod ring;
 mod served;
 mod service;
+mod station;
 mod verdict;
 
 pub use account::Counters;
@@ -24,3 +26,4 @@ pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;
 pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
 pub use service::Service;
+pub use station::{Apart, LINK_COLUMNS, Reading, Station};

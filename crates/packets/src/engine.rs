@@ -15,7 +15,7 @@ use crate::loss::Losses;
 use crate::measure::{Measure, Taken};
 use crate::packet::{ACK, CE, ECT, Packet};
 use crate::receiver::{Receiver, Reply};
-use crate::station::{Link, Station};
+use crate::station::{Link, Station, held};
 use crate::traffic::{Now, Source, Supply, Transfer};
 
 /// Bytes on the wire that a class or a customer has sent and that were delivered, since the start of the run.
@@ -270,7 +270,7 @@ impl Engine {
         let lost: u64 = self.flows.iter().map(|f| f.sent.lost).sum();
         let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
         let lines = self.lines.iter().chain(self.entries.iter().map(|entry| &entry.line));
-        let held: u64 = self.links.iter().map(|link| link.station.held()).sum();
+        let held: u64 = self.links.iter().map(|link| held(&link.station)).sum();
         let under_way = held + lines.map(|l| l.packets.iter().filter(|p| !p.is(ACK)).count() as u64).sum::<u64>();
         if sent != lost + delivered + under_way {
             return Err(RunError::Broken(format!(

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_scenario::model::{Access, AckJitter, Buffer};
+use penstock_scenario::model::{Access, AckJitter};
 use penstock_scenario::seed::Stream;
 
 use crate::flow::NONE;
@@ -37,7 +37,7 @@ impl Entry {
     /// either it is the place where a conditioner stands.
     pub(crate) fn of_data(access: Option<Access>, jitter: Option<(Time, Time)>, stream: Stream) -> Self {
         let interface = access.map(|Access { rate, queue }| {
-            let (most_packets, most_bytes) = limits(queue);
+            let (most_packets, most_bytes) = queue.limits();
             Interface { rate, most_packets, most_bytes, free: 0, waiting: VecDeque::new(), waiting_bytes: 0 }
         });
         Self {
@@ -96,18 +96,10 @@ impl Interface {
     }
 }
 
-/// A buffer's limits in packets and in bytes.
-pub(crate) fn limits(buffer: Buffer) -> (u64, u64) {
-    match buffer {
-        Buffer::Unlimited => (u64::MAX, u64::MAX),
-        Buffer::Packets(n) => (n, u64::MAX),
-        Buffer::Bytes(b) => (u64::MAX, b.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use penstock_scenario::model::Buffer;
     use penstock_scenario::seed::Seed;
 
     const MS: u64 = 1_000_000_000;

@@ -1,9 +1,9 @@
 //! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, Histogram, Passed};
+use penstock_link::{Counters, LINK_COLUMNS, Passed, Reading as Books};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Kind, Rows, column_name};
+use penstock_scenario::world::{Kind, Row, Rows, column_name};
 
 use crate::engine::{Account, Engine};
 use crate::flow::Sent;
@@ -14,15 +14,14 @@ use crate::station::Station;
 /// What was read at one edge of a span.
 pub(crate) struct Reading {
     pub(crate) at: Time,
-    pub(crate) ports: Vec<(Counters, Histogram, Histogram)>,
+    pub(crate) ports: Vec<Books>,
     pub(crate) flows: Vec<Told>,
     pub(crate) accounts: Vec<Account>,
     /// Of each conditioner.
     pub(crate) passed: Vec<Passed>,
     /// What the law of each port says of each class that it keeps apart.
     pub(crate) port_classes: Vec<Vec<Vec<(String, f64)>>>,
-    /// Since the reading before: most packets that waited in each port, smallest round trip of each flow [ps].
-    pub(crate) most_waiting: Vec<u64>,
+    /// Smallest round trip of each flow since the reading before [ps].
     pub(crate) least_rtt: Vec<u64>,
 }
 
@@ -97,14 +96,7 @@ impl Measure {
             own_series: scenario.groups.values().map(|g| g.series).collect(),
             taken: Taken {
                 readings: Vec::new(),
-                links: Rows::new(&[
-                    ("utilization", Kind::Average),
-                    ("throughput_bit_per_s", Kind::Average),
-                    ("queue_packets", Kind::Instant),
-                    ("queue_mean_packets", Kind::Average),
-                    ("drops_per_s", Kind::Average),
-                    ("marks_per_s", Kind::Average),
-                ]),
+                links: Rows::new(&LINK_COLUMNS),
                 groups: Rows::new(&[
                     ("goodput_bit_per_s", Kind::Average),
                     ("throughput_packets_per_s", Kind::Average),
@@ -160,14 +152,7 @@ impl Measure {
         for flow in &mut engine.flows {
             flow.integrate_window(now.max(flow.start));
         }
-        let ports = engine.links.iter_mut().map(|link| {
-            let port = &mut link.station;
-            let counters = port.read(at);
-            let (by_waiting, by_wait) = port.histograms();
-            (counters, by_waiting.clone(), by_wait.clone())
-        });
-        let ports = ports.collect();
-        let most_waiting = engine.links.iter_mut().map(|link| link.station.most_waiting()).collect();
+        let ports = engine.links.iter_mut().map(|link| link.station.reading(at)).collect();
         let flows = (0..engine.flows.len()).map(|at| told(engine, at)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
@@ -181,7 +166,7 @@ impl Measure {
             (0..station.classes()).map(|class| of_class(station, class)).collect()
         });
         let port_classes = port_classes.collect();
-        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, most_waiting, least_rtt });
+        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt });
     }
 
     /// One row a customer with a conditioner.
@@ -232,19 +217,11 @@ impl Measure {
         self.before.resize(engine.links.len(), Counters::default());
         for (at, link) in engine.links.iter_mut().enumerate() {
             let port = &mut link.station;
-            let c = port.read(Time(now));
-            let b = std::mem::replace(&mut self.before[at], c);
-            let bits = (c.departed_bytes - b.departed_bytes) as f64 * 8.0;
-            let row = self
-                .taken
-                .links
-                .row(Time(now).seconds(), at as u32)
-                .put(bits / port.capacity_bits(Time(now - span), Time(now)).max(1.0))
-                .put(bits / seconds)
-                .put(port.waiting(Time(now)) as f64)
-                .put((c.waiting - b.waiting) as f64 * 1e-12 / seconds)
-                .put((c.drops + c.lost - b.drops - b.lost) as f64 / seconds)
-                .put((c.marks - b.marks) as f64 / seconds);
+            let counters = port.read(Time(now));
+            let before = std::mem::replace(&mut self.before[at], counters);
+            let waiting = port.waiting(Time(now));
+            let row = self.taken.links.row(Time(now).seconds(), at as u32);
+            let row = port.row(&before, &counters, waiting).into_iter().fold(row, Row::put);
             row.shown(port.observables());
         }
         self.sample_customers(engine, now, seconds);

@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
-use penstock_law::{Values, aqm, cc};
-use penstock_link::{Config, Port, Scheduler, Served, ServedConfig, Service};
-use penstock_scenario::model::{self, Arithmetic, By, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_law::{Values, cc};
+use penstock_scenario::model::{self, Arithmetic, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
 use crate::edge::{edge_of, edges};
 use crate::engine::{Account, Engine, Hop, Numbering};
-use crate::entry::{Entry, limits};
+use crate::entry::Entry;
 use crate::flow::{Flow, Group, NONE, Sent};
 use crate::line::Line;
 use crate::loss::Losses;
@@ -23,7 +22,7 @@ use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
-use crate::station::{Apart, Link, Station};
+use crate::station::{Link, Station};
 use crate::traffic::{self, Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
@@ -371,51 +370,14 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 /// Links with their laws and coins.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
-        let site = scenario.site(name);
-        let classes = site.classes.len() as u32;
-        let law =
-            (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| refused(format!("links.{name}.aqm: {e}")))?;
-        let (most_packets, most_bytes) = limits(link.buffer);
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);
         let memory = behind.max().unwrap_or(link.delay);
-        let packet = scenario.packet.wire;
+        let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
-        let service = service(link);
-        let needs = law.needs();
-        let apart = match (needs.serve, link.scheduler) {
-            (aqm::Serve::PerFlow { .. }, _) => Apart::Hashes,
-            (_, model::Scheduler::Drr { by: By::Class, .. }) => Apart::Classes,
-            _ if needs.classes => Apart::Classes,
-            _ => Apart::Flows,
-        };
-        let scheduler = match link.scheduler {
-            model::Scheduler::Fifo => Scheduler::Fifo,
-            model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
-        };
-        let station = if link.scheduler == model::Scheduler::Fifo && Port::suits(&law.needs()) {
-            Station::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
-        } else {
-            let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
-            Station::Served(Box::new(Served::new(config)))
-        };
         let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
         Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), losses })
     };
     scenario.links.iter().enumerate().map(build).collect()
-}
-
-/// What a link's line carries.
-fn service(link: &model::Link) -> Service {
-    match &link.service {
-        model::Service::Constant => Service::Constant(link.rate),
-        model::Service::Schedule(later) => {
-            Service::Schedule(std::iter::once((Time::ZERO, link.rate)).chain(later.iter().copied()).collect())
-        }
-        model::Service::Trace(trace) => {
-            Service::Trace { opportunities: trace.opportunities.clone(), period: trace.period }
-        }
-    }
 }
 
 /// Routes of flows, sharing lines where port and delay are the same.

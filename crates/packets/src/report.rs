@@ -151,33 +151,9 @@ impl Span<'_> {
 
     fn link(&self, at: usize) -> LinkSummary {
         let (a, b) = self.ends();
-        let (from, to) = (a.at, b.at);
-        let ((a, a_waiting, a_wait), (b, b_waiting, b_wait)) = (&a.ports[at], &b.ports[at]);
-        let seconds = self.seconds();
-        let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
-        let mean = (b.waiting - a.waiting) as f64 * 1e-12 / seconds;
-        let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
-        let (waiting, wait) = (b_waiting.since(a_waiting), b_wait.since(a_wait));
-        let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
-        let station = &self.engine.links[at].station;
-        let most = self.readings[1..].iter().map(|r| r.most_waiting[at]).max().unwrap_or(0) as f64;
-        LinkSummary {
-            utilization: bits / station.capacity_bits(from, to).max(1.0),
-            throughput_bit_per_s: bits / seconds,
-            queue_mean_packets: mean,
-            queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
-            // A bucket's middle may lie above the largest value in it.
-            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
-            queue_max_packets: most,
-            queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
-            queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
-            arrivals: b.arrivals - a.arrivals,
-            departures: b.departures - a.departures,
-            drops: b.drops + b.lost - a.drops - a.lost,
-            marks: b.marks - a.marks,
-            price_mean: station.has_price().then(|| (b.price - a.price) / seconds),
-            classes: self.port_classes(at),
-        }
+        let most = self.readings[1..].iter().map(|r| r.ports[at].most_waiting).max().unwrap_or(0);
+        let link = self.engine.links[at].station.summary(&a.ports[at], &b.ports[at], most);
+        LinkSummary { classes: self.port_classes(at), ..link }
     }
 
     /// What the law of a link that keeps classes apart says of each at the end of the span.

@@ -172,6 +172,17 @@ pub enum Buffer {
     Bytes(Bytes),
 }
 
+impl Buffer {
+    /// How many packets and how many bytes may wait.
+    pub fn limits(self) -> (u64, u64) {
+        match self {
+            Self::Unlimited => (u64::MAX, u64::MAX),
+            Self::Packets(n) => (n, u64::MAX),
+            Self::Bytes(bytes) => (u64::MAX, bytes.0),
+        }
+    }
+}
+
 /// A law from the registry with its parameters.
 #[derive(Debug)]
 pub struct Chosen<R: Role> {

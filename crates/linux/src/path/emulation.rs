@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, Histogram, Ring};
+use penstock_link::{Counters, Reading, Ring, Station};
 use penstock_scenario::model::{Group, Scenario};
 
 use super::Refused;
@@ -137,19 +137,6 @@ impl std::fmt::Debug for Emulation {
     }
 }
 
-/// What was read of a link at a moment.
-#[derive(Debug, Clone)]
-pub struct LinkReading {
-    /// Counts from the start of the run.
-    pub counters: Counters,
-    /// Time by packets waiting [ps].
-    pub by_waiting: Histogram,
-    /// Packets by waiting time [ns].
-    pub by_wait: Histogram,
-    /// Most packets that waited since the reading before.
-    pub most_waiting: u64,
-}
-
 impl Emulation {
     /// The links of a scenario, empty, at time zero.
     ///
@@ -257,16 +244,9 @@ impl Emulation {
         self.flows.iter().map(|flow| flow.passed).collect()
     }
 
-    /// What the links have counted up to `now`.
-    pub fn read(&mut self, now: Time) -> Vec<LinkReading> {
-        let read = |link: &mut Link| {
-            let station = &mut link.station;
-            let counters = station.read(now);
-            let (by_waiting, by_wait) = station.histograms();
-            let (by_waiting, by_wait) = (by_waiting.clone(), by_wait.clone());
-            LinkReading { counters, by_waiting, by_wait, most_waiting: station.most_waiting() }
-        };
-        self.links.iter_mut().map(read).collect()
+    /// The books of the links up to `now`.
+    pub fn read(&mut self, now: Time) -> Vec<Reading> {
+        self.links.iter_mut().map(|link| link.station.reading(now)).collect()
     }
 
     /// Counters of a link up to `now`, and packets waiting then.
@@ -280,14 +260,9 @@ impl Emulation {
         self.links[link].station.observables()
     }
 
-    /// What a link could have carried after `from` and up to `to` [bit].
-    pub fn capacity_bits(&self, link: usize, from: Time, to: Time) -> f64 {
-        self.links[link].station.capacity_bits(from, to)
-    }
-
-    /// Whether the law of a link has a price.
-    pub fn has_price(&self, link: usize) -> bool {
-        self.links[link].station.has_price()
+    /// What holds a link's queue.
+    pub fn station(&self, link: usize) -> &Station<Packet> {
+        &self.links[link].station
     }
 
     /// Arrivals at links that are neither departed, dropped nor there: zero, or this is broken.

@@ -12,12 +12,12 @@ use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
 use penstock_law::quantity::{Rate, Time};
-use penstock_link::Counters;
+use penstock_link::{Counters, Reading};
 
 use super::address;
 use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
-use super::emulation::{Emulation, LinkReading, Packet, Passed, Way};
+use super::emulation::{Emulation, Packet, Passed, Way};
 use super::error::Lateness;
 use crate::clock::{Clock, duration};
 use crate::syscall::{Scheduling, schedule};
@@ -45,7 +45,7 @@ pub struct Edge {
     /// When.
     pub at: Time,
     /// Each link.
-    pub links: Vec<LinkReading>,
+    pub links: Vec<Reading>,
     /// Each flow.
     pub passed: Vec<Passed>,
 }

@@ -111,33 +111,8 @@ impl Between<'_> {
 
     fn link(&self, at: usize) -> LinkSummary {
         let (from, to) = self.path;
-        let emulation = &self.run.outcome.emulation;
-        let capacity = emulation.capacity_bits(at, from.at, to.at);
-        let (before, after) = (&from.links[at], &to.links[at]);
-        let (a, b) = (&before.counters, &after.counters);
-        let seconds = self.seconds();
-        let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
-        let mean = (b.waiting - a.waiting) as f64 * 1e-12 / seconds;
-        let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
-        let (waiting, wait) = (after.by_waiting.since(&before.by_waiting), after.by_wait.since(&before.by_wait));
-        let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
-        let most = self.most.iter().map(|edge| edge.links[at].most_waiting).max().unwrap_or(0) as f64;
-        LinkSummary {
-            utilization: bits / capacity.max(1.0),
-            throughput_bit_per_s: bits / seconds,
-            queue_mean_packets: mean,
-            queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
-            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
-            queue_max_packets: most,
-            queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
-            queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
-            arrivals: b.arrivals - a.arrivals,
-            departures: b.departures - a.departures,
-            drops: b.drops + b.lost - a.drops - a.lost,
-            marks: b.marks - a.marks,
-            price_mean: emulation.has_price(at).then(|| (b.price - a.price) / seconds),
-            classes: IndexMap::new(),
-        }
+        let most = self.most.iter().map(|edge| edge.links[at].most_waiting).max().unwrap_or(0);
+        self.run.outcome.emulation.station(at).summary(&from.links[at], &to.links[at], most)
     }
 
     /// What a flow did on the path and at its ends, from the one moment to the other.

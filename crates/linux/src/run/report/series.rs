@@ -1,7 +1,7 @@
 //! Series of links, groups and flows, in the columns of the packets world.
 
 use penstock_law::quantity::Time;
-use penstock_link::Counters;
+use penstock_link::{Counters, LINK_COLUMNS};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
@@ -28,26 +28,14 @@ pub(super) fn series(scenario: &Scenario, run: &Measured) -> Vec<Table> {
 }
 
 fn links(scenario: &Scenario, run: &Measured) -> Table {
-    let mut rows = Rows::default();
+    let mut rows = Rows::new(&LINK_COLUMNS);
     let mut before = vec![Counters::default(); scenario.links.len()];
     for Sample { at, links, .. } in &run.outcome.samples {
         for (link, (counters, waiting, observables)) in links.iter().enumerate() {
             let was = std::mem::replace(&mut before[link], *counters);
-            let (from, seconds) = (was.at, at.since(was.at).seconds());
-            let bits = (counters.departed_bytes - was.departed_bytes) as f64 * 8.0;
-            let capacity = run.outcome.emulation.capacity_bits(link, from, *at).max(1.0);
-            let rate = |now: u64, then: u64| (now - then) as f64 / seconds;
-            let drops = rate(counters.drops + counters.lost, was.drops + was.lost);
-            let queue = (counters.waiting - was.waiting) as f64 * 1e-12 / seconds;
-            let own = [
-                ("utilization", AVERAGE, bits / capacity),
-                ("throughput_bit_per_s", AVERAGE, bits / seconds),
-                ("queue_packets", INSTANT, *waiting as f64),
-                ("queue_mean_packets", AVERAGE, queue),
-                ("drops_per_s", AVERAGE, drops),
-                ("marks_per_s", AVERAGE, rate(counters.marks, was.marks)),
-            ];
-            put(rows.row(at.seconds(), link as u32), &own).shown(observables.iter().copied());
+            let own = run.outcome.emulation.station(link).row(&was, counters, *waiting);
+            let row = own.into_iter().fold(rows.row(at.seconds(), link as u32), Row::put);
+            row.shown(observables.iter().copied());
         }
     }
     rows.table("links", "link", scenario.links.keys().cloned().collect())

@@ -1,0 +1,241 @@
+//! What holds a link's queue, made as a scenario's link asks for it, and what its books say of a span.
+
+use indexmap::IndexMap;
+use penstock_law::aqm::{Decides, Needs, Serve};
+use penstock_law::quantity::Time;
+use penstock_scenario::model::{self, By, Scenario};
+use penstock_scenario::summary::LinkSummary;
+use penstock_scenario::world::Kind;
+
+use crate::account::Counters;
+use crate::histogram::Histogram;
+use crate::port::{Config, Port};
+use crate::served::{Scheduler, Served, ServedConfig};
+use crate::service::Service;
+
+/// What holds a link's queue: where the moment a packet departs is known when it arrives, nothing has to happen then.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a link; the port is on the path of every packet")]
+pub enum Station<P> {
+    /// One queue, served first in, first out.
+    Port(Port),
+    /// Everything else.
+    Served(Box<Served<P>>),
+}
+
+/// What has a queue of its own where there are several: what [`Arrival::queue_key`](crate::Arrival::queue_key) counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Apart {
+    /// Flows.
+    Flows,
+    /// Classes of traffic.
+    Classes,
+    /// Flows, but those whose hashes are equal share one.
+    Hashes,
+}
+
+impl Apart {
+    /// What a scenario's link, with a law of these needs, keeps apart.
+    fn of(link: &model::Link, needs: &Needs) -> Self {
+        match (needs.serve, link.scheduler) {
+            (Serve::PerFlow { .. }, _) => Self::Hashes,
+            (_, model::Scheduler::Drr { by: By::Class, .. }) => Self::Classes,
+            _ if needs.classes => Self::Classes,
+            _ => Self::Flows,
+        }
+    }
+}
+
+macro_rules! either {
+    ($self:ident, $station:ident => $what:expr) => {
+        match $self {
+            Station::Port($station) => $what,
+            Station::Served($station) => $what,
+        }
+    };
+}
+
+impl<P: Copy> Station<P> {
+    /// The empty queue of the link of that name, at time zero, and what it keeps apart. `memory` is the longest line
+    /// behind it ([`Config::memory`]).
+    ///
+    /// # Errors
+    /// Why the link's law cannot be made.
+    ///
+    /// # Panics
+    /// If the scenario has no such link.
+    pub fn of(scenario: &Scenario, name: &str, memory: Time) -> Result<(Self, Apart), String> {
+        let link = &scenario.links[name];
+        let site = scenario.site(name);
+        let law = (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| format!("links.{name}.aqm: {e}"))?;
+        let needs = law.needs();
+        let (most_packets, most_bytes) = link.buffer.limits();
+        let (packet, service) = (scenario.packet.wire, service(link));
+        let scheduler = match link.scheduler {
+            model::Scheduler::Fifo => Scheduler::Fifo,
+            model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
+        };
+        let station = if scheduler == Scheduler::Fifo && Port::suits(&needs) {
+            Self::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
+        } else {
+            let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
+            let classes = site.classes.len() as u32;
+            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
+            Self::Served(Box::new(Served::new(config)))
+        };
+        Ok((station, Apart::of(link, &needs)))
+    }
+
+    /// Whether marks are drawn at the far end of the line, from what the law said when the packet left.
+    pub fn marks_at_departure(&self) -> bool {
+        matches!(self, Self::Port(port) if port.needs().decides == Decides::OnDeparture)
+    }
+
+    /// How often [`Station::tick`] is due; never if zero.
+    pub fn period(&self) -> Time {
+        either!(self, station => station.period())
+    }
+
+    /// A period of the law has passed.
+    pub fn tick(&mut self, now: Time) {
+        either!(self, station => station.tick(now));
+    }
+
+    /// What has passed up to `now`.
+    pub fn read(&mut self, now: Time) -> Counters {
+        either!(self, station => station.read(now))
+    }
+
+    /// The books up to `now`; the most that waited starts anew.
+    pub fn reading(&mut self, now: Time) -> Reading {
+        let counters = self.read(now);
+        let (by_waiting, by_wait) = either!(self, station => station.histograms());
+        let (by_waiting, by_wait) = (by_waiting.clone(), by_wait.clone());
+        let most_waiting = either!(self, station => station.most_waiting());
+        Reading { counters, by_waiting, by_wait, most_waiting }
+    }
+
+    /// Packets that wait.
+    pub fn waiting(&mut self, now: Time) -> u64 {
+        match self {
+            Self::Port(port) => port.waiting(now),
+            Self::Served(served) => served.waiting(),
+        }
+    }
+
+    /// Names, units and values of what the law shows.
+    pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
+        either!(self, station => station.observables())
+    }
+
+    /// How many classes the law keeps apart; zero where it does not.
+    pub fn classes(&self) -> u32 {
+        match self {
+            Self::Port(_) => 0,
+            Self::Served(served) => served.classes(),
+        }
+    }
+
+    /// Names, units and values of what the law shows of a class.
+    pub fn class_observables(&mut self, class: u32) -> Vec<(&'static str, &'static str, f64)> {
+        match self {
+            Self::Port(_) => Vec::new(),
+            Self::Served(served) => served.class_observables(class),
+        }
+    }
+
+    /// Whether the law has a price.
+    pub fn has_price(&self) -> bool {
+        either!(self, station => station.has_price())
+    }
+
+    /// What the line could have carried after `from` and up to `to` [bit].
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        either!(self, station => station.capacity_bits(from, to))
+    }
+
+    /// What the link did between two readings of it, but for `classes`. `most_waiting` is the most of the second and of all in between.
+    pub fn summary(&self, before: &Reading, after: &Reading, most_waiting: u64) -> LinkSummary {
+        let (a, b) = (&before.counters, &after.counters);
+        let seconds = (b.at - a.at).seconds();
+        let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
+        let mean = (b.waiting - a.waiting) as f64 * 1e-12 / seconds;
+        let square = (b.waiting_squared - a.waiting_squared) as f64 * 1e-12 / seconds;
+        let (waiting, wait) = (after.by_waiting.since(&before.by_waiting), after.by_wait.since(&before.by_wait));
+        let accepted = (b.arrivals - b.drops) - (a.arrivals - a.drops);
+        let most = most_waiting as f64;
+        LinkSummary {
+            utilization: bits / self.capacity_bits(a.at, b.at).max(1.0),
+            throughput_bit_per_s: bits / seconds,
+            queue_mean_packets: mean,
+            queue_sd_packets: (square - mean * mean).max(0.0).sqrt(),
+            // A bucket's middle may lie above the largest value in it.
+            queue_p99_packets: waiting.quantile(0.99).unwrap_or(0.0).min(most),
+            queue_max_packets: most,
+            queueing_delay_mean_s: (accepted > 0).then(|| (b.waits - a.waits) as f64 * 1e-12 / accepted as f64),
+            queueing_delay_p99_s: wait.quantile(0.99).map(|ns| ns * 1e-9),
+            arrivals: b.arrivals - a.arrivals,
+            departures: b.departures - a.departures,
+            drops: b.drops + b.lost - a.drops - a.lost,
+            marks: b.marks - a.marks,
+            price_mean: self.has_price().then(|| (b.price - a.price) / seconds),
+            classes: IndexMap::new(),
+        }
+    }
+
+    /// A row of the series of links, as [`LINK_COLUMNS`] names it: what passed between two counts, and what waits at the
+    /// later one.
+    pub fn row(&self, before: &Counters, now: &Counters, waiting: u64) -> [f64; 6] {
+        let seconds = (now.at - before.at).seconds();
+        let bits = (now.departed_bytes - before.departed_bytes) as f64 * 8.0;
+        [
+            bits / self.capacity_bits(before.at, now.at).max(1.0),
+            bits / seconds,
+            waiting as f64,
+            (now.waiting - before.waiting) as f64 * 1e-12 / seconds,
+            (now.drops + now.lost - before.drops - before.lost) as f64 / seconds,
+            (now.marks - before.marks) as f64 / seconds,
+        ]
+    }
+
+    /// Arrivals that are neither departed, dropped nor there: zero, or this is broken.
+    pub fn unaccounted(&mut self, now: Time) -> i64 {
+        either!(self, station => station.unaccounted(now))
+    }
+}
+
+/// What a link's line carries.
+fn service(link: &model::Link) -> Service {
+    match &link.service {
+        model::Service::Constant => Service::Constant(link.rate),
+        model::Service::Schedule(later) => {
+            Service::Schedule(std::iter::once((Time::ZERO, link.rate)).chain(later.iter().copied()).collect())
+        }
+        model::Service::Trace(trace) => {
+            Service::Trace { opportunities: trace.opportunities.clone(), period: trace.period }
+        }
+    }
+}
+
+/// The books of a station at a moment.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// What has passed.
+    pub counters: Counters,
+    /// How long so many packets waited.
+    pub by_waiting: Histogram,
+    /// How many packets waited so long [ns].
+    pub by_wait: Histogram,
+    /// Most packets that waited since the reading before.
+    pub most_waiting: u64,
+}
+
+/// What a row of the series of links has, in this order: [`Station::row`].
+pub const LINK_COLUMNS: [(&str, Kind); 6] = [
+    ("utilization", Kind::Average),
+    ("throughput_bit_per_s", Kind::Average),
+    ("queue_packets", Kind::Instant),
+    ("queue_mean_packets", Kind::Average),
+    ("drops_per_s", Kind::Average),
+    ("marks_per_s", Kind::Average),
+];
