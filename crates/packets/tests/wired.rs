@@ -86,7 +86,6 @@ fn required<R: penstock_law::Role>(entry: &law::Entry<R>) -> String {
         "rate" => "\"3 Mbit/s\"".to_owned(),
         "alpha" => "\"10 packets\"".to_owned(),
         "committed_rate" => "\"2 Mbit/s\"".to_owned(),
-        "peak_rate" => "\"3 Mbit/s\"".to_owned(),
         other => panic!("{}: a value for `{other}` is needed here", entry.name),
     };
     needed.map(|p| [", ", p.name, " = ", &value(p)].concat()).collect()
@@ -110,6 +109,10 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
     }
     if entry.name == "clcc" {
         settings.push(", period = \"40 ms\", edge_near = 2.0, edge_far = 3.0".to_owned());
+    }
+    // By default twice the committed rate.
+    if entry.name == "trtcm" {
+        settings.push(", peak_rate = \"3 Mbit/s\"".to_owned());
     }
     if entry.name == "early-marking" {
         // Gains belong to their rule.
