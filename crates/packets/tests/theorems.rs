@@ -39,6 +39,30 @@ fn fast_keeps_alpha_packets_queued() {
     }
 }
 
+/// alpha packets must fit: behind a buffer that holds them FAST rests and loses nothing; behind one that does not it is driven
+/// by losses, and halves its window at each as NewReno does, never idle for long: three quarters of the line at the least.
+#[test]
+fn fast_whose_alpha_does_not_fit_is_driven_by_losses() {
+    let with = |buffer: u32| {
+        let flows = "cc = { law = \"fast\", alpha = \"100 packets\" }";
+        run(&dumbbell("100 Mbit/s", "40 ms", "60 s", &format!("buffer = \"{buffer} packets\""), flows)).summary.whole
+    };
+    let (fits, short) = (with(150), with(50));
+    let (link, group) = (&fits.links["b"], &fits.groups["f"]);
+    assert_eq!((link.drops, group.retransmits), (0, 0));
+    assert!((98.0..=100.0).contains(&link.queue_mean_packets), "{}", link.queue_mean_packets);
+    let (link, group) = (&short.links["b"], &short.groups["f"]);
+    println!(
+        "{} drops, {} of the line, {} left by cuts",
+        link.drops,
+        link.utilization,
+        group.window_left_by_cuts.unwrap()
+    );
+    assert!(link.drops > 0 && group.timeouts == 0 && link.queue_max_packets == 50.0);
+    assert!((group.window_left_by_cuts.unwrap() - 0.5).abs() < 1e-9);
+    assert!(link.utilization > 0.75, "{}", link.utilization);
+}
+
 /// FAST shares in proportion to alpha, whatever the round-trip times. (Weighted proportional fairness.)
 #[test]
 fn fast_shares_by_alpha() {
