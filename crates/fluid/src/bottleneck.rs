@@ -307,6 +307,11 @@ impl Bottleneck {
 }
 
 impl BottleneckResponse {
+    /// Whether its law acts on a period.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.linear.is_sampled()
+    }
+
     /// The response at `s` of the queueing delay [s per packet/s] and of the mark probability [1 per packet/s] to the
     /// load.
     ///

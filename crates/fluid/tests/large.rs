@@ -55,7 +55,20 @@ fn network(classes: usize, links: usize, law: &str, queue: &str) -> Scenario {
 
 fn timed(name: &str, scenario: &Scenario, cells: f64) -> f64 {
     let begun = cpu_s();
-    let run = Fluid::default().run(scenario, &mut |_| true).unwrap();
+    let mut told = 0.0;
+    let mut watcher = |share: f64| {
+        if share >= told + 0.05 {
+            told = share;
+            println!(
+                "{name}: {:.0} % after {:.0} CPU s, peak {:.0} MB",
+                100.0 * share,
+                cpu_s() - begun,
+                peak_mb().unwrap_or(f64::NAN)
+            );
+        }
+        true
+    };
+    let run = Fluid::default().run(scenario, &mut watcher).unwrap();
     let seconds = cpu_s() - begun;
     println!(
         "{name}: {seconds:.2} CPU s, {:.0} ns a class and step, peak {:.0} MB, {} events",

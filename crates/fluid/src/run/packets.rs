@@ -2,8 +2,8 @@
 
 use penstock_law::{Instances, Role};
 
-/// Numbers of a law's state, at most.
-const MOST: usize = 32;
+/// Numbers of a law's state, at most. The longest has ten; what is copied with every packet had better be short.
+const MOST: usize = 12;
 
 /// The state of one instance, off the heap: it is taken out and put back millions of times.
 #[derive(Debug, Clone, Copy)]
