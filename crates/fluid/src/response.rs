@@ -173,7 +173,8 @@ impl Loop {
                 }
                 member
             });
-            let part = Self { members: members.collect(), links: links.iter().map(|l| self.links[*l].clone()).collect() };
+            let part =
+                Self { members: members.collect(), links: links.iter().map(|l| self.links[*l].clone()).collect() };
             (places, part)
         };
         firsts.iter().map(of).collect()
@@ -185,7 +186,8 @@ impl Loop {
             Reading::Laws => true,
             Reading::Estimators => self.members.iter().any(|m| m.response.has_estimators()),
             Reading::Sampled => {
-                self.members.iter().any(|m| m.response.is_sampled()) || self.links.iter().any(BottleneckResponse::is_sampled)
+                self.members.iter().any(|m| m.response.is_sampled())
+                    || self.links.iter().any(BottleneckResponse::is_sampled)
             }
         }
     }

@@ -205,6 +205,11 @@ impl Source {
         self.marked
     }
 
+    /// Whether the law has a window, which acknowledgements move on.
+    pub fn has_window(&self) -> bool {
+        self.needs.reliable
+    }
+
     /// Whether an echo is a congestion event to this law, so that a round may see one cut at most.
     pub fn is_cut(&self) -> bool {
         self.needs.reliable && (!self.marked || self.needs.marks == Marks::Cut)
@@ -338,6 +343,15 @@ impl Source {
         drift
     }
 
+    /// What rounding may make of [`Self::drift`] [1/s]: `after - before` keeps of a state what a double does, whatever an
+    /// event adds to it.
+    fn grain(&mut self, state: &[f64], u: &Inputs) -> Vec<f64> {
+        let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
+        let rate = self.rate(&duals, u).rate.value;
+        let events = rate + self.needs.tick_s.map_or(0.0, |period| 1.0 / period) + 1.0 / u.rtt_s.value;
+        state.iter().map(|x| f64::EPSILON * x.abs() * events).collect()
+    }
+
     /// A law that sets its window anew with every acknowledgement is followed some way to where it sets it: its mean drift,
     /// a rate times a difference, vanishes without a rate as well, and a search from far below would end there.
     fn approach(&mut self, state: &mut [f64], u: &Inputs) {
@@ -366,16 +380,18 @@ impl Source {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
             this.borrow_mut().rate(&state, &u).rate.value > most
         };
+        let mut grain = |state: &[f64]| this.borrow_mut().grain(state, &u);
+        let mut follow = |start: &[f64], first: f64| settle(start, first, &mut drift, &mut escaped, &mut grain);
         // Near where it rested before, a long first step is a good one; a bad one is taken back.
         let first = if this.borrow().rested { LONG * period } else { period };
-        let mut outcome = settle(&start, first, &mut drift, &mut escaped);
+        let mut outcome = follow(&start, first);
         if outcome == Outcome::Lost && first > period {
-            outcome = settle(&start, period, &mut drift, &mut escaped);
+            outcome = follow(&start, period);
         }
         if outcome == Outcome::Lost {
             let mut fresh = this.borrow().machine.start().to_vec();
             this.borrow_mut().approach(&mut fresh, &u);
-            outcome = settle(&fresh, period, &mut drift, &mut escaped);
+            outcome = follow(&fresh, period);
         }
         match outcome {
             Outcome::Still(state) => {

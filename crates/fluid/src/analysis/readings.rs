@@ -45,12 +45,16 @@ fn read(parts: &[(Vec<usize>, Loop)], reading: Reading, names: &[&str], watch: &
     roots.sort_by(|a, b| b.re.total_cmp(&a.re));
     roots.truncate(ROOTS);
     let critical = margins.phase_crossover_rad_per_s.unwrap_or(margins.least_distance_rad_per_s);
+    // The part that the worst margin is of.
+    let has = |m: &Margins| [m.phase_crossover_rad_per_s, Some(m.least_distance_rad_per_s)].contains(&Some(critical));
+    let worst = followed.iter().position(|f| has(&f.margins)).unwrap_or(0);
     let slowest_s = parts.iter().map(|(_, part)| part.span().0).fold(0.0, f64::max);
     let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-    let nyquist = parts.iter().zip(&followed).flat_map(|((_, part), f)| plot(part, reading, f, middle, &count)).collect();
+    let nyquist =
+        parts.iter().zip(&followed).flat_map(|((_, part), f)| plot(part, reading, f, middle, &count)).collect();
     LoopReading {
         reading,
-        limiting_class: limiting(parts, reading, critical).map(|at| names[at].to_owned()),
+        limiting_class: limiting(&parts[worst], reading, critical).map(|at| names[at].to_owned()),
         roots: roots.into_iter().map(|s| Root { re_per_s: s.re, im_rad_per_s: s.im }).collect(),
         nyquist,
         margins,
@@ -87,12 +91,10 @@ fn follow(part: &Loop, reading: Reading, count: &dyn Fn()) -> Followed {
     Followed { margins, loci, roots }
 }
 
-/// The class whose own loop is nearest to -1 at the critical frequency [rad/s], as its place among all classes.
-fn limiting(parts: &[(Vec<usize>, Loop)], reading: Reading, critical: f64) -> Option<usize> {
+/// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its place among all classes.
+fn limiting((members, part): &(Vec<usize>, Loop), reading: Reading, critical: f64) -> Option<usize> {
     let s = Complex::axis(critical);
-    let own = parts.iter().flat_map(|(members, part)| {
-        members.iter().enumerate().map(move |(i, at)| (*at, part.lambda(i, s, reading)))
-    });
+    let own = members.iter().enumerate().map(|(i, at)| (*at, part.lambda(i, s, reading)));
     own.filter(|(_, l)| l.abs() > 0.0)
         .min_by(|(_, a), (_, b)| (*a + Complex::ONE).abs().total_cmp(&(*b + Complex::ONE).abs()))
         .map(|(at, _)| at)
