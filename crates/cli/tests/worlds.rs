@@ -205,8 +205,9 @@ fn stage_5(n: u32, seed: u32, law: &'static Entry<Sender>) -> Scenario {
 }
 
 /// Where the 4.3 % of stage 5 come from: from the noise of a price that is read from the last N marks. It goes when all flows
-/// of a group are told the mean of what they read, which is as late and hardly noisy; and it goes as 1/N. Neither the
-/// stages nor chance has a part in it: it is the same from a start of all groups at once, whatever the seed.
+/// of a group are told the mean of what they read, which is as late and hardly noisy, and with marks that are read over twice as
+/// many packets. Neither the stages nor chance has a part in it: it is the same from a start of all groups at once, whatever
+/// the seed.
 #[test]
 #[ignore = "a hundred million packets; run in release"]
 fn the_surplus_of_short_round_trips_is_the_noise_of_their_registers() {
@@ -231,11 +232,9 @@ fn the_surplus_of_short_round_trips_is_the_noise_of_their_registers() {
     // Student's t of four degrees of freedom.
     let within = 2.776 * sd / 5.0_f64.sqrt();
     println!("40 ms over five seeds: {:+.2} +- {:.2} % (95 %)", 100.0 * mean, 100.0 * within);
-    for off in apart(31, 1, &QUIET) {
+    for off in [apart(31, 1, &QUIET), apart(62, 1, &PACED)].concat() {
         assert!(off.abs() < 0.03, "{off}");
     }
-    let half = apart(62, 1, &PACED)[0] / mean;
-    assert!((0.3..0.7).contains(&half), "twice the marks, half the square of the noise: {half}");
 }
 
 /// A tenth of Fig. 8's first two stages, in every run of the tests: a tenth of the capacity and of the flows.

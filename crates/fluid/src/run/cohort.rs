@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use penstock_law::Instances;
 use penstock_law::cc::{Event, Marks, Needs, Path, Sender, Site};
-use penstock_law::estimate::buffer_level;
+use penstock_law::estimate::{MarkEstimate, buffer_level};
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
@@ -65,6 +65,8 @@ pub(super) struct Cohort {
     average_rtt_s: f64,
     least_rtt_s: f64,
     register: Register,
+    /// What the register says of the price [s].
+    price_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
 }
@@ -177,6 +179,7 @@ impl Cohort {
             average_rtt_s: base_rtt_s,
             least_rtt_s: f64::INFINITY,
             register: Register::new(),
+            price_s: 0.0,
             total: Counted::default(),
         })
     }
@@ -311,12 +314,8 @@ impl Cohort {
 
     fn seen(&self, signal: Signal) -> Path<f64> {
         let price_s = match self.needs.marks {
-            Marks::Price(by) if self.marked => {
-                let n = f64::from(by.packets);
-                let share = if self.estimators { self.register.share(n) } else { signal.marked };
-                -libm::log1p(-f64::min(share, 1.0 - 0.5 / n)) / libm::log(by.phi)
-            }
-            _ => 0.0,
+            Marks::Price(by) if self.marked && !self.estimators => price_of(by, signal.marked),
+            _ => self.price_s,
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
         let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.base_rtt_s };
@@ -448,7 +447,11 @@ impl Cohort {
         self.total.marked += packets * (1.0 - middle.lost) * middle.marked;
         self.total.rtt += packets * middle.rtt_s;
         if let Marks::Price(by) = self.needs.marks {
-            self.register.take(self.acked, packets * middle.marked, f64::from(by.packets));
+            let n = f64::from(by.packets);
+            self.register.take(self.acked, packets * middle.marked, n);
+            if self.marked {
+                self.price_s = price_of(by, self.register.share(n));
+            }
         }
         if !self.needs.reliable {
             return;
@@ -548,8 +551,7 @@ impl Cohort {
             self.arrivals[i] = (left, arrived);
             let coloured = self.shares_at(left, edges);
             let sent = flows * (arrived - arrived_before);
-            let by_colour: Vec<f64> =
-                coloured.iter().zip(through).map(|(share, through)| sent * share * through).collect();
+            let by_colour: Shares = core::array::from_fn(|c| sent * coloured[c] * through[c]);
             let packets: f64 = by_colour.iter().sum();
             let queue = &mut queues[self.hops[i].link];
             queue.incoming += packets;
@@ -585,4 +587,9 @@ impl Cohort {
     pub(super) fn least_rtt_s(&self) -> Option<f64> {
         Some(self.least_rtt_s).filter(|least| least.is_finite())
     }
+}
+
+/// The price that a share of marks tells [s].
+fn price_of(by: MarkEstimate, share: f64) -> f64 {
+    -libm::log1p(-f64::min(share, 1.0 - 0.5 / f64::from(by.packets))) / libm::log(by.phi)
 }
