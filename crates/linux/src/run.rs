@@ -6,6 +6,7 @@ mod receiver;
 mod report;
 mod sender;
 mod socket;
+mod traffic;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,16 +91,15 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
     let (stop, complete) = (AtomicBool::new(false), AtomicBool::new(false));
     let sender = Sender {
+        scenario,
         flows: &plan.flows,
         clock,
         edges: &edges,
-        sample: scenario.sample,
         received: &received,
         stop: &stop,
         complete: &complete,
     };
     let blind = plan.flows.iter().any(|flow| matches!(flow.source, Source::Datagrams(_)));
-    let packet = (scenario.packet.wire, scenario.packet.payload);
     let (senders, receivers) = (&path.sender.namespace, &path.receiver.namespace);
     let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
@@ -113,7 +113,7 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
         let emitter = blind.then(|| {
             scope.spawn(|| {
                 senders.enter()?;
-                datagrams::emit(&plan.flows, packet, clock, &stop)
+                datagrams::emit(scenario, &plan.flows, clock, &stop)
             })
         });
         let asked_to_stop = loop {

@@ -53,7 +53,8 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, Error>
     let mtu = u16::try_from(scenario.packet.wire.0)
         .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))?;
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
-    let habits = Habits { mtu, timestamps: true, burst: None, flows: vec![FlowHabits::default(); flows] };
+    let flows = vec![FlowHabits::default(); flows];
+    let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, flows };
     let clock = Clock::start();
     let schedule = Schedule { edges: Vec::new(), sample: Time::NEVER, end: Time::NEVER };
     let path = Laid::new(scenario, &habits)?.start(clock, schedule)?;
