@@ -127,6 +127,10 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
+        if needs.kernel {
+            let law = group.cc.law.name;
+            return Err(refused(format!("flows.{name}.cc: only the kernel has `{law}`; use `--world linux`")));
+        }
         let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;

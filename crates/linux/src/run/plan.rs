@@ -182,7 +182,7 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
     let there = machine::controllers();
     let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
         let what = format!("no kernel has a controller for the law `{}`", law.name);
-        return Err(no(&whose, &what, "choose one of `newreno` and `cubic`"));
+        return Err(no(&whose, &what, "choose one of `newreno`, `cubic` and `bbr`"));
     };
     if !there.iter().any(|name| name == controller) {
         let what = format!("this kernel has no controller `{controller}` (it has {})", there.join(", "));
