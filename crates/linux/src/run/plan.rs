@@ -192,7 +192,8 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
     for parameter in law.parameters {
         let value = group.cc.values.optional(parameter.name);
         // Whether packets can be marked is said on the route, and how many an acknowledgement counts for by `delayed_ack`.
-        if ["ecn", "per_ack"].contains(&parameter.name) {
+        // The kernel's Reno-friendly region is a finding of each run, as its loss detection is.
+        if ["ecn", "per_ack", "friendly_catches_up"].contains(&parameter.name) {
             continue;
         }
         let kernel = if parameter.name == "hystart" {
@@ -245,6 +246,14 @@ fn findings(scenario: &Scenario) -> Vec<String> {
         findings.push(
             "the kernel always sends on the first duplicate acknowledgements (RFC 3042), finds losses by time (RACK, RFC \
              8985), reduces in proportion (PRR, RFC 6937) and probes the tail (TLP)"
+                .to_owned(),
+        );
+    }
+    let catches_up = |group: &Group| group.cc.law.name == "cubic" && group.cc.values.switch("friendly_catches_up");
+    if scenario.groups.values().any(catches_up) {
+        findings.push(
+            "the kernel's cubic has no `friendly_catches_up` (RFC 9438, section 4.3): where Reno would be ahead of the cubic, it \
+             grows by about half a packet a round trip"
                 .to_owned(),
         );
     }

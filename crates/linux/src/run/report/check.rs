@@ -40,7 +40,8 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
             if in_effect != controller {
                 beyond.push(format!("{name}: the controller is {in_effect}, not {controller}"));
             }
-            kinds.push(kind(in_effect, told));
+            // One that was still connecting has agreed on nothing yet.
+            kinds.extend(told.info.established.then(|| kind(in_effect, told)));
             beyond.extend(disagreements(name, run, at, sack, told));
         }
         kinds.sort_unstable();
