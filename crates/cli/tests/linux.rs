@@ -115,8 +115,11 @@ fn a_server_that_fails_is_told_of() {
 /// queue gives them. Datagrams make it exact: what is offered does not depend on who carries it.
 fn customers_and_classes_are_measured_as_in_packets() {
     let bench = bench();
-    let link =
-        LINE.split("[flows.reno]").next().unwrap().replace("duplex = true", "scheduler = { drr = { by = \"class\" } }");
+    let link = LINE
+        .split("[flows.reno]")
+        .next()
+        .unwrap()
+        .replace("duplex = true", "scheduler = { law = \"drr\", by = \"class\" }");
     let flows = r#"
 [defaults.flows]
 from = "left"
