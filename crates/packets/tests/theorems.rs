@@ -39,6 +39,35 @@ fn fast_keeps_alpha_packets_queued() {
     }
 }
 
+/// Where the buffer has no room for alpha packets the law has no rest: losses drive it, again and again. With room, there
+/// is not one. (FAST TCP, section 5.1: one flow with alpha 100 over a device queue of 100.)
+#[test]
+fn fast_over_a_buffer_below_alpha_is_driven_by_losses() {
+    let cc = "cc = { law = \"fast\", alpha = \"100 packets\" }\nstart = \"0 s\"";
+    let [short, ample] = ["buffer = \"50 packets\"", "buffer = \"150 packets\""]
+        .map(|buffer| run(&dumbbell("100 Mbit/s", "40 ms", "60 s", buffer, cc)).summary.whole);
+    // Halved, and then gamma alpha = 50 packets a round trip: a loss at least every second.
+    assert!(short.links["b"].drops >= 30, "{}", short.links["b"].drops);
+    assert!(short.links["b"].queue_mean_packets < 50.0 && short.groups["f"].timeouts == 0, "{short:?}");
+    assert_eq!(ample.links["b"].drops, 0);
+    assert!((ample.links["b"].queue_mean_packets - 99.0).abs() <= 1.0, "{}", ample.links["b"].queue_mean_packets);
+}
+
+/// Acknowledgements that come in bunches leave the window alone until they come, and the pace keeps what they allow from
+/// leaving as a burst.
+#[test]
+fn acknowledgements_in_bunches_make_no_bursts_of_fast() {
+    let most = |pacing: &str| {
+        let flows = format!(
+            "cc = {{ law = \"fast\", alpha = \"20 packets\" }}\nstart = \"0 s\"\nsender = {{ pacing = \"{pacing}\" }}\n\
+             ack_jitter = {{ probability = 0.01, uniform = [\"0 s\", \"20 ms\"] }}"
+        );
+        run(&dumbbell("100 Mbit/s", "40 ms", "20 s", "", &flows)).summary.whole.links["b"].queue_max_packets
+    };
+    let (paced, free) = (most("law"), most("off"));
+    assert!(paced <= 40.0 && free > 2.0 * paced, "{paced} paced, {free} not");
+}
+
 /// FAST shares in proportion to alpha, whatever the round-trip times. (Weighted proportional fairness.)
 #[test]
 fn fast_shares_by_alpha() {
@@ -223,7 +252,6 @@ fn a_timeout_that_backed_off_comes_back() {
 /// 40 to 200 ms join 40 s apart, over the fair ones, by the fixed point `x = alpha / (q - o)` with the queue `o` that each
 /// group met. (The paper does not mention it; its equation (10) with an overestimated base says it.)
 #[test]
-#[ignore = "minutes: 50 million packets; run with --release"]
 fn late_comers_of_fast_get_more() {
     let mut text = String::from(
         "format = 1\nduration = \"200 s\"\nwarmup = \"180 s\"\npacket = \"1000 B\"\nsample = \"1 s\"\n[links.b]\nfrom = \"l\"\nto = \"r\"\n\
