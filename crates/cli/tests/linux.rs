@@ -134,6 +134,7 @@ class = "other"
 cc = { law = "cbr", rate = "12 Mbit/s", spacing_jitter = 0.2 }
 [classes.gold]
 share = 0.5
+[classes.other]
 [customers.c]
 flows = ["gold"]
 conditioner = { law = "token-bucket", committed_rate = "8 Mbit/s", bucket = "15 kB" }
