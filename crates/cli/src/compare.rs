@@ -149,6 +149,16 @@ fn span(name: &str, worlds: &[&Measured], rows: &mut Vec<Row>) {
         add(group, "window_mean_packets", "packets", of(&|g| g.window_mean_packets));
         add(group, "rtt_mean_s", "s", of(&|g| g.rtt_mean_s));
         add(group, "jain", "", of(&|g| g.jain));
+        let completion = |g: &penstock_scenario::summary::GroupSummary| g.transfers.as_ref()?.completion_mean_s;
+        add(group, "completion_mean_s", "s", of(&completion));
+    }
+    for class in worlds[0].classes.keys() {
+        let of = |f: &dyn Fn(&penstock_scenario::summary::ClassSummary) -> Option<f64>| {
+            worlds.iter().map(|w| w.classes.get(class).and_then(f)).collect()
+        };
+        add(class, "offered_bit_per_s", "bit/s", of(&|c| Some(c.offered_bit_per_s)));
+        add(class, "served_bit_per_s", "bit/s", of(&|c| Some(c.served_bit_per_s)));
+        add(class, "ratio", "", of(&|c| c.ratio));
     }
     for customer in worlds[0].customers.keys() {
         let of = |f: &dyn Fn(&penstock_scenario::summary::CustomerSummary) -> Option<f64>| {
@@ -188,6 +198,7 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
         ("groups", "group", "throughput_packets_per_s", "Throughput", "packets/s"),
         ("groups", "group", "window_packets", "Window of a flow", "packets"),
         ("groups", "group", "rtt_s", "Round-trip time", "s"),
+        ("classes", "class", "served_bit_per_s", "Served", "bit/s"),
         ("customers", "customer", "bucket_mean_bytes", "Bucket", "B"),
         ("customers", "customer", "probability", "Probability of marking out", ""),
     ] {

@@ -26,7 +26,7 @@ mod kernel {
 
     use penstock_linux::machine::{self, Missing};
     use penstock_linux::replay::{self, Build, Error, Report};
-    use penstock_linux::tool::{self, Programs};
+    use penstock_linux::tool::{self, NotRun, Programs};
     use penstock_linux::twins::TWINS;
     use penstock_linux::vectors::Vectors;
 
@@ -74,12 +74,21 @@ mod kernel {
                 format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
             return Err(Failure::Input(what));
         };
-        let ended =
-            tool::run(&cell.scenario, &Programs { command, server }).map_err(|e| Failure::Machine(e.to_string()))?;
+        let ended = tool::run(&cell.scenario, &Programs { command, server }).map_err(|error| match error {
+            NotRun::Program { .. } => Failure::Input(error.to_string()),
+            NotRun::Path(error) => Failure::Machine(error.to_string()),
+        })?;
+        if let Some(status) = ended.server {
+            terminal::note(format!("penstock: the server ended before the command, with status {status}"));
+        }
         for what in &ended.error.beyond {
             terminal::note(format!("penstock: outside the path's stated error: {what}"));
         }
         match ended.status {
+            // The command may not have noticed that nobody listened.
+            0 if ended.server.is_some_and(|status| status != 0) => {
+                Err(Failure::Machine("the server failed, so that the command had nobody to talk to".into()))
+            }
             0 if !ended.error.beyond.is_empty() => Ok(Done::Beyond),
             status => Ok(Done::Ended(status)),
         }

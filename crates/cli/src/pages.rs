@@ -30,10 +30,10 @@ pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
     scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect()
 }
 
-/// What the terminal shows of a run: its summary, and what it cost.
+/// What the terminal shows of a run: its summary, what an emulated path was off by, and what it cost.
 pub(crate) fn printed_run(summary: &Summary) -> String {
     let mut page = of_run("", &[], summary, &[], &[]);
-    page.sections.truncate(1);
+    page.sections.truncate(1 + usize::from(summary.path.is_some()));
     format!("{}\n{}", text::page(&page), cost(std::slice::from_ref(summary)))
 }
 

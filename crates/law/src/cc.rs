@@ -1,5 +1,6 @@
 //! Controllers: the laws of senders.
 
+mod bbr;
 mod cbr;
 mod ccp;
 mod ccpd;
@@ -27,6 +28,7 @@ pub const CONTROLLERS: &[Entry<Sender>] = &[
     scalable::ENTRY,
     vegas::ENTRY,
     dctcp::ENTRY,
+    bbr::ENTRY,
     fast::ENTRY,
     leadlag::ENTRY,
     ccp::ENTRY,
@@ -148,6 +150,8 @@ pub struct Needs {
     /// What it wants to know of the bottleneck. Round trips then count only where an acknowledgement covers new data, all
     /// of it sent once.
     pub bottleneck: Option<BottleneckEstimate>,
+    /// Whether it is a name for what only the kernel has: nobody else may host it.
+    pub kernel: bool,
 }
 
 impl Needs {
@@ -160,6 +164,7 @@ impl Needs {
         now: false,
         low_latency: false,
         bottleneck: None,
+        kernel: false,
     };
 }
 

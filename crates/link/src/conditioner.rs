@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use penstock_law::edge::{Colour, Edge, Event, Gate, Needs};
+use penstock_law::edge::{Colour, Edge, Event, Gate, Needs, Site};
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Time};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::summary::CustomerSummary;
+use penstock_scenario::world::Kind;
 
 /// What passed a conditioner from the start of the run to a moment. Differences of two are what passed between.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,6 +27,30 @@ pub struct Passed {
     /// How long there were no tokens for a packet.
     pub empty: Time,
 }
+
+impl Passed {
+    /// Share of the bytes since `before` that were green; none where no packet passed.
+    pub fn in_profile_since(&self, before: &Self) -> Option<f64> {
+        let bytes = |passed: &Self| passed.bytes.iter().sum::<u64>();
+        let all = bytes(self) - bytes(before);
+        (all > 0).then(|| (self.bytes[0] - before.bytes[0]) as f64 / all as f64)
+    }
+
+    /// A row of the series of customers, as [`CUSTOMER_COLUMNS`] names it: what passed since `before`, the level now [B], and
+    /// how much of it arrived [bit/s].
+    pub fn row(&self, before: &Self, level: f64, throughput_bit_per_s: f64) -> [f64; 4] {
+        let mean = (self.level - before.level) / self.at.since(before.at).seconds();
+        [throughput_bit_per_s, self.in_profile_since(before).unwrap_or(f64::NAN), level, mean]
+    }
+}
+
+/// What a row of the series of customers has, in this order: [`Passed::row`].
+pub const CUSTOMER_COLUMNS: [(&str, Kind); 4] = [
+    ("throughput_bit_per_s", Kind::Average),
+    ("in_profile_fraction", Kind::Average),
+    ("bucket_bytes", Kind::Instant),
+    ("bucket_mean_bytes", Kind::Average),
+];
 
 /// A conditioner at a customer's entry. It neither delays nor drops.
 pub struct Conditioner {
@@ -46,6 +73,22 @@ impl fmt::Debug for Conditioner {
 }
 
 impl Conditioner {
+    /// That of each customer who has a contract, at time zero, with its place among the customers.
+    ///
+    /// # Errors
+    /// Why a law cannot be made.
+    pub fn of_customers(scenario: &Scenario) -> Result<Vec<(usize, Self)>, String> {
+        let packet = scenario.packet.wire;
+        let chosen = scenario.customers.iter().enumerate();
+        let chosen = chosen.filter_map(|(at, (name, each))| Some((at, name, each.conditioner.as_ref()?)));
+        let made = chosen.map(|(at, name, chosen)| {
+            let law = (chosen.law.real)(&chosen.values, &Site { packet });
+            let law = law.map_err(|e| format!("customers.{name}.conditioner: {e}"))?;
+            Ok((at, Self::new(law, packet)))
+        });
+        made.collect()
+    }
+
     /// At time zero. The law's one instance is not yet added; `packet` is a data packet on the wire.
     pub fn new(mut law: Box<dyn Instances<f64, Edge>>, packet: Bytes) -> Self {
         law.add();
@@ -97,6 +140,24 @@ impl Conditioner {
         let mut values = Vec::new();
         self.law.each(0, &mut |x| values.push(*x));
         self.law.names().iter().zip(values).map(|((name, unit), value)| (*name, *unit, value)).collect()
+    }
+
+    /// What the customer had between two moments, with what of it arrived [bit/s].
+    pub fn summary(&self, before: &Passed, after: &Passed, throughput_bit_per_s: f64) -> CustomerSummary {
+        let seconds = after.at.since(before.at).seconds();
+        let mean = (after.level - before.level) / seconds;
+        let square = (after.level_squared - before.level_squared) / seconds;
+        let committed = self.contract.committed_bit_per_s;
+        CustomerSummary {
+            throughput_bit_per_s,
+            committed_bit_per_s: Some(committed),
+            achieved_fraction: Some(throughput_bit_per_s / committed),
+            in_profile_fraction: after.in_profile_since(before),
+            bucket_mean_bytes: Some(mean),
+            bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
+            time_full: Some((after.full - before.full).seconds() / seconds),
+            time_empty: Some((after.empty - before.empty).seconds() / seconds),
+        }
     }
 
     /// Integrates the level up to `now`: it rises at the committed rate and then stands at the brim.

@@ -1,4 +1,4 @@
-//! Hosts of queue laws and conditioners: departure times, drops, marks, colours, idle time. Time and coins are arguments.
+//! Hosts of queue laws and conditioners, and ways into the network: departure times, drops, marks, colours, idle time. Time and coins are arguments.
 //!
 //! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
 //! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the
@@ -9,6 +9,7 @@
 
 mod account;
 mod conditioner;
+mod entry;
 mod histogram;
 #[cfg(test)]
 mod listener;
@@ -20,7 +21,8 @@ mod station;
 mod verdict;
 
 pub use account::Counters;
-pub use conditioner::{Conditioner, Passed};
+pub use conditioner::{CUSTOMER_COLUMNS, Conditioner, Passed};
+pub use entry::Entry;
 pub use histogram::Histogram;
 pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;

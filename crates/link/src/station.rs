@@ -5,7 +5,7 @@ use penstock_law::aqm::{Decides, Needs, Serve};
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{self, By, Scenario};
 use penstock_scenario::summary::LinkSummary;
-use penstock_scenario::world::Kind;
+use penstock_scenario::world::{Kind, column_name};
 
 use crate::account::Counters;
 use crate::histogram::Histogram;
@@ -142,6 +142,16 @@ impl<P: Copy> Station<P> {
             Self::Port(_) => Vec::new(),
             Self::Served(served) => served.class_observables(class),
         }
+    }
+
+    /// What the law says of each class now: observables with their units in their names.
+    pub fn said_of_classes(&mut self) -> Vec<Vec<(String, f64)>> {
+        let mut said = Vec::new();
+        for class in 0..self.classes() {
+            let observables = self.class_observables(class).into_iter();
+            said.push(observables.map(|(name, unit, value)| (column_name(name, unit), value)).collect());
+        }
+        said
     }
 
     /// Whether the law has a price.

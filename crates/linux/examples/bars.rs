@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
 use std::time::Duration;
 
-use laboratory::{Laboratory, bulk, line, quantile};
+use laboratory::{Laboratory, bulk, hard, line, quantile};
 use penstock_law::quantity::Time;
 use penstock_linux::path::namespace::Namespace;
 
@@ -66,12 +66,7 @@ fn lateness(rate: &str, rtt: &str) {
 }
 
 fn transfer() {
-    let text = line(
-        "150 Mbit/s",
-        "1 ms",
-        ", loss = 0.001, aqm = { law = \"codel\", ecn = true, target = \"500 us\", interval = \"2 ms\" }",
-    );
-    let laboratory = Laboratory::new(&text, true);
+    let laboratory = Laboratory::new(&hard(), true);
     let (sent, got, time) = laboratory.transfer(200 << 20, "cubic");
     let passed = laboratory.end().emulation.passed()[0];
     println!(

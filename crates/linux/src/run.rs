@@ -6,6 +6,7 @@ mod receiver;
 mod report;
 mod sender;
 mod socket;
+mod traffic;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,23 +89,22 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
     let path = laid.start(clock, schedule)?;
     let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
-    let (stop, complete) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (stop, complete, sent_all) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let sender = Sender {
+        scenario,
         flows: &plan.flows,
         clock,
         edges: &edges,
-        sample: scenario.sample,
         received: &received,
         stop: &stop,
         complete: &complete,
     };
     let blind = plan.flows.iter().any(|flow| matches!(flow.source, Source::Datagrams(_)));
-    let packet = (scenario.packet.wire, scenario.packet.payload);
     let (senders, receivers) = (&path.sender.namespace, &path.receiver.namespace);
     let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
             receivers.enter()?;
-            receiver::receive(&listener, &received, &stop)
+            receiver::receive(&listener, &received, &sent_all)
         });
         let sender = scope.spawn(|| {
             senders.enter()?;
@@ -113,7 +113,7 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
         let emitter = blind.then(|| {
             scope.spawn(|| {
                 senders.enter()?;
-                datagrams::emit(&plan.flows, packet, clock, &stop)
+                datagrams::emit(scenario, &plan.flows, clock, &stop)
             })
         });
         let asked_to_stop = loop {
@@ -128,8 +128,11 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
             thread::sleep(WATCH.min(crate::clock::duration(end.since(now)) + Duration::from_millis(1)));
         };
         stop.store(true, Ordering::Relaxed);
-        let sent = joined(sender.join())?;
+        // Receivers are there for as long as somebody sends: a socket without one could not be written to.
+        let sent = sender.join();
+        sent_all.store(true, Ordering::Relaxed);
         joined(receiver.join())?;
+        let sent = joined(sent)?;
         let behind = emitter.map(|emitter| joined(emitter.join())).transpose()?.unwrap_or_default();
         Ok((sent, behind, asked_to_stop))
     })

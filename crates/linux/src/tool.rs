@@ -36,6 +36,24 @@ pub struct Ended {
     pub error: error::Error,
     /// Packets that the path did not carry: for an address that is no flow's, or flawed.
     pub not_carried: u64,
+    /// The server's exit status, where it ended by itself before the command did: nobody listened any more.
+    pub server: Option<u8>,
+}
+
+/// Why nothing ran.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRun {
+    /// There is no such program, or it is not one.
+    #[error("cannot run `{program}`: {source}")]
+    Program {
+        /// As it was named.
+        program: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// There is no path.
+    #[error(transparent)]
+    Path(#[from] Error),
 }
 
 /// The variables that programs find the other end by.
@@ -45,15 +63,17 @@ pub const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
 /// to the command. Whatever the programs have started ends with them, and with this process.
 ///
 /// # Errors
-/// What the machine lacks, what the path does not carry, and what the kernel says.
-pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, Error> {
+/// A command that is none, what the machine lacks, what the path does not carry, and what the kernel says.
+pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, NotRun> {
     let [program, arguments @ ..] = programs.command else {
-        return Err(Refused::new("no command", "name one after `--`").into());
+        return Err(Error::from(Refused::new("no command", "name one after `--`")).into());
     };
     let mtu = u16::try_from(scenario.packet.wire.0)
-        .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))?;
+        .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))
+        .map_err(Error::from)?;
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
-    let habits = Habits { mtu, timestamps: true, burst: None, flows: vec![FlowHabits::default(); flows] };
+    let flows = vec![FlowHabits::default(); flows];
+    let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, flows };
     let clock = Clock::start();
     let schedule = Schedule { edges: Vec::new(), sample: Time::NEVER, end: Time::NEVER };
     let path = Laid::new(scenario, &habits)?.start(clock, schedule)?;
@@ -65,30 +85,33 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, Error>
         server
     });
     let over = AtomicBool::new(false);
-    let status = thread::scope(|scope| {
+    let (status, server) = thread::scope(|scope| {
         let server = server.map(|server| scope.spawn(|| until(&path.receiver, server, Some(&over))));
         let status = scope.spawn(|| until(&path.sender, command, None)).join();
         over.store(true, Ordering::Relaxed);
-        let server = server.map(ScopedJoinHandle::join);
-        let status = status.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        match server {
-            Some(Ok(ended)) => ended.map(|_| status),
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(status),
-        }
+        let server = server.map(ScopedJoinHandle::join).map(unless_panicked);
+        (unless_panicked(status), server)
     });
-    let status = status.map_err(while_trying("run the command"))?;
+    let server = server.transpose().map_err(while_trying("run the server"))?.flatten();
+    let status =
+        status.map_err(|source| NotRun::Program { program: program.to_string_lossy().into_owned(), source })?;
     let bound = path.bound;
     let outcome = path.end()?;
     Ok(Ended {
-        status,
+        status: status.unwrap_or_default(),
+        server,
         error: outcome.lateness.sum_up(bound),
         not_carried: outcome.strangers + outcome.flawed + outcome.refused,
     })
 }
 
-/// Runs a program at an end, on this thread, to its end, or a server until it is `over`; its exit status.
-fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Result<u8> {
+fn unless_panicked<T>(done: thread::Result<T>) -> T {
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Runs a program at an end, on this thread, to its end, or a server until it is `over`; its exit status, if it ended by
+/// itself.
+fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Result<Option<u8>> {
     end.namespace.enter()?;
     for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
         command.env(variable, address::v4(way, 0).to_string());
@@ -101,12 +124,12 @@ fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Resu
     loop {
         if let Some(status) = child.try_wait()? {
             let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-            return Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX));
+            return Ok(Some(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)));
         }
         if over.is_some_and(|over| over.load(Ordering::Relaxed)) {
             child.kill()?;
             child.wait()?;
-            return Ok(0);
+            return Ok(None);
         }
         thread::sleep(WATCH);
     }

@@ -7,7 +7,7 @@ mod optional;
 
 use std::time::Duration;
 
-use laboratory::{Laboratory, line, noise, quantile};
+use laboratory::{Laboratory, hard, line, noise, quantile};
 use penstock_law::quantity::Time;
 
 const MS: u64 = 1_000_000_000;
@@ -50,6 +50,17 @@ fn marks_reach_the_sender() {
     assert!(share > 0.001 && share < 0.5 && passed.lost == 0, "{passed:?}");
 }
 
+/// One packet in twenty marked and one in a thousand lost: the same bytes.
+fn many_marks_keep_every_byte() {
+    let laboratory = Laboratory::new(&hard(), true);
+    let (sent, got, time) = laboratory.transfer(10_000_000, "reno");
+    assert_eq!(sent, got);
+    let passed = laboratory.end().emulation.passed()[0];
+    let share = passed.marked as f64 / passed.delivered as f64;
+    println!("many marks: {time}, {passed:?}, {:.2} %", 100.0 * share);
+    assert!(share > 0.02 && share < 0.1 && passed.lost > 0, "{passed:?}");
+}
+
 /// Noise of every protocol does the path no harm: what is for a flow passes, the rest is counted, and a ping still comes back.
 fn noise_passes_or_is_counted() {
     const COUNT: u32 = 100_000;
@@ -73,6 +84,7 @@ fn main() {
             ("a_ping_takes_the_round_trip", a_ping_takes_the_round_trip),
             ("a_transfer_keeps_every_byte", a_transfer_keeps_every_byte),
             ("marks_reach_the_sender", marks_reach_the_sender),
+            ("many_marks_keep_every_byte", many_marks_keep_every_byte),
             ("noise_passes_or_is_counted", noise_passes_or_is_counted),
         ],
         missing.as_deref(),

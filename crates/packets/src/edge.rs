@@ -1,6 +1,6 @@
 //! Where customers enter: their conditioners and the coins of these.
 
-use penstock_law::edge::{Colour, Site};
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 use penstock_link::Conditioner;
 use penstock_scenario::model::Scenario;
@@ -28,16 +28,13 @@ impl Edge {
 
 /// The entries of customers that have a conditioner.
 pub(crate) fn edges(scenario: &Scenario) -> Result<Vec<Edge>, RunError> {
-    let site = Site { packet: scenario.packet.wire };
-    let mut edges = Vec::new();
-    for (customer, (name, each)) in scenario.customers.iter().enumerate() {
-        let Some(chosen) = &each.conditioner else { continue };
-        let law = (chosen.law.real)(&chosen.values, &site)
-            .map_err(|e| RunError::Refused { world: "packets", what: format!("customers.{name}.conditioner: {e}") })?;
-        let coins = scenario.seed.coins(&format!("customers.{name}/conditioner"));
-        edges.push(Edge { conditioner: Conditioner::new(law, scenario.packet.wire), customer, coins });
-    }
-    Ok(edges)
+    let conditioners =
+        Conditioner::of_customers(scenario).map_err(|what| RunError::Refused { world: "packets", what })?;
+    let edge = |(customer, conditioner)| {
+        let name: &String = scenario.customers.keys().nth(customer).expect("a conditioner is a customer's");
+        Edge { conditioner, customer, coins: scenario.seed.coins(&format!("customers.{name}/conditioner")) }
+    };
+    Ok(conditioners.into_iter().map(edge).collect())
 }
 
 /// The entry that a group's packets pass; none if its customer has no conditioner.

@@ -4,6 +4,7 @@ use penstock_law::cc::Event;
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port, Ring};
 use penstock_scenario::seed::Coins;
+use penstock_scenario::transfer::Transfer;
 use penstock_scenario::world::{RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
@@ -16,7 +17,7 @@ use crate::measure::{Measure, Taken};
 use crate::packet::{ACK, CE, ECT, Packet};
 use crate::receiver::{Receiver, Reply};
 use crate::station::{Link, Station, held};
-use crate::traffic::{Now, Source, Supply, Transfer};
+use crate::traffic::{Now, Source, Supply};
 
 /// Bytes on the wire that a class or a customer has sent and that were delivered, since the start of the run.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,134 +1,25 @@
-//! A flow's own way into the network: an interface of its own, and time spent in the end system. Order is kept.
+//! A flow's own way into the network, with the packets on it.
 
-use std::collections::VecDeque;
-
-use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_scenario::model::{Access, AckJitter};
-use penstock_scenario::seed::Stream;
+use penstock_law::quantity::Time;
 
 use crate::flow::NONE;
 use crate::line::Line;
 
-/// The way of a flow's data, or of its acknowledgements, to its first link.
+/// The way of a flow's data, or of its acknowledgements, to its first link; also the place where a conditioner stands.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Where packets are meanwhile.
     pub(crate) line: Line,
-    interface: Option<Interface>,
-    delay: Option<(f64, u64, u64, Stream)>,
-    /// When the packet before leaves [ps].
-    last: u64,
-}
-
-#[derive(Debug)]
-struct Interface {
-    rate: Rate,
-    most_packets: u64,
-    most_bytes: u64,
-    /// When it has sent everything [ps].
-    free: u64,
-    /// Starts of the transmissions to come [ps], and their sizes [B].
-    waiting: VecDeque<(u64, u32)>,
-    waiting_bytes: u64,
+    way: penstock_link::Entry,
 }
 
 impl Entry {
-    /// The way of data: an interface of a rate with a queue, and a delay drawn between two times for each packet. Without
-    /// either it is the place where a conditioner stands.
-    pub(crate) fn of_data(access: Option<Access>, jitter: Option<(Time, Time)>, stream: Stream) -> Self {
-        let interface = access.map(|Access { rate, queue }| {
-            let (most_packets, most_bytes) = queue.limits();
-            Interface { rate, most_packets, most_bytes, free: 0, waiting: VecDeque::new(), waiting_bytes: 0 }
-        });
-        Self {
-            line: Line::new(NONE, 0, false),
-            interface,
-            delay: jitter.map(|(a, b)| (1.0, a.0, b.0, stream)),
-            last: 0,
-        }
+    pub(crate) fn new(way: penstock_link::Entry) -> Self {
+        Self { line: Line::new(NONE, 0, false), way }
     }
 
-    /// The way of acknowledgements, of which some come late.
-    pub(crate) fn of_acks(jitter: &AckJitter, stream: Stream) -> Self {
-        let (a, b) = jitter.between;
-        Self {
-            line: Line::new(NONE, 0, false),
-            interface: None,
-            delay: Some((jitter.probability, a.0, b.0, stream)),
-            last: 0,
-        }
-    }
-
-    /// When a packet of `bytes` offered at `now` comes out; none if the queue has no room for it.
+    /// When a packet of `bytes` offered at `now` comes out [ps]; none if there is no room for it.
     pub(crate) fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
-        let mut at = now;
-        if let Some(interface) = &mut self.interface {
-            at = interface.pass(now, bytes)?;
-        }
-        if let Some((probability, least, most, stream)) = &mut self.delay
-            && (*probability >= 1.0 || stream.lands(*probability))
-        {
-            at += *least + (stream.unit() * (*most - *least) as f64) as u64;
-        }
-        self.last = self.last.max(at);
-        Some(self.last)
-    }
-}
-
-impl Interface {
-    fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
-        while let Some((start, size)) = self.waiting.front().copied()
-            && start <= now
-        {
-            self.waiting_bytes -= u64::from(size);
-            self.waiting.pop_front();
-        }
-        if self.free > now {
-            if self.waiting.len() as u64 >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes
-            {
-                return None;
-            }
-            self.waiting.push_back((self.free, bytes));
-            self.waiting_bytes += u64::from(bytes);
-        }
-        self.free = self.free.max(now) + self.rate.time_for(Bytes(u64::from(bytes))).0;
-        Some(self.free)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use penstock_scenario::model::Buffer;
-    use penstock_scenario::seed::Seed;
-
-    const MS: u64 = 1_000_000_000;
-
-    /// 1000 B at 8 Mbit/s take 1 ms each; two may wait besides the one on the wire.
-    #[test]
-    fn an_interface_sends_one_after_the_other_and_refuses_beyond_its_queue() {
-        let access = Some(Access { rate: Rate(8_000_000), queue: Buffer::Packets(2) });
-        let mut entry = Entry::of_data(access, None, Seed(1).stream("x"));
-        let out: Vec<_> = (0..4).map(|_| entry.pass(0, 1000)).collect();
-        assert_eq!(out, [Some(MS), Some(2 * MS), Some(3 * MS), None]);
-        assert_eq!(entry.pass(MS, 1000), Some(4 * MS), "one has begun, so there is room");
-    }
-
-    /// Delays are drawn between the bounds, and nobody overtakes.
-    #[test]
-    fn jitter_keeps_the_order() {
-        let mut entry = Entry::of_data(None, Some((Time(MS), Time(5 * MS))), Seed(1).stream("x"));
-        let out: Vec<u64> = (0..1000).map(|i| entry.pass(i * MS / 10, 1000).unwrap() - i * MS / 10).collect();
-        assert!(out.iter().all(|d| (MS..=5 * MS).contains(d)));
-        assert!(out.windows(2).all(|w| w[1] + MS / 10 >= w[0]), "in order");
-        assert!(out.iter().any(|d| *d > 4 * MS));
-    }
-
-    #[test]
-    fn few_acknowledgements_come_late() {
-        let jitter = AckJitter { probability: 0.01, between: (Time(MS), Time(2 * MS)) };
-        let mut entry = Entry::of_acks(&jitter, Seed(1).stream("x"));
-        let late = (0..10_000u64).filter(|i| entry.pass(i * 10 * MS, 40).unwrap() > i * 10 * MS).count();
-        assert!((60..140).contains(&late), "{late}");
+        self.way.pass(Time(now), bytes).map(|time| time.0)
     }
 }

@@ -1,7 +1,8 @@
 //! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, LINK_COLUMNS, Passed, Reading as Books};
+use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed, Reading as Books};
+use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Kind, Row, Rows, column_name};
 
@@ -9,7 +10,6 @@ use crate::engine::{Account, Engine};
 use crate::flow::Sent;
 use crate::receiver::Received;
 use crate::sender::bottleneck::Estimated;
-use crate::station::Station;
 
 /// What was read at one edge of a span.
 pub(crate) struct Reading {
@@ -110,13 +110,8 @@ impl Measure {
                     ("in_flight_packets", Kind::Instant),
                     ("rtt_s", Kind::Average),
                 ]),
-                customers: Rows::new(&[
-                    ("throughput_bit_per_s", Kind::Average),
-                    ("in_profile_fraction", Kind::Average),
-                    ("bucket_bytes", Kind::Instant),
-                    ("bucket_mean_bytes", Kind::Average),
-                ]),
-                classes: Rows::new(&[("offered_bit_per_s", Kind::Average), ("served_bit_per_s", Kind::Average)]),
+                customers: Rows::new(&CUSTOMER_COLUMNS),
+                classes: Rows::new(&CLASS_COLUMNS),
                 link_classes: Rows::new(&[]),
             },
         }
@@ -157,15 +152,7 @@ impl Measure {
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
         let passed = engine.edges.iter_mut().map(|edge| edge.conditioner.read(at)).collect();
-        let of_class = |station: &mut Station, class: u32| {
-            let observables = station.class_observables(class).into_iter();
-            observables.map(|(name, unit, value)| (column_name(name, unit), value)).collect()
-        };
-        let port_classes = engine.links.iter_mut().map(|link| {
-            let station = &mut link.station;
-            (0..station.classes()).map(|class| of_class(station, class)).collect()
-        });
-        let port_classes = port_classes.collect();
+        let port_classes = engine.links.iter_mut().map(|link| link.station.said_of_classes()).collect();
         self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt });
     }
 
@@ -176,14 +163,10 @@ impl Measure {
             let (customer, conditioner) = (edge.customer, &mut edge.conditioner);
             let (account, passed) = (engine.accounts[engine.first_customer + customer], conditioner.read(Time(now)));
             let (account_before, before) = std::mem::replace(&mut self.passed_before[at], (account, passed));
-            let row = self
-                .taken
-                .customers
-                .row(Time(now).seconds(), customer as u32)
-                .put((account.delivered - account_before.delivered) as f64 * 8.0 / seconds)
-                .put(in_profile(&before, &passed).unwrap_or(f64::NAN))
-                .put(conditioner.level(Time(now)))
-                .put((passed.level - before.level) / seconds);
+            let throughput = (account.delivered - account_before.delivered) as f64 * 8.0 / seconds;
+            let row = self.taken.customers.row(Time(now).seconds(), customer as u32);
+            let level = conditioner.level(Time(now));
+            let row = passed.row(&before, level, throughput).into_iter().fold(row, Row::put);
             row.shown(conditioner.observables());
         }
     }
@@ -271,13 +254,6 @@ impl Measure {
                 .put(lost);
         }
     }
-}
-
-/// Share of the bytes between two moments that were green; none where no packet passed.
-pub(crate) fn in_profile(from: &Passed, to: &Passed) -> Option<f64> {
-    let bytes = |passed: &Passed| passed.bytes.iter().sum::<u64>();
-    let all = bytes(to) - bytes(from);
-    (all > 0).then(|| (to.bytes[0] - from.bytes[0]) as f64 / all as f64)
 }
 
 /// What both ends of a flow have counted until now.

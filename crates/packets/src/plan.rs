@@ -23,7 +23,7 @@ use crate::sender::data::Data;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
 use crate::station::{Link, Station};
-use crate::traffic::{self, Now, Source, Supply};
+use crate::traffic::{Now, Source, Supply};
 
 /// Builds the engine that will run `scenario`.
 pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
@@ -127,6 +127,10 @@ impl Parts {
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.needs();
+        if needs.kernel {
+            let law = group.cc.law.name;
+            return Err(refused(format!("flows.{name}.cc: only the kernel has `{law}`; use `--world linux`")));
+        }
         let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
@@ -150,19 +154,20 @@ impl Parts {
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(
                 (group.access.is_some() || group.jitter.is_some() || edge.is_some())
-                    .then(|| Entry::of_data(group.access, group.jitter, own("jitter"))),
+                    .then(|| penstock_link::Entry::of_data(group.access, group.jitter, own("jitter"))),
             );
-            let ack_entry =
-                self.entry(group.ack_jitter.as_ref().map(|jitter| Entry::of_acks(jitter, own("ack_jitter"))));
+            let ack_entry = self.entry(
+                group.ack_jitter.as_ref().map(|jitter| penstock_link::Entry::of_acks(jitter, own("ack_jitter"))),
+            );
             let mut source = self.source(group, number, start.0, &own);
             let bytes = match (&group.size, &mut source) {
                 (None, _) => None,
                 (Some(_), _) if open => Some(0),
                 (Some(size), Some(source)) if group.repeats.is_some() => {
                     source.number = 1;
-                    Some(traffic::bytes(size, &mut source.sizes))
+                    Some(size.draw(&mut source.sizes).0)
                 }
-                (Some(size), _) => Some(traffic::bytes(size, &mut single)),
+                (Some(size), _) => Some(size.draw(&mut single).0),
             };
             let (limit, last_size) = transfer(scenario, bytes, size);
             self.unfinished += u64::from(needs.reliable && group.size.is_some() && group.repeats.is_none());
@@ -258,9 +263,9 @@ impl Parts {
         self.rare.len() as u32 - 1
     }
 
-    fn entry(&mut self, entry: Option<Entry>) -> u32 {
-        entry.map_or(NONE, |entry| {
-            self.entries.push(entry);
+    fn entry(&mut self, way: Option<penstock_link::Entry>) -> u32 {
+        way.map_or(NONE, |way| {
+            self.entries.push(Entry::new(way));
             self.entries.len() as u32 - 1
         })
     }
@@ -317,13 +322,13 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
                 let flow = &engine.flows[flow as usize];
                 let source = &mut engine.sources[flow.source as usize];
                 let (on, _) = source.on_off.expect("only such flows take turns");
-                flow.start.saturating_add(traffic::time(&on, &mut source.turns).max(1))
+                flow.start.saturating_add(on.draw(&mut source.turns).0.max(1))
             }
             Now::Arrival(group) => {
                 let (first, last) = engine.groups[group as usize].flows;
                 let starts = engine.flows[first as usize..last as usize].iter().map(|flow| flow.start);
                 let supply = engine.supplies[group as usize].as_mut().expect("only such groups have arrivals");
-                starts.min().unwrap_or(0).saturating_add(traffic::time(&supply.gap, &mut supply.gaps))
+                starts.min().unwrap_or(0).saturating_add(supply.gap.draw(&mut supply.gaps).0)
             }
             Now::Step(group) => engine.groups[group as usize].next_step,
             Now::Ack(_) | Now::Begin(_) => continue,

@@ -1,25 +1,24 @@
 //! From what was taken down to the run's result.
 
-mod classes;
-
 use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_scenario::classes;
 use penstock_scenario::fairness::jain;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Summary, Transfers,
 };
-use penstock_scenario::world::{Cells, Column, Kind, Rows, Run, RunError, Table};
+use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::world::{Rows, Run, RunError};
 
 use crate::engine::Engine;
 use crate::flow::Flow;
-use crate::measure::{Reading, Taken, Told, in_profile};
+use crate::measure::{Reading, Taken, Told};
 use crate::sender::bottleneck::Estimated;
 use crate::station::Link;
-use crate::traffic::Transfer;
 
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
@@ -71,7 +70,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         taken.groups.table("groups", "group", groups),
     ];
     if scenario.groups.values().any(|group| group.size.is_some()) {
-        series.push(transfers_table(engine, &flow_names()));
+        series.push(transfer::table(&engine.transfers, flow_names()));
     }
     if !taken.customers.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
@@ -82,7 +81,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     }
     if !taken.link_classes.is_empty() {
         let link = |(name, link): (&String, &Link)| {
-            let names = class_names(scenario).into_iter().take(link.station.classes() as usize);
+            let names = scenario.queue_names().into_iter().take(link.station.classes() as usize);
             names.map(|class| format!("{name}/{class}")).collect::<Vec<String>>()
         };
         let names = scenario.links.keys().zip(&engine.links).flat_map(link).collect();
@@ -92,12 +91,6 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         series.push(taken.flows.table("flows", "flow", flow_names()));
     }
     Ok(Run { summary, flows, series })
-}
-
-/// Every class, and what flows without one are called together.
-fn class_names(scenario: &Scenario) -> Vec<String> {
-    let names = scenario.class_names().into_iter().map(str::to_owned);
-    names.chain(scenario.groups.values().any(|group| group.class.is_none()).then(|| "(none)".to_owned())).collect()
 }
 
 /// A span between two readings, with those between.
@@ -129,7 +122,16 @@ impl Span<'_> {
         let shares = flows.iter().map(|f| f.goodput_bit_per_s);
         let customers = self.customers();
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
-        let classes = self.classes(self.samples);
+        let (a, b) = self.ends();
+        let rates: Vec<(f64, f64)> = (0..self.scenario.class_names().len()).map(|at| self.rates(at)).collect();
+        let of_classes = classes::Span {
+            scenario: self.scenario,
+            between: (a.at, b.at),
+            rates: &rates,
+            samples: self.samples,
+            capacity_bits: &|at| self.engine.links[at].station.capacity_bits(a.at, b.at),
+        };
+        let classes = of_classes.classes();
         let fairness = jain(shares).map(|jain| Fairness {
             jain,
             contracts_jain,
@@ -159,7 +161,8 @@ impl Span<'_> {
     /// What the law of a link that keeps classes apart says of each at the end of the span.
     fn port_classes(&self, at: usize) -> IndexMap<String, IndexMap<String, f64>> {
         let classes = &self.ends().1.port_classes[at];
-        class_names(self.scenario)
+        self.scenario
+            .queue_names()
             .into_iter()
             .zip(classes.iter().map(|class| class.iter().cloned().collect()))
             .collect()
@@ -275,21 +278,8 @@ impl Span<'_> {
     /// Transfers of a range of flows that ended in the span.
     fn transfers(&self, flows: Range<u32>) -> Transfers {
         let (a, b) = self.ends();
-        let ended = |t: &&Transfer| flows.contains(&t.flow) && (a.at.0..=b.at.0).contains(&t.ended);
-        let mut times: Vec<f64> =
-            self.engine.transfers.iter().filter(ended).map(|t| Time(t.ended - t.arrived).seconds()).collect();
-        times.sort_by(f64::total_cmp);
-        // The smallest time that the share of transfers does not exceed.
-        let quantile = |share: f64| {
-            let rank = (share * times.len() as f64).ceil() as usize;
-            times.get(rank.max(1) - 1).copied()
-        };
-        Transfers {
-            completed: times.len() as u64,
-            completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-            completion_p50_s: quantile(0.50),
-            completion_p99_s: quantile(0.99),
-        }
+        let ended = |t: &&Transfer| flows.contains(&t.flow) && (a.at..=b.at).contains(&t.ended);
+        transfer::sum_up(self.engine.transfers.iter().filter(ended))
     }
 
     /// Bit rates that an account was sent and had delivered.
@@ -316,41 +306,6 @@ impl Span<'_> {
     /// A customer with a conditioner.
     fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
         let (a, b) = self.ends();
-        let (from, to) = (a.passed[edge], b.passed[edge]);
-        let seconds = self.seconds();
-        let mean = (to.level - from.level) / seconds;
-        let square = (to.level_squared - from.level_squared) / seconds;
-        let committed = self.engine.edges[edge].conditioner.contract().committed_bit_per_s;
-        CustomerSummary {
-            throughput_bit_per_s,
-            committed_bit_per_s: Some(committed),
-            achieved_fraction: Some(throughput_bit_per_s / committed),
-            in_profile_fraction: in_profile(&from, &to),
-            bucket_mean_bytes: Some(mean),
-            bucket_sd_bytes: Some((square - mean * mean).max(0.0).sqrt()),
-            time_full: Some((to.full - from.full).seconds() / seconds),
-            time_empty: Some((to.empty - from.empty).seconds() / seconds),
-        }
-    }
-}
-
-/// One row a transfer, in the order in which they ended.
-fn transfers_table(engine: &Engine, flows: &[String]) -> Table {
-    let rows = &engine.transfers;
-    let seconds = |f: fn(&Transfer) -> u64| Cells::Number(rows.iter().map(|t| Time(f(t)).seconds()).collect());
-    let count = |f: fn(&Transfer) -> u64| Cells::Count(rows.iter().map(f).collect());
-    let who = Cells::Name { names: flows.to_vec(), rows: rows.iter().map(|t| t.flow).collect() };
-    let column = |name: &str, kind, values| Column { name: name.to_owned(), kind, values };
-    Table {
-        name: "transfers".to_owned(),
-        columns: vec![
-            column("flow", Kind::Key, who),
-            column("number", Kind::Key, count(|t| u64::from(t.number))),
-            column("arrived_s", Kind::Instant, seconds(|t| t.arrived)),
-            column("began_s", Kind::Instant, seconds(|t| t.began)),
-            column("ended_s", Kind::Instant, seconds(|t| t.ended)),
-            column("completion_s", Kind::Instant, seconds(|t| t.ended - t.arrived)),
-            column("bytes", Kind::Instant, count(|t| t.bytes)),
-        ],
+        self.engine.edges[edge].conditioner.summary(&a.passed[edge], &b.passed[edge], throughput_bit_per_s)
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::{Remember, Size, Span};
 use penstock_scenario::seed::Stream;
+use penstock_scenario::transfer::Transfer;
 
 use crate::engine::Engine;
 
@@ -66,43 +68,6 @@ pub(crate) struct Supply {
     pub(crate) free: VecDeque<u32>,
 }
 
-/// A transfer that was acknowledged to its last segment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Transfer {
-    pub(crate) flow: u32,
-    /// Transfers of the flow before it.
-    pub(crate) number: u32,
-    /// [ps]
-    pub(crate) arrived: u64,
-    pub(crate) began: u64,
-    pub(crate) ended: u64,
-    pub(crate) bytes: u64,
-}
-
-/// A time.
-pub(crate) fn time(span: &Span, stream: &mut Stream) -> u64 {
-    match *span {
-        Span::Fixed(t) => t.0,
-        Span::Uniform(a, b) => a.0 + (stream.unit() * (b.0 - a.0) as f64) as u64,
-        // 1 - u is above zero, so both are finite.
-        Span::Exponential(mean) => (-libm::log(1.0 - stream.unit()) * mean.0 as f64) as u64,
-        Span::Pareto { mean, shape } => pareto(mean.0 as f64, shape, stream) as u64,
-    }
-}
-
-/// A transfer's bytes.
-pub(crate) fn bytes(size: &Size, stream: &mut Stream) -> u64 {
-    match *size {
-        Size::Each(bytes) => bytes.0,
-        Size::Pareto { mean, shape } => (pareto(mean.0 as f64, shape, stream) as u64).max(1),
-    }
-}
-
-/// Pareto with mean `m` and shape `a`: `m (a - 1)/a u^(-1/a)`.
-fn pareto(mean: f64, shape: f64, stream: &mut Stream) -> f64 {
-    mean * (shape - 1.0) / shape * libm::pow(1.0 - stream.unit(), -1.0 / shape)
-}
-
 impl Engine {
     /// Something of [`Now`] happens.
     #[cold]
@@ -113,7 +78,7 @@ impl Engine {
             Now::Begin(flow) => {
                 let source = &mut self.sources[self.flows[flow as usize].source as usize];
                 let size = source.size.expect("a flow that repeats has a size");
-                let bytes = bytes(&size, &mut source.sizes);
+                let bytes = size.draw(&mut source.sizes).0;
                 self.begin(flow as usize, self.now, bytes);
             }
             Now::Turn(flow) => self.turn(flow as usize, entity),
@@ -160,10 +125,10 @@ impl Engine {
         let mut transfer = Transfer {
             flow: at as u32,
             number: 0,
-            arrived: flow.start,
-            began: flow.start,
-            ended: now,
-            bytes: (flow.data.limit - flow.first) * self.payload - short,
+            arrived: Time(flow.start),
+            began: Time(flow.start),
+            ended: Time(now),
+            bytes: Bytes((flow.data.limit - flow.first) * self.payload - short),
         };
         let Some(source) = self.sources.get_mut(flow.source as usize) else {
             self.transfers.push(transfer);
@@ -171,14 +136,15 @@ impl Engine {
             return;
         };
         if source.number > 0 {
-            (transfer.number, transfer.arrived, transfer.began) = (source.number - 1, source.arrived, source.began);
+            (transfer.number, transfer.arrived, transfer.began) =
+                (source.number - 1, Time(source.arrived), Time(source.began));
         }
-        transfer.bytes = (flow.data.limit - source.first) * self.payload - short;
+        transfer.bytes = Bytes((flow.data.limit - source.first) * self.payload - short);
         source.first = flow.data.limit;
         self.transfers.push(transfer);
         if let Some(idle) = source.idle {
             let entity = source.begin;
-            let due = now.saturating_add(time(&idle, &mut source.idles));
+            let due = now.saturating_add(idle.draw(&mut source.idles).0);
             self.schedule(entity, due);
         } else if let Some(supply) = &mut self.supplies[flow.group as usize] {
             match supply.waiting.pop_front() {
@@ -202,8 +168,8 @@ impl Engine {
     fn arrival(&mut self, group: usize) {
         let now = self.now;
         let supply = self.supplies[group].as_mut().expect("only such groups have arrivals");
-        let bytes = bytes(&supply.size, &mut supply.sizes);
-        let next = now.saturating_add(time(&supply.gap, &mut supply.gaps));
+        let bytes = supply.size.draw(&mut supply.sizes).0;
+        let next = now.saturating_add(supply.gap.draw(&mut supply.gaps).0);
         let entity = supply.entity;
         match supply.free.pop_front() {
             Some(flow) => self.begin(flow as usize, now, bytes),
@@ -220,7 +186,7 @@ impl Engine {
         let source = &mut self.sources[flow.source as usize];
         let (on, off) = source.on_off.expect("only such flows take turns");
         source.silent = !source.silent;
-        let next = time(if source.silent { &off } else { &on }, &mut source.turns);
+        let next = (if source.silent { off } else { on }).draw(&mut source.turns).0;
         flow.until = if source.silent { 0 } else { self.groups[flow.group as usize].stop };
         flow.burst.resume(self.now);
         // A span of nothing still takes a moment, or two of them would never end.
@@ -246,32 +212,5 @@ impl Engine {
                 self.send(at as usize);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use penstock_law::quantity::{Bytes, Time};
-    use penstock_scenario::seed::Seed;
-
-    /// Means and tails of what is drawn: a Pareto of shape 3 exceeds twice its mean with chance (2/3 / 2)^3.
-    #[test]
-    fn draws_have_the_means_and_tails_they_should() {
-        let mut stream = Seed(5).stream("x");
-        let mean = Time(1_000_000);
-        let mut draws = |span: Span| -> Vec<u64> { (0..1_000_000).map(|_| time(&span, &mut stream)).collect() };
-        for span in
-            [Span::Exponential(mean), Span::Pareto { mean, shape: 3.0 }, Span::Uniform(Time(0), Time(2_000_000))]
-        {
-            let draws = draws(span);
-            let average = draws.iter().sum::<u64>() as f64 / 1e12;
-            assert!((average - 1.0).abs() < 0.01, "{span:?}: {average}");
-        }
-        let over = draws(Span::Pareto { mean, shape: 3.0 }).iter().filter(|x| **x > 2_000_000).count() as f64 / 1e6;
-        assert!((over - 1.0 / 27.0).abs() < 1e-3, "{over}");
-        let over = draws(Span::Exponential(mean)).iter().filter(|x| **x > 2_000_000).count() as f64 / 1e6;
-        assert!((over - libm::exp(-2.0)).abs() < 2e-3, "{over}");
-        assert_eq!(bytes(&Size::Each(Bytes(7)), &mut stream), 7);
     }
 }

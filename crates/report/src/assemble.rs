@@ -3,6 +3,7 @@
 mod analysis;
 mod measures;
 mod paper;
+mod path;
 mod run;
 mod series;
 mod sweep;

@@ -197,3 +197,35 @@ fn a_known_failure_is_no_alarm_and_a_new_one_is() {
     assert_eq!(tone(vec![claim(NotRunHere, Some(Holds))]), Some(Tone::Neutral));
     assert_eq!(tone(vec![]), None);
 }
+
+/// A run on an emulated path says what it was off by, beside what it may be off by, and whether that is well.
+#[test]
+fn a_path_states_its_error() {
+    let path = |within: bool, beyond: &str| {
+        let text = format!(
+            r#"{{ "within_bound": {within}, "lateness_bound_s": 4e-4, "lateness_p99_s": 9.2e-5, "lateness_max_s": 0.002,
+                 "gap_bound_s": 0.005, "gap_max_s": 0.0071, "gaps_above_5_ms": 3, "device_drops": 0, "not_carried": 2,
+                 "packets": 1234567, "scheduling": "fifo", "bottleneck": "up", "sockets": {{ "ftp": "reno, SACK" }},
+                 "beyond": [{beyond}], "findings": ["no link was a bottleneck", "up/back: 3 drops, 0 marks"] }}"#
+        );
+        serde_json::from_str(&text).expect("a path is read back")
+    };
+    let page = |path| {
+        let summary = Summary { path, ..summary(0.9, 0.1) };
+        of_run(&RunView { summary: &summary, series: &[], scenario_text: "", header: &[], laws: &[] })
+    };
+    let has = |page: &Page| page.sections.iter().position(|section| section.heading == "Emulated path");
+    assert_eq!(has(&page(None)), None, "nothing is emulated");
+    let well = page(Some(path(true, "")));
+    let section = &well.sections[has(&well).expect("behind the summary")];
+    assert_eq!(section.callout.as_ref().map(|callout| callout.tone), Some(Tone::Good));
+    let row = |name: &str| section.tables[0].rows.iter().find(|row| row[0] == name).expect(name)[1..].to_vec();
+    assert_eq!(row("Lateness p99"), ["92 \u{b5}s", "400 \u{b5}s"]);
+    assert_eq!(row("Longest gap"), ["7.1 ms", "5 ms"]);
+    assert_eq!(row("Lateness, median")[0], "\u{2013}", "not measured");
+    assert_eq!(section.tables[1].rows, [["ftp", "reno, SACK"]]);
+    assert_eq!(section.prose, "No link was a bottleneck.\n\nup/back: 3 drops, 0 marks.");
+    let ill = page(Some(path(false, r#""the path did not look for 7.1 ms""#)));
+    let callout = ill.sections[1].callout.as_ref().expect("it says so");
+    assert!(callout.tone == Tone::Bad && callout.text.ends_with("did not look for 7.1 ms."), "{callout:?}");
+}

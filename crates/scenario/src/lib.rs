@@ -4,6 +4,8 @@
 //! one and gives a [`world::Run`]; [`record`] turns that into the files of a record. Nothing here touches a file or
 //! starts a thread, so the same code serves the command, other programs and a page in the browser.
 
+pub mod classes;
+mod draw;
 pub mod fairness;
 pub mod format;
 pub mod idle;
@@ -13,5 +15,6 @@ pub mod read;
 pub mod record;
 pub mod seed;
 pub mod summary;
+pub mod transfer;
 pub mod world;
 pub mod write;

@@ -49,6 +49,13 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ),
         Parameter::switch("tcp_friendly", true, "never slower than Reno", "RFC 9438, section 4.3"),
         Parameter::switch(
+            "friendly_catches_up",
+            true,
+            "the window that Reno would have grows by a whole packet a round trip once it is back where the last congestion event \
+             was; Linux keeps to 3 (1 - beta)/(1 + beta)",
+            "RFC 9438, section 4.3",
+        ),
+        Parameter::switch(
             "hystart",
             false,
             "the first slow start ends when the round-trip time rises; until then an acknowledgement counts for up to 8 packets",
@@ -69,6 +76,7 @@ struct Cubic {
     beta: f64,
     fast_convergence: bool,
     tcp_friendly: bool,
+    friendly_catches_up: bool,
     hystart: bool,
     ecn: bool,
     per_ack: u32,
@@ -158,7 +166,8 @@ impl Cubic {
             return;
         }
         // Figure 4, with alpha = 1 once Reno would have grown back, section 4.3.
-        let alpha = if s.reno >= s.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
+        let caught_up = self.friendly_catches_up && s.reno >= s.prior;
+        let alpha = if caught_up { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         s.reno += alpha * f64::from(counted) / s.window;
         if self.tcp_friendly && self.at(s, s.elapsed) < s.reno {
             // W_est may be below a window that was set by the target, a round trip ahead.
@@ -189,6 +198,7 @@ impl Law<f64> for Cubic {
             beta: values.number("beta"),
             fast_convergence: values.switch("fast_convergence"),
             tcp_friendly: values.switch("tcp_friendly"),
+            friendly_catches_up: values.switch("friendly_catches_up"),
             hystart: values.switch("hystart"),
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
@@ -345,6 +355,15 @@ mod tests {
         let before = s.window;
         run(&law, &mut s, now, 10.0 * RTT_S);
         assert!((s.window - before - 10.0).abs() < 0.12, "{before} {}", s.window);
+
+        // Without the switch, by alpha_cubic there too.
+        let law = self::law(&[("c", 1e-6), ("friendly_catches_up", 0.0)]);
+        let mut s = cut(&law);
+        let now = run(&law, &mut s, 0.0, 70.0 * RTT_S);
+        let before = s.window;
+        assert!(before > 100.0, "{before}");
+        run(&law, &mut s, now, 10.0 * RTT_S);
+        assert!((s.window - before - 10.0 * 9.0 / 17.0).abs() < 0.06, "{before} {}", s.window);
 
         let law = flat(0.0);
         let mut s = cut(&law);

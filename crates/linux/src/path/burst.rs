@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
-use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse};
+use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse, set_codepoint};
 
 /// What a device gave at once: a packet, or a super-packet.
 #[derive(Debug)]
@@ -96,8 +97,8 @@ impl Burst {
         from..last.min(from + size)
     }
 
-    /// A packet of it, below [`Burst::segments`], marked or as it was sent.
-    pub fn piece(&self, segment: u16, marked: bool) -> Piece {
+    /// A packet of it, below [`Burst::segments`]: marked or as it was sent, coloured or with the codepoint it was sent with.
+    pub fn piece(&self, segment: u16, marked: bool, colour: Option<Colour>) -> Piece {
         let (ip, end) = (self.headers.ip, self.headers.end());
         let mut header = [0; LONGEST];
         header[..end].copy_from_slice(&self.bytes[..end]);
@@ -117,6 +118,9 @@ impl Burst {
         }
         if marked {
             mark(&mut header[..end]);
+        }
+        if let Some(colour) = colour {
+            set_codepoint(&mut header[..end], colour.dscp());
         }
         let payload = (payload.start as u32, payload.end as u32);
         Piece { offload, content: self.headers.content, ip, end, header, payload }

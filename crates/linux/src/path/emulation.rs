@@ -7,9 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, Reading, Ring, Station};
+use penstock_link::{Conditioner, Counters, Entry, Ring, Station};
 use penstock_scenario::model::{Group, Scenario};
+use penstock_scenario::seed::Stream;
 
 use super::Refused;
 use super::station::{Fate, Link};
@@ -52,6 +54,15 @@ pub struct Packet {
     pub data: bool,
     /// Whether it was marked on the way.
     pub marked: bool,
+    /// What a conditioner made of it; none before one.
+    pub colour: Option<Colour>,
+}
+
+impl Packet {
+    /// Whether it is what flows, classes and customers are counted by, and contracts are about: user's data on its way there.
+    fn of_customer(&self) -> bool {
+        self.data && self.way == Way::There
+    }
 }
 
 /// What queues go by that treat packets apart.
@@ -81,14 +92,36 @@ pub struct Passed {
     pub delivered: u64,
     /// Of those, with a mark that they got on the path.
     pub marked: u64,
+    /// What entered, on the wire [B].
+    pub sent_bytes: u64,
+    /// What came out, on the wire [B].
+    pub delivered_bytes: u64,
 }
 
 /// Where a flow's packets go, each way: which hops, and what follows the last.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     key: Key,
+    /// Its own ways to the first links, and the conditioner that its data pass after them.
+    entrances: [Option<u32>; 2],
+    contract: Option<u32>,
     routes: [(u32, u8); 2],
     passed: Passed,
+}
+
+/// A flow's own way to its first link, with the packets on it. Only its head is on the agenda.
+#[derive(Debug)]
+struct Entrance {
+    way: Entry,
+    packets: Ring<(Time, Packet)>,
+}
+
+/// Where a customer's data enter, under a contract.
+struct Contract {
+    conditioner: Conditioner,
+    /// Its place among the customers.
+    customer: usize,
+    coins: Stream,
 }
 
 /// A link, and the line behind it.
@@ -109,6 +142,8 @@ struct Line {
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
+    /// The head of a flow's own way comes out.
+    Enter(u32),
     /// The head of a line comes out.
     Out(u32),
     /// A link's line is free.
@@ -123,6 +158,8 @@ pub struct Emulation {
     lines: Vec<Line>,
     hops: Vec<Hop>,
     flows: Vec<Flow>,
+    entrances: Vec<Entrance>,
+    contracts: Vec<Contract>,
     agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
     stamp: u64,
     now: Time,
@@ -145,14 +182,25 @@ impl Emulation {
     pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
         let mut plan = Plan::default();
         let classes = scenario.class_names();
+        let contracts = contracts(scenario)?;
         for (name, group) in &scenario.groups {
+            let contract = contracts.iter().position(|contract| {
+                let customer = scenario.customers.get_index(contract.customer);
+                customer.is_some_and(|(_, customer)| customer.flows.iter().any(|flow| flow == name))
+            });
+            let contract = contract.map(|at| at as u32);
             let class = group.class.as_ref().and_then(|class| classes.iter().position(|name| name == class));
             let hashes = scenario.seed.stream(&format!("flows.{name}/packets")).bits();
             for (index, rtt) in group.rtts(name, scenario.seed).into_iter().enumerate() {
                 let routes = plan.routes(scenario, name, group, rtt)?;
                 let hash = (hashes.wrapping_add((index as u64) << 32) >> 32) as u32;
                 let key = Key { class: class.unwrap_or(classes.len()) as u32, hash };
-                plan.flows.push(Flow { key, routes, passed: Passed::default() });
+                let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
+                let data = (group.access.is_some() || group.jitter.is_some())
+                    .then(|| Entry::of_data(group.access, group.jitter, own("jitter")));
+                let acks = group.ack_jitter.as_ref().map(|jitter| Entry::of_acks(jitter, own("ack_jitter")));
+                let entrances = [plan.entrance(data), plan.entrance(acks)];
+                plan.flows.push(Flow { key, entrances, contract, routes, passed: Passed::default() });
             }
         }
         let longest = |link: usize| plan.lines.iter().filter(move |l| l.link == link as u32).map(|l| l.delay).max();
@@ -164,6 +212,8 @@ impl Emulation {
             lines: plan.lines,
             hops: plan.hops,
             flows: plan.flows,
+            entrances: plan.entrances,
+            contracts,
             agenda: BinaryHeap::new(),
             stamp: 0,
             now: Time::ZERO,
@@ -185,11 +235,6 @@ impl Emulation {
         self.flows.len()
     }
 
-    /// Links, in the order of the scenario.
-    pub fn links(&self) -> usize {
-        self.links.len()
-    }
-
     /// Data packets that left links.
     pub fn crossed(&self) -> u64 {
         self.crossed
@@ -199,9 +244,21 @@ impl Emulation {
     pub fn offer(&mut self, now: Time, packet: Packet) {
         let now = now.max(self.now);
         self.now = now;
-        let passed = &mut self.flows[packet.flow as usize].passed;
-        passed.sent += u64::from(packet.data && packet.way == Way::There);
-        self.reach(now, Packet { hops: 0, marked: false, ..packet });
+        let flow = &mut self.flows[packet.flow as usize];
+        if packet.of_customer() {
+            flow.passed.sent += 1;
+            flow.passed.sent_bytes += u64::from(packet.bytes);
+        }
+        let packet = Packet { hops: 0, marked: false, colour: None, ..packet };
+        let Some(at) = flow.entrances[packet.way as usize] else { return self.enter(now, packet) };
+        let Entrance { way, packets } = &mut self.entrances[at as usize];
+        let Some(out) = way.pass(now, packet.bytes) else {
+            return lose(&mut self.flows, &mut self.dropped, packet);
+        };
+        packets.push((out, packet));
+        if packets.len() == 1 {
+            self.schedule(out, Event::Enter(at));
+        }
     }
 
     /// When something happens next; never where nothing is under way and no law has a period.
@@ -216,6 +273,7 @@ impl Emulation {
         {
             self.agenda.pop();
             match event {
+                Event::Enter(entrance) => self.come_in(entrance),
                 Event::Out(line) => self.out(line),
                 Event::Serve(link) => self.serve(time, link),
                 Event::Tick(link) => {
@@ -244,20 +302,25 @@ impl Emulation {
         self.flows.iter().map(|flow| flow.passed).collect()
     }
 
-    /// The books of the links up to `now`.
-    pub fn read(&mut self, now: Time) -> Vec<Reading> {
-        self.links.iter_mut().map(|link| link.station.reading(now)).collect()
-    }
-
     /// Counters of a link up to `now`, and packets waiting then.
     pub fn counters(&mut self, link: usize, now: Time) -> (Counters, u64) {
         let station = &mut self.links[link].station;
         (station.read(now), station.waiting(now))
     }
 
-    /// Names and units of what the law of a link shows, and their values now.
-    pub fn observables(&mut self, link: usize) -> Vec<(&'static str, &'static str, f64)> {
-        self.links[link].station.observables()
+    /// Conditioners, with the places of their customers among all.
+    pub fn contracts(&self) -> impl Iterator<Item = (usize, &Conditioner)> {
+        self.contracts.iter().map(|contract| (contract.customer, &contract.conditioner))
+    }
+
+    /// The same, to be read.
+    pub(super) fn conditioners(&mut self) -> impl Iterator<Item = &mut Conditioner> {
+        self.contracts.iter_mut().map(|contract| &mut contract.conditioner)
+    }
+
+    /// What holds a link's queue, to be read.
+    pub(super) fn stations(&mut self) -> impl Iterator<Item = &mut Station<Packet>> {
+        self.links.iter_mut().map(|link| &mut link.station)
     }
 
     /// What holds a link's queue.
@@ -277,13 +340,36 @@ impl Emulation {
         }
     }
 
+    /// The head of a flow's own way comes out.
+    fn come_in(&mut self, at: u32) {
+        let packets = &mut self.entrances[at as usize].packets;
+        let Some((time, packet)) = packets.front().copied() else { return };
+        packets.pop();
+        if let Some((next, _)) = packets.front().copied() {
+            self.schedule(next, Event::Enter(at));
+        }
+        self.enter(time, packet);
+    }
+
+    /// A packet enters the network: data are held against their customer's contract.
+    fn enter(&mut self, now: Time, mut packet: Packet) {
+        if packet.of_customer()
+            && let Some(at) = self.flows[packet.flow as usize].contract
+        {
+            let Contract { conditioner, coins, .. } = &mut self.contracts[at as usize];
+            packet.colour = Some(conditioner.colour(now, packet.bytes, || coins.unit()));
+        }
+        self.reach(now, packet);
+    }
+
     /// A packet stands before its next link, or at the end of its way.
     fn reach(&mut self, now: Time, packet: Packet) {
         let flow = &mut self.flows[packet.flow as usize];
         let (first, count) = flow.routes[packet.way as usize];
         if packet.hops == count {
-            if packet.data && packet.way == Way::There {
+            if packet.of_customer() {
                 flow.passed.delivered += 1;
+                flow.passed.delivered_bytes += u64::from(packet.bytes);
                 flow.passed.marked += u64::from(packet.marked);
             }
             self.exits.push(Exit { wanted: now, packet });
@@ -294,7 +380,7 @@ impl Emulation {
         let link = &mut links[hop.link as usize];
         match link.offer(now, packet, key, |displaced| lose(flows, dropped, displaced)) {
             Fate::Dropped => lose(flows, dropped, packet),
-            Fate::Leaves(departure, marked) => self.enter(hop.line, departure, packet, marked),
+            Fate::Leaves(departure, marked) => self.leave(hop.line, departure, packet, marked),
             Fate::Waits if link.scheduled => {}
             Fate::Waits => self.serve_or_wait(now, hop.link),
         }
@@ -319,7 +405,7 @@ impl Emulation {
         if let Some((packet, departure, marked)) = leaving {
             let (first, _) = self.flows[packet.flow as usize].routes[packet.way as usize];
             let hop = self.hops[first as usize + usize::from(packet.hops)];
-            self.enter(hop.line, departure, packet, marked);
+            self.leave(hop.line, departure, packet, marked);
         }
         if let Some(free) = self.links[at as usize].free_at() {
             self.links[at as usize].scheduled = true;
@@ -327,8 +413,8 @@ impl Emulation {
         }
     }
 
-    /// A packet enters a line, whose near end it leaves at `departure`.
-    fn enter(&mut self, at: u32, departure: Time, mut packet: Packet, marked: bool) {
+    /// A packet leaves a link for the line behind it at `departure`.
+    fn leave(&mut self, at: u32, departure: Time, mut packet: Packet, marked: bool) {
         packet.marked |= marked;
         packet.hops += 1;
         self.crossed += u64::from(packet.data);
@@ -356,8 +442,19 @@ impl Emulation {
 }
 
 fn lose(flows: &mut [Flow], dropped: &mut Vec<Packet>, packet: Packet) {
-    flows[packet.flow as usize].passed.lost += u64::from(packet.data && packet.way == Way::There);
+    flows[packet.flow as usize].passed.lost += u64::from(packet.of_customer());
     dropped.push(packet);
+}
+
+/// The contracts of customers.
+fn contracts(scenario: &Scenario) -> Result<Vec<Contract>, Refused> {
+    let conditioners =
+        Conditioner::of_customers(scenario).map_err(|what| Refused::new(what, "choose other parameters"))?;
+    let contract = |(customer, conditioner)| {
+        let (name, _) = scenario.customers.get_index(customer).expect("a conditioner is a customer's");
+        Contract { conditioner, customer, coins: scenario.seed.stream(&format!("customers.{name}/conditioner")) }
+    };
+    Ok(conditioners.into_iter().map(contract).collect())
 }
 
 /// Routes of flows, which share lines where link and delay are the same.
@@ -367,9 +464,17 @@ struct Plan {
     lines: Vec<Line>,
     by_link_and_delay: BTreeMap<(u32, Time), u32>,
     flows: Vec<Flow>,
+    entrances: Vec<Entrance>,
 }
 
 impl Plan {
+    fn entrance(&mut self, way: Option<Entry>) -> Option<u32> {
+        way.map(|way| {
+            self.entrances.push(Entrance { way, packets: Ring::new() });
+            self.entrances.len() as u32 - 1
+        })
+    }
+
     fn routes(&mut self, scenario: &Scenario, name: &str, group: &Group, rtt: Time) -> Result<[(u32, u8); 2], Refused> {
         let delay = |links: &[String]| Time(links.iter().map(|l| scenario.links[l].delay.0).sum());
         let links = delay(&group.forward) + delay(&group.backward);

@@ -22,6 +22,8 @@ pub struct Habits {
     pub timestamps: bool,
     /// Packets that leave a sender together at most, where there is a limit.
     pub burst: Option<u32>,
+    /// Whether a connection keeps its window however long it has nothing to send; the kernel lets it shrink (RFC 2861).
+    pub keep_window: bool,
     /// What holds of each flow.
     pub flows: Vec<FlowHabits>,
 }
@@ -97,13 +99,14 @@ impl End {
 
 // The default controller is left alone: in a namespace other than the first, the kernel refuses what is not in
 // `tcp_allowed_congestion_control`, and keeps a reference to it for good when it does.
-fn settings(habits: &Habits) -> [(&'static str, &str); 5] {
+fn settings(habits: &Habits) -> [(&'static str, &str); 6] {
     [
         ("ipv4/tcp_rmem", MEMORY),
         ("ipv4/tcp_wmem", MEMORY),
         // What one connection has learned shall not help the next.
         ("ipv4/tcp_no_metrics_save", "1"),
         ("ipv4/tcp_timestamps", if habits.timestamps { "1" } else { "0" }),
+        ("ipv4/tcp_slow_start_after_idle", if habits.keep_window { "0" } else { "1" }),
         // Who asks for ECN is said flow by flow; who is asked agrees.
         ("ipv4/tcp_ecn", "2"),
     ]

@@ -12,7 +12,7 @@ use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
 use penstock_law::quantity::{Rate, Time};
-use penstock_link::{Counters, Reading};
+use penstock_link::{Conditioner, Counters, Passed as InProfile, Reading, Station};
 
 use super::address;
 use super::burst::{Burst, Coalescer};
@@ -46,6 +46,10 @@ pub struct Edge {
     pub at: Time,
     /// Each link.
     pub links: Vec<Reading>,
+    /// What the law of each link says of each class that it keeps apart.
+    pub classes: Vec<Vec<Vec<(String, f64)>>>,
+    /// Each conditioner.
+    pub conditioners: Vec<InProfile>,
     /// Each flow.
     pub passed: Vec<Passed>,
 }
@@ -60,8 +64,40 @@ pub struct Sample {
     pub at: Time,
     /// Of each link: counters, packets waiting, and what its law shows.
     pub links: Vec<(Counters, u64, Vec<Observable>)>,
+    /// Of each link and class that its law keeps apart, what it shows.
+    pub classes: Vec<Vec<Vec<Observable>>>,
+    /// Of each conditioner: what passed, the level of its bucket [B], and what its law shows.
+    pub conditioners: Vec<(InProfile, f64, Vec<Observable>)>,
     /// Of each flow.
     pub passed: Vec<Passed>,
+}
+
+impl Edge {
+    fn read(at: Time, emulation: &mut Emulation) -> Self {
+        Self {
+            at,
+            links: emulation.stations().map(|station| station.reading(at)).collect(),
+            classes: emulation.stations().map(Station::said_of_classes).collect(),
+            conditioners: emulation.conditioners().map(|conditioner| conditioner.read(at)).collect(),
+            passed: emulation.passed(),
+        }
+    }
+}
+
+impl Sample {
+    fn read(at: Time, emulation: &mut Emulation) -> Self {
+        let classes = |station: &mut Station<Packet>| {
+            (0..station.classes()).map(|class| station.class_observables(class)).collect()
+        };
+        let conditioner = |each: &mut Conditioner| (each.read(at), each.level(at), each.observables());
+        Self {
+            at,
+            links: emulation.stations().map(|each| (each.read(at), each.waiting(at), each.observables())).collect(),
+            classes: emulation.stations().map(classes).collect(),
+            conditioners: emulation.conditioners().map(conditioner).collect(),
+            passed: emulation.passed(),
+        }
+    }
 }
 
 /// What a path leaves behind.
@@ -245,8 +281,8 @@ impl Work {
             }
         };
         for exit in emulation.exits() {
-            let Packet { burst, segment, marked, way, .. } = exit.packet;
-            let piece = held.burst(burst).piece(segment, marked);
+            let Packet { burst, segment, marked, way, colour, .. } = exit.packet;
+            let piece = held.burst(burst).piece(segment, marked, colour);
             coalescers[way as usize].push(piece, burst, exit.wanted, |train| write(way, train));
             leaving.push(burst);
         }
@@ -328,7 +364,7 @@ impl Notes {
     /// Reads a last time, where not all edges have come.
     fn close(&mut self, end: Time, emulation: &mut Emulation) {
         if self.read < self.edges.len() {
-            self.taken_at_edges.push(Edge { at: end, links: emulation.read(end), passed: emulation.passed() });
+            self.taken_at_edges.push(Edge::read(end, emulation));
         }
     }
 
@@ -339,17 +375,11 @@ impl Notes {
             emulation.advance(at);
             if at == self.next {
                 self.next = at + self.sample;
-                let links = 0..emulation.links();
-                let links = links.map(|link| {
-                    let (counters, waiting) = emulation.counters(link, at);
-                    (counters, waiting, emulation.observables(link))
-                });
-                let links = links.collect();
-                self.samples.push(Sample { at, links, passed: emulation.passed() });
+                self.samples.push(Sample::read(at, emulation));
             }
             if self.edges.get(self.read) == Some(&at) {
                 self.read += 1;
-                self.taken_at_edges.push(Edge { at, links: emulation.read(at), passed: emulation.passed() });
+                self.taken_at_edges.push(Edge::read(at, emulation));
             }
         }
     }

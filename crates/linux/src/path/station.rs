@@ -1,24 +1,54 @@
-//! A link of the emulated path: what holds its queue, the chance of loss on its line, and their coins.
+//! A link of the emulated path: what holds its queue, what its line loses, and their coins.
+
+use std::collections::BTreeMap;
 
 use penstock_law::aqm::Decides;
-use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 use penstock_link::{Apart, Arrival, Offer, Offered, Station};
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{LossSpacing, Scenario};
 use penstock_scenario::seed::Stream;
 
 use super::Refused;
-use super::emulation::{Key, Packet};
+use super::emulation::{Key, Packet, Way};
 
 /// A link.
 pub(super) struct Link {
     pub(super) station: Station<Packet>,
     pub(super) coins: Stream,
-    loss: f64,
-    losses: Stream,
+    losses: Losses,
     apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(super) scheduled: bool,
+}
+
+/// What is lost on a line, whatever its queue does.
+struct Losses {
+    share: f64,
+    spacing: LossSpacing,
+    coins: Stream,
+    /// Where losses are even: how much of the next one each flow has, each way apart.
+    shares: BTreeMap<(u32, bool), f64>,
+}
+
+impl Losses {
+    /// Whether the line loses a packet. Even losses begin at a place that is drawn for the flow; each packet of it brings its
+    /// share of a loss, and the one that completes a loss is lost.
+    fn take(&mut self, packet: &Packet) -> bool {
+        if self.share <= 0.0 {
+            return false;
+        }
+        let Self { share, spacing, coins, shares } = self;
+        match spacing {
+            LossSpacing::Random => coins.lands(*share),
+            LossSpacing::Even => {
+                let so_far = shares.entry((packet.flow, packet.way == Way::Back)).or_insert_with(|| coins.unit());
+                *so_far += *share;
+                let whole = *so_far >= 1.0;
+                *so_far -= f64::from(u8::from(whole));
+                whole
+            }
+        }
+    }
 }
 
 /// What becomes of a packet that reaches a link.
@@ -41,7 +71,9 @@ impl Link {
         let (station, apart) =
             Station::of(scenario, name, memory).map_err(|what| Refused::new(what, "choose other parameters"))?;
         let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
-        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), loss: link.loss, losses: stream("loss") })
+        let losses =
+            Losses { share: link.loss, spacing: link.loss_spacing, coins: stream("loss"), shares: BTreeMap::new() };
+        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses })
     }
 
     /// A packet reaches it. `dropped` is given packets that make room for it.
@@ -51,7 +83,7 @@ impl Link {
             Station::Port(port) => match port.offer(now, packet.bytes, packet.markable, || coins.unit()) {
                 Offer::Refused(_) => Fate::Dropped,
                 Offer::Accepted { departure, marked } => {
-                    if self.loss > 0.0 && self.losses.lands(self.loss) {
+                    if self.losses.take(&packet) {
                         port.lose();
                         return Fate::Dropped;
                     }
@@ -65,7 +97,8 @@ impl Link {
                     Apart::Hashes => key.hash,
                 };
                 let Packet { bytes, markable, low_latency, .. } = packet;
-                let arrival = Arrival { packet, bytes, markable, low_latency, colour: Colour::Green, queue_key };
+                let colour = packet.colour.unwrap_or_default();
+                let arrival = Arrival { packet, bytes, markable, low_latency, colour, queue_key };
                 match served.offer(now, arrival, || coins.unit(), dropped) {
                     Offered::Refused(_) => Fate::Dropped,
                     Offered::Queued => Fate::Waits,
@@ -85,10 +118,10 @@ impl Link {
     /// The line is free: the packet that starts, and when it leaves and whether it was marked; none where all were dropped
     /// or it is lost.
     pub(super) fn serve(&mut self, now: Time, mut dropped: impl FnMut(Packet)) -> Option<(Packet, Time, bool)> {
-        let Self { station, coins, loss, losses, .. } = self;
+        let Self { station, coins, losses, .. } = self;
         let Station::Served(served) = station else { return None };
         let leaving = served.next(now, |_| coins.unit(), &mut dropped)?;
-        if *loss > 0.0 && losses.lands(*loss) {
+        if losses.take(&leaving.packet) {
             served.lose();
             dropped(leaving.packet);
             return None;

@@ -228,17 +228,32 @@ fn content(protocol: u8, transport: &[u8]) -> Content {
 
 /// Sets Congestion Experienced. `bytes` begins with the IP header that was parsed.
 pub fn mark(bytes: &mut [u8]) {
+    change_class(bytes, |class| class | 3);
+}
+
+/// Sets the codepoint of differentiated services (RFC 2474), six bits, and leaves those of ECN. `bytes` begins with the IP
+/// header that was parsed.
+pub fn set_codepoint(bytes: &mut [u8], codepoint: u8) {
+    change_class(bytes, |class| codepoint << 2 | class & 3);
+}
+
+/// Changes the octet of ECN and differentiated services, and with it IPv4's header checksum.
+fn change_class(bytes: &mut [u8], change: impl Fn(u8) -> u8) {
     match bytes.first().map(|byte| byte >> 4) {
         Some(4) if bytes.len() >= 12 => {
             let before = u16::from_be_bytes([bytes[0], bytes[1]]);
-            bytes[1] |= 3;
+            bytes[1] = change(bytes[1]);
             let after = u16::from_be_bytes([bytes[0], bytes[1]]);
             // RFC 1624, equation (3): HC' = ~(~HC + ~m + m').
             let sum = u16::from_be_bytes([bytes[10], bytes[11]]);
             let sum = !fold(u32::from(!sum) + u32::from(!before) + u32::from(after));
             bytes[10..12].copy_from_slice(&sum.to_be_bytes());
         }
-        Some(6) if bytes.len() >= 2 => bytes[1] |= 0x30,
+        Some(6) if bytes.len() >= 2 => {
+            let class = change(bytes[0] << 4 | bytes[1] >> 4);
+            bytes[0] = 6 << 4 | class >> 4;
+            bytes[1] = class << 4 | bytes[1] & 15;
+        }
         _ => {}
     }
 }
@@ -374,6 +389,25 @@ pub(crate) mod tests {
             mark(&mut six);
             assert_eq!(parse(&six), Ok(Headers { ecn: 3, ..before }));
             assert_eq!(tcp_sum(&six), 0xffff);
+        }
+    }
+
+    /// Any codepoint over any other: ECN, the header sum and the rest stay as right as they were.
+    #[test]
+    fn a_codepoint_leaves_the_rest_alone() {
+        for (before, after) in (0..64).flat_map(|a| (0..64).map(move |b| (a, b))) {
+            for ecn in 0..4 {
+                for six in [false, true] {
+                    let mut bytes = tcp(six, ecn, 1, 0, &[], b"x");
+                    set_codepoint(&mut bytes, before);
+                    let headers = parse(&bytes).unwrap();
+                    set_codepoint(&mut bytes, after);
+                    assert_eq!((parse(&bytes), headers.ecn), (Ok(headers), ecn));
+                    let class = if six { bytes[0] << 4 | bytes[1] >> 4 } else { bytes[1] };
+                    assert_eq!((class >> 2, tcp_sum(&bytes)), (after, 0xffff));
+                    assert!(six && bytes[1..4] == [bytes[1] & 0xf0, 0, 9] || fold(add(&bytes[..20])) == 0xffff);
+                }
+            }
         }
     }
 

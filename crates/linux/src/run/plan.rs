@@ -5,8 +5,8 @@
 use std::fs;
 
 use penstock_law::Values;
-use penstock_law::quantity::{Rate, Time};
-use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Scenario, Size};
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Scenario};
 
 use crate::machine;
 use crate::path::Refused;
@@ -30,8 +30,8 @@ pub(super) struct FlowPlan {
     pub(super) start: Time,
     /// When it stops sending new data.
     pub(super) stop: Time,
-    /// User's data, where there is an end to it [B].
-    pub(super) size: Option<u64>,
+    /// User's data of its one transfer; none where it has no end, or where transfers repeat.
+    pub(super) bytes: Option<Bytes>,
     pub(super) source: Source,
 }
 
@@ -94,13 +94,17 @@ impl Plan {
             if tcp {
                 bursts.push(group.sender.burst);
             }
-            for start in group.starts(name, scenario.seed) {
-                let size = match group.size {
-                    Some(Size::Each(bytes)) => Some(bytes.0),
-                    _ => None,
-                };
+            let mut starts = group.starts(name, scenario.seed);
+            if matches!(group.repeats, Some(Repeats::Poisson(_))) {
+                // Any flow of the group may take a transfer, from its first start on.
+                let first = starts.iter().copied().min().unwrap_or_default();
+                starts.fill(first);
+            }
+            let mut sizes = scenario.seed.stream(&format!("flows.{name}/size"));
+            for start in starts {
+                let bytes = group.size.filter(|_| group.repeats.is_none()).map(|size| size.draw(&mut sizes));
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                flows.push(FlowPlan { group: number, start, stop, size, source: source.clone() });
+                flows.push(FlowPlan { group: number, start, stop, bytes, source: source.clone() });
                 habits.push(own);
             }
         }
@@ -115,7 +119,8 @@ impl Plan {
                 ));
             }
         };
-        let habits = Habits { mtu: wire as u16, timestamps, burst, flows: habits };
+        let rests = scenario.groups.values().any(|group| group.on_off.is_some());
+        let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, flows: habits };
         Ok(Self { habits, flows, findings: findings(scenario) })
     }
 }
@@ -125,16 +130,6 @@ fn no(whose: &str, what: &str, instead: &str) -> Refused {
 }
 
 fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
-    if !scenario.customers.is_empty() {
-        return Err(no("customers", "this world has no conditioners yet", "leave them out, or use `--world packets`"));
-    }
-    if !scenario.class_names().is_empty() {
-        return Err(no(
-            "classes",
-            "this world does not measure classes yet",
-            "leave them out, or use `--world packets`",
-        ));
-    }
     if scenario.groups.is_empty() {
         return Err(no("flows", "there are none", "add a group; `penstock linux path` is for programs of one's own"));
     }
@@ -143,19 +138,10 @@ fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
 
 /// What a group's flows send, or why they cannot.
 fn source(name: &str, group: &Group) -> Result<Source, Refused> {
-    let packets = "use `--world packets` for it";
-    let absent = |there: bool, key: &str| {
-        let refused = || no(&format!("flows.{name}.{key}"), "this world does not do that yet", packets);
-        if there { Err(refused()) } else { Ok(()) }
-    };
-    absent(group.repeats.is_some(), "arrivals or idle")?;
-    absent(group.on_off.is_some(), "on_off")?;
-    absent(group.spacing_jitter != 0.0, "cc.spacing_jitter")?;
-    absent(group.access.is_some(), "access")?;
-    absent(group.jitter.is_some(), "jitter")?;
-    absent(group.ack_jitter.is_some(), "ack_jitter")?;
-    absent(matches!(group.size, Some(Size::Pareto { .. })), "size.pareto")?;
-    absent(group.sender.remember != Remember::Nothing, "sender.remember")?;
+    if group.sender.remember != Remember::Nothing {
+        let what = "each transfer is a connection of its own here";
+        return Err(no(&format!("flows.{name}.sender.remember"), what, "use `--world packets` for it"));
+    }
     if group.cc.law.name == "cbr" {
         let rate = |values: &Values| Rate(values.number("rate") as u64);
         let first = (Time::ZERO, rate(&group.cc.values));
@@ -196,7 +182,7 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
     let there = machine::controllers();
     let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
         let what = format!("no kernel has a controller for the law `{}`", law.name);
-        return Err(no(&whose, &what, "choose one of `newreno` and `cubic`"));
+        return Err(no(&whose, &what, "choose one of `newreno`, `cubic` and `bbr`"));
     };
     if !there.iter().any(|name| name == controller) {
         let what = format!("this kernel has no controller `{controller}` (it has {})", there.join(", "));
@@ -206,7 +192,8 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
     for parameter in law.parameters {
         let value = group.cc.values.optional(parameter.name);
         // Whether packets can be marked is said on the route, and how many an acknowledgement counts for by `delayed_ack`.
-        if ["ecn", "per_ack"].contains(&parameter.name) {
+        // The kernel's Reno-friendly region is a finding of each run, as its loss detection is.
+        if ["ecn", "per_ack", "friendly_catches_up"].contains(&parameter.name) {
             continue;
         }
         let kernel = if parameter.name == "hystart" {
@@ -248,7 +235,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
         min_rto: Some(sender.min_rto),
         ecn: needs.marks != penstock_law::cc::Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
-        receive_window: window.is_finite().then_some(penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
+        receive_window: window.is_finite().then_some(Bytes((window * payload.0 as f64) as u64)),
     })
 }
 
@@ -261,6 +248,18 @@ fn findings(scenario: &Scenario) -> Vec<String> {
              8985), reduces in proportion (PRR, RFC 6937) and probes the tail (TLP)"
                 .to_owned(),
         );
+    }
+    let catches_up = |group: &Group| group.cc.law.name == "cubic" && group.cc.values.switch("friendly_catches_up");
+    if scenario.groups.values().any(catches_up) {
+        findings.push(
+            "the kernel's cubic has no `friendly_catches_up` (RFC 9438, section 4.3): where Reno would be ahead of the cubic, it \
+             grows by about half a packet a round trip"
+                .to_owned(),
+        );
+    }
+    let opened = |group: &&Group| reliable(group) && group.size.is_some();
+    if scenario.groups.values().any(|group| opened(&group)) {
+        findings.push("transfers are connections: their times have a handshake in them, a round trip each".to_owned());
     }
     findings
 }
@@ -297,10 +296,12 @@ mod tests {
             min_rto: Some(Time(Time::PER_SECOND / 5)),
             ecn: true,
             quick_ack: true,
-            receive_window: Some(penstock_law::quantity::Bytes(144_800)),
+            receive_window: Some(Bytes(144_800)),
         };
         assert_eq!(habits.flows, [one, one]);
-        let FlowPlan { group: 0, start, stop, size: Some(3_000_000), source } = &flows[1] else { panic!("{flows:?}") };
+        let FlowPlan { group: 0, start, stop, bytes: Some(Bytes(3_000_000)), source } = &flows[1] else {
+            panic!("{flows:?}")
+        };
         assert_eq!((*start, *stop), (Time(Time::PER_SECOND), Time(5 * Time::PER_SECOND)));
         assert!(matches!(source, Source::Tcp { controller: "reno", sack: false }));
     }
@@ -321,15 +322,16 @@ mod tests {
             (r#"cc = { law = "fast" }"#, "", "flows.f.cc: no kernel has a controller for the law `fast`"),
             (r#"cc = { law = "cubic", beta = 0.5 }"#, "", "flows.f.cc.beta: it is 0.5"),
             (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
-            (&format!("{newreno}, jitter = {{ uniform = [\"1 ms\", \"2 ms\"] }}"), "", "flows.f.jitter"),
-            (&format!("{newreno}, size = \"1 MB\", idle = \"1 s\""), "", "flows.f.arrivals or idle"),
+            (
+                &format!("{newreno}, size = \"1 MB\", idle = \"1 s\", sender = {{ remember = \"base rtt\" }}"),
+                "",
+                "flows.f.sender.remember",
+            ),
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
-            (newreno, "customers.c = { flows = [\"f\"] }", "customers"),
-            (&format!("{newreno}, class = \"x\""), "", "classes"),
         ] {
             let said = refused(flow, more);
             assert!(said.starts_with(named), "{said}");

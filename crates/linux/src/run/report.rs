@@ -4,21 +4,25 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_scenario::classes::{self, Classes};
 use penstock_scenario::fairness::jain;
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{Customer, Group, Scenario};
 use penstock_scenario::summary::{
-    Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
+    CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
 };
-use penstock_scenario::world::{Run, RunError};
+use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::world::{Rows, Run, RunError};
 
 use super::Measured;
-use super::plan::Source;
+use super::plan::{FlowPlan, Source};
 use super::sender::{Reading, Told};
 use crate::path::emulation::Passed;
 use crate::path::router::Edge;
 
 mod check;
 mod series;
+
+use series::Series;
 
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
@@ -33,6 +37,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
         let edges = &run.outcome.edges;
         edges.iter().position(|edge| edge.at >= moment).unwrap_or(edges.len().saturating_sub(1))
     };
+    let series = Series::of(scenario, run);
     let last = run.outcome.edges.len().min(run.sent.edges.len());
     let between = |from: Time, to: Time| {
         let (first, second) = (at(from), at(to).min(last.saturating_sub(1)));
@@ -41,6 +46,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
             run,
             path: (&run.outcome.edges[first], &run.outcome.edges[second]),
             most: &run.outcome.edges[first + 1..=second],
+            samples: &series.classes,
             ends: (&run.sent.edges[first], &run.sent.edges[second]),
         })
     };
@@ -65,7 +71,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
         engine: Engine { packets, ..Engine::default() },
         path: Some(path),
     };
-    Ok(Run { summary, flows, series: series::series(scenario, run) })
+    Ok(Run { summary, flows, series: series.tables(scenario, run) })
 }
 
 /// What was read at two moments.
@@ -75,6 +81,8 @@ struct Between<'a> {
     path: (&'a Edge, &'a Edge),
     /// Readings after the first.
     most: &'a [Edge],
+    /// What classes were served, sample by sample.
+    samples: &'a Rows,
     ends: (&'a Reading, &'a Reading),
 }
 
@@ -95,8 +103,14 @@ impl Between<'_> {
     fn measured(&self) -> Span {
         let flows = self.flows();
         let goodput = flows.iter().map(|flow| flow.goodput_bit_per_s);
-        let fairness =
-            jain(goodput).map(|jain| Fairness { jain, contracts_jain: None, classes: None, classes_mean: None });
+        let (classes, customers) = (self.classes(self.samples), self.customers());
+        let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
+        let fairness = jain(goodput).map(|jain| Fairness {
+            jain,
+            contracts_jain,
+            classes: classes.index,
+            classes_mean: classes.index_mean,
+        });
         let links = self.scenario.links.keys().enumerate();
         Span {
             measured_s: self.seconds(),
@@ -104,15 +118,17 @@ impl Between<'_> {
             groups: self.groups(&flows),
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
             fairness,
-            classes: IndexMap::new(),
-            customers: IndexMap::new(),
+            classes: classes.each,
+            customers,
         }
     }
 
     fn link(&self, at: usize) -> LinkSummary {
         let (from, to) = self.path;
         let most = self.most.iter().map(|edge| edge.links[at].most_waiting).max().unwrap_or(0);
-        self.run.outcome.emulation.station(at).summary(&from.links[at], &to.links[at], most)
+        let link = self.run.outcome.emulation.station(at).summary(&from.links[at], &to.links[at], most);
+        let said = to.classes[at].iter().map(|class| class.iter().cloned().collect());
+        LinkSummary { classes: self.scenario.queue_names().into_iter().zip(said).collect(), ..link }
     }
 
     /// What a flow did on the path and at its ends, from the one moment to the other.
@@ -123,6 +139,8 @@ impl Between<'_> {
             lost: b.lost - a.lost,
             delivered: b.delivered - a.delivered,
             marked: b.marked - a.marked,
+            sent_bytes: b.sent_bytes - a.sent_bytes,
+            delivered_bytes: b.delivered_bytes - a.delivered_bytes,
         };
         (passed, &self.ends.0.flows[at], &self.ends.1.flows[at])
     }
@@ -153,7 +171,7 @@ impl Between<'_> {
             passed.delivered as f64 * payload / self.seconds()
         };
         let (rtt_sum, rtts) = (to.rtt - from.rtt, to.rtts - from.rtts);
-        let completed = to.completed.filter(|_| from.completed.is_none() && plan.size.is_some());
+        let completed = to.completed.filter(|_| from.completed.is_none());
         FlowSummary {
             group: name.to_owned(),
             index,
@@ -196,10 +214,6 @@ impl Between<'_> {
         let begun = range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
         let n = windows.len() as f64;
         let any = !windows.is_empty();
-        let sized = range.clone().any(|at| {
-            let plan = &self.run.plan.flows[at];
-            plan.size.is_some() && matches!(plan.source, Source::Tcp { .. })
-        });
         GroupSummary {
             count: range.len() as u32,
             goodput_bit_per_s: rows.iter().map(|row| row.goodput_bit_per_s).sum(),
@@ -214,21 +228,71 @@ impl Between<'_> {
             mark_rate: share(passed(&|p| p.marked), passed(&|p| p.delivered)),
             retransmits: rows.iter().map(|row| row.retransmits).sum(),
             timeouts: rows.iter().map(|row| row.timeouts).sum(),
-            transfers: sized.then(|| transfers(rows)),
+            transfers: self.transfers(range),
         }
+    }
+
+    /// Transfers of a range of flows of one group that ended in the span; none where they have no size.
+    fn transfers(&self, flows: Range<usize>) -> Option<Transfers> {
+        let first = self.run.plan.flows.get(flows.start)?;
+        let group = &self.scenario.groups[first.group];
+        let ended =
+            |t: &&Transfer| flows.contains(&(t.flow as usize)) && (self.path.0.at..=self.path.1.at).contains(&t.ended);
+        (matches!(first.source, Source::Tcp { .. }) && group.size.is_some())
+            .then(|| transfer::sum_up(self.run.sent.transfers.iter().filter(ended)))
+    }
+
+    /// What the flows that `is` picks by their groups were sent and had delivered [bit/s].
+    fn rates(&self, is: impl Fn(&str, &Group) -> bool) -> (f64, f64) {
+        let picked = picked(self.scenario, self.run, is);
+        let passed = picked.map(|at| self.flow(at).0);
+        let (sent, delivered) = passed.fold((0, 0), |(s, d), p| (s + p.sent_bytes, d + p.delivered_bytes));
+        let rate = |bytes: u64| bytes as f64 * 8.0 / self.seconds();
+        (rate(sent), rate(delivered))
+    }
+
+    fn classes(&self, samples: &Rows) -> Classes {
+        let (a, b) = (self.path.0.at, self.path.1.at);
+        let names = self.scenario.class_names().into_iter();
+        let rates: Vec<(f64, f64)> = names.map(|name| self.rates(|_, group| is_of_class(group, name))).collect();
+        let span = classes::Span {
+            scenario: self.scenario,
+            between: (a, b),
+            rates: &rates,
+            samples,
+            capacity_bits: &|at| self.run.outcome.emulation.station(at).capacity_bits(a, b),
+        };
+        span.classes()
+    }
+
+    fn customers(&self) -> IndexMap<String, CustomerSummary> {
+        let customer = |(at, (name, each)): (usize, (&String, &Customer))| {
+            let (_, throughput_bit_per_s) = self.rates(|name, _| each.flows.iter().any(|flow| flow == name));
+            let mut contracts = self.run.outcome.emulation.contracts().enumerate();
+            let conditioner = contracts.find(|(_, (customer, _))| *customer == at);
+            let summary = match conditioner {
+                Some((number, (_, conditioner))) => {
+                    let (from, to) = (&self.path.0.conditioners[number], &self.path.1.conditioners[number]);
+                    conditioner.summary(from, to, throughput_bit_per_s)
+                }
+                None => CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() },
+            };
+            (name.clone(), summary)
+        };
+        self.scenario.customers.iter().enumerate().map(customer).collect()
     }
 }
 
-/// Transfers of a group that were complete in the span.
-fn transfers(rows: &[FlowSummary]) -> Transfers {
-    let mut times: Vec<f64> = rows.iter().filter_map(|row| row.completion_s).collect();
-    times.sort_by(f64::total_cmp);
-    // The smallest time that the share of transfers does not exceed.
-    let quantile = |share: f64| times.get((share * times.len() as f64).ceil().max(1.0) as usize - 1).copied();
-    Transfers {
-        completed: times.len() as u64,
-        completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        completion_p50_s: quantile(0.50),
-        completion_p99_s: quantile(0.99),
-    }
+/// Flows that `is` picks by their groups.
+fn picked<'a>(
+    scenario: &'a Scenario,
+    run: &'a Measured,
+    is: impl Fn(&str, &Group) -> bool + 'a,
+) -> impl Iterator<Item = usize> + 'a {
+    let of = move |plan: &FlowPlan| scenario.groups.get_index(plan.group).is_some_and(|(name, group)| is(name, group));
+    run.plan.flows.iter().enumerate().filter(move |(_, plan)| of(plan)).map(|(at, _)| at)
+}
+
+fn is_of_class(group: &Group, class: &str) -> bool {
+    group.class.as_deref() == Some(class)
 }

@@ -10,9 +10,13 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::Time;
 
+use penstock_scenario::model::Scenario;
+use penstock_scenario::transfer::Transfer;
+
 use super::plan::{FlowPlan, Source};
 use super::receiver::Received;
-use super::socket::{self, Info};
+use super::socket::{self, Ahead, Info};
+use super::traffic::{Begin, Happening, Traffic};
 use crate::clock::Clock;
 
 /// What is known of a flow of TCP, from the start of the run to a moment.
@@ -32,8 +36,13 @@ pub(super) struct Told {
     pub(super) least_rtt: Option<Time>,
     pub(super) again: u64,
     pub(super) timeouts: u64,
-    /// When its transfer was complete.
+    /// How long it had something to send, how long of that the receiver's window held it, and how long its own buffer.
+    pub(super) busy: Time,
+    pub(super) held_by_receiver: Time,
+    pub(super) held_by_buffer: Time,
+    /// When its first transfer was complete.
     pub(super) completed: Option<Time>,
+    /// What the kernel said last of a connection that was established.
     pub(super) info: Info,
 }
 
@@ -49,16 +58,18 @@ pub(super) struct Reading {
 pub(super) struct Sent {
     pub(super) edges: Vec<Reading>,
     pub(super) samples: Vec<Reading>,
+    /// Transfers that were complete, in the order in which they ended.
+    pub(super) transfers: Vec<Transfer>,
     /// Controllers that sockets had in effect, by flow; none where it never connected.
     pub(super) controllers: Vec<Option<String>>,
 }
 
 /// What the sending end goes by.
 pub(super) struct Sender<'a> {
+    pub(super) scenario: &'a Scenario,
     pub(super) flows: &'a [FlowPlan],
     pub(super) clock: Clock,
     pub(super) edges: &'a [Time],
-    pub(super) sample: Time,
     pub(super) received: &'a Received,
     pub(super) stop: &'a AtomicBool,
     /// Set once every flow that has a size is complete.
@@ -77,29 +88,41 @@ struct Flow {
     /// Still to be written [B].
     left: u64,
     told: Told,
+    /// What was told when the connection began, and what its kernel's counters count on from.
+    before: Told,
     looked: Time,
     controller: Option<String>,
+    /// The transfer under way, and when it began; its end, once it is complete.
+    transfer: Option<(Begin, Time)>,
+    ended: Option<Transfer>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// Not yet begun, or not TCP.
+    /// Between transfers, or not TCP.
     Idle,
     /// Writes while there is room.
     Open(OwnedFd),
+    /// Writes nothing for a while.
+    Silent(OwnedFd),
     /// All is written; waits for the receiver to have read it.
     Finishing(OwnedFd),
-    Done,
 }
+
+/// What a socket is waited for with.
+const WRITES: EpollFlags = EpollFlags::EPOLLOUT.union(EpollFlags::EPOLLRDHUP);
+const WAITS: EpollFlags = EpollFlags::EPOLLRDHUP;
 
 impl Sender<'_> {
     /// Sends on the calling thread, which is in the senders' namespace, until `stop`.
     pub(super) fn send(&self) -> io::Result<Sent> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let mut flows: Vec<Flow> = self.flows.iter().map(Flow::new).collect();
+        let mut flows: Vec<Flow> = self.flows.iter().map(|_| Flow::new()).collect();
+        let mut traffic = Traffic::of(self.scenario, self.flows);
+        let repeats: Vec<bool> = self.scenario.groups.values().map(|group| group.repeats.is_some()).collect();
         let look = LOOK.max(Time(LOOK_EACH.0 * flows.len() as u64));
         let mut next_look = Time::ZERO;
-        let (mut edges, mut next_sample) = (self.edges.iter().copied().peekable(), self.sample);
+        let (mut edges, mut next_sample) = (self.edges.iter().copied().peekable(), self.scenario.sample);
         let mut sent = Sent::default();
         let mut sack = None;
         let chunk = vec![0; CHUNK];
@@ -108,16 +131,18 @@ impl Sender<'_> {
         loop {
             let now = self.clock.now();
             let over = self.stop.load(Ordering::Relaxed);
+            while let Some(happening) = traffic.happened(now).filter(|_| !over) {
+                self.happen(&epoll, &mut flows, &traffic, &mut sack, happening)?;
+            }
             if now >= next_look || over {
                 next_look = now + look;
-                self.begin_and_stop(&epoll, &mut flows, &mut sack, now)?;
                 for (at, flow) in flows.iter_mut().enumerate() {
                     flow.look(now)?;
                     flow.told.received = self.received[at].load(Ordering::Relaxed);
                 }
                 let waits = |(flow, plan): (&Flow, &FlowPlan)| {
                     let tcp = matches!(plan.source, Source::Tcp { .. });
-                    tcp && plan.size.is_some() && flow.told.completed.is_none()
+                    tcp && plan.bytes.is_some() && !repeats[plan.group] && flow.told.completed.is_none()
                 };
                 if !flows.iter().zip(self.flows).any(waits) {
                     self.complete.store(true, Ordering::Relaxed);
@@ -128,7 +153,7 @@ impl Sender<'_> {
                 sent.edges.push(reading());
             }
             if now >= next_sample {
-                next_sample = Time(now.0 - now.0 % self.sample.0) + self.sample;
+                next_sample = Time(now.0 - now.0 % self.scenario.sample.0) + self.scenario.sample;
                 sent.samples.push(reading());
             }
             if over {
@@ -138,7 +163,7 @@ impl Sender<'_> {
                 break;
             }
             let edge = edges.peek().copied().unwrap_or(Time::NEVER);
-            let wait = next_look.min(next_sample).min(edge).since(self.clock.now());
+            let wait = next_look.min(next_sample).min(edge).min(traffic.next()).since(self.clock.now());
             let timeout = EpollTimeout::try_from(wait.0.div_ceil(1_000_000_000)).unwrap_or(EpollTimeout::from(5u8));
             let ready = match epoll.wait(&mut events, timeout) {
                 Ok(ready) => ready,
@@ -146,47 +171,96 @@ impl Sender<'_> {
                 Err(error) => return Err(error.into()),
             };
             for event in &events[..ready] {
-                let flow = &mut flows[event.data() as usize];
-                flow.ready(&epoll, *event, &chunk, self.clock.now())?;
+                let (at, now) = (event.data() as u32, self.clock.now());
+                let flow = &mut flows[at as usize];
+                flow.ready(&epoll, *event, &chunk, now)?;
+                if let Some(transfer) = flow.ended.take() {
+                    sent.transfers.push(transfer);
+                    traffic.completed(at, now);
+                }
             }
         }
         sent.controllers = flows.into_iter().map(|flow| flow.controller).collect();
         Ok(sent)
     }
 
-    /// Connects flows whose time has come, and stops those whose time is over.
-    fn begin_and_stop(
+    /// Something happens to a flow, as the scenario has it.
+    fn happen(
         &self,
         epoll: &Epoll,
         flows: &mut [Flow],
+        traffic: &Traffic,
         sack_now: &mut Option<bool>,
-        now: Time,
+        happening: Happening,
     ) -> io::Result<()> {
-        for (at, (flow, plan)) in flows.iter_mut().zip(self.flows).enumerate() {
-            let Source::Tcp { controller, sack } = plan.source else { continue };
-            if matches!(flow.stage, Stage::Idle) && now >= plan.start && now < plan.stop {
+        match happening {
+            Happening::Begin(begin) => {
+                let at = begin.flow;
+                let plan = &self.flows[at as usize];
+                let Source::Tcp { controller, sack } = plan.source else { return Ok(()) };
                 if *sack_now != Some(sack) {
                     // The whole namespace's, but it counts when a connection begins.
                     fs::write("/proc/sys/net/ipv4/tcp_sack", if sack { "1" } else { "0" })?;
                     *sack_now = Some(sack);
                 }
-                let socket = socket::connecting(at as u32, controller)?;
-                flow.controller = Some(socket::controller(&socket)?);
-                flow.looked = now;
-                epoll.add(&socket, EpollEvent::new(EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP, at as u64))?;
-                flow.stage = Stage::Open(socket);
-            } else if now >= plan.stop && matches!(flow.stage, Stage::Open(_)) {
-                flow.finish(epoll, at as u64)?;
+                let pauses = self.scenario.groups[plan.group].on_off.is_some();
+                let socket = socket::connecting(at, controller, if pauses { Ahead::Little } else { Ahead::Much })?;
+                let silent = traffic.silent(at);
+                let wanted = if silent { WAITS } else { WRITES };
+                epoll.add(&socket, EpollEvent::new(wanted, at.into()))?;
+                flows[at as usize].begin(socket, begin, silent, self.clock.now())
+            }
+            Happening::Silent(at) => flows[at as usize].fall_silent(epoll, at.into()),
+            Happening::Speaks(at) => flows[at as usize].speak(epoll, at.into()),
+            Happening::Stop(at) => {
+                let flow = &mut flows[at as usize];
+                // What its stop cuts short is not complete.
+                flow.transfer = None;
+                flow.finish(epoll, at.into())
             }
         }
-        Ok(())
     }
 }
 
 impl Flow {
-    fn new(plan: &FlowPlan) -> Self {
-        let left = plan.size.unwrap_or(u64::MAX);
-        Self { stage: Stage::Idle, left, told: Told::default(), looked: Time::ZERO, controller: None }
+    fn new() -> Self {
+        let (told, before) = (Told::default(), Told::default());
+        let (looked, controller) = (Time::ZERO, None);
+        Self { stage: Stage::Idle, left: 0, told, before, looked, controller, transfer: None, ended: None }
+    }
+
+    /// A connection for a transfer.
+    fn begin(&mut self, socket: OwnedFd, begin: Begin, silent: bool, now: Time) -> io::Result<()> {
+        self.controller = Some(socket::controller(&socket)?);
+        self.left = begin.bytes.map_or(u64::MAX, |bytes| bytes.0);
+        self.transfer = begin.bytes.is_some().then_some((begin, now));
+        self.before = self.told;
+        self.before.info = Info::default();
+        self.looked = now;
+        self.stage = if silent { Stage::Silent(socket) } else { Stage::Open(socket) };
+        Ok(())
+    }
+
+    fn fall_silent(&mut self, epoll: &Epoll, number: u64) -> io::Result<()> {
+        if let Stage::Open(socket) = &self.stage {
+            epoll.modify(socket, &mut EpollEvent::new(WAITS, number))?;
+        }
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Open(socket) => Stage::Silent(socket),
+            other => other,
+        };
+        Ok(())
+    }
+
+    fn speak(&mut self, epoll: &Epoll, number: u64) -> io::Result<()> {
+        if let Stage::Silent(socket) = &self.stage {
+            epoll.modify(socket, &mut EpollEvent::new(WRITES, number))?;
+        }
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Silent(socket) => Stage::Open(socket),
+            other => other,
+        };
+        Ok(())
     }
 
     /// Something has happened to its socket.
@@ -215,45 +289,65 @@ impl Flow {
                 if event.events().intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP) {
                     epoll.delete(socket.as_fd())?;
                     self.look(now)?;
-                    self.told.completed = Some(now);
                     self.told.window_now = 0.0;
-                    self.stage = Stage::Done;
+                    self.stage = Stage::Idle;
+                    if let Some((Begin { flow, number, arrived, bytes }, began)) = self.transfer.take() {
+                        let bytes = bytes.unwrap_or_default();
+                        self.told.completed.get_or_insert(now);
+                        self.ended = Some(Transfer { flow, number, arrived, began, ended: now, bytes });
+                    }
                 }
             }
-            Stage::Idle | Stage::Done => {}
+            Stage::Silent(socket) => {
+                if event.events().intersects(EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP) {
+                    socket::error(socket)?;
+                }
+            }
+            Stage::Idle => {}
         }
         Ok(())
     }
 
     fn finish(&mut self, epoll: &Epoll, number: u64) -> io::Result<()> {
-        if let Stage::Open(socket) = std::mem::replace(&mut self.stage, Stage::Done) {
-            socket::finish(&socket)?;
-            epoll.modify(&socket, &mut EpollEvent::new(EpollFlags::EPOLLRDHUP, number))?;
-            self.stage = Stage::Finishing(socket);
-        }
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Open(socket) | Stage::Silent(socket) => {
+                socket::finish(&socket)?;
+                epoll.modify(&socket, &mut EpollEvent::new(WAITS, number))?;
+                Stage::Finishing(socket)
+            }
+            other => other,
+        };
         Ok(())
     }
 
     /// Asks the kernel. What it said last holds until now.
     fn look(&mut self, now: Time) -> io::Result<()> {
-        let (Stage::Open(socket) | Stage::Finishing(socket)) = &self.stage else { return Ok(()) };
+        let (Stage::Open(socket) | Stage::Silent(socket) | Stage::Finishing(socket)) = &self.stage else {
+            return Ok(());
+        };
         let info = socket::info(socket)?;
-        let told = &mut self.told;
-        let seconds = now.since(self.looked).seconds();
-        self.looked = now;
+        let Self { told, before, looked, .. } = self;
+        let seconds = now.since(*looked).seconds();
+        *looked = now;
         told.window += told.window_now * seconds;
         told.window_squared += told.window_now * told.window_now * seconds;
         if !info.established {
             return Ok(());
         }
-        let packets = f64::from(info.delivered.wrapping_sub(told.info.delivered));
+        // Of this connection, which `before` counted to when this was last asked.
+        let packets = f64::from(info.delivered.wrapping_sub(before.info.delivered));
+        before.info = info;
         told.rtt += info.rtt.seconds() * packets;
         told.rtts += packets;
         told.window_now = f64::from(info.window);
         told.in_flight = info.in_flight;
-        told.least_rtt = (info.min_rtt != Time::NEVER).then_some(info.min_rtt);
-        told.again = u64::from(info.again);
-        told.timeouts = u64::from(info.timeouts);
+        let least = [told.least_rtt, (info.min_rtt != Time::NEVER).then_some(info.min_rtt)];
+        told.least_rtt = least.into_iter().flatten().min();
+        told.again = before.again + u64::from(info.again);
+        told.timeouts = before.timeouts + u64::from(info.timeouts);
+        told.busy = before.busy + info.busy;
+        told.held_by_receiver = before.held_by_receiver + info.held_by_receiver;
+        told.held_by_buffer = before.held_by_buffer + info.held_by_buffer;
         told.info = info;
         Ok(())
     }

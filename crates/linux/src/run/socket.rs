@@ -18,15 +18,21 @@ use crate::syscall::{set_option, tcp_info};
 /// Where receivers listen.
 pub(super) const PORT: u16 = 5001;
 
-/// What a sender has written ahead of what was sent [B]: enough to never run dry between two looks.
-const AHEAD: i32 = 1 << 18;
+/// What a sender has written ahead of what was sent [B].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// Enough to never run dry between two looks.
+    Much = 1 << 18,
+    /// Little, where it is to fall silent soon after it is told to.
+    Little = 1 << 14,
+}
 
 /// A socket of TCP that begins to connect to a flow's receiver, with its controller from the first packet on.
-pub(super) fn connecting(flow: u32, controller: &str) -> io::Result<OwnedFd> {
+pub(super) fn connecting(flow: u32, controller: &str, ahead: Ahead) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, sockopt::TcpCongestion, &controller.into())?;
-    set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, AHEAD)?;
+    set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, ahead as i32)?;
     bind(socket.as_raw_fd(), &from(address::v4(Way::Back, flow), 0))?;
     match connect(socket.as_raw_fd(), &from(address::v4(Way::There, flow), PORT)) {
         Ok(()) | Err(Errno::EINPROGRESS) => Ok(socket),

@@ -41,6 +41,17 @@ pub fn line(rate: &str, rtt: &str, more: &str) -> String {
     )
 }
 
+/// A line that loses one packet in a thousand and marks about one in twenty: 5 packets fit on it, and a window of which one
+/// packet in 20 is marked is that of sqrt(3/2 20), 5.5 packets (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997).
+pub fn hard() -> String {
+    line(
+        "60 Mbit/s",
+        "1 ms",
+        r#", loss = 0.001, aqm = { law = "red", ecn = true, min_threshold = "0 packets", max_threshold = "20 packets",
+             max_p = 1, weight = 1, wait = false, bytes = false, spare_empty_queue = false }"#,
+    )
+}
+
 impl Laboratory {
     pub fn new(text: &str, ecn: bool) -> Self {
         let scenario = scenario(text);

@@ -3,7 +3,7 @@
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Table;
 
-use crate::assemble::{law_colour, measures, scenario_code, series};
+use crate::assemble::{law_colour, measures, path, scenario_code, series};
 use crate::number::{count, quantity, significant, words};
 use crate::page::{Page, Section};
 
@@ -22,7 +22,7 @@ pub struct RunView<'a> {
     pub laws: &'a [(String, String)],
 }
 
-/// Tables of links and groups, then everything that was recorded over time, then the scenario.
+/// Tables of links and groups, what an emulated path was off by, then everything that was recorded over time, then the scenario.
 pub fn of_run(run: &RunView<'_>) -> Page {
     let summary = run.summary;
     let mut page = Page {
@@ -42,6 +42,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(fairness.jain, 4));
     }
     page.sections.push(numbers);
+    page.sections.extend(summary.path.as_ref().map(path::section));
 
     for table in run.series {
         // `flows` rows may be keyed by group and index; their law is that of the group they start with.

@@ -72,7 +72,7 @@ fn a_super_packet_is_the_packets_that_a_sender_without_offload_sends() {
                 let sum = !fold(add(&wanted[..20]));
                 wanted[10..12].copy_from_slice(&sum.to_be_bytes());
             }
-            let piece = burst.piece(number as u16, false);
+            let piece = burst.piece(number as u16, false, None);
             prop_assert_eq!(burst.size(number as u16) as usize, wanted.len());
             prop_assert_eq!(&on_the_wire(&piece, &burst), &wanted);
             prop_assert_eq!(tcp_sum(&wanted), 0xffff);
@@ -101,7 +101,7 @@ fn coalescing_changes_no_packet_and_marks_survive() {
                 if below(10) == 0 {
                     continue;
                 }
-                let piece = burst.piece(segment, below(20) == 0);
+                let piece = burst.piece(segment, below(20) == 0, None);
                 sent.push(on_the_wire(&piece, burst));
                 coalescer.push(piece, at, Time::ZERO, |train| handed_over.push(handed(train, &bursts)));
             }
@@ -111,7 +111,7 @@ fn coalescing_changes_no_packet_and_marks_survive() {
         let mut got = Vec::new();
         for (offload, bytes) in &handed_over {
             let burst = Burst::new(*offload, bytes).unwrap();
-            got.extend((0..burst.segments()).map(|segment| on_the_wire(&burst.piece(segment, false), &burst)));
+            got.extend((0..burst.segments()).map(|segment| on_the_wire(&burst.piece(segment, false, None), &burst)));
         }
         // Two super-packets may be of one connection, IPv4's and IPv6's never are: order holds within each.
         for six in [false, true] {
@@ -132,7 +132,7 @@ fn what_is_undisturbed_goes_together() {
     let mut coalescer = Coalescer::default();
     let mut sizes = Vec::new();
     for segment in 0..burst.segments() {
-        coalescer.push(burst.piece(segment, false), 0, Time(1), |train| {
+        coalescer.push(burst.piece(segment, false, None), 0, Time(1), |train| {
             sizes.push((train.segments(), train.wanted().len()));
         });
     }
@@ -152,7 +152,7 @@ fn a_marked_packet_goes_alone() {
         seen.push((train.segments(), parse(&bytes).unwrap().ecn));
     };
     for segment in 0..10 {
-        coalescer.push(bursts[0].piece(segment, segment == 4), 0, Time::ZERO, &mut write);
+        coalescer.push(bursts[0].piece(segment, segment == 4, None), 0, Time::ZERO, &mut write);
     }
     coalescer.flush(&mut write);
     assert_eq!(seen, [(4, 2), (1, 3), (5, 2)]);
@@ -171,7 +171,7 @@ fn what_cannot_be_coupled_goes_as_it_is() {
     let mut coalescer = Coalescer::default();
     let mut out = Vec::new();
     for (at, burst) in bursts.iter().enumerate() {
-        coalescer.push(burst.piece(0, false), at, Time::ZERO, |train| out.push(handed(train, &bursts).1));
+        coalescer.push(burst.piece(0, false, None), at, Time::ZERO, |train| out.push(handed(train, &bursts).1));
     }
     coalescer.flush(|train| out.push(handed(train, &bursts).1));
     assert_eq!(out, packets);
@@ -244,7 +244,7 @@ fn a_million_random_packets_do_no_harm() {
                 bursts.push(burst);
                 let at = bursts.len() - 1;
                 for segment in 0..bursts[at].segments() {
-                    let piece = bursts[at].piece(segment, segment % 2 == 0);
+                    let piece = bursts[at].piece(segment, segment % 2 == 0, None);
                     assert!(piece.payload().end <= bursts[at].bytes().len());
                     coalescer.push(piece, at, Time::ZERO, |train| drop(handed(train, &bursts)));
                 }

@@ -36,8 +36,9 @@ fn packets_come_out_when_rate_delay_and_buffer_say() {
     assert_eq!(exits(&mut path), [(21 * MS, 0), (23 * MS, 2), (42 * MS, 1)]);
     assert_eq!(path.dropped().map(|p| p.burst).collect::<Vec<_>>(), [3], "the fourth does not fit");
     let [first, second] = path.passed().try_into().unwrap();
-    assert_eq!(first, Passed { sent: 2, lost: 0, delivered: 2, marked: 0 });
-    assert_eq!(second, Passed { sent: 2, lost: 1, delivered: 1, marked: 0 });
+    let all = Passed { sent: 2, lost: 0, delivered: 2, marked: 0, sent_bytes: 2000, delivered_bytes: 2000 };
+    assert_eq!(first, all);
+    assert_eq!(second, Passed { lost: 1, delivered: 1, delivered_bytes: 1000, ..all });
     assert_eq!((path.unaccounted(Time(100 * MS)), path.crossed(), path.next()), (0, 3, Time::NEVER));
 }
 
@@ -122,4 +123,113 @@ fn loss_is_a_share_of_packets() {
     }
     let lost = path.passed()[0].lost as f64 / 50_000.0;
     assert!((lost - 0.1).abs() < 0.005, "{lost}");
+}
+
+/// Even losses are one in so many of each flow, to the packet, and flows do not lose in step.
+#[test]
+fn even_losses_are_one_in_so_many() {
+    let even = "buffer = \"unlimited\", loss = 0.01, loss_spacing = \"even\"";
+    let links = LINK.replace("buffer = \"2 packets\"", even);
+    let mut path = Emulation::of(&scenario(&links, FLOW)).unwrap();
+    for n in 0..20_000u64 {
+        path.advance(Time(n * MS));
+        path.offer(Time(n * MS), data((n % 2) as u32, n as u32));
+    }
+    let lost: Vec<u32> = path.dropped().map(|packet| packet.burst).collect();
+    for flow in 0..2 {
+        let own: Vec<u32> = lost.iter().copied().filter(|n| n % 2 == flow).collect();
+        assert_eq!(own.len(), 100);
+        assert!(own.windows(2).all(|w| w[1] - w[0] == 200), "each hundredth of a flow's: {own:?}");
+    }
+    assert!(lost.windows(2).any(|w| w[1] - w[0] > 1 && w[1] - w[0] < 199), "{:?}", &lost[..4]);
+}
+
+/// A flow's interface of 4 Mbit/s takes 2 ms a packet and holds one besides; what it refuses is lost; nobody else waits.
+#[test]
+fn an_interface_is_its_flows_own() {
+    let link = LINK.replace("buffer = \"2 packets\"", "buffer = \"unlimited\", duplex = true");
+    let flows = r#"
+        flows.f = { from = "a", to = "b", cc = { law = "newreno" }, access = { rate = "4 Mbit/s", queue = "1 packets" } }
+        flows.g = { from = "a", to = "b", cc = { law = "newreno" } }
+    "#;
+    let mut path = Emulation::of(&scenario(&link, flows)).unwrap();
+    for burst in 0..3 {
+        path.offer(Time::ZERO, data(0, burst));
+    }
+    path.offer(Time::ZERO, data(1, 9));
+    path.advance(Time(100 * MS));
+    assert_eq!(exits(&mut path), [(6 * MS, 9), (8 * MS, 0), (10 * MS, 1)], "1 ms on the link, and 5 ms of it");
+    let [f, g] = path.passed().try_into().unwrap();
+    assert_eq!((f.sent, f.lost, f.delivered, g.delivered), (3, 1, 2, 1));
+}
+
+/// Data spend their time in the sender before the first link, acknowledgements in the receiver, and keep their order.
+#[test]
+fn ends_delay_what_they_send() {
+    let link =
+        LINK.replace("8 Mbit/s", "8 Gbit/s").replace("buffer = \"2 packets\"", "buffer = \"unlimited\", duplex = true");
+    let flow = r#"flows.f = { from = "a", to = "b", cc = { law = "newreno" }, jitter = { uniform = ["2 ms", "4 ms"] },
+                 ack_jitter = { probability = 0.5, uniform = ["10 ms", "20 ms"] } }"#;
+    let mut path = Emulation::of(&scenario(&link, flow)).unwrap();
+    let count = 2000;
+    for n in 0..count {
+        let at = Time(u64::from(n) * 30 * MS);
+        path.advance(at);
+        path.offer(at, data(0, n));
+        path.offer(at, Packet { way: Way::Back, data: false, ..data(0, n) });
+    }
+    path.advance(Time(100_000 * MS));
+    let exits: Vec<Exit> = path.exits().collect();
+    for way in Way::BOTH {
+        let own = exits.iter().filter(|exit| exit.packet.way == way);
+        let late: Vec<f64> =
+            own.map(|exit| exit.wanted.seconds() * 1e3 - f64::from(exit.packet.burst) * 30.0 - 5.0).collect();
+        assert_eq!(late.len(), count as usize);
+        let (least, most) = late.iter().fold((f64::MAX, 0.0f64), |(a, b), x| (a.min(*x), b.max(*x)));
+        if way == Way::There {
+            assert!(least > 2.0 && least < 2.1 && most > 3.9 && most < 4.01, "{least} {most}");
+        } else {
+            let share = late.iter().filter(|x| **x > 5.0).count() as f64 / f64::from(count);
+            assert!(least < 0.01 && most > 19.0 && most < 20.1 && (share - 0.5).abs() < 0.05, "{least} {most} {share}");
+        }
+    }
+}
+
+/// A customer's data are held against its contract, packet by packet, and nobody else's: half of twice the committed rate is
+/// out of profile, and the books of bytes agree with those of packets.
+#[test]
+fn a_contract_colours_its_customers_data() {
+    let link = LINK
+        .replace("8 Mbit/s", "80 Mbit/s")
+        .replace("buffer = \"2 packets\"", "buffer = \"unlimited\", duplex = true");
+    let flows = r#"
+        flows.f = { from = "a", to = "b", cc = { law = "newreno" }, class = "gold" }
+        flows.g = { from = "a", to = "b", cc = { law = "newreno" } }
+        customers.c = { flows = ["f"], conditioner = { law = "token-bucket", committed_rate = "4 Mbit/s", bucket = "2 kB" } }
+    "#;
+    let mut path = Emulation::of(&scenario(&link, flows)).unwrap();
+    let count = 10_000;
+    for n in 0..count {
+        let at = Time(n * MS);
+        path.advance(at);
+        path.offer(at, data(0, 0));
+        path.offer(at, data(1, 1));
+        path.offer(at, Packet { way: Way::Back, ..data(0, 2) });
+    }
+    path.advance(Time(20_000 * MS));
+    let colours =
+        |burst| path.exits.iter().filter(move |exit| exit.packet.burst == burst).map(|exit| exit.packet.colour);
+    let red = colours(0).filter(|colour| *colour == Some(Colour::Red)).count() as f64 / count as f64;
+    assert!((red - 0.5).abs() < 0.001, "{red}");
+    assert!(colours(1).chain(colours(2)).all(|colour| colour.is_none()), "others are under no contract");
+    let [(customer, passed)] = path
+        .contracts
+        .iter_mut()
+        .map(|contract| (contract.customer, contract.conditioner.read(Time(20_000 * MS))))
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
+    assert_eq!((customer, passed.packets.iter().sum::<u64>()), (0, count));
+    let of_flow = path.passed()[0];
+    assert_eq!((of_flow.sent_bytes, of_flow.delivered_bytes), (count * 1000, count * 1000));
 }

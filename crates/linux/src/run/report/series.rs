@@ -1,13 +1,16 @@
-//! Series of links, groups and flows, in the columns of the packets world.
+//! Series of links, groups, flows, classes and customers, in the columns of the packets world.
 
 use penstock_law::quantity::Time;
-use penstock_link::{Counters, LINK_COLUMNS};
-use penstock_scenario::model::Scenario;
+use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed as InProfile};
+use penstock_scenario::classes::CLASS_COLUMNS;
+use penstock_scenario::model::{Group, Scenario};
+use penstock_scenario::transfer;
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
 use super::super::Measured;
 use super::super::plan::Source;
 use super::super::sender::{Reading, Told};
+use super::{is_of_class, picked};
 use crate::path::emulation::Passed;
 use crate::path::router::Sample;
 
@@ -18,13 +21,110 @@ fn put<'a>(row: Row<'a>, own: &[(&str, Kind, f64)]) -> Row<'a> {
 const AVERAGE: Kind = Kind::Average;
 const INSTANT: Kind = Kind::Instant;
 
-/// Every table of a run.
-pub(super) fn series(scenario: &Scenario, run: &Measured) -> Vec<Table> {
-    let mut tables = vec![links(scenario, run), groups(scenario, run)];
-    if scenario.groups.values().any(|group| group.series) {
-        tables.push(flows(scenario, run));
+/// Series that are made before the summary, which asks for what classes were served.
+pub(super) struct Series {
+    pub(super) classes: Rows,
+}
+
+impl Series {
+    pub(super) fn of(scenario: &Scenario, run: &Measured) -> Self {
+        Self { classes: classes(scenario, run) }
     }
-    tables
+
+    /// Every table of a run.
+    pub(super) fn tables(self, scenario: &Scenario, run: &Measured) -> Vec<Table> {
+        let mut tables = vec![links(scenario, run), groups(scenario, run)];
+        if scenario.groups.values().any(|group| group.size.is_some()) {
+            tables.push(transfer::table(&run.sent.transfers, flow_names(scenario)));
+        }
+        let customers = customers(scenario, run);
+        if !customers.is_empty() {
+            tables.push(customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
+        }
+        if !self.classes.is_empty() {
+            let names = scenario.class_names().into_iter().map(str::to_owned).collect();
+            tables.push(self.classes.table("classes", "class", names));
+        }
+        tables.extend(link_classes(scenario, run));
+        if scenario.groups.values().any(|group| group.series) {
+            tables.push(flows(scenario, run));
+        }
+        tables
+    }
+}
+
+fn flow_names(scenario: &Scenario) -> Vec<String> {
+    let of_group = |(name, group): (&String, &Group)| {
+        let name = name.clone();
+        (0..group.count).map(move |index| format!("{name}/{index}"))
+    };
+    scenario.groups.iter().flat_map(of_group).collect()
+}
+
+/// Samples, each with how long it lasted [s] and what had passed of each flow at the one before.
+fn in_turn(run: &Measured) -> impl Iterator<Item = (&Sample, f64, Vec<Passed>)> {
+    let mut before = (Time::ZERO, vec![Passed::default(); run.plan.flows.len()]);
+    run.outcome.samples.iter().map(move |sample| {
+        let (at, passed) = std::mem::replace(&mut before, (sample.at, sample.passed.clone()));
+        (sample, sample.at.since(at).seconds(), passed)
+    })
+}
+
+/// What classes were offered and served.
+fn classes(scenario: &Scenario, run: &Measured) -> Rows {
+    let mut rows = Rows::new(&CLASS_COLUMNS);
+    let names = scenario.class_names();
+    let members = names.iter().map(|name| picked(scenario, run, |_, group| is_of_class(group, name)).collect());
+    let members: Vec<Vec<usize>> = members.collect();
+    for (sample, seconds, before) in in_turn(run) {
+        for (class, flows) in members.iter().enumerate() {
+            let rate = |bytes: fn(&Passed) -> u64| {
+                let sum: u64 = flows.iter().map(|flow| bytes(&sample.passed[*flow]) - bytes(&before[*flow])).sum();
+                sum as f64 * 8.0 / seconds
+            };
+            rows.row(sample.at.seconds(), class as u32).put(rate(|p| p.sent_bytes)).put(rate(|p| p.delivered_bytes));
+        }
+    }
+    rows
+}
+
+/// What passed the conditioners of customers.
+fn customers(scenario: &Scenario, run: &Measured) -> Rows {
+    let mut rows = Rows::new(&CUSTOMER_COLUMNS);
+    let of_customer = |customer: usize| {
+        let groups = &scenario.customers[customer].flows;
+        picked(scenario, run, |name, _| groups.iter().any(|group| group == name)).collect()
+    };
+    let contracts = run.outcome.emulation.contracts().map(|(customer, _)| (customer, of_customer(customer)));
+    let contracts: Vec<(usize, Vec<usize>)> = contracts.collect();
+    let mut in_profile = vec![InProfile::default(); contracts.len()];
+    for (sample, seconds, before) in in_turn(run) {
+        for (((customer, flows), was), read) in contracts.iter().zip(&mut in_profile).zip(&sample.conditioners) {
+            let (passed, level, observables) = read;
+            let bytes = |flow: &usize| sample.passed[*flow].delivered_bytes - before[*flow].delivered_bytes;
+            let throughput = flows.iter().map(bytes).sum::<u64>() as f64 * 8.0 / seconds;
+            let own = passed.row(&std::mem::replace(was, *passed), *level, throughput);
+            let row = own.into_iter().fold(rows.row(sample.at.seconds(), *customer as u32), Row::put);
+            row.shown(observables.iter().copied());
+        }
+    }
+    rows
+}
+
+/// What laws show of classes that they keep apart; none where no law does.
+fn link_classes(scenario: &Scenario, run: &Measured) -> Option<Table> {
+    let mut rows = Rows::default();
+    for sample in &run.outcome.samples {
+        // Rows are numbered link by link, a class after the other.
+        for (who, observables) in (0..).zip(sample.classes.iter().flatten()) {
+            rows.row(sample.at.seconds(), who).shown(observables.iter().copied());
+        }
+    }
+    let names = scenario.links.keys().enumerate().flat_map(|(at, link)| {
+        let classes = run.outcome.emulation.station(at).classes() as usize;
+        scenario.queue_names().into_iter().take(classes).map(move |class| format!("{link}/{class}"))
+    });
+    (!rows.is_empty()).then(|| rows.table("link_classes", "link_class", names.collect()))
 }
 
 fn links(scenario: &Scenario, run: &Measured) -> Table {
@@ -127,6 +227,5 @@ fn flows(scenario: &Scenario, run: &Measured) -> Table {
             put(rows.row(at.seconds(), flow as u32), &columns);
         }
     }
-    let names = groups.iter().flat_map(|(name, group)| (0..group.count).map(move |index| format!("{name}/{index}")));
-    rows.table("flows", "flow", names.collect())
+    rows.table("flows", "flow", flow_names(scenario))
 }

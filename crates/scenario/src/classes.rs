@@ -1,36 +1,66 @@
 //! What classes of traffic were served, beside what they should have been.
 
 use indexmap::IndexMap;
-use penstock_scenario::fairness::{Want, max_min, weighted_index};
-use penstock_scenario::model::Group;
-use penstock_scenario::summary::ClassSummary;
-use penstock_scenario::world::Rows;
+use penstock_law::quantity::Time;
 
-use super::Span;
+use crate::fairness::{Want, max_min, weighted_index};
+use crate::model::{Group, Scenario};
+use crate::summary::ClassSummary;
+use crate::world::{Kind, Rows};
+
+/// What a row of the series of classes has, in this order.
+pub const CLASS_COLUMNS: [(&str, Kind); 2] =
+    [("offered_bit_per_s", Kind::Average), ("served_bit_per_s", Kind::Average)];
 
 /// The classes of a span, and how fair it was to them.
-pub(super) struct Classes {
-    pub(super) each: IndexMap<String, ClassSummary>,
-    /// Weighted fairness index over the span, and averaged over its samples.
-    pub(super) index: Option<f64>,
-    pub(super) index_mean: Option<f64>,
+#[derive(Debug, Clone)]
+pub struct Classes {
+    /// Each class.
+    pub each: IndexMap<String, ClassSummary>,
+    /// Weighted fairness index over the span.
+    pub index: Option<f64>,
+    /// The same averaged over the span's samples.
+    pub index_mean: Option<f64>,
+}
+
+/// What was measured of classes over a span.
+#[derive(Clone, Copy)]
+pub struct Span<'a> {
+    /// What ran.
+    pub scenario: &'a Scenario,
+    /// From when to when.
+    pub between: (Time, Time),
+    /// What each class was offered and served, in the order of [`Scenario::class_names`] [bit/s].
+    pub rates: &'a [(f64, f64)],
+    /// The series of classes, with [`CLASS_COLUMNS`]: a row for each class in each sample.
+    pub samples: &'a Rows,
+    /// What the line of a link, counted in the order of the file, could have carried in the span [bit].
+    pub capacity_bits: &'a dyn Fn(usize) -> f64,
+}
+
+impl Scenario {
+    /// Every class, and what flows without one are called together: what laws that treat classes apart count.
+    pub fn queue_names(&self) -> Vec<String> {
+        let names = self.class_names().into_iter().map(str::to_owned);
+        names.chain(self.groups.values().any(|group| group.class.is_none()).then(|| "(none)".to_owned())).collect()
+    }
 }
 
 impl Span<'_> {
-    pub(super) fn classes(&self, samples: &Rows) -> Classes {
+    /// What the span was to the classes.
+    pub fn classes(&self) -> Classes {
         let names = self.scenario.class_names();
         let share = |name: &str| self.scenario.classes.get(name).and_then(|class| class.share);
-        let rates: Vec<(f64, f64)> = (0..names.len()).map(|at| self.rates(at)).collect();
-        let total: f64 = rates.iter().map(|(_, served)| served).sum();
-        let wanted = self.max_min(&names, &rates);
+        let total: f64 = self.rates.iter().map(|(_, served)| served).sum();
+        let wanted = self.max_min(&names);
         let index = |served: &[f64]| {
             let wanted = wanted.as_ref()?;
             weighted_index(served.iter().copied().zip(wanted.iter().copied()).filter(|(_, wanted)| *wanted > 0.0))
         };
-        let samples = self.sampled(samples, names.len());
+        let samples = self.sampled(names.len());
         let indices: Option<Vec<f64>> = samples.iter().map(|served| index(served)).collect();
         let class = |(at, name): (usize, &&str)| {
-            let (offered, served) = rates[at];
+            let (offered, served) = self.rates[at];
             let ratios = samples.iter().map(|served| served[at] / (served.iter().sum::<f64>() - served[at]));
             let summary = ClassSummary {
                 offered_bit_per_s: offered,
@@ -45,37 +75,36 @@ impl Span<'_> {
         };
         Classes {
             each: names.iter().enumerate().map(class).collect(),
-            index: index(&rates.iter().map(|(_, served)| *served).collect::<Vec<f64>>()),
+            index: index(&self.rates.iter().map(|(_, served)| *served).collect::<Vec<f64>>()),
             index_mean: indices.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64),
         }
     }
 
     /// What each class was served in each sample that lies in the span.
-    fn sampled(&self, samples: &Rows, classes: usize) -> Vec<Vec<f64>> {
+    fn sampled(&self, classes: usize) -> Vec<Vec<f64>> {
         if classes == 0 {
             return Vec::new();
         }
-        let (a, b) = self.ends();
-        let served = samples.values("served_bit_per_s").chunks(classes);
-        let times = samples.times_s().chunks(classes).map(|times| times[0]);
-        let from = a.at + self.scenario.sample;
-        let inside = |(time, _): &(f64, _)| (from.seconds()..=b.at.seconds()).contains(time);
+        let (from, to) = self.between;
+        let served = self.samples.values("served_bit_per_s").chunks(classes);
+        let times = self.samples.times_s().chunks(classes).map(|times| times[0]);
+        let from = from + self.scenario.sample;
+        let inside = |(time, _): &(f64, _)| (from.seconds()..=to.seconds()).contains(time);
         times.zip(served).filter(inside).map(|(_, served)| served.to_vec()).collect()
     }
 
     /// The max-min share of each class of the narrowest link that data of all cross; see
     /// [`ClassSummary::max_min_bit_per_s`].
-    fn max_min(&self, names: &[&str], rates: &[(f64, f64)]) -> Option<Vec<f64>> {
+    fn max_min(&self, names: &[&str]) -> Option<Vec<f64>> {
         let groups = || self.scenario.groups.values();
         let any = |class: &str, is: &dyn Fn(&Group) -> bool| {
             groups().any(|group| group.class.as_deref() == Some(class) && is(group))
         };
-        let (a, b) = self.ends();
+        let seconds = self.between.1.since(self.between.0).seconds();
         let link = |(at, name): (usize, &String)| {
             let all = names.iter().all(|class| any(class, &|group| group.forward.contains(name)));
             let others = groups().any(|group| group.class.is_none() && group.forward.contains(name));
-            let bits = self.engine.links[at].station.capacity_bits(a.at, b.at);
-            all.then(|| (bits / self.seconds(), others))
+            all.then(|| ((self.capacity_bits)(at) / seconds, others))
         };
         let links = self.scenario.links.keys().enumerate().filter_map(link);
         let (capacity, others) = links.min_by(|x, y| x.0.total_cmp(&y.0))?;
@@ -95,7 +124,7 @@ impl Span<'_> {
                 weight,
             }
         };
-        let wants: Vec<Want> = names.iter().zip(weights).zip(rates).map(want).collect();
+        let wants: Vec<Want> = names.iter().zip(weights).zip(self.rates).map(want).collect();
         Some(max_min(capacity, &wants))
     }
 

@@ -1,0 +1,95 @@
+//! Transfers that were complete: the table of a run, and what a group's amount to.
+
+use penstock_law::quantity::{Bytes, Time};
+
+use crate::summary::Transfers;
+use crate::world::{Cells, Column, Kind, Table};
+
+/// A transfer that was acknowledged to its last byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// The flow, counted over all groups in the order of the file.
+    pub flow: u32,
+    /// Transfers of the flow before it.
+    pub number: u32,
+    /// When it was asked for.
+    pub arrived: Time,
+    /// When a flow took it up.
+    pub began: Time,
+    /// When its last byte was acknowledged.
+    pub ended: Time,
+    /// What it carried.
+    pub bytes: Bytes,
+}
+
+impl Transfer {
+    /// How long it took, the time in which it waited for a flow included.
+    pub fn completion(&self) -> Time {
+        self.ended.since(self.arrived)
+    }
+}
+
+/// What transfers that were complete in a span amount to.
+pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>) -> Transfers {
+    let mut times: Vec<f64> = completed.into_iter().map(|transfer| transfer.completion().seconds()).collect();
+    times.sort_by(f64::total_cmp);
+    // The smallest time that the share of transfers does not exceed.
+    let quantile = |share: f64| {
+        let rank = (share * times.len() as f64).ceil() as usize;
+        times.get(rank.max(1) - 1).copied()
+    };
+    Transfers {
+        completed: times.len() as u64,
+        completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+        completion_p50_s: quantile(0.50),
+        completion_p99_s: quantile(0.99),
+    }
+}
+
+/// One row a transfer, in the order in which they ended; `flows` are names.
+pub fn table(rows: &[Transfer], flows: Vec<String>) -> Table {
+    let seconds = |f: fn(&Transfer) -> Time| Cells::Number(rows.iter().map(|t| f(t).seconds()).collect());
+    let count = |f: fn(&Transfer) -> u64| Cells::Count(rows.iter().map(f).collect());
+    let who = Cells::Name { names: flows, rows: rows.iter().map(|t| t.flow).collect() };
+    let column = |name: &str, kind, values| Column { name: name.to_owned(), kind, values };
+    Table {
+        name: "transfers".to_owned(),
+        columns: vec![
+            column("flow", Kind::Key, who),
+            column("number", Kind::Key, count(|t| u64::from(t.number))),
+            column("arrived_s", Kind::Instant, seconds(|t| t.arrived)),
+            column("began_s", Kind::Instant, seconds(|t| t.began)),
+            column("ended_s", Kind::Instant, seconds(|t| t.ended)),
+            column("completion_s", Kind::Instant, seconds(Transfer::completion)),
+            column("bytes", Kind::Instant, count(|t| t.bytes.0)),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1 s, 2 s, ..., 100 s the half does not exceed 50 s, and 99 of 100 not 99 s; waiting counts.
+    #[test]
+    fn quantiles_of_a_hundred() {
+        let second = |n: u64| Time(n * Time::PER_SECOND);
+        let all: Vec<Transfer> = (1..=100)
+            .map(|n| Transfer {
+                flow: 0,
+                number: n as u32 - 1,
+                arrived: second(7),
+                began: second(8),
+                ended: second(7 + n),
+                bytes: Bytes(n),
+            })
+            .collect();
+        let said = sum_up(all.iter().rev());
+        assert_eq!((said.completed, said.completion_mean_s), (100, Some(50.5)));
+        assert_eq!((said.completion_p50_s, said.completion_p99_s), (Some(50.0), Some(99.0)));
+        assert_eq!(
+            sum_up(&[]),
+            Transfers { completed: 0, completion_mean_s: None, completion_p50_s: None, completion_p99_s: None }
+        );
+    }
+}
