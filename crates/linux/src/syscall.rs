@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -142,5 +142,39 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
                 libc::_exit(1);
             }
         }
+    }
+}
+
+/// `BPF_LINK_UPDATE` of linux/bpf.h, and its arguments for a link of struct_ops.
+const LINK_UPDATE: libc::c_int = 29;
+
+#[repr(C)]
+struct LinkUpdate {
+    link: u32,
+    map: u32,
+    flags: u32,
+    old_map: u32,
+}
+
+/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own.
+pub(crate) fn replace_struct_ops(link: BorrowedFd<'_>, map: BorrowedFd<'_>) -> io::Result<()> {
+    let arguments = LinkUpdate { link: link.as_raw_fd() as u32, map: map.as_raw_fd() as u32, flags: 0, old_map: 0 };
+    // SAFETY: the kernel reads as many bytes as it is told and keeps no pointer; both descriptors are open.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, LINK_UPDATE, &raw const arguments, size_of::<LinkUpdate>()) };
+    Errno::result(result)?;
+    Ok(())
+}
+
+/// `BPF_ENABLE_STATS` of linux/bpf.h.
+const ENABLE_STATS: libc::c_int = 32;
+
+/// Has the kernel count how often programs run and how long, while the result lives.
+pub(crate) fn count_run_times() -> io::Result<OwnedFd> {
+    const RUN_TIME: u32 = 0;
+    // SAFETY: the kernel reads four bytes and keeps no pointer; what it returns is a new descriptor, or negative.
+    unsafe {
+        let kind = RUN_TIME;
+        let fd = Errno::result(libc::syscall(libc::SYS_bpf, ENABLE_STATS, &raw const kind, size_of::<u32>()))?;
+        Ok(OwnedFd::from_raw_fd(fd as libc::c_int))
     }
 }
