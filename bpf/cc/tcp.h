@@ -90,6 +90,7 @@ struct tcp_congestion_ops {
 #define CA_EVENT_ECN_IS_CE 5
 
 /* tcp_sock.ecn_flags */
+#define TCP_ECN_OK 1
 #define TCP_ECN_QUEUE_CWR 2
 #define TCP_ECN_DEMAND_CWR 4
 

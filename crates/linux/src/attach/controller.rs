@@ -10,7 +10,8 @@ mod trace;
 mod words;
 
 use std::fmt::Write as _;
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::{Link, MapCore, MapHandle, Object};
 use penstock_law::cc::Sender;
@@ -43,7 +44,7 @@ macro_rules! program {
     };
 }
 
-const PROGRAMS: &[Program] = &[program!(fast)];
+const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag)];
 
 /// The oldest kernel that has links of struct_ops, and `cong_control` as it is here.
 const OLDEST: (u32, u32) = (6, 10);
@@ -281,7 +282,7 @@ pub(super) fn attach(
     if let Some(link) = &before {
         let object = load(program, &chosen, habits, name, &origin.text())?;
         let map = object.maps().find(|map| map.name() == program.law).expect("load has found it");
-        syscall::replace_struct_ops(link.as_fd(), map.as_fd()).map_err(while_trying(format!("replace `{name}`")))?;
+        replace(link.as_fd(), map.as_fd()).map_err(while_trying(format!("replace `{name}`")))?;
     } else {
         let mut loaded = Loaded::register(program, &chosen, habits, name, &origin.text())?;
         let path = pins.path(&pin);
@@ -303,6 +304,15 @@ pub(super) fn attach(
         }
     }
     told(pins, &pin)
+}
+
+/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own, in one step of the
+/// kernel's.
+///
+/// # Errors
+/// A map of another name, or one that is not made for links.
+pub fn replace(link: BorrowedFd<'_>, map: BorrowedFd<'_>) -> io::Result<()> {
+    syscall::replace_struct_ops(link, map)
 }
 
 fn open(pins: &Pins, pin: &str) -> Result<Link, Error> {

@@ -1,7 +1,9 @@
 //! Parameters as the programs have them: the compiled ones of the law in Rust, in the order of `struct law` of its program.
 
 use penstock_law::cc::fast::Fast;
-use penstock_law::cc::{Sender, Site};
+use penstock_law::cc::leadlag::LeadLag;
+use penstock_law::cc::{Marks, Sender, Site};
+use penstock_law::estimate::PriceTable;
 use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law};
 use penstock_scenario::model::Chosen;
@@ -36,6 +38,23 @@ pub(super) fn fast(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     Ok(Words { words: words.map(|word| word.0).to_vec(), needs_ecn: false })
 }
 
+pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+    let law: LeadLag<Fix<32>> = compiled(chosen)?;
+    let needs = law.needs();
+    let (Marks::Price(estimate), Some(period_s)) = (needs.marks, needs.tick_s) else {
+        return Err(Error::Input("the law `leadlag`: its program goes by marks".to_owned()));
+    };
+    let mut words: Vec<i64> =
+        [law.step, law.weight, law.gain, law.cap, law.scale, law.least, law.most, law.ln2].map(|word| word.0).to_vec();
+    words.extend([(period_s * 1e6).round() as i64, i64::from(estimate.packets)]);
+    let table = PriceTable::<Fix<32>>::new(estimate);
+    words.extend((0..=MOST_MARKS).map(|marks| table.price_s(marks.min(estimate.packets)).0));
+    Ok(Words { words, needs_ecn: true })
+}
+
+/// The longest register of marks, as in bpf/cc/leadlag.bpf.c.
+const MOST_MARKS: u32 = 64;
+
 fn number(x: f64) -> Fix<32> {
     penstock_law::Number::of(x)
 }
@@ -51,5 +70,25 @@ mod tests {
         const ONE: i64 = 1 << 32;
         let told = fast(&chosen).unwrap();
         assert_eq!(told.words, [50 * ONE, ONE / 4, 3 * (ONE / 4), 3 * ONE, ONE / 4]);
+    }
+    /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
+    #[test]
+    fn leadlag_is_told_its_table_of_prices() {
+        let chosen = controller("leadlag", &["law.N=40 packets".to_owned(), "law.period=5 ms".to_owned()]).unwrap();
+        let told = leadlag(&chosen).unwrap();
+        assert!(told.needs_ecn && told.words.len() == 10 + 65);
+        assert_eq!(told.words[8..11], [5000, 40, 0]);
+        let price = |marks: usize| told.words[10 + marks] as f64 / 4_294_967_296.0;
+        assert!((price(20) - libm::log(2.0) / libm::log(1000.0)).abs() < 1e-9, "{}", price(20));
+        assert!((price(40) - libm::log(80.0) / libm::log(1000.0)).abs() < 1e-9 && price(64) == price(40));
+    }
+
+    #[test]
+    fn what_has_no_twin_is_refused() {
+        for (setting, said) in [("law.signal=delay", "signal"), ("law.fairness=2", "fairness")] {
+            let chosen = controller("leadlag", &[setting.to_owned()]).unwrap();
+            let error = leadlag(&chosen).unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains("twin"), "{error}");
+        }
     }
 }
