@@ -63,15 +63,15 @@ struct rate_sample {
 
 /* Of this only libbpf reads, by name; the kernel's has more. */
 struct tcp_congestion_ops {
-	void *ssthresh;
-	void *set_state;
-	void *cwnd_event;
-	void *cong_control;
-	void *undo_cwnd;
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*set_state)(struct sock *sk, __u8 state);
+	void (*cwnd_event)(struct sock *sk, int event);
+	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
+	__u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];
 	__u32 flags;
-	void *init;
-	void *release;
+	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
 };
 
 /*

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
 
 /// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
@@ -145,24 +146,12 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// `BPF_LINK_UPDATE` of linux/bpf.h, and its arguments for a link of struct_ops.
-const LINK_UPDATE: libc::c_int = 29;
-
-#[repr(C)]
-struct LinkUpdate {
-    link: u32,
-    map: u32,
-    flags: u32,
-    old_map: u32,
-}
-
 /// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own.
-pub(crate) fn replace_struct_ops(link: BorrowedFd<'_>, map: BorrowedFd<'_>) -> io::Result<()> {
-    let arguments = LinkUpdate { link: link.as_raw_fd() as u32, map: map.as_raw_fd() as u32, flags: 0, old_map: 0 };
-    // SAFETY: the kernel reads as many bytes as it is told and keeps no pointer; both descriptors are open.
-    let result = unsafe { libc::syscall(libc::SYS_bpf, LINK_UPDATE, &raw const arguments, size_of::<LinkUpdate>()) };
-    Errno::result(result)?;
-    Ok(())
+pub(crate) fn replace_struct_ops(link: &Link, map: &Map<'_>) -> io::Result<()> {
+    // SAFETY: both are alive, and libbpf keeps neither pointer.
+    let result =
+        unsafe { libbpf_sys::bpf_link__update_map(link.as_libbpf_object().as_ptr(), map.as_libbpf_object().as_ptr()) };
+    if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(()) }
 }
 
 /// `BPF_ENABLE_STATS` of linux/bpf.h.

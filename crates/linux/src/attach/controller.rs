@@ -11,7 +11,6 @@ mod words;
 
 use std::fmt::Write as _;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::{Link, MapCore, MapHandle, Object};
 use penstock_law::cc::Sender;
@@ -282,7 +281,7 @@ pub(super) fn attach(
     if let Some(link) = &before {
         let object = load(program, &chosen, habits, name, &origin.text())?;
         let map = object.maps().find(|map| map.name() == program.law).expect("load has found it");
-        replace(link.as_fd(), map.as_fd()).map_err(while_trying(format!("replace `{name}`")))?;
+        replace(link, &map).map_err(while_trying(format!("replace `{name}`")))?;
     } else {
         let mut loaded = Loaded::register(program, &chosen, habits, name, &origin.text())?;
         let path = pins.path(&pin);
@@ -311,7 +310,7 @@ pub(super) fn attach(
 ///
 /// # Errors
 /// A map of another name, or one that is not made for links.
-pub fn replace(link: BorrowedFd<'_>, map: BorrowedFd<'_>) -> io::Result<()> {
+pub fn replace(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
     syscall::replace_struct_ops(link, map)
 }
 

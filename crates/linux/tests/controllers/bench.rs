@@ -74,18 +74,26 @@ impl Ends {
         self.within(|| fs::write("/proc/sys/net/ipv4/tcp_ecn", "0")).unwrap();
     }
 
-    /// Sends so much with that controller; what the socket had in the end.
+    /// Sends so much, both ends with that controller; what the sender had in the end.
     pub fn send(&self, controller: &str, bytes: usize) -> io::Result<String> {
-        self.transfer(Some(controller), bytes)
+        self.transfer([Some(controller); 2], bytes)
+    }
+
+    /// Sends to one who has the default controller.
+    pub fn send_to_others(&self, controller: &str, bytes: usize) -> io::Result<String> {
+        self.transfer([Some(controller), None], bytes)
     }
 
     pub fn send_by_default(&self, bytes: usize) -> io::Result<String> {
-        self.transfer(None, bytes)
+        self.transfer([None; 2], bytes)
     }
 
-    fn transfer(&self, controller: Option<&str>, bytes: usize) -> io::Result<String> {
+    fn transfer(&self, [controller, receiver]: [Option<&str>; 2], bytes: usize) -> io::Result<String> {
         self.within(|| {
             let listener = TcpListener::bind(PLACE)?;
+            if let Some(receiver) = receiver {
+                setsockopt(&listener, sockopt::TcpCongestion, &receiver.into())?;
+            }
             let reading = std::thread::spawn(move || -> io::Result<usize> {
                 let (mut stream, _) = listener.accept()?;
                 let (mut room, mut all) = (vec![0; 1 << 16], 0);
@@ -206,5 +214,5 @@ pub fn link_of(mut object: Object) -> libbpf_rs::Result<Link> {
 
 /// Has a link take another map.
 pub fn update(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
-    penstock_linux::attach::controller::replace(link.as_fd(), map.as_fd())
+    penstock_linux::attach::controller::replace(link, map)
 }

@@ -11,6 +11,7 @@ struct tcp_sock___wrong {
 };
 #pragma clang attribute pop
 
+#ifndef INCOMPLETE
 SEC("struct_ops")
 void BPF_PROG(wrong_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -23,9 +24,16 @@ void BPF_PROG(wrong_control, struct sock *sk, __u32 ack, int flag, const struct 
 #endif
 	tcp_sk(sk)->snd_cwnd = 10;
 }
+#endif
 
 SEC("struct_ops")
-__u32 BPF_PROG(wrong_number, struct sock *sk)
+__u32 BPF_PROG(wrong_ssthresh, struct sock *sk)
+{
+	return 10;
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(wrong_undo, struct sock *sk)
 {
 	return 10;
 }
@@ -48,10 +56,10 @@ __u64 BPF_PROG(wrong_info, struct sock *sk, __u32 ext, int *attr, void *info)
 }
 
 struct tcp_congestion_ops___wrong {
-	void *get_info;
-	void *ssthresh;
-	void *cong_control;
-	void *undo_cwnd;
+	__u64 (*get_info)(struct sock *sk, __u32 ext, int *attr, void *info);
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
+	__u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];
 };
 #define OPS struct tcp_congestion_ops___wrong
@@ -74,8 +82,8 @@ OPS wrong = {
 #ifndef INCOMPLETE
 	.cong_control = (void *)wrong_control,
 #endif
-	.ssthresh = (void *)wrong_number,
-	.undo_cwnd = (void *)wrong_number,
+	.ssthresh = (void *)wrong_ssthresh,
+	.undo_cwnd = (void *)wrong_undo,
 #if defined(FAST)
 	.name = "fast",
 #elif defined(OTHER)
