@@ -160,6 +160,19 @@ pub fn objects() -> (usize, usize, usize) {
     (programs(), maps, links)
 }
 
+/// The same when nothing changes any longer.
+pub fn settled() -> (usize, usize, usize) {
+    let mut before = objects();
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let now = objects();
+        if now == before {
+            return now;
+        }
+        before = now;
+    }
+}
+
 /// What the kernel does some time after it was told.
 pub fn eventually(holds: impl Fn() -> bool) {
     for _ in 0..200 {
