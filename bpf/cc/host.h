@@ -78,7 +78,7 @@ struct record {
 	__s64 window_q32; /* packets */
 	__s64 rtt_q32;	  /* s, as the law sees it */
 	__s64 base_rtt_q32;
-	__s64 seen_q32; /* what the law sees besides: price [s], or level [packets] */
+	__s64 seen_q32; /* what the law sees besides: price [s], or capacity [packets/s] */
 };
 
 struct {

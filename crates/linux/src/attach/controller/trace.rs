@@ -31,7 +31,7 @@ pub struct Record {
     pub rtt_s: f64,
     /// The smallest round trip [s].
     pub base_rtt_s: f64,
-    /// What the law sees besides: a price [s], or packets in the buffer.
+    /// What the law sees besides: a price [s], or the capacity [packets/s].
     pub seen: f64,
 }
 
