@@ -238,6 +238,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	__s64 rtt_q32;
 	int sure;
 
+	if (!path->open)
+		return;
 	b = bpf_sk_storage_get(&bottlenecks, tp, NULL, 0);
 	if (!b)
 		return;

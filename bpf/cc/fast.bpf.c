@@ -79,6 +79,8 @@ void BPF_PROG(fast_control, struct sock *sk, __u32 ack, int flag, const struct r
 	struct path *path = &flow->path;
 	__s64 rtt_q32;
 
+	if (!path->open)
+		return;
 	/* The sample was taken under the window of before. */
 	if (host_sample(path, rs, &rtt_q32)) {
 		__s64 step = fx_mul(flow->weight_q32, fx_sub(rtt_q32, path->rtt_q32));

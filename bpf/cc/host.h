@@ -95,6 +95,7 @@ struct path {
 	__u8 state;	    /* of the kernel: TCP_CA_* */
 	__u8 cut;	    /* recovery has begun, and the law was not told yet */
 	__u8 known;	    /* there was a sample at all */
+	__u8 open;	    /* the connection is: the kernel tells of the handshake before that */
 };
 
 /*
@@ -128,6 +129,7 @@ static inline void host_open(struct sock *sk, struct path *path)
 	path->state = 0;
 	path->cut = 0;
 	path->known = 0;
+	path->open = 1;
 	if (habits.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	COUNT(opened, 1);
@@ -139,7 +141,7 @@ static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 	if (state == TCP_CA_RECOVERY && path->state != TCP_CA_RECOVERY)
 		path->cut = 1;
 	path->state = state;
-	if (state != TCP_CA_LOSS)
+	if (state != TCP_CA_LOSS || !path->open)
 		return 0;
 	path->cut = 0;
 	path->event = tcp_sk(sk)->delivered;
