@@ -17,7 +17,7 @@
 struct law {
 	struct fast_params fast;
 	__s64 over_window_q32; /* of the average: over the window, */
-	__s64 most_q32;	       /* and at most this */
+	__s64 most_q32;        /* and at most this */
 };
 
 const volatile struct law law SEC(".rodata.law") = {};
@@ -36,8 +36,7 @@ _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
  */
 static inline void fast_weigh(const struct law *by, struct flow *flow)
 {
-	flow->weight_q32 =
-		fx_min(fx_div(by->over_window_q32, flow->fast.window_q32), by->most_q32);
+	flow->weight_q32 = fx_min(fx_div(by->over_window_q32, flow->fast.window_q32), by->most_q32);
 }
 
 SEC("struct_ops")

@@ -57,13 +57,13 @@ struct {
 	__type(value, struct counters);
 } counters SEC(".maps");
 
-#define COUNT(what, by)                                                    \
-	do {                                                               \
-		__u32 first = 0;                                           \
+#define COUNT(what, by)                                                        \
+	do {                                                                   \
+		__u32 first = 0;                                               \
 		struct counters *own = bpf_map_lookup_elem(&counters, &first); \
-                                                                           \
-		if (own)                                                   \
-			own->what += (by);                                 \
+                                                                               \
+		if (own)                                                       \
+			own->what += (by);                                     \
 	} while (0)
 
 /* One acknowledgement, after the law has spoken. */
@@ -73,10 +73,10 @@ struct record {
 	__u32 remote_port;
 	__u32 delivered; /* packets, since the connection began */
 	__u32 in_flight; /* packets */
-	__u32 acked;	 /* packets that this one told of */
+	__u32 acked;     /* packets that this one told of */
 	__u32 marked;
 	__s64 window_q32; /* packets */
-	__s64 rtt_q32;	  /* s, as the law sees it */
+	__s64 rtt_q32;    /* s, as the law sees it */
 	__s64 base_rtt_q32;
 	__s64 seen_q32; /* what the law sees besides: price [s], or capacity [packets/s] */
 };
@@ -89,24 +89,24 @@ struct {
 /* What is known of a path, and what happened on it. */
 struct path {
 	__s64 base_rtt_q32; /* s; zero: nothing is known */
-	__s64 rtt_q32;	    /* s; zero: no average, or none since a timeout */
-	__u32 round;	    /* tcp_sock.delivered when the round began */
-	__u32 event;	    /* the same of the last cut */
-	__u8 state;	    /* of the kernel: TCP_CA_* */
-	__u8 cut;	    /* recovery has begun, and the law was not told yet */
-	__u8 known;	    /* there was a sample at all */
-	__u8 open;	    /* the connection is: the kernel tells of the handshake before that */
+	__s64 rtt_q32;      /* s; zero: no average, or none since a timeout */
+	__u32 round;        /* tcp_sock.delivered when the round began */
+	__u32 event;        /* the same of the last cut */
+	__u8 state;         /* of the kernel: TCP_CA_* */
+	__u8 cut;           /* recovery has begun, and the law was not told yet */
+	__u8 known;         /* there was a sample at all */
+	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 };
 
 /*
  * Parameters are constants to the compiler, which would take them for zero; the
  * verifier knows them as what the loader wrote.
  */
-#define AS_LOADED(type, object)                                \
-	({                                                     \
-		const type *loaded = (const type *)&(object);  \
-		asm volatile("" : "+r"(loaded));               \
-		loaded;                                        \
+#define AS_LOADED(type, object)                               \
+	({                                                    \
+		const type *loaded = (const type *)&(object); \
+		asm volatile("" : "+r"(loaded));              \
+		loaded;                                       \
 	})
 
 /* Microseconds to seconds, as Clocked of Fix<32> has it. */

@@ -29,7 +29,7 @@
 struct law {
 	struct leadlag_params leadlag;
 	__u64 period_us;
-	__u64 marks;				/* packets in the register */
+	__u64 marks;                     /* packets in the register */
 	__s64 price_q32[MOST_MARKS + 1]; /* s, by how many of them were marked */
 };
 
