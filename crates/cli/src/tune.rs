@@ -225,6 +225,10 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         says.push(format!(
             "a window of {window:.3} packets has no operating point by (4): the gain is stable, no prediction"
         ));
+    } else if window < 4.0 {
+        says.push(format!(
+            "windows of {window:.3} packets, where timeouts rule and the model says little: the gain is stable, no prediction"
+        ));
     }
     says.push("`penstock analyze` has the margins of a scenario through the laws themselves".into());
     settable(EDGES, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;

@@ -573,7 +573,14 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         };
         (low, high) = if rises { (high, v) } else { (v, low) };
         if (trial.excess > 0.0) != rises {
-            return between(low, high, &mut at).map(Searched::Binds);
+            let found = between(low, high, &mut at)?;
+            if found.excess.abs() > JUMP * capacity {
+                let (probability, excess) = (found.link.probability, found.excess);
+                return Err(no(format!(
+                    "at a probability of {probability:.6} what its flows send jumps past what it takes ({excess:+.1} packets/s)"
+                )));
+            }
+            return Ok(Searched::Binds(found));
         }
         if v < 1e-12 {
             return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity));

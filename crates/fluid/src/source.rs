@@ -32,6 +32,9 @@ pub enum Clocking {
 /// Periods of the first step from a rest to the next.
 const LONG: f64 = 1e6;
 
+/// Packets a round trip below which a source sends nothing.
+const MUTE: f64 = 1e-6;
+
 /// What a path tells a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Signal {
@@ -392,7 +395,13 @@ impl Source {
         let mut start = self.last.clone();
         self.approach(&mut start, &u);
         let this = core::cell::RefCell::new(&mut *self);
-        let mut drift = |state: &[Dual]| this.borrow_mut().drift(state, &u);
+        // Who sends nothing hears nothing, so that a window of no packets stands still whatever its law wants: a step that
+        // leads there was too long.
+        let mut drift = |state: &[Dual]| {
+            let drift = this.borrow_mut().drift(state, &u);
+            let mute = this.borrow_mut().rate(state, &u).rate.value * u.rtt_s.value < MUTE;
+            if mute { vec![Dual::of(f64::NAN); drift.len()] } else { drift }
+        };
         let mut escaped = |state: &[f64]| {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
             this.borrow_mut().rate(&state, &u).rate.value > most

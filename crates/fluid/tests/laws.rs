@@ -424,3 +424,18 @@ fn what_the_analysis_does_not_count_is_refused() {
     assert!(bursts.assumptions.iter().any(|a| a.contains("not in bursts")), "{:?}", bursts.assumptions);
     assert!(!analysis(&plain()).assumptions.iter().any(|a| a.contains("not in bursts")));
 }
+
+/// Windows of a few packets rest where the utility says as large ones do: 50 flows on 100 Mbit/s, K n / c0 for each round
+/// trip of Fig. 6 of fast-aqm and for those about its exception of 20 ms. (A search from far away may pass a window of
+/// none, at which nothing is heard and all stands still.)
+#[test]
+fn small_windows_rest_at_their_demand() {
+    for rtt_s in [0.02, 0.022, 0.025, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0] {
+        let flows = vec![group(50, rtt_s, cc("leadlag", &[]))];
+        let analysis = analysis(&dumbbell(1e8, 1000, &aqm("price", &[]), flows));
+        let link = analysis.bottleneck();
+        assert!((link.utilization - 0.95).abs() < 1e-9, "{rtt_s}: {}", link.utilization);
+        assert!(off(link.price_s.unwrap(), 50.0 * 50.0 / 11_875.0) < 1e-9, "{rtt_s}: {:?}", link.price_s);
+        assert!(off(analysis.classes[0].window_packets, 237.5 * rtt_s) < 1e-9, "{rtt_s}");
+    }
+}

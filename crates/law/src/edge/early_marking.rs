@@ -14,8 +14,9 @@
 //!   L(jw) = e^(-jwR) C^2 K / (2N) (jw/z + 1) / ((jw)^2 (jw + a)),  a = 2N / (R^2 C)
 //!
 //! The probability is clamped to 0..1 before it is stored, which the paper leaves open: the integral does not wind up.
-//! Where R C / N, the window of a flow, is 2 packets or less, (4) has no operating point; the design is then a gain that
-//! is stable, not a prediction.
+//! Where R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts
+//! rule; the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of
+//! the level, also from above the reference: UDP within its contract is red with `k1 (B - b)` at most.
 
 use alloc::format;
 use alloc::string::{String, ToString};
