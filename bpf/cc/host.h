@@ -197,14 +197,6 @@ static inline int host_sample(struct path *path, const struct rate_sample *rs, _
 	return 1;
 }
 
-/*
- * The kernel's pacer does not make up for all that its timer was late, so that at
- * the law's own gap part of the window would never be used. It is spread over a
- * little less than a round trip, then, as the kernel does it for its own
- * controllers (sysctl tcp_pacing_ca_ratio); the window says how much.
- */
-#define PACING_PERCENT 120
-
 /* The law has spoken: window_q32 packets, spread over spread_q32 seconds. */
 static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q32)
 {
@@ -214,11 +206,11 @@ static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q3
 	tp->snd_cwnd = window ? window : 1;
 	/*
 	 * In units of 2^-20 packets and seconds, which hold a microsecond, a window
-	 * of 2^29 packets and a segment of 16 kB: one division, not the law's three.
+	 * of 2^30 packets and a segment of 16 kB: one division, not the law's three.
 	 */
 	if (habits.paced && spread_q32 >> 12 > 0)
-		sk->sk_pacing_rate = ((__u64)window_q32 >> 12) * tp->mss_cache /
-				     ((__u64)spread_q32 >> 12) * PACING_PERCENT / 100;
+		sk->sk_pacing_rate =
+			((__u64)window_q32 >> 12) * tp->mss_cache / ((__u64)spread_q32 >> 12);
 }
 
 static inline void host_trace(struct sock *sk, const struct path *path,

@@ -424,6 +424,8 @@ fn a_period_of_clcc() {
     assert!(moved > 50_000, "{moved}");
     assert_eq!(fixed.inner.interval_s(), real.inner.interval_s());
     println!("clcc: ratio {:.2}, decrease {:.2} of the bounds", ratio.0, decrease.0);
+}
+
 /// The range of a parameter in the registry.
 fn range(parameters: &[Parameter], name: &str) -> (f64, f64) {
     let parameter = parameters.iter().find(|p| p.name == name).unwrap();
