@@ -18,7 +18,7 @@ use penstock_linux::attach::{self, Error, Place, Scope, Which, controller, setti
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
 
-/// 1. Every controller carries data, and its counters tell of it.
+/// Case 1: Every controller carries data, and its counters tell of it.
 fn every_controller_carries_data() {
     for law in controller::names() {
         let bench = Bench::new();
@@ -34,25 +34,25 @@ fn every_controller_carries_data() {
     }
 }
 
-/// 2. A licence that is not the kernel's is refused, and the verifier is heard.
+/// Case 2: A licence that is not the kernel's is refused, and the verifier is heard.
 fn a_licence_that_does_not_fit_is_refused() {
     let error = wrong("LICENCE").unwrap_err();
     assert!(matches!(error, Error::Kernel { .. } | Error::Missing(_)), "{error}");
     assert!(error.to_string().contains("GPL"), "{error}");
 }
 
-/// 3. A field that is not a controller's to write is refused with the line of our source.
+/// Case 3: A field that is not a controller's to write is refused with the line of our source.
 fn a_field_that_is_not_ours_is_refused_with_its_line() {
     let said = wrong("CLAMP").unwrap_err().to_string();
     assert!(said.contains("snd_cwnd_clamp = 1") && said.contains("the verifier"), "{said}");
 }
 
-/// 4. The spacing of packets is.
+/// Case 4: The spacing of packets is.
 fn the_spacing_is_ours_to_write() {
     wrong("PACING").unwrap();
 }
 
-/// 5. An operation that is missing keeps a controller from being registered, not from being loaded.
+/// Case 5: An operation that is missing keeps a controller from being registered, not from being loaded.
 fn a_missing_operation_is_refused() {
     let object = wrong("INCOMPLETE").unwrap();
     let error = link_of(object).map(|_| ()).unwrap_err();
@@ -60,19 +60,19 @@ fn a_missing_operation_is_refused() {
     assert!(!names().contains(&"wrong".to_owned()));
 }
 
-/// 6. An operation that struct_ops does not have is refused.
+/// Case 6: An operation that struct_ops does not have is refused.
 fn an_operation_that_is_not_supported_is_refused() {
     let said = wrong("UNSUPPORTED").unwrap_err().to_string();
     assert!(said.contains("get_info") || said.contains("-524") || said.contains("524"), "{said}");
 }
 
-/// 7. While a socket gives its controller back it cannot choose another.
+/// Case 7: While a socket gives its controller back it cannot choose another.
 fn a_socket_option_in_release_is_refused() {
     let said = wrong("RELEASE").unwrap_err().to_string();
     assert!(said.contains("bpf_setsockopt") || said.contains("#49"), "{said}");
 }
 
-/// 8. Where the other end does not speak ECN a controller that needs it gives the connection to another, by a socket option.
+/// Case 8: Where the other end does not speak ECN a controller that needs it gives the connection to another, by a socket option.
 fn without_ecn_the_connection_gets_another_controller() {
     let bench = Bench::new();
     bench.attach("leadlag", SOCKETS, &[]).unwrap();
@@ -82,7 +82,7 @@ fn without_ecn_the_connection_gets_another_controller() {
     });
 }
 
-/// 9. Replaced while attached: connections that are open keep what they have, new ones have the new, and a default that was
+/// Case 9: Replaced while attached: connections that are open keep what they have, new ones have the new, and a default that was
 /// made stays one.
 fn other_parameters_replace_the_controller_in_one_step() {
     let bench = Bench::new();
@@ -99,7 +99,7 @@ fn other_parameters_replace_the_controller_in_one_step() {
     assert_eq!(attach::status(&bench.pins).unwrap().len(), 1);
 }
 
-/// 10. A link takes no controller of another name.
+/// Case 10: A link takes no controller of another name.
 fn a_link_takes_no_controller_of_another_name() {
     let link = link_of(wrong("PACING").unwrap()).unwrap();
     let other = wrong("OTHER").unwrap();
@@ -110,7 +110,7 @@ fn a_link_takes_no_controller_of_another_name() {
     bench::eventually(|| !names().contains(&"wrong".to_owned()));
 }
 
-/// 11. A name is taken once, by whatever link, and also when another program has it.
+/// Case 11: A name is taken once, by whatever link, and also when another program has it.
 fn a_name_is_taken_once() {
     let link = link_of(wrong("FAST").unwrap()).unwrap();
     let bench = Bench::new();
@@ -121,7 +121,7 @@ fn a_name_is_taken_once() {
     bench::eventually(|| !names().contains(&"fast".to_owned()));
 }
 
-/// 12. A link that goes takes the name with it, and the next may have it: links one after the other.
+/// Case 12: A link that goes takes the name with it, and the next may have it: links one after the other.
 fn several_links_one_after_the_other() {
     for _ in 0..3 {
         let link = link_of(wrong("PACING").unwrap()).unwrap();
@@ -131,7 +131,7 @@ fn several_links_one_after_the_other() {
     }
 }
 
-/// 13. A map that is not made for links registers without one, and cannot take the place of one that is.
+/// Case 13: A map that is not made for links registers without one, and cannot take the place of one that is.
 fn maps_with_and_without_links_do_not_mix() {
     let link = link_of(wrong("PACING").unwrap()).unwrap();
     let plain = wrong("PLAIN").unwrap();
