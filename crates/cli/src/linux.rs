@@ -1,5 +1,8 @@
 //! `penstock linux`: the emulated path as a tool, what this machine can do, and the kernel's side of the laws.
 
+#[cfg(target_os = "linux")]
+mod attach;
+
 use crate::arguments::Linux;
 use crate::failure::{Done, Failure};
 
@@ -16,6 +19,10 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
         Linux::Check => kernel::check(),
         Linux::Path { file, changes, server, command } => kernel::path(file, changes, server.as_deref(), command),
         Linux::Replay { vectors } => kernel::replay(vectors.as_deref()),
+        Linux::Attach(arguments) => attach::attach(arguments),
+        Linux::Status { json, prometheus, pins } => attach::status(pins, *json, *prometheus),
+        Linux::Trace { name, time, pins } => attach::trace(pins, name, time.as_deref()),
+        Linux::Detach { name, device, pins } => attach::detach(pins, name.as_deref(), device.as_deref()),
     }
 }
 
@@ -47,6 +54,7 @@ mod kernel {
         };
         tell("emulated path (`penstock run --world linux`, `penstock linux path`)", &paths)?;
         tell("laws in the kernel (`penstock linux replay`)", &programs)?;
+        tell("controllers in the kernel (`penstock linux attach`)", &penstock_linux::attach::controller::missing())?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
             [] => {
@@ -54,7 +62,9 @@ mod kernel {
             }
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
-        terminal::say(format!("controllers of scenarios: {}", machine::controllers().join(", ")))?;
+        let ours = penstock_linux::attach::controller::names().join(", ");
+        let own = machine::controllers().join(", ");
+        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);
         }

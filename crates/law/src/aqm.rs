@@ -1,8 +1,8 @@
 //! AQMs: the laws of queues.
 
 mod aimd;
-mod avq;
-mod bat;
+pub mod avq;
+pub mod bat;
 pub mod clcc;
 mod codel;
 mod droptail;

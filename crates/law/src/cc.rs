@@ -2,7 +2,7 @@
 
 mod bbr;
 mod cbr;
-mod ccp;
+pub mod ccp;
 mod ccpd;
 mod cubic;
 mod dctcp;

@@ -197,14 +197,15 @@ impl Sender<'_> {
             Happening::Begin(begin) => {
                 let at = begin.flow;
                 let plan = &self.flows[at as usize];
-                let Source::Tcp { controller, sack } = plan.source else { return Ok(()) };
-                if *sack_now != Some(sack) {
+                let Source::Tcp { controller, sack } = &plan.source else { return Ok(()) };
+                if *sack_now != Some(*sack) {
                     // The whole namespace's, but it counts when a connection begins.
-                    fs::write("/proc/sys/net/ipv4/tcp_sack", if sack { "1" } else { "0" })?;
-                    *sack_now = Some(sack);
+                    fs::write("/proc/sys/net/ipv4/tcp_sack", if *sack { "1" } else { "0" })?;
+                    *sack_now = Some(*sack);
                 }
                 let pauses = self.scenario.groups[plan.group].on_off.is_some();
-                let socket = socket::connecting(at, controller, if pauses { Ahead::Little } else { Ahead::Much })?;
+                let socket =
+                    socket::connecting(at, controller.name(), if pauses { Ahead::Little } else { Ahead::Much })?;
                 let silent = traffic.silent(at);
                 let wanted = if silent { WAITS } else { WRITES };
                 epoll.add(&socket, EpollEvent::new(wanted, at.into()))?;
