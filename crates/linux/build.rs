@@ -17,17 +17,17 @@ fn main() {
     natively(bpf);
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let objects = [("replay", None), ("replay_slip", Some(SLIP))];
+    let objects = [("replay", "replay", None), ("replay_slip", "replay", Some(SLIP)), ("tc_price", "tc/price", None)];
     match Clang::find() {
         Ok(clang) => {
-            for (name, define) in objects {
-                clang.compile(&bpf.join("replay.bpf.c"), bpf, define, &out.join(name).with_extension("bpf.o"));
+            for (name, source, define) in objects {
+                clang.compile(&bpf.join(source).with_extension("bpf.c"), bpf, define, &out.join(name).with_extension("bpf.o"));
             }
         }
         Err((what, remedy)) => {
             println!("cargo::rustc-env=PENSTOCK_MISSING={what}");
             println!("cargo::rustc-env=PENSTOCK_REMEDY={remedy}");
-            for (name, _) in objects {
+            for (name, ..) in objects {
                 fs::write(out.join(name).with_extension("bpf.o"), []).expect("OUT_DIR can be written");
             }
         }

@@ -33,8 +33,7 @@ const CAP_BPF: u32 = 39;
 pub fn missing() -> Vec<Missing> {
     let mut missing = Vec::new();
     missing.extend(missing_from_build());
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    missing.extend(too_old(release.trim()));
+    missing.extend(older_than(OLDEST, "the first with bpf_loop"));
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     missing.extend(not_allowed(&status));
     missing
@@ -92,14 +91,20 @@ fn missing_from_build() -> Option<Missing> {
     Some(Missing::new(what, option_env!("PENSTOCK_REMEDY").unwrap_or_default()))
 }
 
-fn too_old(release: &str) -> Option<Missing> {
+/// Whether this kernel is older than the first that has something.
+pub(crate) fn older_than(first: (u32, u32), with: &str) -> Option<Missing> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    too_old(release.trim(), first, with)
+}
+
+fn too_old(release: &str, first: (u32, u32), with: &str) -> Option<Missing> {
     let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
         return Some(Missing::new("the kernel does not say its version", "run on Linux, with /proc mounted"));
     };
-    let (least_major, least_minor) = OLDEST;
-    ((major, minor) < OLDEST).then(|| {
-        let what = format!("kernel {release} is older than {least_major}.{least_minor}, the first with bpf_loop");
+    let (least_major, least_minor) = first;
+    ((major, minor) < first).then(|| {
+        let what = format!("kernel {release} is older than {least_major}.{least_minor}, {with}");
         Missing::new(what, "run a newer kernel")
     })
 }
@@ -122,6 +127,7 @@ mod tests {
 
     #[test]
     fn an_old_kernel_is_named() {
+        let too_old = |release| too_old(release, OLDEST, "the first with bpf_loop");
         assert_eq!(too_old("6.1.0-44-amd64"), None);
         assert_eq!(too_old("5.17.0"), None);
         let old = too_old("5.10.0-30-amd64").unwrap().to_string();

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use libbpf_rs::{AsRawLibbpf, Link, libbpf_sys};
 use nix::errno::Errno;
 
 /// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
@@ -83,6 +84,21 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
     let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
     Errno::result(result)?;
     Ok(())
+}
+
+/// Attaches a program to a device of this thread's network namespace, behind those that are there, where it was opened for:
+/// packets that leave, or that come in. It stays for as long as the link does.
+pub(crate) fn attach_to_device(program: &libbpf_rs::Program<'_>, device: u32) -> libbpf_rs::Result<Link> {
+    let program = program.as_libbpf_object().as_ptr();
+    // SAFETY: the program is loaded, and outlives the call; without options libbpf takes the usual ones. It gives a link that
+    // nobody else has, or none with the reason in `errno`.
+    unsafe {
+        let link = libbpf_sys::bpf_program__attach_tcx(program, device as libc::c_int, std::ptr::null());
+        match std::ptr::NonNull::new(link) {
+            Some(link) => Ok(Link::from_ptr(link)),
+            None => Err(io::Error::last_os_error().into()),
+        }
+    }
 }
 
 /// Starts a program with this thread's namespaces, under a process that ends it and all that it has started when it ends,

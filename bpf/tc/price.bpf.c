@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Price marking on a device: the law of bpf/law/price.h over the bytes that pass
+ * here. It needs no queue, since its capacity is virtual.
+ *
+ * Attach: penstock linux attach price --device DEV --set link.rate=RATE
+ *
+ * Periods end lazily, at the first packet behind them: between packets nobody
+ * asks for the probability, and a timer would need a map that somebody holds.
+ * Idle periods are gone through one by one, until they change nothing any more.
+ */
+#include "law/price.h"
+
+#define LAW_PARAMS struct price_params
+#define LAW_STATE struct price
+#include "tc/line.h"
+
+/* Periods ended for one packet at most, 20 s of silence at 5 ms; the next packet goes on. */
+#define MOST_PERIODS 4096
+
+static long end_period(__u32 at, void *nothing)
+{
+	struct state *s = state_of();
+	struct price before;
+	__u64 bytes;
+
+	if (!s)
+		return 1;
+	before = s->law;
+	bytes = __sync_lock_test_and_set(&s->arrived_bytes, 0);
+	price_tick(&s->params, &s->law, mean_packets_q32(&s->line, bytes), s->line.capacity_q32);
+	/* What one idle period leaves as it is, the others do too. */
+	return at && before.price_q32 == s->law.price_q32 &&
+	       before.probability_q32 == s->law.probability_q32;
+}
+
+static __always_inline void end_periods(struct state *s, __u64 now)
+{
+	__u64 periods;
+
+	read_settings(s, now);
+	if (now < s->next_ns || !s->line.period_ns)
+		return;
+	periods = 1 + (now - s->next_ns) / s->line.period_ns;
+	if (periods > MOST_PERIODS)
+		periods = MOST_PERIODS;
+	bpf_loop((__u32)periods, end_period, NULL, 0);
+	s->next_ns += periods * s->line.period_ns;
+}
+
+SEC("tcx/egress")
+int price(struct __sk_buff *skb)
+{
+	struct packet packet = packet_of(skb);
+	struct state *s = state_of();
+	__u64 now = now_ns(skb);
+
+	book_seen(&packet);
+	if (!s)
+		return pass(&packet);
+	/* Who comes while another ends periods goes by the probability in force. */
+	if (now >= s->next_ns && take(s)) {
+		end_periods(s, now);
+		give_back(s);
+	}
+	__sync_fetch_and_add(&s->arrived_bytes, packet.bytes);
+	return coin_lands(skb, s->law.probability_q32) ? hit(skb, &packet, &s->line)
+						       : pass(&packet);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";
