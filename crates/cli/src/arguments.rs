@@ -415,6 +415,80 @@ pub(crate) enum Linux {
         #[arg(long, value_name = "DIR")]
         vectors: Option<PathBuf>,
     },
+    /// Put a law into this kernel, where it stays until it is detached; what is attached gets other parameters
+    Attach(Attach),
+    /// What is attached: parameters, counters, and what a packet or an acknowledgement costs
+    Status {
+        /// Print JSON, and nothing else, on standard output
+        #[arg(long, conflicts_with = "prometheus")]
+        json: bool,
+        /// Print the text that Prometheus reads, and nothing else, on standard output
+        #[arg(long)]
+        prometheus: bool,
+        #[command(flatten)]
+        pins: Pinned,
+    },
+    /// Take laws out of this kernel again; connections that have one keep it until they end
+    Detach {
+        /// The law; all of them unless given
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Only at this device
+        #[arg(long, value_name = "DEV")]
+        device: Option<String>,
+        #[command(flatten)]
+        pins: Pinned,
+    },
+}
+
+/// Where attachments have their names.
+#[derive(Debug, Args)]
+pub(crate) struct Pinned {
+    /// The directory of pins, on a BPF file system
+    #[arg(long, value_name = "DIR", default_value = "/sys/fs/bpf/penstock")]
+    pub(crate) pins: PathBuf,
+}
+
+/// Whose default controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    /// That of the network namespace that the command runs in
+    Namespace,
+    /// That of the machine's first namespace, which those made later begin with
+    System,
+}
+
+/// Which packets of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DirectionName {
+    /// Those that leave
+    Egress,
+    /// Those that come in
+    Ingress,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    /// A controller, or a law of a queue or an edge
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Make a controller the default of connections that begin from now on
+    #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["device", "direction"])]
+    pub(crate) default: Option<ScopeName>,
+    /// Have a controller write a record an acknowledgement, for `penstock linux trace`; costs time
+    #[arg(long, conflicts_with_all = ["device", "direction"])]
+    pub(crate) trace: bool,
+    /// The device, for a law of a queue or an edge
+    #[arg(long, value_name = "DEV")]
+    pub(crate) device: Option<String>,
+    /// Its packets that leave, or that come in; as the law has it unless given
+    #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
+    pub(crate) direction: Option<DirectionName>,
+    /// Set a parameter, as in `--set law.alpha="50 packets"`; of a law at a device, `aqm.KEY`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) pins: Pinned,
 }
 
 #[cfg(test)]

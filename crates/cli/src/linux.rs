@@ -1,5 +1,8 @@
 //! `penstock linux`: the emulated path as a tool, what this machine can do, and the kernel's side of the laws.
 
+#[cfg(target_os = "linux")]
+mod attach;
+
 use crate::arguments::Linux;
 use crate::failure::{Done, Failure};
 
@@ -16,6 +19,9 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
         Linux::Check => kernel::check(),
         Linux::Path { file, changes, server, command } => kernel::path(file, changes, server.as_deref(), command),
         Linux::Replay { vectors } => kernel::replay(vectors.as_deref()),
+        Linux::Attach(arguments) => attach::attach(arguments),
+        Linux::Status { json, prometheus, pins } => attach::status(pins, *json, *prometheus),
+        Linux::Detach { name, device, pins } => attach::detach(pins, name.as_deref(), device.as_deref()),
     }
 }
 

@@ -10,6 +10,7 @@
 //!
 //! Nothing is loaded until it is asked for.
 
+pub mod attach;
 pub mod clock;
 pub mod machine;
 mod native;

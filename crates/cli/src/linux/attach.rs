@@ -1,0 +1,195 @@
+//! `penstock linux attach`, `status` and `detach`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use penstock_linux::attach::pins::Pins;
+use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Scope, Which};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::arguments::{Attach, DirectionName, Pinned, ScopeName};
+use crate::failure::{Done, Failure};
+use crate::{pages, terminal};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Input(what) => Self::Input(what),
+            other => Self::Machine(other.to_string()),
+        }
+    }
+}
+
+fn pins(pinned: &Pinned) -> Pins {
+    Pins::at(&pinned.pins)
+}
+
+/// Puts a law into the kernel.
+pub(super) fn attach(arguments: &Attach) -> Result<Done, Failure> {
+    let place = match &arguments.device {
+        None => Place::Sockets {
+            default: arguments.default.map(|scope| match scope {
+                ScopeName::Namespace => Scope::Namespace,
+                ScopeName::System => Scope::System,
+            }),
+            trace: arguments.trace,
+        },
+        Some(name) => Place::Device {
+            name,
+            direction: arguments.direction.map(|direction| match direction {
+                DirectionName::Egress => Direction::Egress,
+                DirectionName::Ingress => Direction::Ingress,
+            }),
+        },
+    };
+    let request = Request { name: &arguments.name, place, settings: &arguments.set };
+    let attached = attach::attach(&pins(&arguments.pins), &request)?;
+    for note in &attached.notes {
+        terminal::note(format!("note: {note}"));
+    }
+    terminal::say(format!("{} is attached: {}", attached.name, attached.place))?;
+    Ok(Done::Well)
+}
+
+/// Tells what is attached.
+pub(super) fn status(pinned: &Pinned, json: bool, prometheus: bool) -> Result<Done, Failure> {
+    let all = attach::status(&pins(pinned))?;
+    if json {
+        terminal::say_json(&all.iter().map(View::of).collect::<Vec<_>>())?;
+    } else if prometheus {
+        terminal::say(exposition(&all).trim_end())?;
+    } else if all.is_empty() {
+        terminal::say("nothing is attached")?;
+    } else {
+        terminal::say(listed(&all).trim_end())?;
+    }
+    Ok(Done::Well)
+}
+
+/// Takes laws out of the kernel.
+pub(super) fn detach(pinned: &Pinned, name: Option<&str>, device: Option<&str>) -> Result<Done, Failure> {
+    let gone = attach::detach(&pins(pinned), Which { name, device })?;
+    terminal::say(if gone.is_empty() {
+        "nothing was attached".to_owned()
+    } else {
+        format!("detached: {}", gone.join(", "))
+    })?;
+    Ok(Done::Well)
+}
+
+/// An attachment for programs.
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    name: &'a str,
+    kind: &'a str,
+    place: &'a str,
+    pin: &'a str,
+    parameters: Map<String, Value>,
+    figures: Map<String, Value>,
+    notes: &'a [String],
+}
+
+impl<'a> View<'a> {
+    fn of(attached: &'a Attached) -> Self {
+        let Attached { name, kind, place, pin, parameters, figures, notes } = attached;
+        let parameters = parameters.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+        let figures = figures.iter().map(|figure| (figure.name.to_owned(), figure.value.into())).collect();
+        View { name, kind, place, pin, parameters, figures, notes }
+    }
+}
+
+fn listed(all: &[Attached]) -> String {
+    let mut text = String::new();
+    for attached in all {
+        let parameters = attached.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
+        let parameters = parameters.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "{} ({}): {}\n  {parameters}", attached.name, attached.kind, attached.place);
+        let rows = attached.figures.iter().map(|figure| vec![figure.what.to_owned(), short(figure.value)]).collect();
+        for line in pages::table("", &[("figure", false), ("value", true)], rows).lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        for note in &attached.notes {
+            let _ = writeln!(text, "  {note}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn short(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.1}") }
+}
+
+/// The text format of Prometheus, version 0.0.4.
+fn exposition(all: &[Attached]) -> String {
+    let mut text = String::new();
+    let figures = all.iter().flat_map(|attached| attached.figures.iter());
+    let names: BTreeSet<&str> = figures.clone().map(|figure| figure.name).collect();
+    for name in names {
+        let Some(figure) = figures.clone().find(|figure| figure.name == name) else { continue };
+        let (suffix, kind) = if figure.counter { ("_total", "counter") } else { ("", "gauge") };
+        let _ = writeln!(text, "# HELP penstock_{name}{suffix} {}", figure.what);
+        let _ = writeln!(text, "# TYPE penstock_{name}{suffix} {kind}");
+        for attached in all {
+            for figure in attached.figures.iter().filter(|figure| figure.name == name) {
+                let (law, pin) = (escaped(&attached.name), escaped(&attached.pin));
+                let _ = writeln!(text, "penstock_{name}{suffix}{{law=\"{law}\",pin=\"{pin}\"}} {}", figure.value);
+            }
+        }
+    }
+    text
+}
+
+/// A value of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_linux::attach::Figure;
+
+    fn attached(pin: &str, acks: f64) -> Attached {
+        let figure = |name, what, counter, value| Figure { name, what, counter, value };
+        Attached {
+            name: "fast".into(),
+            kind: "controller",
+            place: "sockets".into(),
+            pin: pin.into(),
+            parameters: vec![("alpha".into(), "50 packets".into())],
+            figures: vec![
+                figure("acks", "acknowledgements", true, acks),
+                figure("sockets", "sockets that have it", false, 2.0),
+            ],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn prometheus_gets_each_name_once_with_a_line_an_attachment() {
+        let text = exposition(&[attached("a", 7.0), attached("b\"", 8.5)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "# HELP penstock_acks_total acknowledgements",
+                "# TYPE penstock_acks_total counter",
+                "penstock_acks_total{law=\"fast\",pin=\"a\"} 7",
+                "penstock_acks_total{law=\"fast\",pin=\"b\\\"\"} 8.5",
+                "# HELP penstock_sockets sockets that have it",
+                "# TYPE penstock_sockets gauge",
+                "penstock_sockets{law=\"fast\",pin=\"a\"} 2",
+                "penstock_sockets{law=\"fast\",pin=\"b\\\"\"} 2",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_program_finds_figures_by_name() {
+        let all = [attached("a", 7.0)];
+        let value = serde_json::to_value(View::of(&all[0])).unwrap();
+        assert_eq!((&value["figures"]["acks"], &value["parameters"]["alpha"]), (&7.0.into(), &"50 packets".into()));
+    }
+}
