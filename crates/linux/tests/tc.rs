@@ -37,8 +37,8 @@ fn price_decides_as_the_law_does() {
     let (mut now, mut next, mut arrived) = (1_000_000_000_u64, 0, 0_u64);
     let (mut marks, mut idle) = (0, 0);
     for i in 0..40_000_u32 {
-        // 121 us a packet of 1514 B is the rate: twice that load, then half of it, and now and then up to 2 s of nothing.
-        let gap = if i % 2000 < 1500 { 30_000 + draw.next_u64() % 60_000 } else { draw.next_u64() % 500_000 };
+        // 61 us a packet of 760 B is the rate: twice that load, then a quarter of it, and now and then up to 2 s of nothing.
+        let gap = if i % 2000 < 1500 { draw.next_u64() % 60_000 } else { draw.next_u64() % 500_000 };
         now += if i % 4000 == 3999 { draw.next_u64() % 2_000_000_000 } else { gap };
         if next == 0 {
             next = now + 5_000_000;
