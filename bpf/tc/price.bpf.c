@@ -10,10 +10,12 @@
  * Idle periods are gone through one by one, until they change nothing any more.
  */
 #include "law/price.h"
+#include "tc/line.h"
 
 #define LAW_PARAMS struct price_params
 #define LAW_STATE struct price
-#include "tc/line.h"
+#define LAW_PLACE struct line
+#include "tc/law.h"
 
 /* Periods ended for one packet at most, 20 s of silence at 5 ms; the next packet goes on. */
 #define MOST_PERIODS 4096
@@ -22,30 +24,32 @@ static long end_period(__u32 at, void *nothing)
 {
 	struct state *s = state_of();
 	struct price before;
-	__u64 bytes;
 
 	if (!s)
 		return 1;
 	before = s->law;
-	bytes = __sync_lock_test_and_set(&s->arrived_bytes, 0);
-	price_tick(&s->params, &s->law, mean_packets_q32(&s->line, bytes), s->line.capacity_q32);
+	price_tick(&s->params, &s->law, mean_packets_q32(&s->place, waiting(s)),
+		   s->place.capacity_q32);
 	/* What one idle period leaves as it is, the others do too. */
 	return at && before.price_q32 == s->law.price_q32 &&
 	       before.probability_q32 == s->law.probability_q32;
 }
 
+/* `time_ns` is the end of this period. */
 static __always_inline void end_periods(struct state *s, __u64 now)
 {
+	__u64 period_ns = s->place.period_ns;
 	__u64 periods;
 
-	read_settings(s, now);
-	if (now < s->next_ns || !s->line.period_ns)
+	if (read_settings(s) && s->place.period_ns != period_ns)
+		s->time_ns = now + s->place.period_ns;
+	if (now < s->time_ns || !s->place.period_ns)
 		return;
-	periods = 1 + (now - s->next_ns) / s->line.period_ns;
+	periods = 1 + (now - s->time_ns) / s->place.period_ns;
 	if (periods > MOST_PERIODS)
 		periods = MOST_PERIODS;
 	bpf_loop((__u32)periods, end_period, NULL, 0);
-	s->next_ns += periods * s->line.period_ns;
+	s->time_ns += periods * s->place.period_ns;
 }
 
 SEC("tcx/egress")
@@ -57,15 +61,14 @@ int price(struct __sk_buff *skb)
 
 	book_seen(&packet);
 	if (!s)
-		return pass(&packet);
+		return end(&packet, FATE_CONTENDED);
 	/* Who comes while another ends periods goes by the probability in force. */
-	if (now >= s->next_ns && take(s)) {
+	if (now >= s->time_ns && take(s)) {
 		end_periods(s, now);
 		give_back(s);
 	}
-	__sync_fetch_and_add(&s->arrived_bytes, packet.bytes);
-	return coin_lands(skb, s->law.probability_q32) ? hit(skb, &packet, &s->line)
-						       : pass(&packet);
+	__sync_fetch_and_add(&s->waiting_bytes, packet.bytes);
+	return judged(skb, &packet, &s->place, coin_lands(skb, s->law.probability_q32));
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";
