@@ -49,12 +49,15 @@ struct replay_job {
 /* What the loop and the look-up cost by themselves. */
 static inline void replay_nothing(struct replay_slot *slot)
 {
-	slot->seen[2] = 0;
+	slot->seen.words[2] = 0;
 }
 
 REPLAY(nothing)
 REPLAY(fast)
 REPLAY(leadlag)
 REPLAY(price)
+REPLAY(avq)
+REPLAY(ccp)
+REPLAY(ccpd)
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -8,6 +8,8 @@
 #ifndef PENSTOCK_REPLAY_H
 #define PENSTOCK_REPLAY_H
 
+#include "law/avq.h"
+#include "law/ccp.h"
 #include "law/fast.h"
 #include "law/leadlag.h"
 #include "law/price.h"
@@ -18,14 +20,21 @@ struct replay_slot {
 		struct fast_params fast;
 		struct leadlag_params leadlag;
 		struct price_params price;
+		struct avq_params avq;
+		struct ccp_params ccp;
 	} params;
 	union {
-		__s64 words[3];
+		__s64 words[4];
 		struct fast fast;
 		struct leadlag leadlag;
 		struct price price;
+		struct avq avq;
+		struct ccp ccp;
 	} state;
-	__s64 seen[3];
+	union {
+		__s64 words[6];
+		struct ccp_path ccp;
+	} seen;
 	__u64 event;
 };
 
@@ -33,7 +42,8 @@ static inline void replay_fast(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		fast_round(&slot->params.fast, &slot->state.fast, slot->seen[0], slot->seen[1]);
+		fast_round(&slot->params.fast, &slot->state.fast, slot->seen.words[0],
+			   slot->seen.words[1]);
 		break;
 	case 1:
 		fast_cut(&slot->state.fast);
@@ -48,11 +58,12 @@ static inline void replay_leadlag(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag, slot->seen[0],
-			     slot->seen[1]);
+		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[0],
+			     slot->seen.words[1]);
 		break;
 	case 1:
-		leadlag_ack(&slot->params.leadlag, &slot->state.leadlag, (__u32)slot->seen[2]);
+		leadlag_ack(&slot->params.leadlag, &slot->state.leadlag,
+			    (__u32)slot->seen.words[2]);
 		break;
 	case 2:
 	case 3:
@@ -65,9 +76,42 @@ static inline void replay_price(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		price_tick(&slot->params.price, &slot->state.price, slot->seen[0], slot->seen[1]);
+		price_tick(&slot->params.price, &slot->state.price, slot->seen.words[0],
+			   slot->seen.words[1]);
 		break;
 	}
+}
+
+static inline void replay_avq(struct replay_slot *slot)
+{
+	switch (slot->event) {
+	case 0:
+		avq_arrival(&slot->params.avq, &slot->state.avq, (__u32)slot->seen.words[0],
+			    slot->seen.words[1], slot->seen.words[2]);
+		break;
+	}
+}
+
+static inline void replay_ccpd(struct replay_slot *slot)
+{
+	switch (slot->event) {
+	case 0:
+		ccp_ack(&slot->params.ccp, &slot->state.ccp, (__u32)slot->seen.words[5],
+			&slot->seen.ccp);
+		break;
+	case 1:
+		ccp_cut(&slot->params.ccp, &slot->state.ccp, &slot->seen.ccp);
+		break;
+	case 2:
+		ccp_timeout(&slot->state.ccp);
+		break;
+	}
+}
+
+/* Without kd, which is then zero. */
+static inline void replay_ccp(struct replay_slot *slot)
+{
+	replay_ccpd(slot);
 }
 
 #endif

@@ -100,6 +100,19 @@ static inline __s64 fx_count(__u32 n)
 	return n >> (63 - FX_PLACES) ? FX_MOST : (__s64)((__u64)n << FX_PLACES);
 }
 
+#if FX_PLACES == 32
+/* Nanoseconds as seconds: a reading of a clock; saturates from 2^31 s on. */
+static inline __s64 fx_seconds(__u64 ns)
+{
+	__u64 whole = ns / 1000000000, rest = ns % 1000000000;
+
+	if (whole >> 31)
+		return FX_MOST;
+	/* Carries into the whole by itself where it rounds up to one. */
+	return (__s64)((whole << 32) + ((rest << 32) + 500000000) / 1000000000);
+}
+#endif
+
 /* The upper half of a 128-bit product. No partial sum can overflow. */
 static inline __u64 fx_high(__u64 a, __u64 b)
 {

@@ -1,7 +1,7 @@
 //! AQMs: the laws of queues.
 
 mod aimd;
-mod avq;
+pub mod avq;
 mod bat;
 pub mod clcc;
 mod codel;

@@ -1,7 +1,7 @@
 //! Controllers: the laws of senders.
 
 mod cbr;
-mod ccp;
+pub mod ccp;
 mod ccpd;
 mod cubic;
 mod dctcp;

@@ -28,6 +28,15 @@ void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 		case 2:
 			replay_price(&slots[i]);
 			break;
+		case 3:
+			replay_avq(&slots[i]);
+			break;
+		case 4:
+			replay_ccp(&slots[i]);
+			break;
+		case 5:
+			replay_ccpd(&slots[i]);
+			break;
 		}
 	}
 }
@@ -49,6 +58,10 @@ __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
 		return fx_neg(a);
 	case 6:
 		return fx_count((__u32)a);
+#if FX_PLACES == 32
+	case 7:
+		return fx_seconds((__u64)a);
+#endif
 	default:
 		return 0;
 	}

@@ -92,6 +92,18 @@ mod tests {
         agree::<48>(penstock_arithmetic_wide, 100_000).unwrap();
     }
 
+    #[test]
+    fn a_clock_in_c_is_rounded_to_nearest() {
+        let exact =
+            |ns: u64| i64::try_from(((u128::from(ns) << 33) + 1_000_000_000) / 2_000_000_000).unwrap_or(i64::MAX);
+        let ends =
+            [0, 1, 999_999_999, 1_000_000_000, (1 << 31) * 1_000_000_000 - 1, (1 << 31) * 1_000_000_000, u64::MAX];
+        let spread = (0..300_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 64));
+        for ns in ends.into_iter().chain(spread) {
+            assert_eq!(penstock_arithmetic_faithful(7, ns as i64, 0), exact(ns), "{ns}");
+        }
+    }
+
     /// All of exp's domain: random words mostly fall outside.
     #[test]
     fn exp_in_c_is_that_of_rust() {

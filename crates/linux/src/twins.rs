@@ -3,8 +3,10 @@
 //! One more is a header in `bpf/law`, an entry here, and a case in `bpf/replay.h` and its two users; words, events and
 //! laws stand in the same order in both languages.
 
+use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::price::{self, Price};
 use penstock_law::aqm::{self, AQMS, Port};
+use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
 use penstock_law::cc::{self, CONTROLLERS, Path};
@@ -13,7 +15,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fix, Law, Values};
 
 /// Most parameters, words of state and measurements that a twin has.
-pub const MOST: Words<usize> = Words { params: 8, state: 3, seen: 3 };
+pub const MOST: Words<usize> = Words { params: 8, state: 4, seen: 6 };
 
 /// Something for each of the three kinds of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,8 @@ pub struct Call {
 pub struct Twin {
     /// Its name in scenarios and of its files: `bpf/law/NAME.h`, `vectors/NAME.txt`.
     pub name: &'static str,
-    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits.
+    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits, and in
+    /// parameters and state switches: 0 or 1.
     pub words: Words<&'static [&'static str]>,
     /// Names of the events, in order.
     pub events: &'static [&'static str],
@@ -98,7 +101,35 @@ pub const TWINS: &[Twin] = &[
         program: "run_price",
         rust: price,
     },
+    Twin {
+        name: "avq",
+        words: Words {
+            params: &["gamma_q32", "alpha_q32", "buffer_q32", "mean_packet_q32", "by_size"],
+            state: &["virtual_capacity_q32", "virtual_queue_q32", "last_q32", "overflowed"],
+            seen: &["bytes", "capacity_q32", "now_q32"],
+        },
+        events: &["arrival"],
+        program: "run_avq",
+        rust: avq,
+    },
+    Twin {
+        name: "ccp",
+        words: Words { params: &["kp_q32", "implicit"], state: CCP_STATE, seen: CCP_SEEN },
+        events: &["ack", "cut", "timeout"],
+        program: "run_ccp",
+        rust: ccp::<false>,
+    },
+    Twin {
+        name: "ccpd",
+        words: Words { params: &["kp_q32", "implicit", "kd_q32"], state: CCP_STATE, seen: CCP_SEEN },
+        events: &["ack", "cut", "timeout"],
+        program: "run_ccpd",
+        rust: ccp::<true>,
+    },
 ];
+
+const CCP_STATE: &[&str] = &["window_q32", "ssthresh_q32", "slow_start", "recovers"];
+const CCP_SEEN: &[&str] = &["buffer_q32", "level_q32", "in_flight_q32", "earlier_q32", "earlier_s_q32", "packets"];
 
 /// The twin of the law `name`, if it has one.
 pub fn twin(name: &str) -> Option<&'static Twin> {
@@ -115,38 +146,69 @@ const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, in
 const PORT: aqm::Site =
     aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
+fn words<const N: usize>(words: [i64; N]) -> [i64; MOST.state] {
+    std::array::from_fn(|at| words.get(at).copied().unwrap_or(0))
+}
+
 fn fast(call: &Call) -> [i64; MOST.state] {
     let [alpha, gamma, keep, ..] = call.params.map(Fix::<32>);
-    let [base_rtt_s, rtt_s, _] = call.seen.map(Fix);
+    let [base_rtt_s, rtt_s, ..] = call.seen.map(Fix);
     let mut law: Fast<Fix<32>> = compiled(CONTROLLERS, "fast", &SENDER);
     (law.alpha, law.gamma, law.keep) = (alpha, gamma, keep);
     let mut state = fast::State { window: Fix(call.state[0]) };
     let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
     law.on(&mut state, event, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
-    [state.window.0, 0, 0]
+    words([state.window.0])
 }
 
 fn leadlag(call: &Call) -> [i64; MOST.state] {
     let [step, weight, gain, cap, scale, least, most, ln2] = call.params.map(Fix::<32>);
-    let [price_s, base_rtt_s, _] = call.seen.map(Fix);
+    let [price_s, base_rtt_s, ..] = call.seen.map(Fix);
     let mut law: LeadLag<Fix<32>> = compiled(CONTROLLERS, "leadlag", &SENDER);
     (law.step, law.weight, law.gain, law.cap) = (step, weight, gain, cap);
     (law.scale, law.least, law.most, law.ln2) = (scale, least, most, ln2);
-    let [window, target, xi] = call.state.map(Fix);
+    let [window, target, xi, ..] = call.state.map(Fix);
     let mut state = leadlag::State { window, target, xi };
     let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
     let event = [cc::Event::Tick, ack, cc::Event::Cut, cc::Event::Timeout][call.event];
     law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
-    [state.window.0, state.target.0, state.xi.0]
+    words([state.window.0, state.target.0, state.xi.0])
 }
 
 fn price(call: &Call) -> [i64; MOST.state] {
     let [target, period, ln_phi, ..] = call.params.map(Fix::<32>);
-    let [arrived, capacity, _] = call.seen.map(Fix);
+    let [arrived, capacity, ..] = call.seen.map(Fix);
     let mut law: Price<Fix<32>> = compiled(AQMS, "price", &PORT);
     (law.target, law.period, law.ln_phi) = (target, period, ln_phi);
     let mut state = price::State { price: Fix(call.state[0]), probability: Fix(call.state[1]) };
     let event = [aqm::Event::Tick][call.event];
     law.on(&mut state, event, &Port { arrived, capacity, ..Port::nothing() });
-    [state.price.0, state.probability.0, 0]
+    words([state.price.0, state.probability.0])
+}
+
+fn avq(call: &Call) -> [i64; MOST.state] {
+    let [gamma, alpha, buffer, mean_packet, ..] = call.params.map(Fix::<32>);
+    let [_, capacity, now_s, ..] = call.seen.map(Fix);
+    let mut law: Avq<Fix<32>> = compiled(AQMS, "avq", &PORT);
+    (law.gamma, law.alpha, law.buffer, law.mean_packet) = (gamma, alpha, buffer, mean_packet);
+    law.bytes = call.params[4] != 0;
+    let [virtual_capacity, virtual_queue, last_s, _] = call.state.map(Fix);
+    let mut state = avq::State { virtual_capacity, virtual_queue, last_s, overflowed: call.state[3] != 0 };
+    let event = [aqm::Event::Arrival { bytes: call.seen[0] as u32, idle: 0 }][call.event];
+    law.on(&mut state, event, &Port { capacity, now_s, ..Port::nothing() });
+    words([state.virtual_capacity.0, state.virtual_queue.0, state.last_s.0, i64::from(state.overflowed)])
+}
+
+fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
+    let mut law: Control<Fix<32>, DERIVATIVE> = compiled(CONTROLLERS, if DERIVATIVE { "ccpd" } else { "ccp" }, &SENDER);
+    law.kp = Fix(call.params[0]);
+    law.implicit = call.params[1] != 0;
+    law.kd_s = Fix(call.params[2]);
+    let [window, ssthresh, ..] = call.state.map(Fix);
+    let mut state = ccp::State { window, ssthresh, slow_start: call.state[2] != 0, recovers: call.state[3] != 0 };
+    let ack = cc::Event::Ack { packets: call.seen[5] as u32, marked: 0 };
+    let event = [ack, cc::Event::Cut, cc::Event::Timeout][call.event];
+    let [buffer, level, in_flight, earlier, earlier_s, _] = call.seen.map(Fix);
+    law.on(&mut state, event, &Path { buffer, level, in_flight, earlier, earlier_s, ..Path::unknown() });
+    words([state.window.0, state.ssthresh.0, i64::from(state.slow_start), i64::from(state.recovers)])
 }

@@ -3,12 +3,13 @@
 //! Source: Kunniyur and Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", 2001 (and
 //! IEEE/ACM Transactions on Networking 12(2), 2004), the algorithm in pseudo-code.
 //! Differs: where the paper is silent, the virtual capacity starts at 0.8 of the real one, as in ns-2.
+//! Twin: `bpf/law/avq.h`, held equal bit for bit by `vectors/avq.txt`.
 
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
 use crate::law::{Entry, Law, Linearises, build};
-use crate::number::Number;
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -56,25 +57,31 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     ),
     real: build::<f64, Avq<f64>>,
     dual: None,
-    fixed: None,
+    fixed: Some(build::<Fix<32>, Avq<Fix<32>>>),
 };
 
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct Avq<N> {
+pub struct Avq<N> {
     ecn: bool,
-    bytes: bool,
-    gamma: N,
-    alpha: N,
-    buffer: N,
+    /// Whether a packet counts by its size; if not, every packet counts one
+    pub bytes: bool,
+    /// Wanted utilization
+    pub gamma: N,
+    /// Rate of adaptation [1/s]
+    pub alpha: N,
+    /// Size of the virtual queue [packets]
+    pub buffer: N,
     initial: N,
-    mean_packet: N,
+    /// The mean packet [B]
+    pub mean_packet: N,
     zero: N,
     one: N,
 }
 
 numbers! {
     /// What AVQ remembers.
-    struct State {
+    pub struct State {
         /// What serves the virtual queue.
         virtual_capacity: "packets/s",
         /// The virtual queue after the last arrival.

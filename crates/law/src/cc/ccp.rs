@@ -13,13 +13,14 @@
 //! The law holds no estimate: its host measures capacity, buffer and queue as
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
 //! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
+//! Twin: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 use alloc::string::String;
 
 use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
 use crate::estimate::{BottleneckEstimate, Lookback};
 use crate::law::{Entry, Law, Linearises, build};
-use crate::number::{Dual, Number};
+use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -77,17 +78,19 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
     linearises: Linearises::Declared(DECLARED),
     real: build::<f64, Control<f64, false>>,
     dual: Some(build::<Dual, Control<Dual, false>>),
-    fixed: None,
+    fixed: Some(build::<Fix<32>, Control<Fix<32>, false>>),
 };
 
 /// Compiled parameters of CCP and, with `DERIVATIVE`, of CCPD.
 #[derive(Debug)]
-pub(super) struct Control<N, const DERIVATIVE: bool> {
-    kp: N,
-    /// Zero without derivative [s].
-    kd_s: N,
+pub struct Control<N, const DERIVATIVE: bool> {
+    /// Kp
+    pub kp: N,
+    /// Kd; zero without derivative [s]
+    pub kd_s: N,
     lookback: Lookback,
-    implicit: bool,
+    /// Whether (3) is solved for the window; if not, it is as printed
+    pub implicit: bool,
     rtt_weight: f64,
     pairs: u32,
     initial_window: N,
@@ -99,7 +102,7 @@ pub(super) struct Control<N, const DERIVATIVE: bool> {
 
 numbers! {
     /// What CCP and CCPD remember.
-    pub(super) struct State {
+    pub struct State {
         /// Congestion window.
         window: "packets",
     }

@@ -10,7 +10,7 @@ use super::Sender;
 use super::ccp::{Control, DECLARED, KP, PAIRS, RTT_WEIGHT, WINDOW_FORM};
 use crate::estimate::Lookback;
 use crate::law::{Entry, Linearises, build};
-use crate::number::Dual;
+use crate::number::{Dual, Fix};
 use crate::parameter::{Default, Parameter, Unit, Values};
 
 /// Units of Kd, and their seconds.
@@ -57,7 +57,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
     linearises: Linearises::Declared(DECLARED),
     real: build::<f64, Control<f64, true>>,
     dual: Some(build::<Dual, Control<Dual, true>>),
-    fixed: None,
+    fixed: Some(build::<Fix<32>, Control<Fix<32>, true>>),
 };
 
 /// Kd [s].
