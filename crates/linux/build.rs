@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-Wno-unused-parameter"];
+/// Below bpf/, without .bpf.c; the object of `tc/price` is `tc_price.bpf.o`.
+const PROGRAMS: &[&str] = &["tc/avq", "tc/price"];
 const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
 
 fn main() {
@@ -17,11 +19,13 @@ fn main() {
     natively(bpf);
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let objects = [("replay", "replay", None), ("replay_slip", "replay", Some(SLIP)), ("tc_price", "tc/price", None)];
+    let replays = [("replay".to_owned(), "replay", None), ("replay_slip".to_owned(), "replay", Some(SLIP))];
+    let objects = replays.into_iter().chain(PROGRAMS.iter().map(|path| (path.replace('/', "_"), *path, None)));
     match Clang::find() {
         Ok(clang) => {
             for (name, source, define) in objects {
-                clang.compile(&bpf.join(source).with_extension("bpf.c"), bpf, define, &out.join(name).with_extension("bpf.o"));
+                let object = out.join(name).with_extension("bpf.o");
+                clang.compile(&bpf.join(source).with_extension("bpf.c"), bpf, define, &object);
             }
         }
         Err((what, remedy)) => {

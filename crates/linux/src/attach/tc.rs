@@ -55,7 +55,8 @@ pub(super) fn attach(
         return Err(missing.into());
     }
     let pin = Pin { namespace: namespace()?, index: device.index, direction: direction.unwrap_or(Direction::Egress) };
-    let object = loaded::load(&wanted, Place { link_header: device.link_header, told: false, direction: pin.direction })?;
+    let object =
+        loaded::load(&wanted, Place { link_header: device.link_header, told: false, direction: pin.direction })?;
     pins.prepare()?;
     let put = pins.lock().and_then(|_alone| put(pins, pin, &wanted, &object, &device.name));
     pins.tidy();
@@ -182,9 +183,10 @@ impl Pin {
             return Ok(format!("{way} device {} of network namespace {}", self.index, self.namespace));
         }
         let name = nix::net::if_::if_indextoname(self.index).ok();
-        let name = name.map_or_else(|| format!("device {}, which is gone", self.index), |name| {
-            name.to_string_lossy().into_owned()
-        });
+        let name = name.map_or_else(
+            || format!("device {}, which is gone", self.index),
+            |name| name.to_string_lossy().into_owned(),
+        );
         Ok(format!("{way} {name}"))
     }
 }

@@ -29,7 +29,9 @@ impl Frame {
         let mut frame = Self::ethernet(0x0800, bytes);
         let ip = &mut frame.bytes[LINK..];
         let total = (ip.len() as u16).to_be_bytes();
-        ip[..20].copy_from_slice(&[0x45, tos, total[0], total[1], 0, 1, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        ip[..20].copy_from_slice(&[
+            0x45, tos, total[0], total[1], 0, 1, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+        ]);
         let sum = !sum(&ip[..20]);
         ip[10..12].copy_from_slice(&sum.to_be_bytes());
         frame

@@ -24,6 +24,7 @@ const ONLY: &[u8] = &0_u32.to_ne_bytes();
 pub(super) fn load(wanted: &Wanted, place: Place) -> Result<Object, Error> {
     let loaded = object::load(wanted.program.name, wanted.program.object, |open| prepare(open, place))?;
     tell(&map(&loaded, "settings")?, wanted)?;
+    begin(&map(&loaded, "state")?, wanted)?;
     Ok(loaded)
 }
 
@@ -63,6 +64,13 @@ pub(super) fn tell(settings: &MapHandle, wanted: &Wanted) -> Result<(), Error> {
         return Err(lacks("these parameters"));
     }
     settings.update(ONLY, &bytes, MapFlags::LOCK).map_err(|e| failed("take the parameters", e))
+}
+
+/// Writes the state before the first packet.
+fn begin(state: &MapHandle, wanted: &Wanted) -> Result<(), Error> {
+    let mut bytes: Vec<u8> = wanted.told.start.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    bytes.resize(state.value_size() as usize, 0);
+    state.update(ONLY, &bytes, MapFlags::ANY).map_err(|e| failed("take the state", e))
 }
 
 /// The parameters as they were written.

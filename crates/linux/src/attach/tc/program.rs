@@ -5,9 +5,12 @@
 
 use std::ops::Range;
 
-use penstock_law::aqm::{self, AQMS, price::Price};
+use penstock_law::aqm::avq::Avq;
+use penstock_law::aqm::price::Price;
+use penstock_law::aqm::{self, AQMS};
 use penstock_law::edge::EDGES;
 use penstock_law::law::find;
+use penstock_law::parameter::Unit;
 use penstock_law::{Fix, Law, Number};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_real;
@@ -29,19 +32,32 @@ pub(super) struct Program {
 /// What a program is told.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Told {
-    /// What stands behind lock and version in its `struct settings`, without the text.
+    /// What stands behind the text in its `struct settings`: the place, and the law's parameters.
     pub(super) words: Vec<i64>,
+    /// The words that its state begins with before the first packet; the rest is zero.
+    pub(super) start: Vec<i64>,
     /// Names and values as a scenario writes them.
     pub(super) parameters: Vec<(String, String)>,
 }
 
 /// Every law with a tc program.
-pub(super) const PROGRAMS: &[Program] = &[Program {
-    name: "price",
-    state: &[("price_s", "the link's price"), ("probability", "probability of a mark")],
-    object: include_bytes!(concat!(env!("OUT_DIR"), "/tc_price.bpf.o")),
-    told: price,
-}];
+pub(super) const PROGRAMS: &[Program] = &[
+    Program {
+        name: "price",
+        state: &[("price_s", "the link's price"), ("probability", "probability of a mark")],
+        object: include_bytes!(concat!(env!("OUT_DIR"), "/tc_price.bpf.o")),
+        told: price,
+    },
+    Program {
+        name: "avq",
+        state: &[
+            ("virtual_capacity_packets_per_s", "what serves the virtual queue"),
+            ("virtual_queue_packets", "the virtual queue after the last packet"),
+        ],
+        object: include_bytes!(concat!(env!("OUT_DIR"), "/tc_avq.bpf.o")),
+        told: avq,
+    },
+];
 
 /// A program and what it is told.
 #[derive(Debug, Clone)]
@@ -131,19 +147,31 @@ fn line(site: &aqm::Site, period_s: f64, marks: bool, law: &[i64]) -> Vec<i64> {
     [&[capacity, (period_s * 1e9).round() as i64, packet_and_marks], law].concat()
 }
 
-fn queue(scenario: &Scenario, words: Vec<i64>) -> Told {
+fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>) -> Told {
     let link = &scenario.links["device"];
     let mut parameters = vec![
-        ("link.rate".to_owned(), print_real(link.rate.0 as f64, penstock_law::parameter::Unit::BitPerSecond)),
+        ("link.rate".to_owned(), print_real(link.rate.0 as f64, Unit::BitPerSecond)),
         ("link.packet".to_owned(), format!("{} B", scenario.packet.wire.0)),
     ];
     parameters.extend(settings::shown(&link.aqm).into_iter().map(|(key, value)| (format!("aqm.{key}"), value)));
-    Told { words, parameters }
+    Told { words, start, parameters }
 }
 
 fn price(scenario: &Scenario) -> Result<Told, String> {
     let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
     let law: Price<Fix<32>> = Law::compile(values, &site)?;
-    let law = [law.target.0, law.period.0, law.ln_phi.0];
-    Ok(queue(scenario, line(&site, values.number("period"), true, &law)))
+    let words = line(&site, values.number("period"), true, &[law.target.0, law.period.0, law.ln_phi.0]);
+    Ok(queue(scenario, words, Vec::new()))
+}
+
+fn avq(scenario: &Scenario) -> Result<Told, String> {
+    let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
+    let law: Avq<Fix<32>> = Law::compile(values, &site)?;
+    if !law.bytes {
+        return Err("`aqm.bytes = false` counts packets, and at a device many travel as one: leave it out".to_owned());
+    }
+    let words = [law.gamma.0, law.alpha.0, law.buffer.0, law.mean_packet.0, i64::from(law.bytes)];
+    let start = law.start();
+    let words = line(&site, 0.0, values.switch("ecn"), &words);
+    Ok(queue(scenario, words, vec![start.virtual_capacity.0, start.virtual_queue.0]))
 }
