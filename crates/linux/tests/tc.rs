@@ -2,10 +2,20 @@
 //! where they are missing the tests say so and count as not run.
 
 mod frames;
+mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
+use std::env;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::Command;
+use std::time::Duration;
+
 use frames::{Ecn, Frame};
+use laboratory::bulk;
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter};
 use penstock_law::aqm::avq::Avq;
 use penstock_law::aqm::price::{Price, State};
 use penstock_law::aqm::{self, AQMS, Port};
@@ -13,7 +23,10 @@ use penstock_law::law::find;
 use penstock_law::parameter::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Fix, Law};
+use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
+use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Which};
+use penstock_linux::path::namespace::Namespace;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -78,16 +91,20 @@ fn price_decides_as_the_law_does() {
 /// AVQ over load that overflows its virtual queue and load that does not, with silence between: every packet's fate and the
 /// state after it, as the law in Rust has them.
 fn avq_decides_as_the_law_does() {
-    let trial = Trial::new(wanted("avq", &["link.rate=100 Mbit/s", "aqm.ecn=true"])).unwrap();
-    let mut values = Values::defaults(find(AQMS, "avq").unwrap().parameters);
-    values.set(&find(AQMS, "avq").unwrap().parameters[0], 1.0).unwrap();
+    let settings = ["link.rate=100 Mbit/s", "aqm.ecn=true", "aqm.buffer=10 packets", "aqm.alpha=2"];
+    let trial = Trial::new(wanted("avq", &settings)).unwrap();
+    let entry = find(AQMS, "avq").unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in [("ecn", 1.0), ("buffer", 10.0), ("alpha", 2.0)] {
+        values.set(entry.parameters.iter().find(|p| p.name == name).unwrap(), value).unwrap();
+    }
     let law: Avq<Q> = Law::compile(&values, &site()).unwrap();
     let mut state = law.start();
     let capacity = <Q as penstock_law::Number>::of(site().packets_per_s());
     let mut draw = Xoshiro256PlusPlus::seed_from_u64(2);
     let (start, mut since, mut marks) = (77_000_000_000_u64, 0, 0);
     for i in 0..40_000_u32 {
-        let gap = if i % 2000 < 1000 { draw.next_u64() % 120_000 } else { draw.next_u64() % 500_000 };
+        let gap = if i % 2000 < 1000 { draw.next_u64() % 60_000 } else { draw.next_u64() % 500_000 };
         since += if i % 4000 == 3999 { draw.next_u64() % 2_000_000_000 } else { gap };
         since = if i == 0 { 0 } else { since };
         let frame = Frame::udp6(Ecn::Ect1, 60 + (draw.next_u32() % 1400) as usize);
@@ -194,7 +211,7 @@ fn nonsense_is_counted_and_goes_on() {
         let mut draw = Xoshiro256PlusPlus::seed_from_u64(3);
         let (mut bytes, mut drops) = (0, 0);
         for i in 0..20_000_u64 {
-            let mut frame = vec![0; 14 + (draw.next_u32() % 300) as usize];
+            let mut frame = vec![0; 15 + (draw.next_u32() % 300) as usize];
             draw.fill_bytes(&mut frame);
             let kind = [0x0800_u16, 0x86dd, 0x0806, draw.next_u32() as u16][draw.next_u32() as usize % 4];
             frame[12..14].copy_from_slice(&kind.to_be_bytes());
@@ -268,7 +285,250 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
+/// Two ends and a wire between them, in network namespaces of their own that go with the test.
+struct Wire {
+    near: Namespace,
+    far: Namespace,
+}
+
+const DEVICE: &str = "penstock-t0";
+
+impl Wire {
+    fn new() -> Self {
+        let (near, far) = (Namespace::new().unwrap(), Namespace::new().unwrap());
+        let there = format!("/proc/{}/fd/{}", std::process::id(), far.as_fd().as_raw_fd());
+        let ecn = || std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1");
+        near.within(|| {
+            ecn()?;
+            ip(&format!("link add {DEVICE} type veth peer name {DEVICE} netns {there}"))?;
+            ip(&format!("addr add 10.99.0.1/24 dev {DEVICE}"))?;
+            ip(&format!("link set {DEVICE} up"))
+        })
+        .unwrap();
+        far.within(|| {
+            ecn()?;
+            ip(&format!("addr add 10.99.0.2/24 dev {DEVICE}"))?;
+            ip(&format!("link set {DEVICE} up"))
+        })
+        .unwrap();
+        Self { near, far }
+    }
+}
+
+fn ip(arguments: &str) -> io::Result<()> {
+    let ended = Command::new("ip").args(arguments.split(' ')).output()?;
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if ended.status.success() { Ok(()) } else { Err(io::Error::other(format!("ip {arguments}: {said}"))) }
+}
+
+/// A directory of pins for this process alone.
+fn pins() -> Pins {
+    Pins::at(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()))
+}
+
+fn request<'a>(name: &'a str, direction: Direction, settings: &'a [String]) -> Request<'a> {
+    Request { name, place: Place::Device { name: DEVICE, direction: Some(direction) }, settings }
+}
+
+fn said(settings: &[&str]) -> Vec<String> {
+    settings.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn figure(attached: &Attached, name: &str) -> f64 {
+    attached.figures.iter().find(|figure| figure.name == name).map_or(0.0, |figure| figure.value)
+}
+
+/// Packets that the receiving end's IP has counted with CE, segment by segment.
+fn ce_packets_in() -> io::Result<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
+    let mut lines = text.lines().filter(|line| line.starts_with("IpExt:"));
+    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let mut pairs = names.split_whitespace().zip(values.split_whitespace());
+    Ok(pairs.find(|(name, _)| *name == "InCEPkts").and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0))
+}
+
+/// One flow of TCP with ECN over a device with the program. Nothing else is in its way, so that its rate is what the marks
+/// leave it; the receiver counts as many packets with CE as the program has marked, and nothing is dropped.
+fn a_flow_is_held_by_marks(law: &str, settings: &[&str], direction: Direction) {
+    let (wire, pins, settings) = (Wire::new(), pins(), said(settings));
+    let side = if direction == Direction::Egress { &wire.near } else { &wire.far };
+    let here = |work: &(dyn Fn() -> Attached + Sync)| side.within(|| Ok(work())).unwrap();
+    here(&|| attach::attach(&pins, &request(law, direction, &settings)).unwrap());
+    let to = SocketAddrV4::new(Ipv4Addr::new(10, 99, 0, 2), 5000);
+    let rate = bulk(&wire.near, &wire.far, to, "reno", 5);
+    let attached = here(&|| attach::status(&pins).unwrap().pop().unwrap());
+    let ce = wire.far.within(ce_packets_in).unwrap();
+    let (seen, marked) = (figure(&attached, "packets_seen"), figure(&attached, "packets_marked"));
+    let pieces = figure(&attached, "pieces_seen");
+    println!(
+        "{law}, {direction:?}: {:.1} Mbit/s, {seen} packets in {pieces} pieces, {marked} marked, {ce} arrived with CE",
+        rate / 1e6
+    );
+    here(&|| {
+        attach::detach(&pins, Which::default()).unwrap();
+        attached.clone()
+    });
+    assert!(marked > 20.0 && marked < seen / 2.0, "{attached:?}");
+    assert_eq!((marked, figure(&attached, "packets_dropped_not_ect")), (ce, 0.0));
+    // Without marks this wire carries gigabits; the rate told is 100 Mbit/s.
+    assert!(rate > 20e6 && rate < 105e6, "{rate}");
+    let ended: f64 = attached.figures.iter().filter(|f| f.name.starts_with("packets_")).map(|f| f.value).sum();
+    assert_eq!(ended, 2.0 * seen);
+}
+
+fn price_holds_a_flow_on_its_way_out() {
+    a_flow_is_held_by_marks("price", &["link.rate=100 Mbit/s"], Direction::Egress);
+}
+
+fn price_holds_a_flow_on_its_way_in() {
+    a_flow_is_held_by_marks("price", &["link.rate=100 Mbit/s"], Direction::Ingress);
+}
+
+fn avq_holds_a_flow() {
+    a_flow_is_held_by_marks("avq", &["link.rate=100 Mbit/s", "aqm.ecn=true"], Direction::Egress);
+}
+
+/// What there is of our making in the kernel: links at devices, programs and maps.
+fn leftovers() -> Vec<String> {
+    let ours = |name: &str| ["books", "settings", "state", ".rodata.place"].iter().any(|map| name.ends_with(map));
+    let laws = tc::names();
+    let links = LinkInfoIter::default().filter(|link| matches!(link.info, LinkTypeInfo::Tcx(_)));
+    let programs =
+        ProgInfoIter::default().filter(|p| laws.iter().any(|law| p.name.to_string_lossy() == law.replace('-', "_")));
+    let maps = MapInfoIter::default().filter(|map| ours(&map.name.to_string_lossy()));
+    links
+        .map(|link| format!("link {}", link.id))
+        .chain(programs.map(|program| format!("program {}", program.id)))
+        .chain(maps.map(|map| format!("map {}", map.id)))
+        .collect()
+}
+
+/// What is there now and was not before; the kernel lets go of programs a little after they were detached.
+fn new_leftovers(before: &[String]) -> Vec<String> {
+    let mut new = Vec::new();
+    for _ in 0..100 {
+        new = leftovers();
+        new.retain(|what| !before.contains(what));
+        if new.is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    new
+}
+
+/// Twenty times attached, told other parameters, put in the place of another, and detached: nothing is left, nothing is lost
+/// on the way.
+fn what_is_detached_leaves_nothing() {
+    let (wire, pins, before) = (Wire::new(), pins(), leftovers());
+    for round in 0..20 {
+        let work = || {
+            let attach = |law, settings: &[&str]| {
+                attach::attach(&pins, &request(law, Direction::Egress, &said(settings))).unwrap()
+            };
+            let first = attach("price", &["link.rate=1 Gbit/s"]);
+            assert!(first.parameters.contains(&("aqm.target".to_owned(), "0.95".to_owned())), "{first:?}");
+            let again = attach("price", &["link.rate=1 Gbit/s", "aqm.target=0.5"]);
+            assert!(again.parameters.contains(&("aqm.target".to_owned(), "0.5".to_owned())), "{again:?}");
+            let other = attach("avq", &["link.rate=1 Gbit/s"]);
+            assert_eq!((other.name.as_str(), &other.place, &other.pin), ("avq", &first.place, &first.pin));
+            assert_eq!(attach::status(&pins).unwrap().len(), 1);
+            let wrong = attach::detach(&pins, Which { name: Some("price"), device: Some(DEVICE) }).unwrap_err();
+            assert!(wrong.to_string().contains("`price` is not attached"), "{wrong}");
+            assert_eq!(attach::detach(&pins, Which { name: Some("avq"), device: Some(DEVICE) }).unwrap().len(), 1);
+            Ok(())
+        };
+        wire.near.within(work).unwrap();
+        assert_eq!(new_leftovers(&before), Vec::<String>::new(), "round {round}");
+    }
+    assert!(pins.names().unwrap().is_empty() && !pins.path("x").parent().unwrap().exists());
+}
+
+/// A device that is not there, or a parameter out of range: refused, and nothing has changed.
+fn what_is_refused_changes_nothing() {
+    let (wire, pins, before) = (Wire::new(), pins(), leftovers());
+    let work = || {
+        let refuse = |device: &str, law: &str, settings: &[&str]| {
+            let settings = said(settings);
+            let place = Place::Device { name: device, direction: None };
+            attach::attach(&pins, &Request { name: law, place, settings: &settings }).unwrap_err()
+        };
+        for (device, law, settings, what) in [
+            ("eth9", "price", &["link.rate=1 Gbit/s"][..], "there is no device `eth9` here; there are"),
+            (DEVICE, "price", &["link.rate=1 Gbit/s", "aqm.target=2"], "outside the range"),
+            (DEVICE, "prize", &["link.rate=1 Gbit/s"], "`prize`"),
+        ] {
+            let error = refuse(device, law, settings);
+            assert!(matches!(error, Error::Input(_)) && error.to_string().contains(what), "{error}");
+        }
+        Ok(())
+    };
+    wire.near.within(work).unwrap();
+    assert!(pins.names().unwrap().is_empty() && new_leftovers(&before).is_empty());
+}
+
+/// A device that goes takes the program with it; the pin says so, and can be detached.
+fn a_device_that_is_gone_is_told_of() {
+    let (wire, pins) = (Wire::new(), pins());
+    let work = || {
+        let settings = said(&["link.rate=1 Gbit/s"]);
+        attach::attach(&pins, &request("price", Direction::Egress, &settings)).unwrap();
+        ip(&format!("link del {DEVICE}"))?;
+        let attached = attach::status(&pins).unwrap().pop().unwrap();
+        assert!(attached.notes.iter().any(|note| note.contains("the device is gone")), "{attached:?}");
+        assert_eq!(attach::detach(&pins, Which::default()).unwrap().len(), 1);
+        Ok(())
+    };
+    wire.near.within(work).unwrap();
+    assert!(pins.names().unwrap().is_empty());
+}
+
+/// Attaches and replaces again and again, until it is killed. Only where the test below has said so.
+const KILLED: &str = "PENSTOCK_TEST_TO_BE_KILLED";
+
+fn attach_until_killed(folder: &str) -> ! {
+    let pins = Pins::at(folder);
+    loop {
+        for law in ["price", "avq"] {
+            attach::attach(&pins, &request(law, Direction::Egress, &said(&["link.rate=1 Gbit/s"]))).unwrap();
+        }
+        attach::detach(&pins, Which::default()).unwrap();
+    }
+}
+
+/// Kills at random moments leave the device with a program that works and can be detached, or with none.
+fn a_kill_leaves_the_old_state_or_the_new_one() {
+    let (wire, pins, before) = (Wire::new(), pins(), leftovers());
+    let mut draw = Xoshiro256PlusPlus::seed_from_u64(std::process::id().into());
+    let folder = pins.path("x").parent().unwrap().display().to_string();
+    let mut found = 0;
+    for _ in 0..20 {
+        let start = || Command::new(env::current_exe()?).env(KILLED, &folder).spawn();
+        let mut child = wire.near.within(start).unwrap();
+        std::thread::sleep(Duration::from_micros(20_000 + draw.next_u64() % 200_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let work = || {
+            let attached = attach::status(&pins).unwrap();
+            assert!(attached.len() <= 1, "{attached:?}");
+            for one in &attached {
+                assert!(one.parameters.contains(&("link.rate".to_owned(), "1 Gbit/s".to_owned())), "{one:?}");
+                assert!(one.notes.is_empty(), "{one:?}");
+            }
+            found += attached.len();
+            attach::detach(&pins, Which::default()).unwrap();
+            Ok(())
+        };
+        wire.near.within(work).unwrap();
+        assert_eq!(new_leftovers(&before), Vec::<String>::new());
+    }
+    println!("kills: {found} of 20 left a program behind, all of them whole");
+}
+
 fn main() {
+    if let Ok(folder) = env::var(KILLED) {
+        attach_until_killed(&folder);
+    }
     let missing = tc::missing().first().map(ToString::to_string);
     optional::run(
         &[
@@ -281,6 +541,13 @@ fn main() {
             ("parameters_change_while_it_runs", parameters_change_while_it_runs),
             ("what_a_packet_costs_is_told", what_a_packet_costs_is_told),
             ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+            ("price_holds_a_flow_on_its_way_out", price_holds_a_flow_on_its_way_out),
+            ("price_holds_a_flow_on_its_way_in", price_holds_a_flow_on_its_way_in),
+            ("avq_holds_a_flow", avq_holds_a_flow),
+            ("what_is_detached_leaves_nothing", what_is_detached_leaves_nothing),
+            ("what_is_refused_changes_nothing", what_is_refused_changes_nothing),
+            ("a_device_that_is_gone_is_told_of", a_device_that_is_gone_is_told_of),
+            ("a_kill_leaves_the_old_state_or_the_new_one", a_kill_leaves_the_old_state_or_the_new_one),
         ],
         missing.as_deref(),
     );
