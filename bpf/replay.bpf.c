@@ -59,5 +59,7 @@ REPLAY(price)
 REPLAY(avq)
 REPLAY(ccp)
 REPLAY(ccpd)
+REPLAY(bat)
+REPLAY(clcc)
 
 char _license[] SEC("license") = "Dual BSD/GPL";

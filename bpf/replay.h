@@ -9,31 +9,38 @@
 #define PENSTOCK_REPLAY_H
 
 #include "law/avq.h"
+#include "law/bat.h"
 #include "law/ccp.h"
+#include "law/clcc.h"
 #include "law/fast.h"
 #include "law/leadlag.h"
 #include "law/price.h"
 
 struct replay_slot {
 	union {
-		__s64 words[8];
+		__s64 words[28];
 		struct fast_params fast;
 		struct leadlag_params leadlag;
 		struct price_params price;
 		struct avq_params avq;
 		struct ccp_params ccp;
+		struct bat_params bat;
+		struct clcc_params clcc;
 	} params;
 	union {
-		__s64 words[4];
+		__s64 words[13];
 		struct fast fast;
 		struct leadlag leadlag;
 		struct price price;
 		struct avq avq;
 		struct ccp ccp;
+		struct bat bat;
+		struct clcc clcc;
 	} state;
 	union {
 		__s64 words[6];
 		struct ccp_path ccp;
+		struct clcc_port clcc;
 	} seen;
 	__u64 event;
 };
@@ -112,6 +119,25 @@ static inline void replay_ccpd(struct replay_slot *slot)
 static inline void replay_ccp(struct replay_slot *slot)
 {
 	replay_ccpd(slot);
+}
+
+static inline void replay_bat(struct replay_slot *slot)
+{
+	switch (slot->event) {
+	case 0:
+		bat_tick(&slot->params.bat, &slot->state.bat, slot->seen.words[0],
+			 slot->seen.words[1]);
+		break;
+	}
+}
+
+static inline void replay_clcc(struct replay_slot *slot)
+{
+	switch (slot->event) {
+	case 0:
+		clcc_tick(&slot->params.clcc, &slot->state.clcc, &slot->seen.clcc);
+		break;
+	}
 }
 
 #endif

@@ -7,8 +7,6 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-Wno-unused-parameter"];
-/// Below bpf/, without .bpf.c; the object of `tc/price` is `tc_price.bpf.o`.
-const PROGRAMS: &[&str] = &["tc/avq", "tc/price"];
 const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
 
 fn main() {
@@ -19,23 +17,40 @@ fn main() {
     natively(bpf);
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let replays = [("replay".to_owned(), "replay", None), ("replay_slip".to_owned(), "replay", Some(SLIP))];
-    let objects = replays.into_iter().chain(PROGRAMS.iter().map(|path| (path.replace('/', "_"), *path, None)));
+    let mut objects = vec![
+        (bpf.join("replay.bpf.c"), None, "replay".to_owned()),
+        (bpf.join("replay.bpf.c"), Some(SLIP), "replay_slip".to_owned()),
+    ];
+    for room in ["cc", "tc"] {
+        for source in programs(&bpf.join(room)) {
+            let stem = source.file_name().and_then(|name| name.to_str()?.strip_suffix(".bpf.c"));
+            let object = format!("{room}_{}", stem.expect("that is how they were found"));
+            objects.push((source, None, object));
+        }
+    }
+    let object = |name: &str| out.join(name).with_extension("bpf.o");
     match Clang::find() {
         Ok(clang) => {
-            for (name, source, define) in objects {
-                let object = out.join(name).with_extension("bpf.o");
-                clang.compile(&bpf.join(source).with_extension("bpf.c"), bpf, define, &object);
+            for (source, define, name) in &objects {
+                clang.compile(source, bpf, *define, &object(name));
             }
         }
         Err((what, remedy)) => {
             println!("cargo::rustc-env=PENSTOCK_MISSING={what}");
             println!("cargo::rustc-env=PENSTOCK_REMEDY={remedy}");
-            for (name, ..) in objects {
-                fs::write(out.join(name).with_extension("bpf.o"), []).expect("OUT_DIR can be written");
+            for (.., name) in &objects {
+                fs::write(object(name), []).expect("OUT_DIR can be written");
             }
         }
     }
+}
+
+/// The BPF programs of a room, by name; none where there is no such room.
+fn programs(room: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(room).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found: Vec<PathBuf> = entries.filter(|path| path.to_str().is_some_and(|p| p.ends_with(".bpf.c"))).collect();
+    found.sort();
+    found
 }
 
 /// One library for each way of compiling the same text; `native.c` says what the suffix is for.
@@ -90,6 +105,16 @@ impl Clang {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g"]);
+        // The registers that a program is called with are named by processor.
+        let processor = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+        let processor = match processor.as_str() {
+            "x86_64" => "x86",
+            "aarch64" => "arm64",
+            "riscv64" => "riscv",
+            "s390x" => "s390",
+            other => other,
+        };
+        command.arg(format!("-D__TARGET_ARCH_{processor}"));
         for folder in &self.system {
             command.args(["-idirafter", folder]);
         }

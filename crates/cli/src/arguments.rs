@@ -428,6 +428,17 @@ pub(crate) enum Linux {
         #[command(flatten)]
         pins: Pinned,
     },
+    /// Print what an attached controller answers to each acknowledgement, as CSV; it must be attached with --trace
+    Trace {
+        /// The controller
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// For how long, as in "10 s"; until Ctrl-C unless given
+        #[arg(long, value_name = "TIME")]
+        time: Option<String>,
+        #[command(flatten)]
+        pins: Pinned,
+    },
     /// Take laws out of this kernel again; connections that have one keep it until they end
     Detach {
         /// The law; all of them unless given

@@ -21,6 +21,7 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
         Linux::Replay { vectors } => kernel::replay(vectors.as_deref()),
         Linux::Attach(arguments) => attach::attach(arguments),
         Linux::Status { json, prometheus, pins } => attach::status(pins, *json, *prometheus),
+        Linux::Trace { name, time, pins } => attach::trace(pins, name, time.as_deref()),
         Linux::Detach { name, device, pins } => attach::detach(pins, name.as_deref(), device.as_deref()),
     }
 }

@@ -2,7 +2,7 @@
 
 mod aimd;
 pub mod avq;
-mod bat;
+pub mod bat;
 pub mod clcc;
 mod codel;
 mod droptail;

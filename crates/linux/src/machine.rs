@@ -31,9 +31,15 @@ const CAP_BPF: u32 = 39;
 ///
 /// A kernel may still refuse for reasons of its own; [`replay::in_kernel`](crate::replay::in_kernel) then says which.
 pub fn missing() -> Vec<Missing> {
+    missing_from(OLDEST, "the first with bpf_loop")
+}
+
+/// The same where an older kernel than `oldest` will not do; `what` that one is.
+pub(crate) fn missing_from(oldest: (u32, u32), what: &str) -> Vec<Missing> {
     let mut missing = Vec::new();
     missing.extend(missing_from_build());
-    missing.extend(older_than(OLDEST, "the first with bpf_loop"));
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    missing.extend(too_old(release.trim(), oldest, what));
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     missing.extend(not_allowed(&status));
     missing
@@ -91,20 +97,14 @@ fn missing_from_build() -> Option<Missing> {
     Some(Missing::new(what, option_env!("PENSTOCK_REMEDY").unwrap_or_default()))
 }
 
-/// Whether this kernel is older than the first that has something.
-pub(crate) fn older_than(first: (u32, u32), with: &str) -> Option<Missing> {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    too_old(release.trim(), first, with)
-}
-
-fn too_old(release: &str, first: (u32, u32), with: &str) -> Option<Missing> {
+fn too_old(release: &str, oldest: (u32, u32), what: &str) -> Option<Missing> {
     let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
         return Some(Missing::new("the kernel does not say its version", "run on Linux, with /proc mounted"));
     };
-    let (least_major, least_minor) = first;
-    ((major, minor) < first).then(|| {
-        let what = format!("kernel {release} is older than {least_major}.{least_minor}, {with}");
+    let (least_major, least_minor) = oldest;
+    ((major, minor) < oldest).then(|| {
+        let what = format!("kernel {release} is older than {least_major}.{least_minor}, {what}");
         Missing::new(what, "run a newer kernel")
     })
 }

@@ -37,6 +37,12 @@ void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 		case 5:
 			replay_ccpd(&slots[i]);
 			break;
+		case 6:
+			replay_bat(&slots[i]);
+			break;
+		case 7:
+			replay_clcc(&slots[i]);
+			break;
 		}
 	}
 }

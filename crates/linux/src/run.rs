@@ -1,6 +1,7 @@
 //! Scenarios on this machine's own TCP, over the emulated path.
 
 mod datagrams;
+mod laws;
 mod plan;
 mod receiver;
 mod report;
@@ -37,6 +38,8 @@ struct Measured {
     sent: Sent,
     /// How far sources of datagrams were behind at the end.
     behind: Time,
+    /// What the laws that were registered for it have cost.
+    costs: Vec<String>,
 }
 
 /// Two runs at once would disturb each other.
@@ -74,6 +77,8 @@ impl World for Linux {
 }
 
 fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+    // Routes name them, so that they come first; they are gone when this returns, however it does.
+    let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
     let laid = Laid::new(scenario, &plan.habits)?;
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
@@ -139,7 +144,7 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     if asked_to_stop {
         return Err(RunError::Stopped);
     }
-    Ok(Measured { plan, outcome, bound, sent, behind })
+    Ok(Measured { plan, outcome, bound, sent, behind, costs: registered.costs() })
 }
 
 /// What a thread gave; its panic is ours.

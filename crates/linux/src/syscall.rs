@@ -4,11 +4,11 @@
 #![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-use libbpf_rs::{AsRawLibbpf, Link, libbpf_sys};
+use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
 
 /// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
@@ -158,5 +158,27 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
                 libc::_exit(1);
             }
         }
+    }
+}
+
+/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own.
+pub(crate) fn replace_struct_ops(link: &Link, map: &Map<'_>) -> io::Result<()> {
+    // SAFETY: both are alive, and libbpf keeps neither pointer.
+    let result =
+        unsafe { libbpf_sys::bpf_link__update_map(link.as_libbpf_object().as_ptr(), map.as_libbpf_object().as_ptr()) };
+    if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(()) }
+}
+
+/// `BPF_ENABLE_STATS` of linux/bpf.h.
+const ENABLE_STATS: libc::c_int = 32;
+
+/// Has the kernel count how often programs run and how long, while the result lives.
+pub(crate) fn count_run_times() -> io::Result<OwnedFd> {
+    const RUN_TIME: u32 = 0;
+    // SAFETY: the kernel reads four bytes and keeps no pointer; what it returns is a new descriptor, or negative.
+    unsafe {
+        let kind = RUN_TIME;
+        let fd = Errno::result(libc::syscall(libc::SYS_bpf, ENABLE_STATS, &raw const kind, size_of::<u32>()))?;
+        Ok(OwnedFd::from_raw_fd(fd as libc::c_int))
     }
 }

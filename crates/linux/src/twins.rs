@@ -4,8 +4,10 @@
 //! laws stand in the same order in both languages.
 
 use penstock_law::aqm::avq::{self, Avq};
+use penstock_law::aqm::bat::{self, Alone, Bat};
+use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
-use penstock_law::aqm::{self, AQMS, Port};
+use penstock_law::aqm::{self, AQMS, Class, Port};
 use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
@@ -15,7 +17,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fix, Law, Values};
 
 /// Most parameters, words of state and measurements that a twin has.
-pub const MOST: Words<usize> = Words { params: 8, state: 4, seen: 6 };
+pub const MOST: Words<usize> = Words { params: 28, state: 13, seen: 6 };
 
 /// Something for each of the three kinds of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +48,8 @@ pub struct Call {
 pub struct Twin {
     /// Its name in scenarios and of its files: `bpf/law/NAME.h`, `vectors/NAME.txt`.
     pub name: &'static str,
-    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits, and in
-    /// parameters and state switches: 0 or 1.
+    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits, switches of 0
+    /// or 1, or choices from 0.
     pub words: Words<&'static [&'static str]>,
     /// Names of the events, in order.
     pub events: &'static [&'static str],
@@ -126,10 +128,79 @@ pub const TWINS: &[Twin] = &[
         program: "run_ccpd",
         rust: ccp::<true>,
     },
+    Twin {
+        name: "bat",
+        words: Words {
+            params: BAT_PARAMS,
+            state: &["transmit_q32", "offered_q32", "excess_q32", "queue_before_q32"],
+            seen: &["queue_q32", "arrived_q32"],
+        },
+        events: &["tick"],
+        program: "run_bat",
+        rust: bat,
+    },
+    Twin {
+        name: "clcc",
+        words: Words {
+            params: CLCC_PARAMS,
+            state: &[
+                "transmit_q32",
+                "offered_q32",
+                "excess_q32",
+                "queue_before_q32",
+                "decrease_q32",
+                "ratio_q32",
+                "error_q32",
+                "error_before_q32",
+                "arrived_so_far_q32",
+                "all_arrived_so_far_q32",
+                "departed_so_far_q32",
+                "all_departed_so_far_q32",
+                "since",
+            ],
+            seen: &["queue_q32", "arrived_q32", "capacity_q32", "departed_q32", "all_arrived_q32", "all_departed_q32"],
+        },
+        events: &["tick"],
+        program: "run_clcc",
+        rust: clcc,
+    },
 ];
 
 const CCP_STATE: &[&str] = &["window_q32", "ssthresh_q32", "slow_start", "recovers"];
 const CCP_SEEN: &[&str] = &["buffer_q32", "level_q32", "in_flight_q32", "earlier_q32", "earlier_s_q32", "packets"];
+
+const CLCC_PARAMS: &[&str] = &[
+    "interval_q32",
+    "coarse_q32",
+    "low_q32",
+    "high_q32",
+    "gain_q32",
+    "rate_q32",
+    "floor_q32",
+    "ceiling_q32",
+    "increase_q32",
+    "decrease_q32",
+    "beta_near_q32",
+    "beta_between_q32",
+    "beta_far_q32",
+    "edge_near_q32",
+    "edge_far_q32",
+    "b1_q32",
+    "b2_q32",
+    "period_q32",
+    "left_q32",
+    "least_others_q32",
+    "share_q32",
+    "reference_q32",
+    "most_ratio_q32",
+    "least_q32",
+    "bound",
+    "preemption",
+    "steered",
+    "intervals",
+];
+/// CLCC's inner law.
+const BAT_PARAMS: &[&str] = CLCC_PARAMS.split_at(10).0;
 
 /// The twin of the law `name`, if it has one.
 pub fn twin(name: &str) -> Option<&'static Twin> {
@@ -162,7 +233,7 @@ fn fast(call: &Call) -> [i64; MOST.state] {
 }
 
 fn leadlag(call: &Call) -> [i64; MOST.state] {
-    let [step, weight, gain, cap, scale, least, most, ln2] = call.params.map(Fix::<32>);
+    let [step, weight, gain, cap, scale, least, most, ln2, ..] = call.params.map(Fix::<32>);
     let [price_s, base_rtt_s, ..] = call.seen.map(Fix);
     let mut law: LeadLag<Fix<32>> = compiled(CONTROLLERS, "leadlag", &SENDER);
     (law.step, law.weight, law.gain, law.cap) = (step, weight, gain, cap);
@@ -192,7 +263,7 @@ fn avq(call: &Call) -> [i64; MOST.state] {
     let mut law: Avq<Fix<32>> = compiled(AQMS, "avq", &PORT);
     (law.gamma, law.alpha, law.buffer, law.mean_packet) = (gamma, alpha, buffer, mean_packet);
     law.bytes = call.params[4] != 0;
-    let [virtual_capacity, virtual_queue, last_s, _] = call.state.map(Fix);
+    let [virtual_capacity, virtual_queue, last_s, ..] = call.state.map(Fix);
     let mut state = avq::State { virtual_capacity, virtual_queue, last_s, overflowed: call.state[3] != 0 };
     let event = [aqm::Event::Arrival { bytes: call.seen[0] as u32, idle: 0 }][call.event];
     law.on(&mut state, event, &Port { capacity, now_s, ..Port::nothing() });
@@ -211,4 +282,68 @@ fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
     let [buffer, level, in_flight, earlier, earlier_s, _] = call.seen.map(Fix);
     law.on(&mut state, event, &Path { buffer, level, in_flight, earlier, earlier_s, ..Path::unknown() });
     words([state.window.0, state.ssthresh.0, i64::from(state.slow_start), i64::from(state.recovers)])
+}
+
+/// Puts BAT's words, of one class, in the place of what was compiled.
+fn set_bat(law: &mut Bat<Fix<32>>, params: &[i64; MOST.params]) {
+    let [interval, coarse, low, high, gain, rate, floor, ceiling, increase, decrease, ..] = params.map(Fix::<32>);
+    (law.interval, law.coarse, law.low, law.high) = (interval, coarse, low, high);
+    (law.gain, law.rate) = (gain, rate);
+    law.classes = vec![bat::Constants { floor, ceiling, increase, decrease }];
+}
+
+fn bat_state(state: &[i64; MOST.state]) -> bat::State<Fix<32>> {
+    let [transmit, offered, excess, queue, ..] = state.map(Fix);
+    bat::State { transmit, offered, excess, class: 0, queue }
+}
+
+fn bat(call: &Call) -> [i64; MOST.state] {
+    let mut law: Alone<Bat<Fix<32>>> = compiled(AQMS, "bat", &PORT);
+    set_bat(&mut law.0, &call.params);
+    let mut state = bat_state(&call.state);
+    let [queue, arrived, ..] = call.seen.map(Fix);
+    law.on(&mut state, [aqm::Event::Tick][call.event], &Port { queue, arrived, ..Port::nothing() });
+    words([state.transmit, state.offered, state.excess, state.queue].map(|x| x.0))
+}
+
+fn clcc(call: &Call) -> [i64; MOST.state] {
+    let share = Class { share: Some(0.5), ..Class::FREE };
+    let site = aqm::Site { classes: vec![share, Class::FREE], ..PORT };
+    let mut law: Clcc<Fix<32>, Bat<Fix<32>>> = compiled(AQMS, "clcc", &site);
+    set_bat(&mut law.inner, &call.params);
+    let p = call.params.map(Fix::<32>);
+    law.steering.outer.beta = [p[10], p[11], p[12]];
+    law.steering.outer.edges = [p[13], p[14]];
+    law.steering.outer.before = [p[15], p[16]];
+    (law.steering.period, law.steering.left, law.steering.least_others) = (p[17], p[18], p[19]);
+    let own = Steered { share: p[20], reference: p[21], most_ratio: p[22], least: p[23], floor: p[6] };
+    law.steering.bound = call.params[24] != 0;
+    law.steering.preemption = match call.params[25] {
+        0 => Preemption::Hold,
+        1 => Preemption::Decay,
+        _ => Preemption::None,
+    };
+    law.steering.steered = vec![(call.params[26] != 0).then_some(own)];
+    law.intervals = call.params[27] as u32;
+    let s = call.state.map(Fix);
+    let mut state = clcc::State {
+        inner: bat_state(&call.state),
+        decrease: s[4],
+        ratio: s[5],
+        errors: [s[6], s[7]],
+        sums: Sums { arrived: s[8], all_arrived: s[9], departed: s[10], all_departed: s[11] },
+        since: call.state[12] as u32,
+    };
+    let [queue, arrived, capacity, departed, all_arrived, all_departed] = call.seen.map(Fix);
+    let seen = Port { queue, arrived, capacity, departed, all_arrived, all_departed, ..Port::nothing() };
+    law.on(&mut state, [aqm::Event::Tick][call.event], &seen);
+    let clcc::State { inner, decrease, ratio, errors, since, sums } = state;
+    let Sums { arrived, all_arrived, departed, all_departed } = sums;
+    let [inner_words, outer] =
+        [[inner.transmit, inner.offered, inner.excess, inner.queue], [decrease, ratio, errors[0], errors[1]]];
+    let sums = [arrived, all_arrived, departed, all_departed];
+    let numbers = [inner_words, outer, sums].into_iter().flatten().map(|x| x.0);
+    let mut after = [0; MOST.state];
+    after.iter_mut().zip(numbers.chain([i64::from(since)])).for_each(|(into, word)| *into = word);
+    after
 }

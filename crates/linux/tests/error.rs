@@ -4,8 +4,10 @@
 //! arithmetic of the step alone.
 
 use penstock_law::aqm::avq::{self, Avq};
+use penstock_law::aqm::bat::{self, Aimd, Alone, Bat};
+use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
-use penstock_law::aqm::{self, AQMS, Port};
+use penstock_law::aqm::{self, AQMS, Class, Port};
 use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
@@ -266,4 +268,159 @@ fn an_acknowledgement_of_ccpd() {
         assert_eq!((got.slow_start, got.recovers), (truth.slow_start, truth.recovers));
     }
     println!("ccpd: solved {:.2}, as printed {:.2} of the bounds", worst[0].0, worst[1].0);
+}
+
+fn bat_line<N: Number>(law: &mut Bat<N>, constants: [Q; 10], of: fn(Q) -> N) {
+    let [interval, coarse, low, high, gain, rate, floor, ceiling, increase, decrease] = constants.map(of);
+    (law.interval, law.coarse, law.low, law.high, law.gain, law.rate) = (interval, coarse, low, high, gain, rate);
+    law.classes = vec![bat::Constants { floor, ceiling, increase, decrease }];
+}
+
+/// After an interval: what the class offers within 1/2 unit and the average of the signal too, since a quotient and a
+/// product round once; the probability within 1 unit where it rises, and within 1.5 + decrease / rate units where it falls,
+/// since what is offered is multiplied by the one and divided by the other. Decisions differ only where what is served is
+/// as near to a contract.
+#[test]
+fn a_tick_of_bat() {
+    let values = Values::defaults(find(AQMS, "bat").unwrap().parameters);
+    let mut fixed: Alone<Bat<Q>> = Alone::compile(&values, &PORT).unwrap();
+    let mut real: Alone<Bat<f64>> = Alone::compile(&values, &PORT).unwrap();
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(7));
+    let (mut transmit, mut offered, mut excess) = (Worst::default(), Worst::default(), Worst::default());
+    for i in 0..200_000 {
+        let rate = draw.log(1.0, 1e5);
+        let interval = draw.log(1e-3, 1.0);
+        let floor = if i % 2 == 0 { Q::of(-1.0) } else { rate * draw.log(1e-3, 1.0) };
+        let ceiling = if i % 3 == 0 { Q::of(f64::INFINITY) } else { rate * draw.log(1e-3, 1.0) };
+        let (low, coarse) = (draw.log(0.1, 1e3), draw.log(1e-6, 1.0));
+        let [increase, decrease, gain] = [draw.log(1e-6, 1.0), draw.log(1e-6, 1e3), draw.log(1e-6, 1.0)];
+        let constants = [interval, coarse, low, low + low, gain, rate, floor, ceiling, increase, decrease];
+        bat_line(&mut fixed.0, constants, |x| x);
+        bat_line(&mut real.0, constants, Q::value);
+        let [share, average] = [draw.log(1e-6, 1.0), draw.log(1e-6, 1.0)];
+        let (queue, before) = (draw.log(0.1, 2e3), draw.log(0.1, 2e3));
+        let zero = Q::of(0.0);
+        let mut got = bat::State { transmit: share, offered: zero, excess: average, class: 0, queue: before };
+        let mut truth = bat::State {
+            transmit: share.value(),
+            offered: 0.0,
+            excess: average.value(),
+            class: 0,
+            queue: before.value(),
+        };
+        let arrived = rate * interval * draw.log(1e-3, 10.0);
+        fixed.on(&mut got, aqm::Event::Tick, &Port { queue, arrived, ..Port::nothing() });
+        let seen = Port { queue: queue.value(), arrived: arrived.value(), ..Port::nothing() };
+        real.on(&mut truth, aqm::Event::Tick, &seen);
+        offered.see("offered", got.offered, truth.offered, 0.5 + noise(truth.offered));
+        excess.see("excess", got.excess, truth.excess, 0.5 + noise(1.0));
+        let served = share.value() * truth.offered;
+        let near = |contract: Q| (served - contract.value()).abs() / UNIT < 1.0 + noise(served);
+        if !near(floor) && !near(ceiling) {
+            let allowed = 1.5 + decrease.value() / rate.value() + noise(10.0 * decrease.value().max(1.0));
+            transmit.see("transmit", got.transmit, truth.transmit, allowed);
+        }
+    }
+    println!("bat: transmit {:.2}, offered {:.2}, excess {:.2} of the bounds", transmit.0, offered.0, excess.0);
+}
+
+/// After a period: served and others are off by half a unit; so the ratio, of others not below a packet a second, by
+/// (1 + ratio) / 2 / others + 1/2 units, the error by that over the reference and 1/2, and the decrease by beta times that
+/// and the rounding of three products, times itself, and 1/2. At an edge between two zones of beta nothing is claimed.
+#[test]
+fn a_period_of_clcc() {
+    let share = Class { share: Some(0.5), ..Class::FREE };
+    let site = aqm::Site { classes: vec![share, Class::FREE], ..PORT };
+    let values = Values::defaults(find(AQMS, "clcc").unwrap().parameters);
+    let mut fixed: Clcc<Q, Bat<Q>> = Clcc::compile(&values, &site).unwrap();
+    let mut real: Clcc<f64, Bat<f64>> = Clcc::compile(&values, &site).unwrap();
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(8));
+    let (mut ratio, mut decrease, mut moved) = (Worst::default(), Worst::default(), 0);
+    for i in 0..100_000 {
+        let rate = draw.log(100.0, 1e5);
+        let zero = Q::of(0.0);
+        let most = Q::of(f64::INFINITY);
+        let constants =
+            [0.004, 0.0625, 1.0, 2.0, 0.125].map(Q::of).into_iter().chain([rate, Q::of(-1.0), most, zero, zero]);
+        let constants: Vec<Q> = constants.collect();
+        let constants: [Q; 10] = constants.try_into().unwrap();
+        bat_line(&mut fixed.inner, constants, |x| x);
+        bat_line(&mut real.inner, constants, Q::value);
+        let beta = [-draw.log(1e-3, 0.999), -draw.log(1e-3, 0.999), -draw.log(1e-3, 0.999)];
+        let before = [Q::of(draw.between(-1.0, 1.0)), Q::of(draw.between(-1.0, 1.0))];
+        let near = draw.log(1e-3, 0.5);
+        let (edges, period) = ([near, near + draw.log(1e-3, 1.0)], draw.log(0.01, 10.0));
+        let part = draw.log(0.01, 0.9);
+        let reference = part / (Q::of(1.0) - part);
+        let most_ratio = Q::of(100.0) * reference;
+        let own = Steered { share: part, reference, most_ratio, least: Q::of(3e-5), floor: zero };
+        let f = |x: Q| x.value();
+        let rule = [Preemption::Hold, Preemption::Decay, Preemption::None][i % 3];
+        (fixed.steering.outer.beta, real.steering.outer.beta) = (beta, beta.map(f));
+        (fixed.steering.outer.edges, real.steering.outer.edges) = (edges, edges.map(f));
+        (fixed.steering.outer.before, real.steering.outer.before) = (before, before.map(f));
+        (fixed.steering.period, real.steering.period) = (period, f(period));
+        (fixed.steering.least_others, real.steering.least_others) = (Q::of(1.0), 1.0);
+        (fixed.steering.preemption, real.steering.preemption) = (rule, rule);
+        (fixed.steering.bound, real.steering.bound) = (i % 2 == 0, i % 2 == 0);
+        fixed.steering.steered = vec![Some(own)];
+        let plain = Steered {
+            share: f(part),
+            reference: f(reference),
+            most_ratio: f(most_ratio),
+            least: f(own.least),
+            floor: 0.0,
+        };
+        real.steering.steered = vec![Some(plain)];
+        (fixed.intervals, real.intervals) = (1, 1);
+        let (start, errors) = (draw.log(1e-4, 1.0), [0; 2].map(|_| Q::of(draw.between(-3.0, 1.0))));
+        let mut got = clcc::State {
+            inner: bat::State::of(0),
+            decrease: start,
+            ratio: zero,
+            errors,
+            since: 0,
+            sums: Sums { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero },
+        };
+        let mut truth = clcc::State {
+            inner: bat::State::of(0),
+            decrease: f(start),
+            ratio: 0.0,
+            errors: errors.map(f),
+            since: 0,
+            sums: Sums { arrived: 0.0, all_arrived: 0.0, departed: 0.0, all_departed: 0.0 },
+        };
+        let all_departed = rate * period * draw.log(0.1, 1.0);
+        let departed = all_departed * draw.log(1e-3, 0.99);
+        let arrived = departed * draw.log(1.0, 10.0);
+        let all_arrived = all_departed * draw.log(1.0, 10.0);
+        let seen = Port { capacity: rate, arrived, departed, all_arrived, all_departed, ..Port::nothing() };
+        let plain = Port {
+            capacity: f(rate),
+            arrived: f(arrived),
+            departed: f(departed),
+            all_arrived: f(all_arrived),
+            all_departed: f(all_departed),
+            ..Port::nothing()
+        };
+        fixed.on(&mut got, aqm::Event::Tick, &seen);
+        real.on(&mut truth, aqm::Event::Tick, &plain);
+        let others = f64::max(1.0, (plain.all_departed - plain.departed) / f(period));
+        let ratio_off = f64::midpoint(1.0, truth.ratio) / others + 0.5 + noise(10.0 * truth.ratio);
+        ratio.see("ratio", got.ratio, truth.ratio, ratio_off);
+        let error_off = ratio_off / f(reference) + 0.5;
+        let size = truth.errors[0].abs();
+        let clear = edges.iter().all(|edge| (size - f(*edge)).abs() / UNIT > error_off + 1.0);
+        if clear && (plain.arrived / f(period) / (f(rate) * f(part)) - 1.0).abs() > 1e-6 {
+            let steepest = beta.iter().map(|beta| f(*beta).abs()).fold(0.0, f64::max);
+            let allowed = f(start) * (steepest * error_off + 1.5) + 0.5 + noise(100.0);
+            let bound = f(rate) / (plain.all_arrived / f(period));
+            let allowed = if real.steering.bound { allowed + bound } else { allowed };
+            decrease.see("decrease", got.decrease, truth.decrease, allowed);
+            moved += usize::from(truth.decrease != f(start));
+        }
+    }
+    assert!(moved > 50_000, "{moved}");
+    assert_eq!(fixed.inner.interval_s(), real.inner.interval_s());
+    println!("clcc: ratio {:.2}, decrease {:.2} of the bounds", ratio.0, decrease.0);
 }

@@ -85,6 +85,17 @@ fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) -> Outcome {
             "17179869184 0 0 0",
             "17179869183 0 0 0",
         ),
+        "bat" => (
+            "params 4294967296 4294967296 0 0 0 4294967296 -1 9223372036854775807 0 0\ntick 9 0 0 0 1 3 ->",
+            "9 3 0 1",
+            "9 4 0 1",
+        ),
+        "clcc" => (
+            "params 4294967296 0 0 0 0 4294967296 -1 9223372036854775807 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 2\n\
+             tick 9 0 0 0 7 0 0 0 1 2 3 4 0 1 3 0 10 20 30 ->",
+            "9 3 0 1 7 0 0 0 4 22 13 34 1",
+            "9 3 0 1 7 0 0 0 4 22 13 34 2",
+        ),
         other => return Outcome::Failed(format!("write a vector of `{other}`")),
     };
     let replay = |after: &str, mismatches: usize| {

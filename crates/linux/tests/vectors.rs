@@ -97,7 +97,7 @@ fn the_native_twins_compute_what_rust_does_on_anything() {
             let mut next = || words.next().unwrap_or_default();
             let call = Call {
                 event,
-                params: std::array::from_fn(|at| fitting(twin.words.params.get(at), next(), 1)),
+                params: std::array::from_fn(|at| fitting(twin.words.params.get(at), next(), 3)),
                 state: std::array::from_fn(|at| fitting(twin.words.state.get(at), next(), 1)),
                 seen: std::array::from_fn(|at| fitting(twin.words.seen.get(at), next(), u32::MAX)),
             };

@@ -1,16 +1,19 @@
 //! `penstock linux attach`, `status` and `detach`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use penstock_linux::attach::controller::{self, Record};
 use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Scope, Which};
+use penstock_linux::clock::Clock;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::arguments::{Attach, DirectionName, Pinned, ScopeName};
 use crate::failure::{Done, Failure};
-use crate::{pages, terminal};
+use crate::{interrupt, pages, terminal};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -76,6 +79,32 @@ pub(super) fn detach(pinned: &Pinned, name: Option<&str>, device: Option<&str>) 
         format!("detached: {}", gone.join(", "))
     })?;
     Ok(Done::Well)
+}
+
+/// Prints what a controller answers.
+pub(super) fn trace(pinned: &Pinned, name: &str, time: Option<&str>) -> Result<Done, Failure> {
+    let time = time.map(penstock_scenario::quantity::time).transpose();
+    let time = time.map_err(|e| Failure::Input(format!("--time: {e}")))?;
+    interrupt::watch()?;
+    let clock = Clock::start();
+    terminal::say(
+        "time_us,local_port,remote_port,delivered_packets,in_flight_packets,acked_packets,marked_packets,window_packets,\
+         rtt_s,base_rtt_s,seen",
+    )?;
+    let closed = Cell::new(None);
+    let gone = Cell::new(false);
+    let each = |r: &Record| {
+        let Record { time_us, local_port, remote_port, delivered, in_flight, acked, marked, .. } = r;
+        let counts = format!("{time_us},{local_port},{remote_port},{delivered},{in_flight},{acked},{marked}");
+        let line = format!("{counts},{:.6},{:.9},{:.9},{:.9}", r.window, r.rtt_s, r.base_rtt_s, r.seen);
+        if let (false, Err(failure)) = (gone.get(), terminal::say(line)) {
+            closed.set(Some(failure));
+            gone.set(true);
+        }
+    };
+    let more = || !gone.get() && !interrupt::stopped() && time.is_none_or(|time| clock.now() < time);
+    controller::trace(&pins(pinned), name, each, more)?;
+    closed.take().map_or(Ok(Done::Well), Err)
 }
 
 /// An attachment for programs.

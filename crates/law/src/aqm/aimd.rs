@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use super::bat::{Aimd, Alone, CORRECTION, DECREASE, INCREASE, INTERVAL, LOW, State, classes, corrected};
 use super::{Port, Queue, Site};
 use crate::law::{Entry, Linearises, build};
+use crate::number::Number;
 use crate::parameter::{Parameter, Values};
 
 pub(super) const ENTRY: Entry<Queue> = Entry {
@@ -33,23 +34,26 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         Parameter { what: "a queue that the line empties in this time, or less, is short", ..LOW },
     ],
     linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
-    real: build::<f64, Alone<Plain>>,
+    real: build::<f64, Alone<Plain<f64>>>,
     dual: None,
     fixed: None,
 };
 
 /// Its constants.
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(super) struct Plain<N> {
     interval_s: f64,
+    interval: N,
     /// [packets]
-    low: f64,
-    increase: f64,
+    low: N,
+    increase: N,
     /// By class.
-    decrease: Vec<f64>,
+    decrease: Vec<N>,
+    zero: N,
+    one: N,
 }
 
-impl Aimd for Plain {
+impl<N: Number> Aimd<N> for Plain<N> {
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
         let classes = classes(site);
         if let Some(at) = classes.iter().position(|class| class.floor.0 > 0 || class.ceiling.is_some()) {
@@ -57,9 +61,12 @@ impl Aimd for Plain {
         }
         Ok(Self {
             interval_s: values.number("interval"),
-            low: values.number("low") * site.packets_per_s(),
-            increase: values.number("increase"),
-            decrease: classes.iter().map(|class| corrected(values, class)).collect(),
+            interval: N::of(values.number("interval")),
+            low: N::of(values.number("low") * site.packets_per_s()),
+            increase: N::of(values.number("increase")),
+            decrease: classes.iter().map(|class| N::of(corrected(values, class))).collect(),
+            zero: N::of(0.0),
+            one: N::of(1.0),
         })
     }
 
@@ -67,20 +74,24 @@ impl Aimd for Plain {
         self.interval_s
     }
 
-    fn decrease(&self, class: usize) -> f64 {
+    fn decrease(&self, class: usize) -> N {
         self.decrease[class]
     }
 
-    fn bound(&self, _: f64) -> Option<f64> {
-        Some(1.0)
+    fn bound(&self, _: N) -> Option<N> {
+        Some(self.one)
     }
 
     #[inline]
-    fn step(&self, s: &mut State<f64>, decrease: f64, seen: &Port<f64>) {
+    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>) {
         let short = seen.queue <= self.low;
         s.queue = seen.queue;
-        s.excess = f64::from(u8::from(short));
-        s.offered = seen.arrived / self.interval_s;
-        s.transmit = if short { (s.transmit + self.increase).min(1.0) } else { s.transmit * (1.0 - decrease).max(0.0) };
+        s.excess = if short { self.one } else { self.zero };
+        s.offered = seen.arrived / self.interval;
+        s.transmit = if short {
+            (s.transmit + self.increase).min(self.one)
+        } else {
+            s.transmit * (self.one - decrease).max(self.zero)
+        };
     }
 }

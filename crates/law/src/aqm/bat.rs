@@ -16,6 +16,8 @@
 //! Symbols of the paper: T `transmit`, O `offered`, B and its average `excess`, C `increase`, D `decrease`, w `coarse`,
 //! f_min and f_max the floor and the ceiling of a class, S the rate of the line.
 //!
+//! Twin: `bpf/law/bat.h`, held equal bit for bit by `vectors/bat.txt`.
+//!
 //! Non-responsive classes settle where `f_i = (C_i / D_i) b^2 / (1 - b)`, with b the share of intervals with B = 1: equal
 //! constants give equal rates, and C/D is the weight of a class.
 
@@ -25,8 +27,10 @@ use alloc::vec::Vec;
 
 use super::{Chance, Class, Decides, Event, Needs, Port, Queue, Site};
 use crate::law::{Entry, Law, Linearises, build};
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+use crate::quantity::Rate;
 
 pub(super) const ENTRY: Entry<Queue> = Entry {
     name: "bat",
@@ -35,9 +39,9 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     colour: "#8c6d1f",
     parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN],
     linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
-    real: build::<f64, Alone<Bat>>,
+    real: build::<f64, Alone<Bat<f64>>>,
     dual: None,
-    fixed: None,
+    fixed: Some(build::<Fix<32>, Alone<Bat<Fix<32>>>>),
 };
 
 pub(super) const INTERVAL: Parameter = Parameter::number(
@@ -107,7 +111,7 @@ pub(super) const GAIN: Parameter = Parameter::number(
 
 numbers! {
     /// What is remembered of a class.
-    pub(super) struct State {
+    pub struct State {
         /// Probability that an arriving packet is let in, T.
         transmit: "1",
         /// What arrived in the last interval, O.
@@ -119,29 +123,34 @@ numbers! {
         /// Which class it is.
         class: usize,
         /// The queue at the end of the last interval [packets].
-        queue: f64,
+        queue: N,
     }
 }
 
-impl State<f64> {
-    pub(super) const fn of(class: usize) -> Self {
-        Self { transmit: 1.0, offered: 0.0, excess: 0.0, class, queue: 0.0 }
+impl<N: Number> State<N> {
+    /// Before anything happened to that class.
+    pub fn of(class: usize) -> Self {
+        let zero = N::of(0.0);
+        Self { transmit: N::of(1.0), offered: zero, excess: zero, class, queue: zero }
     }
 }
 
 /// A law of transmit probabilities with an increase and a decrease for each class: what [`Clcc`](super::clcc) can steer.
-pub(super) trait Aimd: Sized + core::fmt::Debug + Send + Sync + 'static {
-    /// Compiles parameters; `Err` says which contradict each other or what the classes ask too much.
+pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
+    /// Compiles parameters.
+    ///
+    /// # Errors
+    /// Says which contradict each other, or what the classes ask too much.
     fn compile(values: &Values, site: &Site) -> Result<Self, String>;
-    /// How often the probabilities move.
+    /// How often the probabilities move [s].
     fn interval_s(&self) -> f64;
     /// The decrease of a class at the start.
-    fn decrease(&self, class: usize) -> f64;
+    fn decrease(&self, class: usize) -> N;
     /// The largest decrease that leaves every probability where it is or above zero, if all classes together offered
     /// `offered` [packets/s] of late: equation (7). None where nothing was offered.
-    fn bound(&self, offered: f64) -> Option<f64>;
+    fn bound(&self, offered: N) -> Option<N>;
     /// An interval went by.
-    fn step(&self, s: &mut State<f64>, decrease: f64, seen: &Port<f64>);
+    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>);
     /// What it asks of its host.
     fn needs(&self) -> Needs {
         Needs {
@@ -156,34 +165,34 @@ pub(super) trait Aimd: Sized + core::fmt::Debug + Send + Sync + 'static {
 
 /// Such a law with the decreases that it was given.
 #[derive(Debug)]
-pub(super) struct Alone<A>(A);
+pub struct Alone<A>(pub A);
 
-impl<A: Aimd> Law<f64> for Alone<A> {
+impl<N: Number, A: Aimd<N>> Law<N> for Alone<A> {
     type Role = Queue;
-    type State = State<f64>;
+    type State = State<N>;
 
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
         A::compile(values, site).map(Self)
     }
 
-    fn start(&self) -> State<f64> {
+    fn start(&self) -> State<N> {
         self.start_at(0)
     }
 
-    fn start_at(&self, instance: usize) -> State<f64> {
+    fn start_at(&self, instance: usize) -> State<N> {
         State::of(instance)
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Port<f64>) {
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
         if event == Event::Tick {
             self.0.step(s, self.0.decrease(s.class), seen);
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Port<f64>) -> Chance<f64> {
-        Chance { probability: 1.0 - s.transmit, price_s: 0.0 }
+    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: N::of(1.0) - s.transmit, price_s: N::of(0.0) }
     }
 
     fn needs(&self) -> Needs {
@@ -198,29 +207,40 @@ pub(super) fn classes(site: &Site) -> Vec<Class> {
 
 /// BAT's constants.
 #[derive(Debug)]
-pub(super) struct Bat {
+pub struct Bat<N> {
     interval_s: f64,
-    coarse: f64,
-    /// [packets]
-    low: f64,
-    high: f64,
-    gain: f64,
-    /// What the line carried at the start, S [packets/s].
-    rate: f64,
-    classes: Vec<Constants>,
+    /// Time between two updates [s]
+    pub interval: N,
+    /// w
+    pub coarse: N,
+    /// Where a queue is short, and where one that shrinks soon will be [packets]
+    pub low: N,
+    /// The same for the second level [packets]
+    pub high: N,
+    /// Weight of the newest bit in the average of the excess bandwidth signal
+    pub gain: N,
+    /// What the line carried at the start, S [packets/s]
+    pub rate: N,
+    /// By class
+    pub classes: Vec<Constants<N>>,
+    zero: N,
+    one: N,
 }
 
 /// What a class has of its own.
 #[derive(Debug)]
-struct Constants {
-    /// [packets/s]; no floor is none, not zero.
-    floor: Option<f64>,
-    ceiling: Option<f64>,
-    increase: f64,
-    decrease: f64,
+pub struct Constants<N> {
+    /// f_min; where there is none below zero, which nothing served is [packets/s]
+    pub floor: N,
+    /// f_max; where there is none beyond every rate [packets/s]
+    pub ceiling: N,
+    /// C
+    pub increase: N,
+    /// D times the rate of the line
+    pub decrease: N,
 }
 
-impl Aimd for Bat {
+impl<N: Number> Aimd<N> for Bat<N> {
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
         let classes = classes(site);
         let floors: u64 = classes.iter().map(|class| class.floor.0).sum();
@@ -235,21 +255,27 @@ impl Aimd for Bat {
         if low > high {
             return Err(format!("`low`, {low} s, is above `high`, {high} s"));
         }
+        let packets_per_s = |rate: Rate| N::of(rate.packets_per_s(site.packet));
         let constants = |class: &Class| Constants {
-            floor: (class.floor.0 > 0).then(|| class.floor.packets_per_s(site.packet)),
-            ceiling: class.ceiling.map(|ceiling| ceiling.packets_per_s(site.packet)),
+            floor: if class.floor.0 > 0 { packets_per_s(class.floor) } else { N::of(-1.0) },
+            ceiling: class.ceiling.map_or(N::of(f64::INFINITY), packets_per_s),
             // The patent's form; exact in integers, so that floors of the whole line leave exactly the own one.
-            increase: values.number("increase") * (site.rate.0 + class.floor.0 - floors) as f64 / site.rate.0 as f64,
-            decrease: corrected(values, class),
+            increase: N::of(
+                values.number("increase") * (site.rate.0 + class.floor.0 - floors) as f64 / site.rate.0 as f64,
+            ),
+            decrease: N::of(corrected(values, class)),
         };
         Ok(Self {
             interval_s: values.number("interval"),
-            coarse: values.number("coarse"),
-            low: low * rate,
-            high: high * rate,
-            gain: values.number("gain"),
-            rate,
+            interval: N::of(values.number("interval")),
+            coarse: N::of(values.number("coarse")),
+            low: N::of(low * rate),
+            high: N::of(high * rate),
+            gain: N::of(values.number("gain")),
+            rate: N::of(rate),
             classes: classes.iter().map(constants).collect(),
+            zero: N::of(0.0),
+            one: N::of(1.0),
         })
     }
 
@@ -257,31 +283,31 @@ impl Aimd for Bat {
         self.interval_s
     }
 
-    fn decrease(&self, class: usize) -> f64 {
+    fn decrease(&self, class: usize) -> N {
         self.classes[class].decrease
     }
 
-    fn bound(&self, offered: f64) -> Option<f64> {
-        (offered > 0.0).then(|| self.rate / offered)
+    fn bound(&self, offered: N) -> Option<N> {
+        (offered > self.zero).then(|| self.rate / offered)
     }
 
     #[inline]
-    fn step(&self, s: &mut State<f64>, decrease: f64, seen: &Port<f64>) {
+    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>) {
         let own = &self.classes[s.class];
         let excess = seen.queue <= self.low || (seen.queue < self.high && seen.queue < s.queue);
         s.queue = seen.queue;
-        s.excess += self.gain * (f64::from(u8::from(excess)) - s.excess);
-        s.offered = seen.arrived / self.interval_s;
+        s.excess = s.excess + self.gain * (if excess { self.one } else { self.zero } - s.excess);
+        s.offered = seen.arrived / self.interval;
         let served = s.transmit * s.offered;
         // (1), in the printed order: the bit decides, its average is the size of the step.
-        s.transmit = if own.floor.is_some_and(|floor| served <= floor) {
-            (s.transmit + self.coarse).min(1.0)
-        } else if own.ceiling.is_some_and(|ceiling| served > ceiling) {
-            s.transmit * (1.0 - self.coarse)
+        s.transmit = if served <= own.floor {
+            (s.transmit + self.coarse).min(self.one)
+        } else if served > own.ceiling {
+            s.transmit * (self.one - self.coarse)
         } else if excess {
-            (s.transmit + own.increase * s.excess).min(1.0)
+            (s.transmit + own.increase * s.excess).min(self.one)
         } else {
-            s.transmit * (1.0 - decrease * s.offered / self.rate).max(0.0)
+            s.transmit * (self.one - decrease * s.offered / self.rate).max(self.zero)
         };
     }
 }

@@ -15,6 +15,8 @@
 //! - Any class with a `share` is steered, each by a controller of its own, to `share / (1 - share)`; at least one class
 //!   must be left to give way.
 //!
+//! Twin: `bpf/law/clcc.h` (around BAT), held equal bit for bit by `vectors/clcc.txt`.
+//!
 //! Symbols of the paper: D `decrease`, r `ratio`, r_ref `reference`, x_d `error`, beta and b_0, b_1, b_2.
 
 use alloc::boxed::Box;
@@ -26,7 +28,7 @@ use super::aimd::Plain;
 use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
 use super::{Chance, Event, Needs, Port, Queue, Site};
 use crate::law::{Entry, Fields, Instances, Law, Linearises, build};
-use crate::number::{Dual, Number};
+use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -122,7 +124,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     ),
     real: either,
     dual: Some(turns),
-    fixed: None,
+    fixed: Some(twinned),
 };
 
 /// At -1 the factor of (6) could be zero.
@@ -138,15 +140,28 @@ pub const LEAST_OTHERS: f64 = 1e4;
 const MOST_DECREASE: f64 = 1e12;
 
 fn either(values: &Values, site: &Site) -> Result<Box<dyn Instances<f64, Queue>>, String> {
-    if is_around_bat(values)? { build::<f64, Clcc<Bat>>(values, site) } else { build::<f64, Clcc<Plain>>(values, site) }
+    if is_around_bat(values)? {
+        build::<f64, Clcc<f64, Bat<f64>>>(values, site)
+    } else {
+        build::<f64, Clcc<f64, Plain<f64>>>(values, site)
+    }
+}
+
+/// In the kernel's arithmetic: only what the twin computes.
+fn twinned(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Queue>>, String> {
+    if is_around_bat(values)? {
+        build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, site)
+    } else {
+        Err("`inner`: the twin is around `bat` only".into())
+    }
 }
 
 /// The outer loop alone, for the stability analysis.
 fn turns(values: &Values, site: &Site) -> Result<Box<dyn Instances<Dual, Queue>>, String> {
     if is_around_bat(values)? {
-        build::<Dual, Turns<Dual, Bat>>(values, site)
+        build::<Dual, Turns<Dual, Bat<Dual>>>(values, site)
     } else {
-        build::<Dual, Turns<Dual, Plain>>(values, site)
+        build::<Dual, Turns<Dual, Plain<Dual>>>(values, site)
     }
 }
 
@@ -219,33 +234,48 @@ impl<N: Number> Outer<N> {
 
 /// What becomes of the decrease while a class offers too little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Preemption {
+pub enum Preemption {
+    /// It is kept.
     Hold,
+    /// It shrinks.
     Decay,
+    /// What (6) says.
     None,
 }
 
 /// What every class is steered by.
 #[derive(Debug)]
-struct Steering<N> {
-    outer: Outer<N>,
+pub struct Steering<N> {
+    /// The step
+    pub outer: Outer<N>,
     period_s: f64,
-    bound: bool,
-    least: f64,
-    preemption: Preemption,
-    decay: f64,
-    /// [packets/s]
-    least_others: f64,
-    /// By class; none is left to the inner law.
-    steered: Vec<Option<Steered>>,
+    /// Time between two steps [s]
+    pub period: N,
+    /// Whether the decrease is kept below the bound of what is offered, (7)
+    pub bound: bool,
+    /// What becomes of the decrease while a class offers too little
+    pub preemption: Preemption,
+    /// What [`Preemption::Decay`] leaves of the decrease
+    pub left: N,
+    /// What the other classes count with at least [packets/s]
+    pub least_others: N,
+    /// By class; none is left to the inner law
+    pub steered: Vec<Option<Steered<N>>>,
 }
 
 /// What a class is held to.
 #[derive(Debug, Clone, Copy)]
-struct Steered {
-    share: f64,
-    /// [packets/s]
-    floor: f64,
+pub struct Steered<N> {
+    /// Of the line
+    pub share: N,
+    /// What it is served over what the others are
+    pub reference: N,
+    /// The ratio counts as this at most
+    pub most_ratio: N,
+    /// Its decrease at least
+    pub least: N,
+    /// f_min; zero where there is none [packets/s]
+    pub floor: N,
 }
 
 /// What is remembered of a class from one step to the next.
@@ -259,11 +289,15 @@ struct Held<N> {
 
 /// What a period saw [packets]: of a class, of all.
 #[derive(Debug, Clone, Copy)]
-struct Sums<N> {
-    arrived: N,
-    all_arrived: N,
-    departed: N,
-    all_departed: N,
+pub struct Sums<N> {
+    /// What the class offered
+    pub arrived: N,
+    /// What all did
+    pub all_arrived: N,
+    /// What the class was served
+    pub departed: N,
+    /// What all were
+    pub all_departed: N,
 }
 
 impl<N: Number> Sums<N> {
@@ -286,14 +320,23 @@ impl<N: Number> Steering<N> {
         let steered = |class: &super::Class| {
             class.share.map(|share| {
                 if share > 0.0 && share < 1.0 {
-                    Ok(Steered { share, floor: class.floor.packets_per_s(site.packet) })
+                    let reference = share / (1.0 - share);
+                    Ok(Steered {
+                        share: N::of(share),
+                        reference: N::of(reference),
+                        most_ratio: N::of(MOST_RATIO * reference),
+                        least: N::of(values.number("least") * bat::corrected(values, class)),
+                        floor: N::of(class.floor.packets_per_s(site.packet)),
+                    })
                 } else {
                     Err(format!("a share of {share} leaves nothing to steer: it must be above 0 and below 1"))
                 }
             })
         };
-        let steered =
-            classes.iter().map(|class| steered(class).transpose()).collect::<Result<Vec<Option<Steered>>, String>>()?;
+        let steered = classes
+            .iter()
+            .map(|class| steered(class).transpose())
+            .collect::<Result<Vec<Option<Steered<N>>>, String>>()?;
         if !site.classes.is_empty() && steered.iter().all(Option::is_none) {
             return Err("no class whose flows cross the link has a `share` that it could be held to".into());
         }
@@ -313,43 +356,40 @@ impl<N: Number> Steering<N> {
                 before: ["b1", "b2"].map(|name| N::of(values.number(name))),
             },
             period_s: values.number("period"),
+            period: N::of(values.number("period")),
             bound: values.switch("bound"),
-            least: values.number("least"),
             preemption: match values.number("preemption") as u32 {
                 0 => Preemption::Hold,
                 1 => Preemption::Decay,
                 _ => Preemption::None,
             },
-            decay: values.number("decay"),
-            least_others: LEAST_OTHERS / site.packet.bits(),
+            left: N::of(1.0 - values.number("decay")),
+            least_others: N::of(LEAST_OTHERS / site.packet.bits()),
             steered,
         })
     }
 
     /// The period is over: what becomes of the decrease of a class of the law `inner`.
-    fn turn<A: Aimd>(&self, inner: &A, class: usize, held: Held<N>, sums: &Sums<N>, capacity: N) -> Held<N> {
-        let (zero, period_s) = (N::of(0.0), N::of(self.period_s));
-        let Some(Steered { share, floor }) = self.steered[class] else { return held };
-        if sums.all_departed <= zero {
+    fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, sums: &Sums<N>, capacity: N) -> Held<N> {
+        let Some(own) = &self.steered[class] else { return held };
+        if sums.all_departed <= N::of(0.0) {
             return held;
         }
-        let reference = share / (1.0 - share);
-        let others = (sums.all_departed - sums.departed) / period_s;
-        let served = sums.departed / period_s;
-        let (offered, all_offered) = (sums.arrived / period_s, sums.all_arrived / period_s);
-        let ratio = (served / others.max(N::of(self.least_others))).min(N::of(MOST_RATIO * reference));
-        let error = Outer::error(N::of(reference), ratio);
+        let others = (sums.all_departed - sums.departed) / self.period;
+        let served = sums.departed / self.period;
+        let (offered, all_offered) = (sums.arrived / self.period, sums.all_arrived / self.period);
+        let ratio = (served / others.max(self.least_others)).min(own.most_ratio);
+        let error = Outer::error(own.reference, ratio);
         // Where even a probability of one cannot give the share, or the floor lets everything in.
-        let preempted =
-            self.preemption != Preemption::None && (offered < capacity * N::of(share) || offered < N::of(floor));
+        let preempted = self.preemption != Preemption::None && (offered < capacity * own.share || offered < own.floor);
         let decrease = match self.preemption {
             Preemption::Hold if preempted => held.decrease,
-            Preemption::Decay if preempted => held.decrease * N::of(1.0 - self.decay),
+            Preemption::Decay if preempted => held.decrease * self.left,
             _ => self.outer.step(held.decrease, [error, held.errors[0], held.errors[1]]),
         };
-        let most = if self.bound { inner.bound(all_offered.value()) } else { None };
+        let most = if self.bound { inner.bound(all_offered) } else { None };
         Held {
-            decrease: decrease.max(N::of(self.least * inner.decrease(class))).min(N::of(most.unwrap_or(MOST_DECREASE))),
+            decrease: decrease.max(own.least).min(most.unwrap_or(N::of(MOST_DECREASE))),
             ratio,
             errors: [error, held.errors[0]],
         }
@@ -358,23 +398,30 @@ impl<N: Number> Steering<N> {
 
 /// The law: the outer loop around an inner one.
 #[derive(Debug)]
-struct Clcc<A> {
-    inner: A,
-    steering: Steering<f64>,
-    /// Intervals of the inner law in a period.
-    intervals: u32,
+pub struct Clcc<N, A> {
+    /// The inner law
+    pub inner: A,
+    /// The outer loop
+    pub steering: Steering<N>,
+    /// Intervals of the inner law in a period
+    pub intervals: u32,
 }
 
 /// What is remembered of a class.
 #[derive(Debug, Clone, Copy)]
-struct State<N> {
-    inner: bat::State<N>,
-    decrease: N,
-    ratio: N,
-    errors: [N; 2],
-    /// Intervals since the last step, and what they saw.
-    since: u32,
-    sums: Sums<N>,
+pub struct State<N> {
+    /// By the inner law
+    pub inner: bat::State<N>,
+    /// The decrease
+    pub decrease: N,
+    /// The last ratio
+    pub ratio: N,
+    /// The last two errors, the newer first
+    pub errors: [N; 2],
+    /// Intervals since the last step
+    pub since: u32,
+    /// What they saw
+    pub sums: Sums<N>,
 }
 
 impl<N> Fields<N> for State<N> {
@@ -396,9 +443,9 @@ fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
     Ok(intervals as u32)
 }
 
-impl<A: Aimd> Law<f64> for Clcc<A> {
+impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
     type Role = Queue;
-    type State = State<f64>;
+    type State = State<N>;
 
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
         let inner = A::compile(values, site)?;
@@ -407,23 +454,23 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
         Ok(Self { inner, steering, intervals })
     }
 
-    fn start(&self) -> State<f64> {
+    fn start(&self) -> State<N> {
         self.start_at(0)
     }
 
-    fn start_at(&self, instance: usize) -> State<f64> {
+    fn start_at(&self, instance: usize) -> State<N> {
         State {
             inner: bat::State::of(instance),
             decrease: self.inner.decrease(instance),
-            ratio: 0.0,
-            errors: [0.0; 2],
+            ratio: N::of(0.0),
+            errors: [N::of(0.0); 2],
             since: 0,
             sums: Sums::nothing(),
         }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Port<f64>) {
+    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
         if event != Event::Tick {
             return;
         }
@@ -442,8 +489,8 @@ impl<A: Aimd> Law<f64> for Clcc<A> {
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Port<f64>) -> Chance<f64> {
-        Chance { probability: 1.0 - s.inner.transmit, price_s: 0.0 }
+    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+        Chance { probability: N::of(1.0) - s.inner.transmit, price_s: N::of(0.0) }
     }
 
     fn needs(&self) -> Needs {
@@ -477,7 +524,7 @@ numbers! {
     }
 }
 
-impl<N: Number, A: Aimd> Law<N> for Turns<N, A> {
+impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
     type Role = Queue;
     type State = Turned<N>;
 
@@ -494,7 +541,7 @@ impl<N: Number, A: Aimd> Law<N> for Turns<N, A> {
 
     fn start_at(&self, instance: usize) -> Turned<N> {
         let zero = N::of(0.0);
-        let decrease = N::of(self.inner.decrease(instance));
+        let decrease = self.inner.decrease(instance);
         Turned { decrease, ratio: zero, error: zero, error_before: zero, class: instance }
     }
 

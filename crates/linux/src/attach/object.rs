@@ -57,6 +57,10 @@ pub(super) fn refused(name: &str, source: libbpf_rs::Error) -> Error {
             "run a kernel with CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF",
         )
         .into(),
+        _ if verifier.is_empty() => {
+            let said = said.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+            Error::Kernel { what: format!("the kernel did not take `{name}` ({said})"), source, verifier }
+        }
         _ => Error::Kernel { what: format!("the kernel did not take `{name}`"), source, verifier },
     }
 }

@@ -35,9 +35,7 @@ const OLDEST: (u32, u32) = (6, 6);
 
 /// Everything that keeps this machine from attaching programs to devices, or trying them; empty if nothing is known to.
 pub fn missing() -> Vec<Missing> {
-    let mut missing = machine::missing();
-    missing.extend(machine::older_than(OLDEST, "the first with links at devices (tcx)"));
-    missing
+    machine::missing_from(OLDEST, "the first with links at devices (tcx)")
 }
 
 /// Attaches one of [`names`] to a device of this thread's network namespace, or gives the one that is attached there other

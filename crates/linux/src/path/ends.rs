@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path as File;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use penstock_law::quantity::{Bytes, Time};
 
@@ -27,7 +28,7 @@ pub struct Habits {
 }
 
 /// What holds of one flow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlowHabits {
     /// The window at the start [packets].
     pub initial_window: Option<u32>,
@@ -39,6 +40,8 @@ pub struct FlowHabits {
     pub quick_ack: bool,
     /// What the receiver offers at most.
     pub receive_window: Option<Bytes>,
+    /// The controller that the receiver must have too, to echo marks packet by packet.
+    pub echoes: Option<Arc<str>>,
 }
 
 /// One end.
@@ -137,6 +140,9 @@ fn batch(way: Way, habits: &Habits, six: bool) -> String {
                 let _ = write!(metrics, " window {}", window.0);
             }
             metrics += if habits.quick_ack { " quickack 1" } else { "" };
+            if let Some(controller) = &habits.echoes {
+                let _ = write!(metrics, " congctl {controller}");
+            }
         }
         let _ = writeln!(lines, "addr add {own}/32 dev {NAME}");
         let _ = writeln!(lines, "route add {peer}/32 dev {NAME} src {own}{metrics}");
@@ -176,6 +182,7 @@ mod tests {
             ecn: true,
             quick_ack: true,
             receive_window: Some(Bytes(90_000)),
+            echoes: Some("leadlag_7".into()),
         };
         let habits =
             Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
@@ -188,7 +195,9 @@ mod tests {
         assert!(there.contains(route) && there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
         let back = batch(Way::Back, &habits, false);
         assert!(
-            back.contains("route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1\n"),
+            back.contains(
+                "route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1 congctl leadlag_7\n"
+            ),
             "{back}"
         );
         assert!(!back.contains("gso_max_segs") && !back.contains("fd50"), "{back}");

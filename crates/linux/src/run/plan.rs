@@ -8,9 +8,10 @@ use penstock_law::Values;
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Scenario, Size};
 
-use crate::machine;
+use super::laws::{self, Controller, Wanted};
 use crate::path::Refused;
 use crate::path::ends::{FlowHabits, Habits};
+use crate::{attach, machine};
 
 /// What runs.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Plan {
     pub(super) habits: Habits,
     /// One a flow, over all groups in the order of the file.
     pub(super) flows: Vec<FlowPlan>,
+    /// Laws that are registered for the run.
+    pub(super) laws: Vec<Wanted>,
     /// What the kernel does otherwise than the scenario can say, a sentence each.
     pub(super) findings: Vec<String>,
 }
@@ -40,8 +43,8 @@ pub(super) struct FlowPlan {
 pub(super) enum Source {
     /// A TCP socket.
     Tcp {
-        /// The kernel's name of the controller.
-        controller: &'static str,
+        /// The controller.
+        controller: Controller,
         /// Whether it asks for selective acknowledgements.
         sack: bool,
     },
@@ -86,11 +89,14 @@ impl Plan {
             let what = format!("packet: {wire} B on the wire");
             return Err(Refused::new(what, "this world has packets from 576 B to 9216 B"));
         }
-        let (mut flows, mut habits, mut bursts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut flows, mut habits, mut bursts, mut laws) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, (name, group)) in scenario.groups.iter().enumerate() {
-            let source = source(name, group)?;
+            let source = source(name, group, &mut laws)?;
             let tcp = matches!(source, Source::Tcp { .. });
-            let own = if tcp { own_habits(scenario, name, group)? } else { FlowHabits::default() };
+            let mut own = if tcp { own_habits(scenario, name, group)? } else { FlowHabits::default() };
+            if let Source::Tcp { controller: Controller::Law { name, .. }, .. } = &source {
+                own.echoes = laws.iter().find(|law| law.name == *name && law.needs_ecn).map(|law| law.name.clone());
+            }
             if tcp {
                 bursts.push(group.sender.burst);
             }
@@ -101,7 +107,7 @@ impl Plan {
                 };
                 let stop = group.stop.unwrap_or(Time::NEVER);
                 flows.push(FlowPlan { group: number, start, stop, size, source: source.clone() });
-                habits.push(own);
+                habits.push(own.clone());
             }
         }
         bursts.dedup();
@@ -116,7 +122,7 @@ impl Plan {
             }
         };
         let habits = Habits { mtu: wire as u16, timestamps, burst, flows: habits };
-        Ok(Self { habits, flows, findings: findings(scenario) })
+        Ok(Self { habits, flows, laws, findings: findings(scenario) })
     }
 }
 
@@ -142,7 +148,7 @@ fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
 }
 
 /// What a group's flows send, or why they cannot.
-fn source(name: &str, group: &Group) -> Result<Source, Refused> {
+fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>) -> Result<Source, Refused> {
     let packets = "use `--world packets` for it";
     let absent = |there: bool, key: &str| {
         let refused = || no(&format!("flows.{name}.{key}"), "this world does not do that yet", packets);
@@ -162,7 +168,7 @@ fn source(name: &str, group: &Group) -> Result<Source, Refused> {
         let later = group.steps.iter().map(|(time, values)| (*time, rate(values)));
         return Ok(Source::Datagrams(std::iter::once(first).chain(later).collect()));
     }
-    let controller = controller(name, group)?;
+    let controller = controller(name, group, laws)?;
     let whose = |key: &str| format!("flows.{name}.sender.{key}");
     let sender = &group.sender;
     if sender.arithmetic == Arithmetic::Fixed {
@@ -174,7 +180,7 @@ fn source(name: &str, group: &Group) -> Result<Source, Refused> {
     if sender.initial_ssthresh.is_finite() {
         return Err(no(&whose("ssthresh"), "the kernel starts without one", "leave it out"));
     }
-    if sender.pacing == Pacing::Off && controller == "bbr" {
+    if sender.pacing == Pacing::Off && controller.name() == "bbr" {
         return Err(no(&whose("pacing"), "the kernel's bbr always paces", "leave it out"));
     }
     let window = sender.initial_window;
@@ -190,13 +196,20 @@ fn source(name: &str, group: &Group) -> Result<Source, Refused> {
 }
 
 /// The kernel's controller for a group, which must do what the group's law is said to do.
-fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
+fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>) -> Result<Controller, Refused> {
     let law = group.cc.law;
     let whose = format!("flows.{name}.cc");
+    if let Some(wanted) = laws::wanted(&whose, group, laws.len()) {
+        let wanted = wanted?;
+        let name = wanted.name.clone();
+        laws.push(wanted);
+        return Ok(Controller::Law { law: law.name, name });
+    }
     let there = machine::controllers();
     let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
         let what = format!("no kernel has a controller for the law `{}`", law.name);
-        return Err(no(&whose, &what, "choose one of `newreno` and `cubic`"));
+        let ours = attach::controller::names().join("`, `");
+        return Err(no(&whose, &what, &format!("choose one of `newreno`, `cubic`, `{ours}`")));
     };
     if !there.iter().any(|name| name == controller) {
         let what = format!("this kernel has no controller `{controller}` (it has {})", there.join(", "));
@@ -229,7 +242,7 @@ fn controller(name: &str, group: &Group) -> Result<&'static str, Refused> {
             return Err(no(&format!("{whose}.{}", parameter.name), &what, instead));
         }
     }
-    Ok(controller)
+    Ok(Controller::Kernel(controller))
 }
 
 /// Whether the kernel's CUBIC ends its first slow start by HyStart.
@@ -249,6 +262,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
         ecn: needs.marks != penstock_law::cc::Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
         receive_window: window.is_finite().then_some(penstock_law::quantity::Bytes((window * payload.0 as f64) as u64)),
+        echoes: None,
     })
 }
 
@@ -298,11 +312,12 @@ mod tests {
             ecn: true,
             quick_ack: true,
             receive_window: Some(penstock_law::quantity::Bytes(144_800)),
+            echoes: None,
         };
-        assert_eq!(habits.flows, [one, one]);
+        assert_eq!(habits.flows, [one.clone(), one]);
         let FlowPlan { group: 0, start, stop, size: Some(3_000_000), source } = &flows[1] else { panic!("{flows:?}") };
         assert_eq!((*start, *stop), (Time(Time::PER_SECOND), Time(5 * Time::PER_SECOND)));
-        assert!(matches!(source, Source::Tcp { controller: "reno", sack: false }));
+        assert!(matches!(source, Source::Tcp { controller: Controller::Kernel("reno"), sack: false }));
     }
 
     #[test]
@@ -311,14 +326,14 @@ mod tests {
         let Plan { flows, habits, .. } = plan(flow, "").unwrap();
         let Source::Datagrams(rates) = &flows[0].source else { panic!("{flows:?}") };
         assert_eq!(*rates, [(Time::ZERO, Rate(5_000_000)), (Time(2 * Time::PER_SECOND), Rate(9_000_000))]);
-        assert_eq!((habits.burst, habits.flows[0]), (None, FlowHabits::default()));
+        assert_eq!((habits.burst, &habits.flows[0]), (None, &FlowHabits::default()));
     }
 
     #[test]
     fn what_it_has_not_is_refused_by_name() {
         let newreno = r#"cc = { law = "newreno" }"#;
         for (flow, more, named) in [
-            (r#"cc = { law = "fast" }"#, "", "flows.f.cc: no kernel has a controller for the law `fast`"),
+            (r#"cc = { law = "ccp" }"#, "", "flows.f.cc: no kernel has a controller for the law `ccp`"),
             (r#"cc = { law = "cubic", beta = 0.5 }"#, "", "flows.f.cc.beta: it is 0.5"),
             (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
             (&format!("{newreno}, jitter = {{ uniform = [\"1 ms\", \"2 ms\"] }}"), "", "flows.f.jitter"),

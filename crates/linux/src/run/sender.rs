@@ -163,14 +163,14 @@ impl Sender<'_> {
         now: Time,
     ) -> io::Result<()> {
         for (at, (flow, plan)) in flows.iter_mut().zip(self.flows).enumerate() {
-            let Source::Tcp { controller, sack } = plan.source else { continue };
+            let Source::Tcp { controller, sack } = &plan.source else { continue };
             if matches!(flow.stage, Stage::Idle) && now >= plan.start && now < plan.stop {
-                if *sack_now != Some(sack) {
+                if *sack_now != Some(*sack) {
                     // The whole namespace's, but it counts when a connection begins.
-                    fs::write("/proc/sys/net/ipv4/tcp_sack", if sack { "1" } else { "0" })?;
-                    *sack_now = Some(sack);
+                    fs::write("/proc/sys/net/ipv4/tcp_sack", if *sack { "1" } else { "0" })?;
+                    *sack_now = Some(*sack);
                 }
-                let socket = socket::connecting(at as u32, controller)?;
+                let socket = socket::connecting(at as u32, controller.name())?;
                 flow.controller = Some(socket::controller(&socket)?);
                 flow.looked = now;
                 epoll.add(&socket, EpollEvent::new(EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP, at as u64))?;

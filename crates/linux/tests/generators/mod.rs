@@ -1,6 +1,7 @@
 //! What writes `vectors/*.txt`: the ends of every range first, in all combinations that differ for the event; then seeded
 //! draws; then runs of a law as scenarios have them.
 
+mod classes;
 mod queues;
 mod senders;
 
@@ -121,6 +122,8 @@ pub(crate) fn text(twin: &'static Twin) -> String {
         "leadlag" => senders::leadlag(twin),
         "price" => queues::price(twin),
         "avq" => queues::avq(twin),
+        "bat" => classes::bat(twin),
+        "clcc" => classes::clcc(twin),
         "ccp" | "ccpd" => senders::ccp(twin),
         other => panic!("write a generator for the vectors of `{other}`"),
     }

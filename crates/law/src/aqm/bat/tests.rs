@@ -14,7 +14,7 @@ pub(in crate::aqm) fn floor(mbit_per_s: u64) -> Class {
     Class { floor: Rate(mbit_per_s * MBIT), ..Class::FREE }
 }
 
-fn bat(classes: Vec<Class>) -> Bat {
+fn bat(classes: Vec<Class>) -> Bat<f64> {
     Bat::compile(&Values::defaults(ENTRY.parameters), &site(classes)).unwrap()
 }
 
@@ -30,7 +30,7 @@ impl Draw {
 
 /// Sources of constant rate into a queue of 200 packets that the line empties: what each is served [Mbit/s] and the mean
 /// queue [packets] over 20 s. The plant of the reference behind the tables below.
-pub(in crate::aqm) fn run<A: Aimd>(law: &A, offered_mbit: &[f64]) -> (Vec<f64>, f64) {
+pub(in crate::aqm) fn run<A: Aimd<f64>>(law: &A, offered_mbit: &[f64]) -> (Vec<f64>, f64) {
     let mut draw = Draw(1);
     let dt = law.interval_s();
     let mut states: Vec<State<f64>> = (0..offered_mbit.len()).map(State::of).collect();
@@ -126,7 +126,7 @@ fn the_surface_of_figure_1() {
         for (more, expected) in (0u64..).zip(row) {
             let floors = [10 * one, 10 * (one + more)];
             let mut law = bat(floors.map(floor).to_vec());
-            law.classes.iter_mut().for_each(|own| own.ceiling = Some(S));
+            law.classes.iter_mut().for_each(|own| own.ceiling = S);
             let (served, _) = run(&law, &[100.0, 100.0]);
             let got = index(&served, &[50.0, 50.0]);
             assert!((got - expected).abs() < 0.012, "{floors:?}: {got:.3} for {expected}, {served:?}");
@@ -217,7 +217,7 @@ fn excess_is_a_short_queue_or_one_that_shrinks() {
 #[test]
 fn guarantees_beyond_the_line_are_refused() {
     let compiled = |floors: [u64; 2]| {
-        Bat::compile(&Values::defaults(ENTRY.parameters), &site(floors.map(floor).to_vec())).map(|_| ())
+        Bat::<f64>::compile(&Values::defaults(ENTRY.parameters), &site(floors.map(floor).to_vec())).map(|_| ())
     };
     assert_eq!(compiled([60, 40]), Ok(()));
     let why = compiled([60, 41]).unwrap_err();
@@ -241,7 +241,7 @@ fn plain_aimd_gives_equal_probabilities() {
     let mut values = Values::defaults(entry.parameters);
     let shares = |values: &Values| {
         let classes = vec![Class { share: Some(0.3), ..Class::FREE }, Class::FREE];
-        let law = aimd::Plain::compile(values, &site(classes)).unwrap();
+        let law = aimd::Plain::<f64>::compile(values, &site(classes)).unwrap();
         run(&law, &[240.0, 120.0]).0
     };
     let served = shares(&values);
@@ -250,5 +250,9 @@ fn plain_aimd_gives_equal_probabilities() {
     let served = shares(&values);
     // A quarter of the other's probability: 60 parts against 120.
     assert!((served[0] / served[1] - 0.5).abs() < 0.07, "{served:?}");
-    assert!(aimd::Plain::compile(&values, &site(vec![floor(10), Class::FREE])).unwrap_err().contains("no guarantees"));
+    assert!(
+        aimd::Plain::<f64>::compile(&values, &site(vec![floor(10), Class::FREE]))
+            .unwrap_err()
+            .contains("no guarantees")
+    );
 }

@@ -14,7 +14,7 @@ fn values(settings: &[(&str, f64)]) -> Values {
     values
 }
 
-fn clcc(settings: &[(&str, f64)]) -> Clcc<Bat> {
+fn clcc(settings: &[(&str, f64)]) -> Clcc<f64, Bat<f64>> {
     Clcc::compile(&values(settings), &site(vec![OF_SHARE, Class::FREE])).unwrap()
 }
 
@@ -119,7 +119,7 @@ fn the_multiplier_is_one_plus_beta_gamma() {
 }
 
 /// A second of ticks [Mbit/s]: what this class and all offered, and what they were served.
-fn second(law: &Clcc<Bat>, s: &mut State<f64>, (own, all): (f64, f64), (served, all_served): (f64, f64)) {
+fn second(law: &Clcc<f64, Bat<f64>>, s: &mut State<f64>, (own, all): (f64, f64), (served, all_served): (f64, f64)) {
     let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
     let seen = Port {
         queue: 50.0,
@@ -178,7 +178,7 @@ fn preemption_holds_decays_or_does_not_exist() {
 #[test]
 fn a_floor_above_the_offer_is_preemption_too() {
     let moved = |class: Class| {
-        let law: Clcc<Bat> = Clcc::compile(&values(&[]), &site(vec![class, Class::FREE])).unwrap();
+        let law: Clcc<f64, Bat<f64>> = Clcc::compile(&values(&[]), &site(vec![class, Class::FREE])).unwrap();
         let mut s = law.start();
         second(&law, &mut s, (31.0, 120.0), (31.0, 62.0));
         s.decrease != START
@@ -254,7 +254,7 @@ fn what_cannot_be_steered_is_refused() {
 
 /// The whole of it over a queue and sources that do not respond: on either inner law each steered class gets its share,
 /// of two classes and of three, far from what the inner law alone gives.
-fn closed<A: Aimd>(law: &Clcc<A>, offered_mbit: &[f64]) -> Vec<f64> {
+fn closed<A: Aimd<f64>>(law: &Clcc<f64, A>, offered_mbit: &[f64]) -> Vec<f64> {
     let mut draw = Draw(3);
     let mut states: Vec<State<f64>> = (0..offered_mbit.len()).map(|at| law.start_at(at)).collect();
     let mut fifo = alloc::collections::VecDeque::new();
@@ -301,18 +301,21 @@ fn closed<A: Aimd>(law: &Clcc<A>, offered_mbit: &[f64]) -> Vec<f64> {
 fn shares_follow_on_either_law_and_with_more_classes() {
     let share = |share: f64| Class { share: Some(share), ..Class::FREE };
     let two = site(vec![share(0.3), Class::FREE]);
-    let bat = closed(&Clcc::<Bat>::compile(&values(&[]), &two).unwrap(), &[90.0, 80.0]);
-    let aimd = closed(&Clcc::<Plain>::compile(&values(&[("inner", 1.0)]), &two).unwrap(), &[90.0, 80.0]);
+    let bat = closed(&Clcc::<f64, Bat<f64>>::compile(&values(&[]), &two).unwrap(), &[90.0, 80.0]);
+    let aimd = closed(&Clcc::<f64, Plain<f64>>::compile(&values(&[("inner", 1.0)]), &two).unwrap(), &[90.0, 80.0]);
     for served in [bat, aimd] {
         assert!((served[0] / served[1] / (3.0 / 7.0) - 1.0).abs() < 0.05, "{served:?}");
     }
     let three = site(vec![share(0.2), share(0.1), Class::FREE]);
-    let served = closed(&Clcc::<Bat>::compile(&values(&[]), &three).unwrap(), &[90.0, 60.0, 80.0]);
+    let served = closed(&Clcc::<f64, Bat<f64>>::compile(&values(&[]), &three).unwrap(), &[90.0, 60.0, 80.0]);
     assert!((served[0] - 20.0).abs() < 1.0 && (served[1] - 10.0).abs() < 0.5, "{served:?}");
     // Without the outer loop the three would be near thirds.
     let open = closed(
-        &Clcc::<Bat>::compile(&values(&[("beta_near", 0.0), ("beta_between", 0.0), ("beta_far", 0.0)]), &three)
-            .unwrap(),
+        &Clcc::<f64, Bat<f64>>::compile(
+            &values(&[("beta_near", 0.0), ("beta_between", 0.0), ("beta_far", 0.0)]),
+            &three,
+        )
+        .unwrap(),
         &[90.0, 60.0, 80.0],
     );
     assert!(open.iter().all(|x| (x - 100.0 / 3.0).abs() < 1.5), "{open:?}");
@@ -323,7 +326,7 @@ fn shares_follow_on_either_law_and_with_more_classes() {
 fn the_loop_alone_turns_as_the_whole_law_does() {
     let settings = [("b1", 0.2), ("b2", -0.05), ("preemption", 1.0)];
     let (whole, classes) = (clcc(&settings), site(vec![OF_SHARE, Class::FREE]));
-    let alone = Turns::<Dual, Bat>::compile(&values(&settings), &classes).unwrap();
+    let alone = Turns::<Dual, Bat<Dual>>::compile(&values(&settings), &classes).unwrap();
     let (mut s, mut t) = (whole.start(), alone.start());
     let periods =
         [(90.0, 160.0, 40.0), (90.0, 160.0, 33.0), (15.0, 100.0, 15.0), (90.0, 1000.0, 99.0), (90.0, 95.0, 31.0)];

@@ -22,13 +22,14 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     let error = outcome.lateness.sum_up(run.bound);
     let mut beyond = error.beyond;
     let mut findings = run.plan.findings.clone();
+    findings.extend(run.costs.iter().cloned());
     let last = run.sent.edges.last().map(|reading| reading.flows.as_slice()).unwrap_or_default();
     let mut sockets = IndexMap::new();
     for (number, name) in scenario.groups.keys().enumerate() {
         let of_group = || (0..).zip(&run.plan.flows).filter(move |(_, plan)| plan.group == number);
         let mut kinds: Vec<String> = Vec::new();
         for (at, plan) in of_group() {
-            let Source::Tcp { controller, sack } = plan.source else { continue };
+            let Source::Tcp { controller, sack } = &plan.source else { continue };
             let in_effect: Option<&str> = run.sent.controllers.get(at).and_then(|name| name.as_deref());
             let (Some(in_effect), Some(told)) = (in_effect, last.get(at)) else {
                 if plan.start < outcome.end {
@@ -36,11 +37,11 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
                 }
                 continue;
             };
-            if in_effect != controller {
-                beyond.push(format!("{name}: the controller is {in_effect}, not {controller}"));
+            if in_effect != controller.name() {
+                beyond.push(format!("{name}: the controller is {in_effect}, not {}", controller.name()));
             }
-            kinds.push(kind(in_effect, told));
-            beyond.extend(disagreements(name, run, at, sack, told));
+            kinds.push(kind(controller.shown(in_effect), told));
+            beyond.extend(disagreements(name, run, at, *sack, told));
         }
         kinds.sort_unstable();
         kinds.dedup();

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the controllers have in common: when the law is told of what, what a path
+ * is measured to be, and how a window and a gap become the kernel's.
+ *
+ * The same as in the simulated sender (crates/packets/src/ends.rs and
+ * crates/packets/src/sender/), by what this kernel tells:
+ *
+ *   round    ends when something sent after the last one ended was delivered
+ *   cut      a loss begins recovery; in recovery again when something that was
+ *            sent after the last cut is lost
+ *   timeout  the kernel's retransmission timer
+ *   growth   the law hears of acknowledgements and rounds outside of recovery,
+ *            and while half of the window at least is in use (RFC 7661)
+ *   data     which segment is sent again is the kernel's: SACK, RACK, TLP
+ *   window   in recovery too it is the law's; the kernel does not reduce it in
+ *            proportion (PRR), since a controller with cong_control decides
+ *
+ * Laws are arithmetic (bpf/law/); nothing here is one.
+ */
+#ifndef PENSTOCK_CC_HOST_H
+#define PENSTOCK_CC_HOST_H
+
+#include "tcp.h"
+#include "law/fx.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+/* How the law is run; written before the program is loaded. */
+struct habits {
+	__u64 paced;  /* 1: by the gap that the law says; 0: by acknowledgements */
+	__u64 traced; /* 1: a record an acknowledgement */
+};
+
+const volatile struct habits habits SEC(".rodata.habits") = {};
+
+/* Where this comes from, for who looks at it later: read by no program. */
+struct origin {
+	char text[1024];
+};
+
+const volatile struct origin origin SEC(".rodata.origin") = {};
+
+/* What happens seldom is counted; acknowledgements the kernel counts itself. */
+struct counters {
+	__u64 opened; /* connections that have this controller, and had it */
+	__u64 closed;
+	__u64 cuts;
+	__u64 timeouts;
+	__u64 marked; /* packets whose acknowledgement had an echo */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
+#define COUNT(what, by)                                                    \
+	do {                                                               \
+		__u32 first = 0;                                           \
+		struct counters *own = bpf_map_lookup_elem(&counters, &first); \
+                                                                           \
+		if (own)                                                   \
+			own->what += (by);                                 \
+	} while (0)
+
+/* One acknowledgement, after the law has spoken. */
+struct record {
+	__u64 time_us;
+	__u32 local_port;
+	__u32 remote_port;
+	__u32 delivered; /* packets, since the connection began */
+	__u32 in_flight; /* packets */
+	__u32 acked;	 /* packets that this one told of */
+	__u32 marked;
+	__s64 window_q32; /* packets */
+	__s64 rtt_q32;	  /* s, as the law sees it */
+	__s64 base_rtt_q32;
+	__s64 seen_q32; /* what the law sees besides: price [s], or capacity [packets/s] */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* made larger where somebody listens */
+} records SEC(".maps");
+
+/* What is known of a path, and what happened on it. */
+struct path {
+	__s64 base_rtt_q32; /* s; zero: nothing is known */
+	__s64 rtt_q32;	    /* s; zero: no average, or none since a timeout */
+	__u32 round;	    /* tcp_sock.delivered when the round began */
+	__u32 event;	    /* the same of the last cut */
+	__u8 state;	    /* of the kernel: TCP_CA_* */
+	__u8 cut;	    /* recovery has begun, and the law was not told yet */
+	__u8 known;	    /* there was a sample at all */
+};
+
+/*
+ * Parameters are constants to the compiler, which would take them for zero; the
+ * verifier knows them as what the loader wrote.
+ */
+#define AS_LOADED(type, object)                                \
+	({                                                     \
+		const type *loaded = (const type *)&(object);  \
+		asm volatile("" : "+r"(loaded));               \
+		loaded;                                        \
+	})
+
+/* Microseconds to seconds, as Clocked of Fix<32> has it. */
+static inline __s64 seconds(__u64 us)
+{
+	return (__s64)(((us << 32) + 500000) / 1000000);
+}
+
+static inline __u32 in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
+}
+
+static inline void host_open(struct sock *sk, struct path *path)
+{
+	path->base_rtt_q32 = 0;
+	path->rtt_q32 = 0;
+	path->round = tcp_sk(sk)->delivered;
+	path->event = tcp_sk(sk)->delivered;
+	path->state = 0;
+	path->cut = 0;
+	path->known = 0;
+	if (habits.paced && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	COUNT(opened, 1);
+}
+
+/* The kernel changes its state; true if its retransmission timer has expired. */
+static inline int host_state(struct sock *sk, struct path *path, __u8 state)
+{
+	if (state == TCP_CA_RECOVERY && path->state != TCP_CA_RECOVERY)
+		path->cut = 1;
+	path->state = state;
+	if (state != TCP_CA_LOSS)
+		return 0;
+	path->cut = 0;
+	path->event = tcp_sk(sk)->delivered;
+	/* After a timeout the average starts over; the base stays. */
+	path->rtt_q32 = 0;
+	COUNT(timeouts, 1);
+	return 1;
+}
+
+/* Whether this acknowledgement tells of a congestion event. */
+static inline int host_cut(struct path *path, const struct tcp_sock *tp,
+			   const struct rate_sample *rs)
+{
+	int again = path->state >= TCP_CA_RECOVERY && rs->losses > 0 && rs->prior_mstamp &&
+		    (__s32)(rs->prior_delivered - path->event) >= 0;
+
+	if (!path->cut && !again)
+		return 0;
+	path->cut = 0;
+	path->event = tp->delivered;
+	COUNT(cuts, 1);
+	return 1;
+}
+
+/* Whether a round trip has ended. */
+static inline int host_round(struct path *path, const struct tcp_sock *tp,
+			     const struct rate_sample *rs)
+{
+	if (!rs->prior_mstamp || (__s32)(rs->prior_delivered - path->round) < 0)
+		return 0;
+	path->round = tp->delivered;
+	return 1;
+}
+
+/* Whether the law is told of this acknowledgement, and of the round it ends. */
+static inline int host_settled(const struct path *path, const struct rate_sample *rs,
+			       __s64 window_q32)
+{
+	__u64 used = 2 * (__u64)rs->prior_in_flight;
+
+	return path->state != TCP_CA_RECOVERY && used >= (__u64)window_q32 >> 32;
+}
+
+/* The smallest round trip; true if this acknowledgement has one. */
+static inline int host_sample(struct path *path, const struct rate_sample *rs, __s64 *rtt_q32)
+{
+	if (rs->rtt_us <= 0)
+		return 0;
+	*rtt_q32 = seconds((__u32)rs->rtt_us);
+	if (!path->known || *rtt_q32 < path->base_rtt_q32)
+		path->base_rtt_q32 = *rtt_q32;
+	path->known = 1;
+	return 1;
+}
+
+/* The law has spoken: window_q32 packets, spread over spread_q32 seconds. */
+static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q32)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 window = (__u32)(window_q32 >> 32);
+
+	tp->snd_cwnd = window ? window : 1;
+	if (habits.paced && spread_q32 > 0) {
+		__u64 per_second_q16 = (__u64)fx_div(window_q32, spread_q32) >> 16;
+
+		sk->sk_pacing_rate = per_second_q16 * tp->mss_cache >> 16;
+	}
+}
+
+static inline void host_trace(struct sock *sk, const struct path *path,
+			      const struct rate_sample *rs, __s64 window_q32, __u32 marked,
+			      __s64 seen_q32)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct record *record;
+
+	if (!habits.traced)
+		return;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record)
+		return;
+	record->time_us = tp->tcp_mstamp;
+	record->local_port = sk->__sk_common.skc_num;
+	record->remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	record->delivered = tp->delivered;
+	record->in_flight = in_flight(tp);
+	record->acked = rs->acked_sacked;
+	record->marked = marked;
+	record->window_q32 = window_q32;
+	record->rtt_q32 = path->rtt_q32;
+	record->base_rtt_q32 = path->base_rtt_q32;
+	record->seen_q32 = seen_q32;
+	/* Who reads looks by the clock: a wake-up each costs more than all the rest. */
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+#endif

@@ -1,0 +1,186 @@
+//! `penstock linux attach`, `status`, `trace` and `detach`. Needs root and a kernel with struct_ops.
+
+mod bench;
+mod optional;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use bench::Bench;
+use penstock_linux::attach::controller;
+use serde_json::Value;
+
+/// A directory of pins that is gone with all that is attached.
+struct Pins {
+    bench: Bench,
+    folder: PathBuf,
+}
+
+impl Pins {
+    fn new() -> Self {
+        let folder = PathBuf::from(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()));
+        Self { bench: Bench::new(), folder }
+    }
+
+    fn arguments<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
+        let pins = ["--pins", self.folder.to_str().unwrap()];
+        ["linux"].into_iter().chain(arguments.iter().copied()).chain(pins).collect()
+    }
+
+    fn run(&self, arguments: &[&str]) -> bench::Ended {
+        self.bench.run(&self.arguments(arguments))
+    }
+
+    fn well(&self, arguments: &[&str]) -> String {
+        self.bench.well(&self.arguments(arguments))
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        let _ = self.run(&["detach"]);
+    }
+}
+
+fn available() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn eventually(holds: impl Fn() -> bool) -> bool {
+    (0..200).any(|_| {
+        holds() || {
+            thread::sleep(Duration::from_millis(25));
+            false
+        }
+    })
+}
+
+/// On, told of in three ways, and off again: nothing is left.
+fn a_controller_comes_and_goes() {
+    let pins = Pins::new();
+    assert_eq!(pins.well(&["status"]), "nothing is attached\n");
+    let said = pins.well(&["attach", "fast", "--set", "law.alpha=50 packets"]);
+    assert_eq!(said, "fast is attached: sockets, as `fast`\n");
+    assert!(available().contains(&"fast".to_owned()));
+    let table = pins.well(&["status"]);
+    assert!(table.contains("fast (controller): sockets") && table.contains("alpha = 50 packets"), "{table}");
+    let json: Value = serde_json::from_str(&pins.well(&["status", "--json"])).unwrap();
+    assert_eq!((&json[0]["parameters"]["gamma"], &json[0]["figures"]["sockets"]), (&"0.5".into(), &0.0.into()));
+    let text = pins.well(&["status", "--prometheus"]);
+    assert!(
+        text.contains("# TYPE penstock_connections_total counter\npenstock_connections_total{law=\"fast\""),
+        "{text}"
+    );
+    assert_eq!(pins.well(&["detach"]), "detached: cc-fast\n");
+    assert!(eventually(|| !available().contains(&"fast".to_owned())));
+    assert!(!pins.folder.exists());
+}
+
+/// Refused with the status that says whose fault it is, and nothing has changed.
+fn what_is_wrong_is_refused_before_anything_changes() {
+    let pins = Pins::new();
+    for (arguments, status, said) in [
+        (&["attach", "fest"][..], 2, "no law for this kernel is named `fest`"),
+        (&["attach", "fast", "--set", "law.alpha=lots"], 2, "lots"),
+        (&["attach", "fast", "--set", "law.speed=3"], 2, "no parameter `speed`"),
+        (&["attach", "fast", "--device", "lo"], 2, "leave out --device"),
+        (&["attach", "fast", "--default", "everywhere"], 2, "everywhere"),
+        (&["detach", "fast"], 2, "`fast` is not attached"),
+        (&["trace", "fast"], 2, "penstock linux attach fast --trace"),
+    ] {
+        let ended = pins.run(arguments);
+        assert_eq!(ended.status, status, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(said), "{arguments:?}: {}", ended.err);
+        assert!(!pins.folder.exists());
+    }
+    let ended = pins.bench.run(&["linux", "attach", "fast", "--pins", "/tmp/penstock-pins"]);
+    assert_eq!(ended.status, 3, "{}", ended.err);
+    assert!(ended.err.contains("not on a BPF file system"), "{}", ended.err);
+}
+
+/// Killed at any moment the old state is there or the new one: with a pin the controller is whole, without one it is gone.
+fn a_kill_leaves_the_old_state_or_the_new_one() {
+    let mut seen = [0, 0];
+    for wait_ms in [0, 3, 8, 15, 25, 60, 200] {
+        let pins = Pins::new();
+        let mut command = pins.bench.command(&pins.arguments(&["attach", "fast"]));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(wait_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let pinned = pins.folder.join("cc-fast").exists();
+        seen[usize::from(pinned)] += 1;
+        if pinned {
+            assert!(pins.well(&["status"]).contains("fast (controller)"));
+            assert!(available().contains(&"fast".to_owned()));
+            pins.well(&["detach", "fast"]);
+        } else {
+            assert!(eventually(|| !available().contains(&"fast".to_owned())), "after {wait_ms} ms");
+            assert_eq!(pins.well(&["status"]), "nothing is attached\n");
+        }
+    }
+    println!("killed {} times, {} of them before the pin", seen[0] + seen[1], seen[0]);
+    assert!(seen[0] > 0, "no kill came in time to mean anything: {seen:?}");
+    assert!(eventually(|| !available().contains(&"fast".to_owned())));
+}
+
+/// A scenario whose law only Penstock has runs on real TCP, and says so; nothing is left of it.
+fn a_scenario_brings_its_controller() {
+    let pins = Pins::new();
+    let text = r#"
+format = 1
+title = "FAST"
+duration = "3 s"
+warmup = "1 s"
+packet = { wire = "1500 B", payload = "1448 B" }
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "unlimited"
+aqm = { law = "AQM" }
+[flows.ours]
+count = 2
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "0 s"
+cc = { law = "LAW" }
+sender = { initial_window = 10 }
+"#;
+    for (law, more, aqm, socket) in [
+        ("fast", "fast\", alpha = \"20 packets", "droptail", "fast, SACK, timestamps"),
+        ("leadlag", "leadlag\", taubar = \"1 s", "price", "leadlag, ECN, SACK, timestamps"),
+    ] {
+        pins.bench.write("ours.toml", &text.replace("LAW", more).replace("AQM", aqm));
+        let ended = pins.bench.run(&["run", "ours.toml", "--world", "linux", "--json"]);
+        assert!([0, 4].contains(&ended.status), "{}", ended.err);
+        let summary: Value = serde_json::from_str(&ended.out).unwrap();
+        let path = &summary["path"];
+        let sockets = path["sockets"]["ours"].as_str().unwrap();
+        assert!(sockets.starts_with(socket), "{path}");
+        let findings = path["findings"].to_string();
+        assert!(findings.contains(&format!("{law} is Penstock's, by struct_ops")), "{findings}");
+        assert!(summary["links"]["bottleneck"]["utilization"].as_f64().unwrap() > 0.2, "{summary}");
+    }
+    assert!(eventually(|| !available().iter().any(|name| name.starts_with("fast") || name.starts_with("leadlag"))));
+}
+
+fn main() {
+    let missing = controller::missing().into_iter().chain(penstock_linux::machine::missing_for_paths()).next();
+    let missing = missing.map(|missing| missing.to_string());
+    optional::run(
+        &[
+            ("a_controller_comes_and_goes", a_controller_comes_and_goes),
+            ("what_is_wrong_is_refused_before_anything_changes", what_is_wrong_is_refused_before_anything_changes),
+            ("a_kill_leaves_the_old_state_or_the_new_one", a_kill_leaves_the_old_state_or_the_new_one),
+            ("a_scenario_brings_its_controller", a_scenario_brings_its_controller),
+        ],
+        missing.as_deref(),
+    );
+}

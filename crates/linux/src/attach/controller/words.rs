@@ -1,0 +1,94 @@
+//! Parameters as the programs have them: the compiled ones of the law in Rust, in the order of `struct law` of its program.
+
+use penstock_law::cc::fast::Fast;
+use penstock_law::cc::leadlag::LeadLag;
+use penstock_law::cc::{Marks, Sender, Site};
+use penstock_law::estimate::PriceTable;
+use penstock_law::quantity::Bytes;
+use penstock_law::{Fix, Law};
+use penstock_scenario::model::Chosen;
+
+use crate::attach::Error;
+
+/// What a program is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    /// `struct law`, word by word.
+    pub(super) words: Vec<i64>,
+    /// Whether the receiver must have the controller too, and echo marks packet by packet.
+    pub(super) needs_ecn: bool,
+}
+
+/// A connection as the laws are compiled for it. Its first window is the kernel's, told when it opens.
+const SITE: Site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+
+/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the twin does not have.
+fn compiled<L: Law<Fix<32>, Role = Sender>>(chosen: &Chosen<Sender>) -> Result<L, Error> {
+    let refused = |why: String| Error::Input(format!("the law `{}` cannot run like this: {why}", chosen.law.name));
+    if let Some(fixed) = chosen.law.fixed {
+        fixed(&chosen.values, &SITE).map_err(refused)?;
+    }
+    L::compile(&chosen.values, &SITE).map_err(refused)
+}
+
+pub(super) fn fast(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+    let law: Fast<Fix<32>> = compiled(chosen)?;
+    let average = law.needs().average_rtt.expect("FAST goes by an average");
+    let words = [law.alpha, law.gamma, law.keep, number(average.over_window), number(average.most)];
+    Ok(Words { words: words.map(|word| word.0).to_vec(), needs_ecn: false })
+}
+
+pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+    let law: LeadLag<Fix<32>> = compiled(chosen)?;
+    let needs = law.needs();
+    let (Marks::Price(estimate), Some(period_s)) = (needs.marks, needs.tick_s) else {
+        return Err(Error::Input("the law `leadlag`: its program goes by marks".to_owned()));
+    };
+    let mut words: Vec<i64> =
+        [law.step, law.weight, law.gain, law.cap, law.scale, law.least, law.most, law.ln2].map(|word| word.0).to_vec();
+    words.extend([(period_s * 1e6).round() as i64, i64::from(estimate.packets)]);
+    let table = PriceTable::<Fix<32>>::new(estimate);
+    words.extend((0..=MOST_MARKS).map(|marks| table.price_s(marks.min(estimate.packets)).0));
+    Ok(Words { words, needs_ecn: true })
+}
+
+/// The longest register of marks, as in bpf/cc/leadlag.bpf.c.
+const MOST_MARKS: u32 = 64;
+
+fn number(x: f64) -> Fix<32> {
+    penstock_law::Number::of(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attach::settings::controller;
+
+    #[test]
+    fn fast_is_told_its_parameters_and_its_average() {
+        let chosen = controller("fast", &["law.alpha=50 packets".to_owned(), "law.gamma=0.25".to_owned()]).unwrap();
+        const ONE: i64 = 1 << 32;
+        let told = fast(&chosen).unwrap();
+        assert_eq!(told.words, [50 * ONE, ONE / 4, 3 * (ONE / 4), 3 * ONE, ONE / 4]);
+    }
+    /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
+    #[test]
+    fn leadlag_is_told_its_table_of_prices() {
+        let chosen = controller("leadlag", &["law.N=40 packets".to_owned(), "law.period=5 ms".to_owned()]).unwrap();
+        let told = leadlag(&chosen).unwrap();
+        assert!(told.needs_ecn && told.words.len() == 10 + 65);
+        assert_eq!(told.words[8..11], [5000, 40, 0]);
+        let price = |marks: usize| told.words[10 + marks] as f64 / 4_294_967_296.0;
+        assert!((price(20) - libm::log(2.0) / libm::log(1000.0)).abs() < 1e-9, "{}", price(20));
+        assert!((price(40) - libm::log(80.0) / libm::log(1000.0)).abs() < 1e-9 && price(64) == price(40));
+    }
+
+    #[test]
+    fn what_has_no_twin_is_refused() {
+        for (setting, said) in [("law.signal=delay", "signal"), ("law.fairness=2", "fairness")] {
+            let chosen = controller("leadlag", &[setting.to_owned()]).unwrap();
+            let error = leadlag(&chosen).unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains("twin"), "{error}");
+        }
+    }
+}

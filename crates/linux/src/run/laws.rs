@@ -1,0 +1,102 @@
+//! Laws of this project as controllers of a run: registered when it begins, gone when it ends.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use penstock_law::cc::Sender;
+use penstock_scenario::model::{Chosen, Group, Pacing};
+
+use crate::attach::{self, controller};
+use crate::path::Refused;
+use crate::syscall::count_run_times;
+
+/// What the kernel calls the controller of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Controller {
+    /// One of its own.
+    Kernel(&'static str),
+    /// A law, under a name of this run.
+    Law {
+        /// The law.
+        law: &'static str,
+        /// Its name in this kernel.
+        name: Arc<str>,
+    },
+}
+
+impl Controller {
+    /// The name that sockets ask for.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Kernel(name) => name,
+            Self::Law { name, .. } => name,
+        }
+    }
+
+    /// The name that a record shows, given what a socket has in effect.
+    pub(super) fn shown<'a>(&self, in_effect: &'a str) -> &'a str
+    where
+        'static: 'a,
+    {
+        match self {
+            Self::Law { law, name } if **name == *in_effect => law,
+            _ => in_effect,
+        }
+    }
+}
+
+/// A law that a run needs registered.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) name: Arc<str>,
+    chosen: Chosen<Sender>,
+    habits: controller::Habits,
+    /// Whether its receiver must have it too.
+    pub(super) needs_ecn: bool,
+}
+
+/// The law of a group, unless no kernel can have it; `number` tells the groups of a run apart.
+pub(super) fn wanted(whose: &str, group: &Group, number: usize) -> Option<Result<Wanted, Refused>> {
+    let law = group.cc.law.name;
+    if !controller::names().contains(&law) {
+        return None;
+    }
+    let no = |what: String, instead: &str| Some(Err(Refused::new(format!("{whose}: {what}"), instead)));
+    match controller::needs_ecn(&group.cc) {
+        Err(error) => no(error.to_string(), "choose other parameters, or `--world packets`"),
+        Ok(needs_ecn) => {
+            let habits = controller::Habits { paced: group.sender.pacing != Pacing::Off, traced: false };
+            let name = controller::own_name(law, number).into();
+            Some(Ok(Wanted { name, chosen: group.cc.clone(), habits, needs_ecn }))
+        }
+    }
+}
+
+/// The laws of a run while it lasts, and the kernel's statistics of what they cost.
+#[derive(Debug)]
+pub(super) struct Registered {
+    loaded: Vec<controller::Loaded>,
+    _counting: Option<OwnedFd>,
+}
+
+impl Registered {
+    pub(super) fn new(wanted: &[Wanted]) -> Result<Self, attach::Error> {
+        let load = |wanted: &Wanted| controller::Loaded::new(&wanted.chosen, wanted.habits, &wanted.name);
+        let loaded = wanted.iter().map(load).collect::<Result<_, _>>()?;
+        // Without them a run says less of itself, and that is all.
+        let counting = if wanted.is_empty() { None } else { count_run_times().ok() };
+        Ok(Self { loaded, _counting: counting })
+    }
+
+    /// What each has cost, a sentence each.
+    pub(super) fn costs(&self) -> Vec<String> {
+        let told = |loaded: &controller::Loaded| {
+            let (law, cost) = (loaded.law(), loaded.cost()?);
+            let controller::Cost { acks, nanoseconds_an_ack } = cost;
+            Some(format!(
+                "{law} is Penstock's, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each"
+            ))
+        };
+        self.loaded.iter().filter_map(told).collect()
+    }
+}

@@ -1,0 +1,249 @@
+//! Controllers in the running kernel: attached, replaced, detached, and refused. Needs root and a kernel with struct_ops;
+//! where those are missing the tests say so and count as not run.
+//!
+//! What a kernel's struct_ops must do and refuse is its own selftests' (tools/testing/selftests/bpf, `bpf_tcp_ca`); each case
+//! there has one here, over the programs of this project and over `controllers/wrong.bpf.c`.
+
+#[path = "controllers/bench.rs"]
+mod bench;
+#[path = "../../cli/tests/optional/mod.rs"]
+mod optional;
+
+use bench::{Bench, ends, link_of, names, wrong};
+use libbpf_rs::MapCore;
+use penstock_linux::attach::{self, Error, Place, Scope, Which, controller};
+
+const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
+
+/// 1. Every controller carries data, and its counters tell of it.
+fn every_controller_carries_data() {
+    for law in controller::names() {
+        let bench = Bench::new();
+        let attached = bench.attach(law, SOCKETS, &[]).unwrap();
+        assert_eq!(attached.name, law);
+        ends(|ends| {
+            assert_eq!(ends.send(law, 20_000_000).unwrap(), law);
+        });
+        let status = attach::status(&bench.pins).unwrap();
+        let figure = |name| status[0].figures.iter().find(|figure| figure.name == name).unwrap().value;
+        assert!(figure("connections") >= 1.0, "{status:?}");
+        assert_eq!(figure("timeouts"), 0.0);
+    }
+}
+
+/// 2. A licence that is not the kernel's is refused, and the verifier is heard.
+fn a_licence_that_does_not_fit_is_refused() {
+    let error = wrong("LICENCE").unwrap_err();
+    assert!(matches!(error, Error::Kernel { .. } | Error::Missing(_)), "{error}");
+    assert!(error.to_string().contains("GPL"), "{error}");
+}
+
+/// 3. A field that is not a controller's to write is refused with the line of our source.
+fn a_field_that_is_not_ours_is_refused_with_its_line() {
+    let said = wrong("CLAMP").unwrap_err().to_string();
+    assert!(said.contains("snd_cwnd_clamp = 1") && said.contains("the verifier"), "{said}");
+}
+
+/// 4. The spacing of packets is.
+fn the_spacing_is_ours_to_write() {
+    wrong("PACING").unwrap();
+}
+
+/// 5. An operation that is missing keeps a controller from being registered, not from being loaded.
+fn a_missing_operation_is_refused() {
+    let object = wrong("INCOMPLETE").unwrap();
+    let error = link_of(object).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), libbpf_rs::ErrorKind::InvalidInput, "{error}");
+    assert!(!names().contains(&"wrong".to_owned()));
+}
+
+/// 6. An operation that struct_ops does not have is refused.
+fn an_operation_that_is_not_supported_is_refused() {
+    let said = wrong("UNSUPPORTED").unwrap_err().to_string();
+    assert!(said.contains("get_info") || said.contains("-524") || said.contains("524"), "{said}");
+}
+
+/// 7. While a socket gives its controller back it cannot choose another.
+fn a_socket_option_in_release_is_refused() {
+    let said = wrong("RELEASE").unwrap_err().to_string();
+    assert!(said.contains("bpf_setsockopt") || said.contains("#49"), "{said}");
+}
+
+/// 8. Where the other end does not speak ECN a controller that needs it gives the connection to another, by a socket option.
+fn without_ecn_the_connection_gets_another_controller() {
+    let bench = Bench::new();
+    bench.attach("leadlag", SOCKETS, &[]).unwrap();
+    ends(|ends| {
+        ends.refuse_ecn();
+        assert_eq!(ends.send_to_others("leadlag", 2_000_000).unwrap(), "cubic");
+    });
+}
+
+/// 9. Replaced while attached: connections that are open keep what they have, new ones have the new, and a default that was
+/// made stays one.
+fn other_parameters_replace_the_controller_in_one_step() {
+    let bench = Bench::new();
+    bench.attach("fast", SOCKETS, &["law.alpha=20 packets"]).unwrap();
+    ends(|ends| {
+        let (open, _listener) = ends.connect("fast").unwrap();
+        let programs = bench::programs();
+        let attached = bench.attach("fast", SOCKETS, &["law.alpha=30 packets"]).unwrap();
+        assert_eq!(attached.parameters[0], ("alpha".to_owned(), "30 packets".to_owned()));
+        assert!(bench::programs() > programs, "the open connection keeps the programs of before");
+        assert_eq!(bench::controller_of(&open), "fast");
+        assert_eq!(ends.send("fast", 2_000_000).unwrap(), "fast");
+    });
+    assert_eq!(attach::status(&bench.pins).unwrap().len(), 1);
+}
+
+/// 10. A link takes no controller of another name.
+fn a_link_takes_no_controller_of_another_name() {
+    let link = link_of(wrong("PACING").unwrap()).unwrap();
+    let other = wrong("OTHER").unwrap();
+    let map = other.maps().find(|map| map.name() == "wrong").unwrap();
+    assert!(bench::update(&link, &map).is_err());
+    assert!(names().contains(&"wrong".to_owned()) && !names().contains(&"other".to_owned()));
+    drop(link);
+    bench::eventually(|| !names().contains(&"wrong".to_owned()));
+}
+
+/// 11. A name is taken once, by whatever link, and also when another program has it.
+fn a_name_is_taken_once() {
+    let link = link_of(wrong("FAST").unwrap()).unwrap();
+    let bench = Bench::new();
+    let error = bench.attach("fast", SOCKETS, &[]).unwrap_err();
+    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("a controller `fast` already"), "{error}");
+    assert!(bench.pins.names().unwrap().is_empty());
+    drop(link);
+    bench::eventually(|| !names().contains(&"fast".to_owned()));
+}
+
+/// 12. A link that goes takes the name with it, and the next may have it: links one after the other.
+fn several_links_one_after_the_other() {
+    for _ in 0..3 {
+        let link = link_of(wrong("PACING").unwrap()).unwrap();
+        assert!(names().contains(&"wrong".to_owned()));
+        drop(link);
+        bench::eventually(|| !names().contains(&"wrong".to_owned()));
+    }
+}
+
+/// 13. A map that is not made for links registers without one, and cannot take the place of one that is.
+fn maps_with_and_without_links_do_not_mix() {
+    let link = link_of(wrong("PACING").unwrap()).unwrap();
+    let plain = wrong("PLAIN").unwrap();
+    let map = plain.maps().find(|map| map.name() == "wrong").unwrap();
+    assert!(bench::update(&link, &map).is_err());
+    drop(link);
+    bench::eventually(|| !names().contains(&"wrong".to_owned()));
+}
+
+/// The default of a namespace of ours, and back.
+fn a_default_is_made_and_given_back() {
+    let bench = Bench::new();
+    ends(|ends| {
+        let before = ends.default();
+        let place = Place::Sockets { default: Some(Scope::Namespace), trace: false };
+        let attached = ends.within(|| bench.attach("fast", place, &[])).unwrap();
+        assert!(attached.place.contains(&format!("before: {before}")), "{attached:?}");
+        assert_eq!(ends.default(), "fast");
+        ends.within(|| bench.attach("fast", place, &["law.alpha=7 packets"])).unwrap();
+        assert_eq!(ends.default(), "fast");
+        assert_eq!(ends.send_by_default(1_000_000).unwrap(), "fast");
+        ends.within(|| attach::detach(&bench.pins, Which::default())).unwrap();
+        assert_eq!(ends.default(), before);
+    });
+    bench::eventually(|| !names().contains(&"fast".to_owned()));
+}
+
+/// What is not there is refused, and nothing has changed.
+fn what_is_not_there_is_refused_before_anything_changes() {
+    let bench = Bench::new();
+    let device = |name| Place::Device { name, direction: None };
+    for (law, place, settings, said) in [
+        ("fest", SOCKETS, &[][..], "no law for this kernel is named `fest`; there are fast"),
+        ("fast", device("lo"), &[], "leave out --device"),
+        ("fast", SOCKETS, &["law.alphq=1"], "no parameter `alphq`"),
+        ("fast", SOCKETS, &["law.alpha=-1 packets"], "outside the range"),
+        ("leadlag", SOCKETS, &["law.signal=delay"], "twin"),
+    ] {
+        let error = bench.attach(law, place, settings).unwrap_err();
+        assert!(matches!(error, Error::Input(_)) && error.to_string().contains(said), "{error}");
+        assert!(!bench.folder().exists());
+    }
+    let error = attach::detach(&bench.pins, Which { name: Some("fast"), device: None }).unwrap_err();
+    assert!(error.to_string().contains("`fast` is not attached"), "{error}");
+}
+
+/// Twenty times on and off: no program, map, link or pin is left.
+fn twenty_cycles_leave_nothing() {
+    let bench = Bench::new();
+    // What other tests have left is on its way out.
+    bench::eventually(|| !names().contains(&"fast".to_owned()));
+    let before = bench::settled();
+    for _ in 0..10 {
+        for law in ["fast", "leadlag"] {
+            bench.attach(law, SOCKETS, &[]).unwrap();
+            assert!(names().contains(&law.to_owned()));
+            attach::detach(&bench.pins, Which { name: Some(law), device: None }).unwrap();
+        }
+    }
+    assert!(!bench.folder().exists());
+    bench::eventually(|| bench::objects() == before);
+    bench::eventually(|| !names().contains(&"fast".to_owned()));
+}
+
+/// A record an acknowledgement, where they are asked for; without, nobody gets any.
+fn a_trace_has_a_record_an_acknowledgement() {
+    let bench = Bench::new();
+    bench.attach("fast", SOCKETS, &[]).unwrap();
+    assert!(matches!(controller::trace(&bench.pins, "fast", |_| {}, || false), Err(Error::Input(_))));
+    bench.attach("fast", Place::Sockets { default: None, trace: true }, &[]).unwrap();
+    let mut records = Vec::new();
+    ends(|ends| {
+        ends.send("fast", 2_000_000).unwrap();
+    });
+    controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+    // The receiver's end has the controller too.
+    records.retain(|record| record.remote_port == 5000);
+    assert!(records.len() > 10, "{}", records.len());
+    for pair in records.windows(2) {
+        assert!(pair[0].time_us <= pair[1].time_us);
+    }
+    let last = records.last().unwrap();
+    assert!(last.window >= 2.0 && last.base_rtt_s > 0.0 && last.base_rtt_s <= last.rtt_s * 1.001, "{last:?}");
+    let acked: u64 = records.iter().map(|record| u64::from(record.acked)).sum();
+    assert!(acked > 0 && u64::from(last.delivered) >= acked, "{acked} {last:?}");
+}
+
+fn main() {
+    let missing = controller::missing().first().map(ToString::to_string).or_else(bench::missing);
+    optional::run(
+        &[
+            ("every_controller_carries_data", every_controller_carries_data),
+            ("a_licence_that_does_not_fit_is_refused", a_licence_that_does_not_fit_is_refused),
+            ("a_field_that_is_not_ours_is_refused_with_its_line", a_field_that_is_not_ours_is_refused_with_its_line),
+            ("the_spacing_is_ours_to_write", the_spacing_is_ours_to_write),
+            ("a_missing_operation_is_refused", a_missing_operation_is_refused),
+            ("an_operation_that_is_not_supported_is_refused", an_operation_that_is_not_supported_is_refused),
+            ("a_socket_option_in_release_is_refused", a_socket_option_in_release_is_refused),
+            ("without_ecn_the_connection_gets_another_controller", without_ecn_the_connection_gets_another_controller),
+            (
+                "other_parameters_replace_the_controller_in_one_step",
+                other_parameters_replace_the_controller_in_one_step,
+            ),
+            ("a_link_takes_no_controller_of_another_name", a_link_takes_no_controller_of_another_name),
+            ("a_name_is_taken_once", a_name_is_taken_once),
+            ("several_links_one_after_the_other", several_links_one_after_the_other),
+            ("maps_with_and_without_links_do_not_mix", maps_with_and_without_links_do_not_mix),
+            ("a_default_is_made_and_given_back", a_default_is_made_and_given_back),
+            (
+                "what_is_not_there_is_refused_before_anything_changes",
+                what_is_not_there_is_refused_before_anything_changes,
+            ),
+            ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
+            ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),
+        ],
+        missing.as_deref(),
+    );
+}
