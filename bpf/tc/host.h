@@ -34,6 +34,7 @@ enum fate {
 	FATE_CONTENDED,       /* the law was busy for too long: goes on unjudged */
 	FATE_DROPPED_NOT_ECT, /* chosen for a mark, cannot carry one: dropped */
 	FATE_DROPPED,         /* dropped by a law that drops */
+	FATE_DROPPED_FULL,    /* did not fit a virtual queue */
 	FATES,
 };
 

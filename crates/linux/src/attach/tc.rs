@@ -8,11 +8,12 @@
 mod books;
 mod loaded;
 mod program;
+mod queues;
 mod trial;
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapHandle, Object, ProgramHandle};
-use nix::ifaddrs::getifaddrs;
+use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
 
 pub use books::{Books, Count};
 pub use program::Wanted;
@@ -66,7 +67,8 @@ pub(super) fn attach(
 fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) -> Result<(), Error> {
     let program = loaded::program(object)?;
     let path = pins.path(&pin.name());
-    match Link::open(&path).ok().filter(is_live) {
+    let there = if path.exists() { Link::open(&path).ok().filter(is_live) } else { None };
+    match there {
         Some(mut link) => {
             let there = program_of(&link)?;
             let ours = ProgramHandle::try_from(&program).map_err(|e| failed("tell of a program", e))?;
@@ -129,14 +131,13 @@ struct Device {
 
 impl Device {
     fn named(name: &str) -> Result<Self, Error> {
-        let addresses = getifaddrs().map_err(|e| while_trying("list devices")(e.into()))?;
-        let devices = addresses.filter_map(|one| Some((one.interface_name, *one.address?.as_link_addr()?)));
-        let devices: Vec<_> = devices.collect();
-        let Some((_, about)) = devices.iter().find(|(its, _)| its == name) else {
-            let known: Vec<&str> = devices.iter().map(|(its, _)| its.as_str()).collect();
+        let Ok(index) = if_nametoindex(name) else {
+            let known = if_nameindex().map_err(|e| while_trying("list devices")(e.into()))?;
+            let known: Vec<_> = known.iter().map(|one| one.name().to_string_lossy().into_owned()).collect();
             return Err(Error::Input(format!("there is no device `{name}` here; there are {}", known.join(", "))));
         };
-        let link_header = match about.hatype() {
+        let kind = syscall::kind_of_device(name).map_err(while_trying(format!("tell what `{name}` is")))?;
+        let link_header = match kind {
             libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => 14,
             // TUN and WireGuard, and tunnels of the kernel's own.
             libc::ARPHRD_NONE | libc::ARPHRD_PPP | libc::ARPHRD_TUNNEL | libc::ARPHRD_TUNNEL6 => 0,
@@ -145,7 +146,7 @@ impl Device {
                 return Err(Error::Input(what));
             }
         };
-        Ok(Self { name: name.to_owned(), index: about.ifindex() as u32, link_header })
+        Ok(Self { name: name.to_owned(), index, link_header })
     }
 }
 
@@ -180,7 +181,7 @@ impl Pin {
         if self.namespace != namespace()? {
             return Ok(format!("{way} device {} of network namespace {}", self.index, self.namespace));
         }
-        let name = nix::net::if_::if_indextoname(self.index).ok();
+        let name = if_indextoname(self.index).ok();
         let name = name.map_or_else(
             || format!("device {}, which is gone", self.index),
             |name| name.to_string_lossy().into_owned(),
@@ -236,8 +237,8 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
         return Ok(attached);
     };
     attached.parameters = loaded::told(&map_of(&info, "settings")?)?;
-    let state = loaded::state(&map_of(&info, "state")?, program)?;
-    for ((name, what), word) in program.state.iter().zip(state) {
+    let observables = loaded::observables(&map_of(&info, "state")?, program)?;
+    for ((.., what), (name, word)) in program.state.iter().zip(observables) {
         attached.figures.push(Figure { name, what, counter: false, value: word as f64 / 4_294_967_296.0 });
     }
     if info.run_cnt > 0 {

@@ -33,9 +33,9 @@ pub struct Books {
     pub seen: Count,
     /// How many pieces it came in: a super-packet is one.
     pub pieces: u64,
-    /// Went on as it came.
+    /// Went on as it came, or in profile.
     pub passed: Count,
-    /// CE or a DSCP was written on it.
+    /// CE was written on it, or the codepoint of what is out of profile.
     pub marked: Count,
     /// Was chosen for a mark and had CE already.
     pub marked_before: Count,
@@ -49,10 +49,12 @@ pub struct Books {
     pub dropped_not_ect: Count,
     /// Was dropped by a law that drops.
     pub dropped: Count,
+    /// Did not fit a virtual queue, and was dropped.
+    pub dropped_full: Count,
 }
 
 /// How many counts follow what was seen: `FATES`.
-const FATES: usize = 8;
+const FATES: usize = 9;
 const WORDS: usize = 3 + 2 * FATES;
 
 impl Books {
@@ -84,6 +86,7 @@ impl Books {
             &mut self.contended,
             &mut self.dropped_not_ect,
             &mut self.dropped,
+            &mut self.dropped_full,
         ]
     }
 
@@ -99,14 +102,15 @@ impl Books {
             count("packets_seen", "packets on the wire", self.seen.packets),
             count("bytes_seen", "their bytes, with link-layer headers", self.seen.bytes),
             count("pieces_seen", "pieces that they came in", self.pieces),
-            count("packets_passed", "went on as they came", self.passed.packets),
-            count("packets_marked", "marked here", self.marked.packets),
+            count("packets_passed", "went on as they came, or in profile", self.passed.packets),
+            count("packets_marked", "marked here, or out of profile", self.marked.packets),
             count("packets_marked_before", "chosen, with CE already", self.marked_before.packets),
             count("packets_not_ip", "not IP: load that goes on", self.not_ip.packets),
             count("packets_unwritable", "chosen, but nobody may write on them", self.unwritable.packets),
             count("packets_contended", "went on while the law was busy", self.contended.packets),
             count("packets_dropped_not_ect", "dropped for a mark they cannot carry", self.dropped_not_ect.packets),
             count("packets_dropped", "dropped by a law that drops", self.dropped.packets),
+            count("packets_dropped_full", "dropped, for the virtual queue was full", self.dropped_full.packets),
         ]
     }
 }
@@ -120,8 +124,8 @@ mod tests {
         let words = |of: u64| (0..WORDS as u64).flat_map(|at| (of + at).to_ne_bytes()).collect::<Vec<u8>>();
         let books = Books::of(&[words(0), words(100)]);
         assert_eq!((books.seen, books.pieces), (Count { packets: 100, bytes: 102 }, 104));
-        assert_eq!(books.passed, Count { packets: 106, bytes: 122 });
-        assert_eq!(books.dropped, Count { packets: 120, bytes: 136 });
-        assert_eq!(books.ended().packets, 8 * 113);
+        assert_eq!(books.passed, Count { packets: 106, bytes: 124 });
+        assert_eq!(books.dropped, Count { packets: 120, bytes: 138 });
+        assert_eq!(books.ended().packets, 9 * 114);
     }
 }

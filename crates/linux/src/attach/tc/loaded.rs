@@ -81,11 +81,13 @@ pub(super) fn told(settings: &MapHandle) -> Result<Vec<(String, String)>, Error>
     Ok(text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
 }
 
-/// The words that a state begins with, over 2^32.
-pub(super) fn state(map: &MapHandle, program: &Program) -> Result<Vec<i64>, Error> {
+/// What is shown of a state: the figures' names with the words over 2^32.
+pub(super) fn observables(map: &MapHandle, program: &Program) -> Result<Vec<(&'static str, i64)>, Error> {
     let bytes = value(map, MapFlags::ANY)?;
-    let words = bytes.chunks_exact(8).map(|bytes| i64::from_ne_bytes(bytes.try_into().unwrap_or_default()));
-    Ok(words.take(program.state.len()).collect())
+    let words: Vec<_> =
+        bytes.chunks_exact(8).map(|bytes| i64::from_ne_bytes(bytes.try_into().unwrap_or_default())).collect();
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    Ok(program.state.iter().map(|(at, name, _)| (*name, word(*at))).collect())
 }
 
 /// What all processors have booked.

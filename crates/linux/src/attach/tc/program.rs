@@ -5,29 +5,74 @@
 
 use std::ops::Range;
 
-use penstock_law::aqm::avq::Avq;
-use penstock_law::aqm::price::Price;
-use penstock_law::aqm::{self, AQMS};
+use penstock_law::aqm::AQMS;
 use penstock_law::edge::EDGES;
 use penstock_law::law::find;
-use penstock_law::parameter::Unit;
-use penstock_law::{Fix, Law, Number};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::quantity::print_real;
 use penstock_scenario::read::Document;
 
-use crate::attach::{Error, settings};
+use super::queues::{self, BAT, CLCC};
+use crate::attach::Error;
 
 /// A law as a tc program.
 #[derive(Debug)]
 pub(super) struct Program {
     /// The law's name; in C, with underscores, the function's too.
     pub(super) name: &'static str,
-    /// The numbers over 2^32 that its state begins with, as figures: names with units, and what they are.
-    pub(super) state: &'static [(&'static str, &'static str)],
+    kind: &'static Kind,
+    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
+    pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
     told: fn(&Scenario) -> Result<Told, String>,
 }
+
+/// What laws of a kind are told, as a scenario.
+#[derive(Debug)]
+struct Kind {
+    /// With `LAW` in the place of the law's name.
+    scenario: &'static str,
+    /// What `--set` may name: as it says it, and as the scenario has it.
+    keys: &'static [(&'static str, &'static str)],
+    example: &'static str,
+}
+
+const PACKET: (&str, &str) = ("link.packet", "packet");
+const RATE: (&str, &str) = ("link.rate", "links.device.rate");
+const AQM: (&str, &str) = ("aqm.", "links.device.aqm.");
+
+/// One state for everything that passes.
+const QUEUE: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", delay = "0 s", buffer = "unlimited", aqm = { law = "LAW" } }
+flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" } }
+"#,
+    keys: &[RATE, PACKET, AQM],
+    example: "link.rate=\"100 Mbit/s\"",
+};
+
+/// One state for TCP and one for everything else, and a virtual queue; unless it is said, 24 ms of the line have room there.
+const CLASSES: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", delay = "0 s", buffer = "1 bdp", aqm = { law = "LAW" } }
+flows.tcp = { from = "here", to = "there", rtt = "24 ms", cc = { law = "newreno" }, class = "tcp" }
+flows.other = { from = "here", to = "there", rtt = "24 ms", cc = { law = "cbr", rate = "1 kbit/s" }, class = "other" }
+"#,
+    keys: &[
+        RATE,
+        PACKET,
+        ("link.buffer", "links.device.buffer"),
+        AQM,
+        ("classes.tcp.", "classes.tcp."),
+        ("classes.other.", "classes.other."),
+    ],
+    example: "link.rate=\"100 Mbit/s\"",
+};
 
 /// What a program is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,22 +85,59 @@ pub(super) struct Told {
     pub(super) parameters: Vec<(String, String)>,
 }
 
+macro_rules! object {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/tc_", $name, ".bpf.o"))
+    };
+}
+
 /// Every law with a tc program.
 pub(super) const PROGRAMS: &[Program] = &[
     Program {
         name: "price",
-        state: &[("price_s", "the link's price"), ("probability", "probability of a mark")],
-        object: include_bytes!(concat!(env!("OUT_DIR"), "/tc_price.bpf.o")),
-        told: price,
+        kind: QUEUE,
+        state: &[(0, "price_s", "the link's price"), (1, "probability", "probability of a mark")],
+        object: object!("price"),
+        told: queues::price,
     },
     Program {
         name: "avq",
+        kind: QUEUE,
         state: &[
-            ("virtual_capacity_packets_per_s", "what serves the virtual queue"),
-            ("virtual_queue_packets", "the virtual queue after the last packet"),
+            (0, "virtual_capacity_packets_per_s", "what serves the virtual queue"),
+            (1, "virtual_queue_packets", "the virtual queue after the last packet"),
         ],
-        object: include_bytes!(concat!(env!("OUT_DIR"), "/tc_avq.bpf.o")),
-        told: avq,
+        object: object!("avq"),
+        told: queues::avq,
+    },
+    Program {
+        name: "bat",
+        kind: CLASSES,
+        state: &[
+            (0, "tcp_transmit", "of TCP, probability of being let in"),
+            (1, "tcp_offered_packets_per_s", "what TCP offers"),
+            (2, "excess", "average of the excess bandwidth signal"),
+            (BAT, "other_transmit", "of everything else, probability of being let in"),
+            (BAT + 1, "other_offered_packets_per_s", "what everything else offers"),
+        ],
+        object: object!("bat"),
+        told: queues::bat,
+    },
+    Program {
+        name: "clcc",
+        kind: CLASSES,
+        state: &[
+            (0, "tcp_transmit", "of TCP, probability of being let in"),
+            (1, "tcp_offered_packets_per_s", "what TCP offers"),
+            (2, "excess", "average of the excess bandwidth signal"),
+            (BAT, "tcp_decrease", "of TCP, the decrease in force"),
+            (CLCC, "other_transmit", "of everything else, probability of being let in"),
+            (CLCC + 1, "other_offered_packets_per_s", "what everything else offers"),
+            (CLCC + BAT, "other_decrease", "of everything else, the decrease in force"),
+            (CLCC + BAT + 1, "other_ratio", "what everything else is served over what TCP is, where it has a share"),
+        ],
+        object: object!("clcc"),
+        told: queues::clcc,
     },
 ];
 
@@ -66,24 +148,16 @@ pub struct Wanted {
     pub(super) told: Told,
 }
 
-/// Where a scenario has what `--set` names, and how it is named there.
-const KEYS: &[(&str, &str)] = &[("links.device.aqm.", "aqm."), ("links.device.", "link."), ("packet", "link.packet")];
-
 impl Wanted {
     /// The law of that name with what `settings` say of it and of the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
-    /// `link.packet=SIZE`, the mean packet with the header of the link layer.
+    /// `link.packet=SIZE`, the mean packet with the header of the link layer. Of BAT and CLCC also `classes.tcp.KEY` and
+    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` in the place of law and rate.
     ///
     /// # Errors
     /// [`Error::Input`] with the words of the scenario reader.
     pub fn read(name: &str, settings: &[String]) -> Result<Self, Error> {
         let program = PROGRAMS.iter().find(|p| p.name == name).ok_or_else(|| Error::Input(unknown(name)))?;
-        let text = format!(
-            "format = 1\nduration = \"1 s\"\npacket = \"1514 B\"\n\
-             links.device = {{ from = \"here\", to = \"there\", delay = \"0 s\", buffer = \"unlimited\", aqm = {{ law = \"{name}\" }} }}\n\
-             flows.traffic = {{ from = \"here\", to = \"there\", rtt = \"1 ms\", cc = {{ law = \"newreno\" }} }}\n"
-        );
-        let scenario = scenario(&text, settings)?;
-        let told = (program.told)(&scenario).map_err(Error::Input)?;
+        let told = (program.told)(&program.scenario(settings)?).map_err(Error::Input)?;
         Ok(Self { program, told })
     }
 
@@ -105,26 +179,38 @@ impl Wanted {
 pub(super) const VERSION: Range<usize> = 4..8;
 pub(super) const TEXT: Range<usize> = 8..8 + 1024;
 
-fn scenario(text: &str, settings: &[String]) -> Result<Scenario, Error> {
-    let input = |error: &dyn ToString| {
-        let said = KEYS.iter().fold(error.to_string(), |said, (theirs, ours)| said.replace(theirs, ours));
-        Error::Input(said)
-    };
-    let mut document = Document::parse(text, "the law").map_err(|e| input(&e))?;
-    for setting in settings {
-        let wrong = || {
-            let what = format!("--set {setting}: write it as in --set aqm.KEY=VALUE or --set link.rate=\"100 Mbit/s\"");
-            Error::Input(what)
+impl Program {
+    /// What the command line says of a device, as a scenario.
+    fn scenario(&self, settings: &[String]) -> Result<Scenario, Error> {
+        let Kind { scenario, keys, example } = *self.kind;
+        let input = |error: &dyn ToString| {
+            let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
+            Error::Input(said)
         };
-        let (key, value) = setting.split_once('=').ok_or_else(wrong)?;
-        let key = key.trim();
-        let theirs = KEYS.iter().rev().find_map(|(theirs, ours)| Some(format!("{theirs}{}", key.strip_prefix(ours)?)));
-        document.set(&theirs.ok_or_else(wrong)?, value.trim()).map_err(|e| input(&e))?;
-    }
-    let cells = document.cells().map_err(|e| input(&e))?;
-    match <[_; 1]>::try_from(cells) {
-        Ok([cell]) => Ok(cell.scenario),
-        Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
+        let mut document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
+        for setting in settings {
+            let key = setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+            let found = key.and_then(|(key, value)| {
+                let key = keys.iter().find_map(|(ours, theirs)| {
+                    let rest = key.strip_prefix(ours)?;
+                    (rest.is_empty() != ours.ends_with('.')).then(|| format!("{theirs}{rest}"))
+                });
+                Some((key?, value))
+            });
+            let Some((key, value)) = found else {
+                let known: Vec<_> = keys.iter().map(|(ours, _)| ours.trim_end_matches('.')).collect();
+                let (name, known) = (self.name, known.join(", "));
+                return Err(Error::Input(format!(
+                    "--set {setting}: `{name}` at a device is told of {known}; write it as in --set {example}"
+                )));
+            };
+            document.set(&key, value).map_err(|e| input(&e))?;
+        }
+        let cells = document.cells().map_err(|e| input(&e))?;
+        match <[_; 1]>::try_from(cells) {
+            Ok([cell]) => Ok(cell.scenario),
+            Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
+        }
     }
 }
 
@@ -135,43 +221,4 @@ fn unknown(law: &str) -> String {
         return format!("`{law}` has no tc program, which sees arrivals and no queue; those that have one are {known}");
     }
     format!("no law is named `{law}`; those with a tc program are {known}")
-}
-
-/// `struct line` of `bpf/tc/line.h`, and the law's parameters behind it.
-fn line(site: &aqm::Site, period_s: f64, marks: bool, law: &[i64]) -> Vec<i64> {
-    let mut bytes = Vec::new();
-    bytes.extend((site.packet.0 as u32).to_ne_bytes());
-    bytes.extend(u32::from(marks).to_ne_bytes());
-    let packet_and_marks = i64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-    let capacity = Fix::<32>::of(site.packets_per_s()).0;
-    [&[capacity, (period_s * 1e9).round() as i64, packet_and_marks], law].concat()
-}
-
-fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>) -> Told {
-    let link = &scenario.links["device"];
-    let mut parameters = vec![
-        ("link.rate".to_owned(), print_real(link.rate.0 as f64, Unit::BitPerSecond)),
-        ("link.packet".to_owned(), format!("{} B", scenario.packet.wire.0)),
-    ];
-    parameters.extend(settings::shown(&link.aqm).into_iter().map(|(key, value)| (format!("aqm.{key}"), value)));
-    Told { words, start, parameters }
-}
-
-fn price(scenario: &Scenario) -> Result<Told, String> {
-    let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
-    let law: Price<Fix<32>> = Law::compile(values, &site)?;
-    let words = line(&site, values.number("period"), true, &[law.target.0, law.period.0, law.ln_phi.0]);
-    Ok(queue(scenario, words, Vec::new()))
-}
-
-fn avq(scenario: &Scenario) -> Result<Told, String> {
-    let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
-    let law: Avq<Fix<32>> = Law::compile(values, &site)?;
-    if !law.bytes {
-        return Err("`aqm.bytes = false` counts packets, and at a device many travel as one: leave it out".to_owned());
-    }
-    let words = [law.gamma.0, law.alpha.0, law.buffer.0, law.mean_packet.0, i64::from(law.bytes)];
-    let start = law.start();
-    let words = line(&site, 0.0, values.switch("ecn"), &words);
-    Ok(queue(scenario, words, vec![start.virtual_capacity.0, start.virtual_queue.0]))
 }

@@ -134,12 +134,12 @@ impl Trial {
         Ok(())
     }
 
-    /// The words that the law's state begins with, over 2^32.
+    /// What is shown of the law's state: names, and words over 2^32.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn state(&self) -> Result<Vec<i64>, Error> {
-        loaded::state(&loaded::map(&self.object, "state")?, self.wanted.program)
+    pub fn observables(&self) -> Result<Vec<(&'static str, i64)>, Error> {
+        loaded::observables(&loaded::map(&self.object, "state")?, self.wanted.program)
     }
 
     /// What it has booked.
