@@ -42,7 +42,7 @@ static inline void avq_arrival(const struct avq_params *p, struct avq *s, __u32 
 	s->last_q32 = now_q32;
 	s->virtual_queue_q32 = fx_max(fx_sub(s->virtual_queue_q32, served), 0);
 	filled = fx_add(s->virtual_queue_q32, size);
-	s->overflowed = filled > p->buffer_q32;
+	s->overflowed = filled > p->buffer_q32 ? 1 : 0;
 	if (!s->overflowed)
 		s->virtual_queue_q32 = filled;
 	/* dC~/dt = alpha (gamma C - lambda), each packet taking its part of lambda. */

@@ -139,6 +139,52 @@ FX_GLOBAL __s64 fx_mul(__s64 a, __s64 b)
 	return fx_signed(negative, x);
 }
 
+/* A product in full, in two's complement. */
+static inline __u64 fx_wide(__s64 a, __s64 b, __u64 *low)
+{
+	__u64 x = fx_magnitude(a), y = fx_magnitude(b);
+	__u64 high = fx_high(x, y);
+
+	*low = x * y;
+	if (!(((__u64)a ^ (__u64)b) & FX_SIGN))
+		return high;
+	*low = 0 - *low;
+	return ~high + !*low;
+}
+
+/*
+ * (a x - b y) / 2^places, rounded once: what is left of two products that nearly
+ * cancel. places from 0 to 95, less where FX_PLACES is more than 32.
+ */
+FX_GLOBAL __s64 fx_difference(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places)
+{
+	__u64 other_low, low, high = fx_wide(a, x, &low), other = fx_wide(b, y, &other_low);
+	__u32 shift = FX_PLACES + places;
+	__u64 negative, sum, round;
+
+	high = high - other - (low < other_low);
+	low -= other_low;
+	negative = high & FX_SIGN;
+	if (negative) {
+		low = 0 - low;
+		high = ~high + !low;
+	}
+	if (shift > 64) {
+		/* From here on `& 63` is for the verifier, and for what no caller asks. */
+		round = high >> ((shift - 65) & 63) & 1;
+		sum = high >> ((shift - 64) & 63);
+	} else if (shift == 64) {
+		round = low >> 63;
+		sum = high;
+	} else {
+		if (high >> ((shift - 1) & 63))
+			return negative ? FX_LEAST : FX_MOST;
+		round = low >> ((shift - 1) & 63) & 1;
+		sum = high << ((64 - shift) & 63) | low >> (shift & 63);
+	}
+	return fx_signed(negative, sum + round);
+}
+
 FX_GLOBAL __s64 fx_div(__s64 a, __s64 b)
 {
 	__u64 rest = fx_magnitude(a), divisor = fx_magnitude(b);

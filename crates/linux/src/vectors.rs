@@ -210,11 +210,12 @@ fn numbers<const N: usize>(text: &str, columns: &[Column; N]) -> Result<[[i64; M
 
 fn number(column: &'static str, word: &str) -> Result<i64, Flaw> {
     let found: i64 = word.parse().map_err(|_| Flaw::Integer { column, found: word.to_owned() })?;
-    if column.ends_with("_q32") || u32::try_from(found).is_ok() {
-        Ok(found)
-    } else {
-        Err(Flaw::Count { column, found })
-    }
+    if is_number(column) || u32::try_from(found).is_ok() { Ok(found) } else { Err(Flaw::Count { column, found }) }
+}
+
+/// Whether a word is a number with digits behind the point, not a count.
+pub fn is_number(column: &str) -> bool {
+    column.ends_with("_q32") || column.ends_with("_q62")
 }
 
 fn vector(twin: &Twin, line: usize, params: Option<[i64; MOST.params]>, content: &str) -> Result<Vector, Flaw> {

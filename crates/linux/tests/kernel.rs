@@ -96,6 +96,22 @@ fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) -> Outcome {
             "9 3 0 1 7 0 0 0 4 22 13 34 1",
             "9 3 0 1 7 0 0 0 4 22 13 34 2",
         ),
+        "token-bucket" => (
+            "params 4294967296 12884901888\narrival 4294967296 0 2 3 4294967296 0 ->",
+            "8589934592 4294967296 2",
+            "8589934592 4294967296 0",
+        ),
+        "srtcm" => {
+            ("params 0 0 4294967296\ncoloured 7 8589934592 0 1 1 0 1 ->", "7 4294967296 0 1", "7 4294967297 0 1")
+        }
+        "trtcm" => {
+            ("params 0 0 0 4294967296\narrival 0 4294967296 0 0 1 0 0 ->", "0 4294967296 0 1", "0 4294967296 0 2")
+        }
+        "early-marking" => (
+            "params 0 0 4294967296 4611686018427387904 0 1\narrival 0 0 0 0 0 0 0 0 ->",
+            "0 2305843009213693952 0 0 1",
+            "0 2305843009213693951 0 0 1",
+        ),
         other => return Outcome::Failed(format!("write a vector of `{other}`")),
     };
     let replay = |after: &str, mismatches: usize| {

@@ -114,6 +114,8 @@ const SERIES: [u64; 8] = [
 const LN_2: i128 = 0xb172_17f7_d1cf_79ac;
 
 impl<const F: u32> Number for Fix<F> {
+    const SPARE: u32 = 62 - F;
+
     fn of(x: f64) -> Self {
         Self(libm::round(x * (1u64 << F) as f64) as i64)
     }
@@ -184,6 +186,14 @@ impl<const F: u32> Number for Fix<F> {
         }
         let ln = e * LN_2 + 2 * sum;
         Self(signed(ln < 0, (ln.unsigned_abs() + (1 << (63 - F))) >> (64 - F)))
+    }
+
+    #[inline]
+    fn difference([a, x]: [Self; 2], [b, y]: [Self; 2], places: u32) -> Self {
+        // Neither product reaches 2^126 with both signs, so that their difference fits.
+        let exact = i128::from(a.0) * i128::from(x.0) - i128::from(b.0) * i128::from(y.0);
+        let places = F + places;
+        Self(signed(exact < 0, (exact.unsigned_abs() + (1 << (places - 1))) >> places))
     }
 
     #[inline]
