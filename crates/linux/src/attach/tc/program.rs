@@ -11,7 +11,8 @@ use penstock_law::law::find;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 
-use super::queues::{self, BAT, CLCC};
+use super::queues::{BAT, CLCC};
+use super::{edges, queues};
 use crate::attach::Error;
 
 /// A law as a tc program.
@@ -72,6 +73,20 @@ flows.other = { from = "here", to = "there", rtt = "24 ms", cc = { law = "cbr", 
         ("classes.other.", "classes.other."),
     ],
     example: "link.rate=\"100 Mbit/s\"",
+};
+
+/// A conditioner of everything that passes.
+const EDGE: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", rate = "1 Gbit/s", delay = "0 s", buffer = "unlimited" }
+flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" } }
+customers.all = { flows = ["all"], conditioner = { law = "LAW" } }
+"#,
+    keys: &[PACKET, ("conditioner.", "customers.all.conditioner.")],
+    example: "conditioner.committed_rate=\"10 Mbit/s\"",
 };
 
 /// What a program is told.
@@ -138,6 +153,23 @@ pub(super) const PROGRAMS: &[Program] = &[
         ],
         object: object!("clcc"),
         told: queues::clcc,
+    },
+    Program {
+        name: "token-bucket",
+        kind: EDGE,
+        state: &[(0, "tokens_bytes", "tokens after the last packet")],
+        object: object!("token_bucket"),
+        told: edges::token_bucket,
+    },
+    Program {
+        name: "early-marking",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens after the last packet"),
+            (2, "level_before_bytes", "tokens that the last packet found"),
+        ],
+        object: object!("early_marking"),
+        told: edges::early_marking,
     },
 ];
 
