@@ -110,7 +110,7 @@ static __always_inline enum fate admitted(struct __sk_buff *skb, struct state *s
 	s->law.arrived_bytes[class] += packet->bytes;
 	/* Neighbours and the like are few, and nothing works without them. */
 	if (packet->kind != NOT_IP &&
-	    coin_lands(skb, fx_sub(FX_ONE, s->law.of[class].CLASS_TRANSMIT)))
+	    lands(coin_of(skb), fx_sub(FX_ONE, s->law.of[class].CLASS_TRANSMIT)))
 		return FATE_DROPPED;
 	if (packet->kind != NOT_IP && from - now > s->place.buffer_ns)
 		return FATE_DROPPED_FULL;

@@ -30,23 +30,31 @@ struct edge_state {
 #define LAW_PLACE struct edge
 #include "tc/law.h"
 
-struct arrival {
-	struct __sk_buff *skb;
-	__s64 now_q32;
-	__u32 bytes;
-};
-
 /* Segments of a super-packet that are asked for at most; of more, several are one. */
 #define MOST_SEGMENTS 64
 
-static __always_inline bool ask(struct __sk_buff *skb, struct state *s, __u32 bytes, __s64 now_q32)
+struct segments {
+	__s64 now_q32;
+	__s64 granted; /* so many of them */
+	__u32 bytes;   /* of each */
+	__u32 coin;    /* where a test tells it */
+};
+
+/* A loop of the kernel's, since the verifier would follow each turn of one of C. */
+static long ask(__u32 at, void *context)
 {
+	struct segments *segments = context;
+	struct state *s = state_of();
+	__u32 coin = place.told ? segments->coin : bpf_get_prandom_u32();
 	bool green;
 
-	EDGE_ARRIVAL(&s->params, &s->law.of, bytes, now_q32);
-	green = EDGE_GREEN(skb, &s->law.of);
-	EDGE_COLOURED(&s->law.of, bytes, green ? COLOUR_GREEN : COLOUR_RED);
-	return green;
+	if (!s)
+		return 1;
+	EDGE_ARRIVAL(&s->params, &s->law.of, segments->bytes, segments->now_q32);
+	green = EDGE_GREEN(&s->law.of, coin);
+	EDGE_COLOURED(&s->law.of, segments->bytes, green ? COLOUR_GREEN : COLOUR_RED);
+	segments->granted += green;
+	return 0;
 }
 
 /* TOS or traffic class with another DSCP; whether the kernel let us. */
@@ -73,9 +81,9 @@ static __always_inline bool write_dscp(struct __sk_buff *skb, const struct packe
 static __always_inline int condition(struct __sk_buff *skb)
 {
 	struct packet packet = packet_of(skb);
+	struct segments segments = {};
 	struct state *s = state_of();
-	__u32 segments, bytes;
-	__s64 granted = 0;
+	__u32 count;
 	bool green;
 	__u64 now;
 
@@ -89,18 +97,17 @@ static __always_inline int condition(struct __sk_buff *skb)
 	now = now_ns(skb);
 	if (!s->time_ns)
 		s->time_ns = now;
-	segments = packet.segments < MOST_SEGMENTS ? packet.segments : MOST_SEGMENTS;
-	bytes = packet.bytes / (segments ?: 1);
-	for (__u32 i = 0; i < MOST_SEGMENTS; i++) {
-		if (i >= segments)
-			break;
-		granted += ask(skb, s, bytes, seconds_q32(now - s->time_ns));
-	}
-	green = granted == segments;
-	if (segments > 1) {
-		granted += s->law.granted;
-		green = 2 * granted >= segments;
-		s->law.granted = green ? granted - segments : granted;
+	count = packet.segments < MOST_SEGMENTS ? packet.segments : MOST_SEGMENTS;
+	segments.now_q32 = seconds_q32(now - s->time_ns);
+	segments.bytes = packet.bytes / (count ?: 1);
+	segments.coin = place.told ? coin_of(skb) : 0;
+	bpf_loop(count, ask, &segments, 0);
+	green = segments.granted == count;
+	if (count > 1) {
+		__s64 granted = s->law.granted + segments.granted;
+
+		green = 2 * granted >= count;
+		s->law.granted = green ? granted - count : granted;
 	}
 	give_back(s);
 	if (!write_dscp(skb, &packet, green ? s->place.green : s->place.red))

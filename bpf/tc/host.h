@@ -77,11 +77,15 @@ static __always_inline __u64 now_ns(const struct __sk_buff *skb)
 	return bpf_ktime_get_ns();
 }
 
-/* True with a probability, for the coin is uniform over 0..2^32. */
-static __always_inline bool coin_lands(const struct __sk_buff *skb, __s64 probability_q32)
+/* Uniform over 0..2^32. */
+static __always_inline __u32 coin_of(const struct __sk_buff *skb)
 {
-	__u32 coin = place.told ? skb->cb[0] : bpf_get_prandom_u32();
+	return place.told ? skb->cb[0] : bpf_get_prandom_u32();
+}
 
+/* True with a probability. */
+static __always_inline bool lands(__u32 coin, __s64 probability_q32)
+{
 	return (__s64)coin < probability_q32;
 }
 

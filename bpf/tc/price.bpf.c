@@ -68,7 +68,7 @@ int price(struct __sk_buff *skb)
 		give_back(s);
 	}
 	__sync_fetch_and_add(&s->waiting_bytes, packet.bytes);
-	return judged(skb, &packet, &s->place, coin_lands(skb, s->law.probability_q32));
+	return judged(skb, &packet, &s->place, lands(coin_of(skb), s->law.probability_q32));
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

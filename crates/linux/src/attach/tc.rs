@@ -219,26 +219,32 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     let path = pins.path(&pin.name());
     let link = Link::open(&path).map_err(|e| failed(&format!("open {}", path.display()), e))?;
     let info = program_of(&link)?;
-    let name = info.name.to_string_lossy().replace('_', "-");
-    let program = PROGRAMS.iter().find(|program| program.name == name);
     let mut attached = Attached {
-        name,
+        name: info.name.to_string_lossy().replace('_', "-"),
         kind: "tc program",
         place: pin.place()?,
         pin: path.display().to_string(),
         parameters: Vec::new(),
-        figures: loaded::books(&map_of(&info, "books")?)?.figures(),
+        figures: Vec::new(),
         notes: Vec::new(),
     };
     if !is_live(&link) {
         attached.notes.push("the device is gone, and nothing passes here any more: detach it".to_owned());
     }
-    let Some(program) = program else {
-        attached.notes.push("attached by another version of penstock".to_owned());
-        return Ok(attached);
-    };
-    attached.parameters = loaded::told(&map_of(&info, "settings")?)?;
-    let observables = loaded::observables(&map_of(&info, "state")?, program)?;
+    // One of another version shall not keep others from being told of.
+    if let Err(error) = read(&info, &mut attached) {
+        attached.notes.push(error.to_string());
+    }
+    Ok(attached)
+}
+
+/// Reads what the maps of a program have.
+fn read(info: &ProgramInfo, attached: &mut Attached) -> Result<(), Error> {
+    let program = PROGRAMS.iter().find(|program| program.name == attached.name);
+    let program = program.ok_or_else(|| loaded::lacks("a law that is known here"))?;
+    attached.parameters = loaded::told(&map_of(info, "settings")?)?;
+    attached.figures = loaded::books(&map_of(info, "books")?)?.figures();
+    let observables = loaded::observables(&map_of(info, "state")?, program)?;
     for ((.., what), (name, word)) in program.state.iter().zip(observables) {
         attached.figures.push(Figure { name, what, counter: false, value: word as f64 / 4_294_967_296.0 });
     }
@@ -247,5 +253,5 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
         let what = "mean time for a piece, by the kernel's statistics [ns]";
         attached.figures.push(Figure { name: "nanoseconds_per_piece", what, counter: false, value });
     }
-    Ok(attached)
+    Ok(())
 }

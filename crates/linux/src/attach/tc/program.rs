@@ -61,6 +61,8 @@ format = 1
 duration = "1 s"
 packet = "1514 B"
 links.device = { from = "here", to = "there", delay = "0 s", buffer = "1 bdp", aqm = { law = "LAW" } }
+classes.tcp = { floor = "0 bit/s" }
+classes.other = { floor = "0 bit/s" }
 flows.tcp = { from = "here", to = "there", rtt = "24 ms", cc = { law = "newreno" }, class = "tcp" }
 flows.other = { from = "here", to = "there", rtt = "24 ms", cc = { law = "cbr", rate = "1 kbit/s" }, class = "other" }
 "#,
@@ -217,7 +219,7 @@ impl Program {
         let Kind { scenario, keys, example } = *self.kind;
         let input = |error: &dyn ToString| {
             let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
-            Error::Input(said)
+            Error::Input(said.replace("links.device.aqm", "aqm").replace("links.device", "link"))
         };
         let mut document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
         for setting in settings {
