@@ -27,7 +27,7 @@ enum lookback { LOOK_NOWHERE, LOOK_ROUND_TRIP, LOOK_ACKNOWLEDGEMENT };
 struct law {
 	struct ccp_params ccp;
 	__s64 rtt_weight_q32;
-	__u64 pairs;	/* how many of the latest count, up to MOST_PAIRS */
+	__u64 pairs;    /* how many of the latest count, up to MOST_PAIRS */
 	__u64 lookback; /* enum lookback */
 };
 
@@ -65,7 +65,7 @@ struct bottleneck {
 	__u64 heard_ns; /* when the first of a pair was acknowledged; zero: not yet */
 	__s64 heard_rtt_q32;
 	__u32 pair_seq; /* of the first of a pair */
-	__u32 paired;	/* 1: a pair is on its way */
+	__u32 paired;   /* 1: a pair is on its way */
 	__u32 before_nxt;
 	__u32 before_retrans;
 	__u32 una;
@@ -238,6 +238,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	__s64 rtt_q32;
 	int sure;
 
+	if (!path->open)
+		return;
 	b = bpf_sk_storage_get(&bottlenecks, tp, NULL, 0);
 	if (!b)
 		return;
@@ -252,10 +254,11 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 		ccpd_forget(b, tp);
 	}
 	if (sure && host_sample(path, rs, &rtt_q32)) {
-		path->rtt_q32 = path->rtt_q32 ? fx_add(path->rtt_q32,
-						       fx_mul(by->rtt_weight_q32,
-							      fx_sub(rtt_q32, path->rtt_q32)))
-					      : rtt_q32;
+		path->rtt_q32 =
+			path->rtt_q32
+				? fx_add(path->rtt_q32,
+					 fx_mul(by->rtt_weight_q32, fx_sub(rtt_q32, path->rtt_q32)))
+				: rtt_q32;
 		ccpd_released(b, tp, path->rtt_q32);
 		b->most_rtt_q32 = fx_max(b->most_rtt_q32, rtt_q32);
 		ccpd_paired(by, b, tp, covered, rtt_q32);

@@ -15,7 +15,7 @@
 struct echo {
 	__u32 prior_rcv_nxt; /* what the last packet of the other kind reached */
 	__u32 delivered_ce;  /* tcp_sock's, when it was last looked at */
-	__u8 marked;	     /* the last packet that came was */
+	__u8 marked;         /* the last packet that came was */
 };
 
 static inline void echo_open(struct sock *sk, struct echo *echo)

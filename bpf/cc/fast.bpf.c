@@ -17,7 +17,7 @@
 struct law {
 	struct fast_params fast;
 	__s64 over_window_q32; /* of the average: over the window, */
-	__s64 most_q32;	       /* and at most this */
+	__s64 most_q32;        /* and at most this */
 };
 
 const volatile struct law law SEC(".rodata.law") = {};
@@ -25,17 +25,29 @@ const volatile struct law law SEC(".rodata.law") = {};
 struct flow {
 	struct path path;
 	struct fast fast;
+	__s64 weight_q32; /* of a round trip in the average, under this window */
 };
 
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
+/*
+ * See RttAverage of crates/law/src/cc.rs: min(over_window / window, most). The window
+ * changes once a round trip, so that no acknowledgement needs to divide.
+ */
+static inline void fast_weigh(const struct law *by, struct flow *flow)
+{
+	flow->weight_q32 = fx_min(fx_div(by->over_window_q32, flow->fast.window_q32), by->most_q32);
+}
+
 SEC("struct_ops")
 void BPF_PROG(fast_open, struct sock *sk)
 {
+	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 
 	host_open(sk, &flow->path);
 	flow->fast.window_q32 = fx_max(fx_count(tcp_sk(sk)->snd_cwnd), 2 * FX_ONE);
+	fast_weigh(by, flow);
 }
 
 SEC("struct_ops")
@@ -47,27 +59,14 @@ void BPF_PROG(fast_close, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(fast_state, struct sock *sk, __u8 state)
 {
+	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 
 	if (host_state(sk, &flow->path, state)) {
 		fast_timeout(&flow->fast);
+		fast_weigh(by, flow);
 		host_allow(sk, flow->fast.window_q32, 0);
 	}
-}
-
-/* See RttAverage of crates/law/src/cc.rs: weight min(over_window / window, most). */
-static inline void fast_average(const struct law *by, struct flow *flow, __s64 rtt_q32)
-{
-	struct path *path = &flow->path;
-	__s64 weight;
-
-	if (!path->rtt_q32) {
-		path->rtt_q32 = rtt_q32;
-		return;
-	}
-	weight = fx_min(fx_div(by->over_window_q32, flow->fast.window_q32), by->most_q32);
-	path->rtt_q32 =
-		fx_add(path->rtt_q32, fx_mul(weight, fx_sub(rtt_q32, path->rtt_q32)));
 }
 
 SEC("struct_ops")
@@ -79,13 +78,23 @@ void BPF_PROG(fast_control, struct sock *sk, __u32 ack, int flag, const struct r
 	struct path *path = &flow->path;
 	__s64 rtt_q32;
 
-	if (host_cut(path, tp, rs))
+	if (!path->open)
+		return;
+	/* The sample was taken under the window of before. */
+	if (host_sample(path, rs, &rtt_q32)) {
+		__s64 step = fx_mul(flow->weight_q32, fx_sub(rtt_q32, path->rtt_q32));
+
+		path->rtt_q32 = path->rtt_q32 ? fx_add(path->rtt_q32, step) : rtt_q32;
+	}
+	if (host_cut(path, tp, rs)) {
 		fast_cut(&flow->fast);
-	if (host_sample(path, rs, &rtt_q32))
-		fast_average(by, flow, rtt_q32);
+		fast_weigh(by, flow);
+	}
 	if (host_round(path, tp, rs) && path->rtt_q32 &&
-	    host_settled(path, rs, flow->fast.window_q32))
+	    host_settled(path, rs, flow->fast.window_q32)) {
 		fast_round(&by->fast, &flow->fast, path->base_rtt_q32, path->rtt_q32);
+		fast_weigh(by, flow);
+	}
 	host_allow(sk, flow->fast.window_q32, path->rtt_q32);
 	host_trace(sk, path, rs, flow->fast.window_q32, 0, 0);
 }

@@ -57,13 +57,13 @@ struct {
 	__type(value, struct counters);
 } counters SEC(".maps");
 
-#define COUNT(what, by)                                                    \
-	do {                                                               \
-		__u32 first = 0;                                           \
+#define COUNT(what, by)                                                        \
+	do {                                                                   \
+		__u32 first = 0;                                               \
 		struct counters *own = bpf_map_lookup_elem(&counters, &first); \
-                                                                           \
-		if (own)                                                   \
-			own->what += (by);                                 \
+                                                                               \
+		if (own)                                                       \
+			own->what += (by);                                     \
 	} while (0)
 
 /* One acknowledgement, after the law has spoken. */
@@ -73,10 +73,10 @@ struct record {
 	__u32 remote_port;
 	__u32 delivered; /* packets, since the connection began */
 	__u32 in_flight; /* packets */
-	__u32 acked;	 /* packets that this one told of */
+	__u32 acked;     /* packets that this one told of */
 	__u32 marked;
 	__s64 window_q32; /* packets */
-	__s64 rtt_q32;	  /* s, as the law sees it */
+	__s64 rtt_q32;    /* s, as the law sees it */
 	__s64 base_rtt_q32;
 	__s64 seen_q32; /* what the law sees besides: price [s], or capacity [packets/s] */
 };
@@ -89,23 +89,24 @@ struct {
 /* What is known of a path, and what happened on it. */
 struct path {
 	__s64 base_rtt_q32; /* s; zero: nothing is known */
-	__s64 rtt_q32;	    /* s; zero: no average, or none since a timeout */
-	__u32 round;	    /* tcp_sock.delivered when the round began */
-	__u32 event;	    /* the same of the last cut */
-	__u8 state;	    /* of the kernel: TCP_CA_* */
-	__u8 cut;	    /* recovery has begun, and the law was not told yet */
-	__u8 known;	    /* there was a sample at all */
+	__s64 rtt_q32;      /* s; zero: no average, or none since a timeout */
+	__u32 round;        /* tcp_sock.delivered when the round began */
+	__u32 event;        /* the same of the last cut */
+	__u8 state;         /* of the kernel: TCP_CA_* */
+	__u8 cut;           /* recovery has begun, and the law was not told yet */
+	__u8 known;         /* there was a sample at all */
+	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 };
 
 /*
  * Parameters are constants to the compiler, which would take them for zero; the
  * verifier knows them as what the loader wrote.
  */
-#define AS_LOADED(type, object)                                \
-	({                                                     \
-		const type *loaded = (const type *)&(object);  \
-		asm volatile("" : "+r"(loaded));               \
-		loaded;                                        \
+#define AS_LOADED(type, object)                               \
+	({                                                    \
+		const type *loaded = (const type *)&(object); \
+		asm volatile("" : "+r"(loaded));              \
+		loaded;                                       \
 	})
 
 /* Microseconds to seconds, as Clocked of Fix<32> has it. */
@@ -128,6 +129,7 @@ static inline void host_open(struct sock *sk, struct path *path)
 	path->state = 0;
 	path->cut = 0;
 	path->known = 0;
+	path->open = 1;
 	if (habits.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	COUNT(opened, 1);
@@ -139,7 +141,7 @@ static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 	if (state == TCP_CA_RECOVERY && path->state != TCP_CA_RECOVERY)
 		path->cut = 1;
 	path->state = state;
-	if (state != TCP_CA_LOSS)
+	if (state != TCP_CA_LOSS || !path->open)
 		return 0;
 	path->cut = 0;
 	path->event = tcp_sk(sk)->delivered;
@@ -195,6 +197,14 @@ static inline int host_sample(struct path *path, const struct rate_sample *rs, _
 	return 1;
 }
 
+/*
+ * The kernel's pacer does not make up for all that its timer was late, so that at
+ * the law's own gap part of the window would never be used. It is spread over a
+ * little less than a round trip, then, as the kernel does it for its own
+ * controllers (sysctl tcp_pacing_ca_ratio); the window says how much.
+ */
+#define PACING_PERCENT 120
+
 /* The law has spoken: window_q32 packets, spread over spread_q32 seconds. */
 static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q32)
 {
@@ -202,11 +212,13 @@ static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q3
 	__u32 window = (__u32)(window_q32 >> 32);
 
 	tp->snd_cwnd = window ? window : 1;
-	if (habits.paced && spread_q32 > 0) {
-		__u64 per_second_q16 = (__u64)fx_div(window_q32, spread_q32) >> 16;
-
-		sk->sk_pacing_rate = per_second_q16 * tp->mss_cache >> 16;
-	}
+	/*
+	 * In units of 2^-20 packets and seconds, which hold a microsecond, a window
+	 * of 2^29 packets and a segment of 16 kB: one division, not the law's three.
+	 */
+	if (habits.paced && spread_q32 >> 12 > 0)
+		sk->sk_pacing_rate = ((__u64)window_q32 >> 12) * tp->mss_cache /
+				     ((__u64)spread_q32 >> 12) * PACING_PERCENT / 100;
 }
 
 static inline void host_trace(struct sock *sk, const struct path *path,

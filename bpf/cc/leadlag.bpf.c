@@ -29,7 +29,7 @@
 struct law {
 	struct leadlag_params leadlag;
 	__u64 period_us;
-	__u64 marks;				/* packets in the register */
+	__u64 marks;                     /* packets in the register */
 	__s64 price_q32[MOST_MARKS + 1]; /* s, by how many of them were marked */
 };
 
@@ -129,6 +129,8 @@ void BPF_PROG(leadlag_control, struct sock *sk, __u32 ack, int flag, const struc
 	__u64 now_us = tp->tcp_mstamp;
 	__s64 rtt_q32, price_q32;
 
+	if (!path->open)
+		return;
 	if (!path->known)
 		flow->tick_us = now_us;
 	price_q32 = leadlag_price(by, (__u32)__builtin_popcountll(flow->marks));

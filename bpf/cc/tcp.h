@@ -34,10 +34,10 @@ struct inet_connection_sock {
 };
 
 struct tcp_sock {
-	__u32 snd_cwnd;	   /* packets */
+	__u32 snd_cwnd; /* packets */
 	__u32 snd_ssthresh;
-	__u32 mss_cache;   /* B of payload */
-	__u32 delivered;   /* packets */
+	__u32 mss_cache;    /* B of payload */
+	__u32 delivered;    /* packets */
 	__u32 delivered_ce; /* those of them whose acknowledgement had an echo */
 	__u32 packets_out;
 	__u32 sacked_out;
@@ -47,7 +47,7 @@ struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 snd_una;
 	__u32 total_retrans; /* segments sent again */
-	__u64 tcp_mstamp; /* us */
+	__u64 tcp_mstamp;    /* us */
 	__u8 ecn_flags;
 };
 

@@ -54,6 +54,7 @@ mod kernel {
         };
         tell("emulated path (`penstock run --world linux`, `penstock linux path`)", &paths)?;
         tell("laws in the kernel (`penstock linux replay`)", &programs)?;
+        tell("controllers in the kernel (`penstock linux attach`)", &penstock_linux::attach::controller::missing())?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
             [] => {
@@ -61,7 +62,9 @@ mod kernel {
             }
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
-        terminal::say(format!("controllers of scenarios: {}", machine::controllers().join(", ")))?;
+        let ours = penstock_linux::attach::controller::names().join(", ");
+        let own = machine::controllers().join(", ");
+        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);
         }

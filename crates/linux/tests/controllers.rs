@@ -11,7 +11,10 @@ mod optional;
 
 use bench::{Bench, ends, link_of, names, wrong};
 use libbpf_rs::MapCore;
-use penstock_linux::attach::{self, Error, Place, Scope, Which, controller};
+use penstock_law::cc::{Event, Path, Site};
+use penstock_law::quantity::Bytes;
+use penstock_law::{Fix, Number};
+use penstock_linux::attach::{self, Error, Place, Scope, Which, controller, settings};
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
 
@@ -216,6 +219,39 @@ fn a_trace_has_a_record_an_acknowledgement() {
     assert!(acked > 0 && u64::from(last.delivered) >= acked, "{acked} {last:?}");
 }
 
+/// Every window that the kernel's FAST went to on real acknowledgements is the one that the law in Rust goes to from the
+/// window, the average and the smallest round trip before: bit for bit, since such windows fit a double.
+fn the_windows_of_the_kernel_are_the_laws() {
+    let bench = Bench::new();
+    bench.attach("fast", Place::Sockets { default: None, trace: true }, &["law.alpha=8 packets"]).unwrap();
+    let mut records = Vec::new();
+    ends(|ends| {
+        ends.send("fast", 8_000_000).unwrap();
+    });
+    controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+    records.retain(|record| record.remote_port == 5000);
+    let chosen = settings::controller("fast", &["law.alpha=8 packets".to_owned()]).unwrap();
+    let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+    let mut law = (chosen.law.fixed.unwrap())(&chosen.values, &site).unwrap();
+    law.add();
+    let mut after = |window: f64, event, record: &controller::Record| {
+        law.each(0, &mut |x| *x = Fix::of(window));
+        let seen = Path { rtt_s: Fix::of(record.rtt_s), base_rtt_s: Fix::of(record.base_rtt_s), ..Path::unknown() };
+        law.on(0, event, &seen).window.value()
+    };
+    let mut rounds = 0;
+    for pair in records.windows(2) {
+        if pair[1].window == pair[0].window {
+            continue;
+        }
+        let round = after(pair[0].window, Event::Round, &pair[1]);
+        let cut = after(pair[0].window, Event::Cut, &pair[1]);
+        assert!([round, cut].contains(&pair[1].window), "{pair:?}: {round} after a round, {cut} after a cut");
+        rounds += u32::from(round == pair[1].window);
+    }
+    assert!(rounds >= 10, "{rounds} rounds of {} records", records.len());
+}
+
 fn main() {
     let missing = controller::missing().first().map(ToString::to_string).or_else(bench::missing);
     optional::run(
@@ -243,6 +279,7 @@ fn main() {
             ),
             ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
             ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),
+            ("the_windows_of_the_kernel_are_the_laws", the_windows_of_the_kernel_are_the_laws),
         ],
         missing.as_deref(),
     );

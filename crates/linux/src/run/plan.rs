@@ -272,7 +272,7 @@ fn findings(scenario: &Scenario) -> Vec<String> {
     if scenario.groups.values().filter(reliable).any(|group| !group.sender.limited_transmit) {
         findings.push(
             "the kernel always sends on the first duplicate acknowledgements (RFC 3042), finds losses by time (RACK, RFC \
-             8985), reduces in proportion (PRR, RFC 6937) and probes the tail (TLP)"
+             8985), probes the tail (TLP), and under its own controllers reduces in proportion (PRR, RFC 6937)"
                 .to_owned(),
         );
     }

@@ -1,9 +1,10 @@
 //! Parameters as the programs have them: the compiled ones of the law in Rust, in the order of `struct law` of its program.
 
+use penstock_law::cc::ccp::Control;
 use penstock_law::cc::fast::Fast;
 use penstock_law::cc::leadlag::LeadLag;
 use penstock_law::cc::{Marks, Sender, Site};
-use penstock_law::estimate::PriceTable;
+use penstock_law::estimate::{Lookback, PriceTable};
 use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law};
 use penstock_scenario::model::Chosen;
@@ -52,6 +53,28 @@ pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     Ok(Words { words, needs_ecn: true })
 }
 
+pub(super) fn ccpd(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+    let law: Control<Fix<32>, true> = compiled(chosen)?;
+    let needs = law.needs();
+    let (average, bottleneck) = (needs.average_rtt, needs.bottleneck);
+    let (average, bottleneck) = average.zip(bottleneck).expect("CCPD goes by an average and its bottleneck");
+    if bottleneck.pairs > MOST_PAIRS {
+        let what = format!("the law `ccpd`: `pairs` is {}, and its program keeps {MOST_PAIRS}", bottleneck.pairs);
+        return Err(Error::Input(what));
+    }
+    let lookback = match bottleneck.lookback {
+        None => 0,
+        Some(Lookback::RoundTrip) => 1,
+        Some(Lookback::Acknowledgement) => 2,
+    };
+    let implicit = i64::from(law.implicit);
+    let weight = number(average.most).0;
+    let words = vec![law.kp.0, implicit, law.kd_s.0, weight, i64::from(bottleneck.pairs), lookback];
+    Ok(Words { words, needs_ecn: false })
+}
+
+/// The packet pairs that are kept, as in bpf/cc/ccpd.bpf.c.
+const MOST_PAIRS: u32 = 64;
 /// The longest register of marks, as in bpf/cc/leadlag.bpf.c.
 const MOST_MARKS: u32 = 64;
 
@@ -67,9 +90,8 @@ mod tests {
     #[test]
     fn fast_is_told_its_parameters_and_its_average() {
         let chosen = controller("fast", &["law.alpha=50 packets".to_owned(), "law.gamma=0.25".to_owned()]).unwrap();
-        const ONE: i64 = 1 << 32;
         let told = fast(&chosen).unwrap();
-        assert_eq!(told.words, [50 * ONE, ONE / 4, 3 * (ONE / 4), 3 * ONE, ONE / 4]);
+        assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 3 << 32, 1 << 30]);
     }
     /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
     #[test]
@@ -81,6 +103,20 @@ mod tests {
         let price = |marks: usize| told.words[10 + marks] as f64 / 4_294_967_296.0;
         assert!((price(20) - libm::log(2.0) / libm::log(1000.0)).abs() < 1e-9, "{}", price(20));
         assert!((price(40) - libm::log(80.0) / libm::log(1000.0)).abs() < 1e-9 && price(64) == price(40));
+    }
+
+    #[test]
+    fn ccpd_is_told_its_gains_and_where_to_look_back() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            ccpd(&controller("ccpd", &set).unwrap()).map(|words| words.words)
+        };
+        let kd = penstock_law::Number::of(0.1);
+        let Fix::<32>(kd) = kd;
+        assert_eq!(told(&[]).unwrap(), [2 << 32, 1, kd, 1 << 29, 50, 1]);
+        assert_eq!(told(&["law.kd=0"]).unwrap()[5], 0, "without derivative nothing is kept");
+        assert_eq!(told(&["law.derivative_span=ack", "law.window_form=explicit"]).unwrap()[5], 2);
+        assert!(told(&["law.pairs=65"]).unwrap_err().to_string().contains("keeps 64"));
     }
 
     #[test]
