@@ -572,7 +572,7 @@ fn contracts_beyond_the_kernels_arithmetic_are_refused() {
     let entry = find(EDGES, "srtcm").unwrap();
     let mut large = contract("srtcm", 1e10);
     large.set(&entry.parameters[1], 1.2e9).unwrap();
-    assert!(entry.fixed.unwrap()(&large, &EDGE).unwrap_err().contains("together"));
+    assert!(entry.fixed.unwrap()(&large, &EDGE).map(|_| ()).unwrap_err().contains("together"));
     // Ten flows on 10 Gbit/s, windows of ten thousand packets: the design moves the probability by 1e-27 a packet.
     assert!(held("early-marking", 1e10).unwrap_err().contains("too weak"));
 }
