@@ -88,6 +88,18 @@ static inline void replay_leadlag(struct replay_slot *slot)
 	case 3:
 		leadlag_cut(&slot->params.leadlag, &slot->state.leadlag);
 		break;
+	case 4:
+		leadlag_tick_delay(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[1],
+				   slot->seen.words[3]);
+		break;
+	case 5:
+		leadlag_tick_linearised(&slot->params.leadlag, &slot->state.leadlag,
+					slot->seen.words[0], slot->seen.words[1]);
+		break;
+	case 6:
+		leadlag_tick_linearised_delay(&slot->params.leadlag, &slot->state.leadlag,
+					      slot->seen.words[1], slot->seen.words[3]);
+		break;
 	}
 }
 
