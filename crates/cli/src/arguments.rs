@@ -357,8 +357,11 @@ pub(crate) struct Paper {
     /// A paper, or one of its figures; every paper unless given
     #[arg(value_name = "KEY[/FIGURE]")]
     pub(crate) what: Option<String>,
+    /// Only what runs in this world; all but `linux`, which takes root and real time, unless given
+    #[arg(long, value_enum, value_name = "WORLD")]
+    pub(crate) world: Option<WorldName>,
     /// List figures, tables and claims, also those that do not run here; run nothing
-    #[arg(long, conflicts_with_all = ["record", "short", "seeds", "out", "jobs"])]
+    #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "out", "jobs"])]
     pub(crate) list: bool,
     /// Put the verdicts on record in the paper's verdicts.toml
     #[arg(long)]

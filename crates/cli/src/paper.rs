@@ -8,7 +8,7 @@ mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Paper, Recorded, Row, Verdict};
+use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Recorded, Row, Verdict};
 use penstock_report::page::Page;
 use penstock_report::{html, text};
 use penstock_scenario::read;
@@ -126,7 +126,7 @@ struct Computed {
 
 /// Runs the command.
 pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
-    let sources = library::find(arguments.papers.as_deref(), arguments.what.as_deref())?;
+    let sources = library::find(arguments.papers.as_deref(), arguments.what.as_deref(), arguments.world)?;
     if arguments.list {
         return list(&sources, arguments.output.json);
     }
@@ -160,6 +160,11 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     let kept = run(&shared, &homes, arguments.output.jobs.map(usize::from))
         .inspect_err(|_| homes.values().for_each(Folder::remove_if_empty))?;
 
+    for kept in kept.iter().flatten() {
+        for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
+            terminal::note(format!("penstock: {}: outside the run's stated error: {what}", kept.path.display()));
+        }
+    }
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
     for source in &sources {
         let items: Vec<&Ready<'_>> = ready.iter().filter(|ready| std::ptr::eq(ready.source, source)).collect();
@@ -178,8 +183,13 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     if arguments.output.json {
         terminal::say_all(&outcomes)?;
     }
+    let beyond = kept.iter().flatten().filter_map(|k| k.summary.path.as_ref()).any(|path| !path.beyond.is_empty());
     let differs = !arguments.record && outcomes.iter().any(|o| o.differing > 0);
-    Ok(if differs { Done::Differs } else { Done::Well })
+    Ok(match (differs, beyond) {
+        (true, _) => Done::Differs,
+        (false, true) => Done::Beyond,
+        (false, false) => Done::Well,
+    })
 }
 
 /// Reads the scenario of an item, once for all that share it.
@@ -409,7 +419,8 @@ struct Listed<'a> {
 fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
     let mut listed = Vec::new();
     for source in sources {
-        for item in source.items() {
+        let named = |item: &&Item| source.asked.only.as_ref().is_none_or(|only| only == item.id.get_ref());
+        for item in source.paper.items.iter().filter(named) {
             listed.push(Listed {
                 paper: &source.key,
                 id: item.id.get_ref(),
@@ -432,12 +443,4 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
     let columns = [("item", false), ("place", false), ("what it shows", false), ("claims", true), ("runs", false)];
     terminal::say(pages::table("", &columns, rows.collect()))?;
     Ok(Done::Well)
-}
-
-impl Source {
-    /// The items asked for.
-    fn items(&self) -> impl Iterator<Item = &Item> {
-        let Paper { items, .. } = &self.paper;
-        items.iter().filter(|i| self.only.as_ref().is_none_or(|only| only == i.id.get_ref()))
-    }
 }

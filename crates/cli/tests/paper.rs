@@ -322,3 +322,43 @@ fn the_theory_has_verdicts_too() {
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("marks: no formula is named `marking`; there are"), "{}", refused.err);
 }
+
+/// A figure on real packets beside the others, and a claim that is checked there.
+const ON_LINUX: &str = r#"
+[[item]]
+id = "fig1-linux"
+title = "Utilization on real packets"
+place = "figure 1"
+world = "linux"
+scenario = "fig1.toml"
+columns = [{ path = "groups.ftp.jain", label = "Jain's index" }]
+[[claim]]
+id = "T.fig1.used/linux"
+item = "fig1-linux"
+place = "section 1"
+quote = "the link is well used"
+ours = true
+measure = "links.bottleneck.utilization"
+test = { at_least = 0.5 }
+source = "half of it is well used"
+"#;
+
+#[test]
+fn real_packets_are_for_those_who_ask_for_them() {
+    let bench = bench();
+    bench.write("papers/two/paper.toml", &format!("{PAPER}{ON_LINUX}"));
+    let found = bench.json(&["paper", "two", "--json", "--record"]);
+    let claims: Vec<_> = found["claims"].as_array().unwrap().iter().map(|c| c["id"].clone()).collect();
+    assert_eq!(claims, ["T.fig1.used/high", "T.fig1.used/sweep"]);
+    let listed = bench.json(&["paper", "two", "--list", "--json"]);
+    assert_eq!(listed[2]["world"], "linux", "{listed}");
+
+    for (arguments, says) in [
+        (["paper", "two", "--world", "fluid"], "--world: `two` does not run there; nothing of it does"),
+        (["paper", "two/fig1", "--world", "linux"], "--world: `two/fig1` does not run there; it runs in `packets`"),
+    ] {
+        let refused = bench.run(&arguments);
+        assert_eq!(refused.status, 2, "{}", refused.err);
+        assert!(refused.err.contains(says), "{}", refused.err);
+    }
+}

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use penstock_papers::{Paper, Verdicts};
+use penstock_papers::{Item, Paper, Verdicts};
 
+use crate::arguments::WorldName;
 use crate::failure::Failure;
 use crate::scenario::{self, text};
 
@@ -19,8 +20,33 @@ pub(super) struct Source {
     pub(super) paper: Paper,
     /// What `verdicts.toml` says; nothing where there is none yet.
     pub(super) verdicts: Verdicts,
-    /// The one item asked for; none is all of them.
+    /// What was asked for of it.
+    pub(super) asked: Asked,
+}
+
+/// Which items are asked for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    /// The one of that id; none is all of them.
     pub(super) only: Option<String>,
+    /// Those that run in this world; none is all, but those on real packets only where they are named.
+    pub(super) world: Option<WorldName>,
+}
+
+impl Asked {
+    /// Whether `item` is among them.
+    pub(super) fn has(&self, item: &Item) -> bool {
+        let named = self.only.as_ref().is_none_or(|only| only == item.id.get_ref());
+        let linux = item.runs() == Some("linux");
+        let here = match self.world {
+            None => self.only.is_some() || !linux,
+            Some(WorldName::Packets) => item.runs() == Some("packets"),
+            Some(WorldName::Linux) => linux,
+            // What the theory says of a loop is of the fluid, whether it is integrated or not.
+            Some(WorldName::Fluid) => matches!(item.runs(), Some("fluid" | "analysis" | "formula")),
+        };
+        named && here
+    }
 }
 
 impl Source {
@@ -28,21 +54,36 @@ impl Source {
     pub(super) fn file(&self) -> String {
         self.folder.join("paper.toml").display().to_string()
     }
+
+    /// The items asked for.
+    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+        self.paper.items.iter().filter(|item| self.asked.has(item))
+    }
 }
 
-/// The papers asked for by `what`, `KEY` or `KEY/ITEM`; all of them unless given.
-pub(super) fn find(papers: Option<&Path>, what: Option<&str>) -> Result<Vec<Source>, Failure> {
+/// The papers asked for by `what`, `KEY` or `KEY/ITEM`; all of them unless given. Of each, what runs in `world`.
+pub(super) fn find(
+    papers: Option<&Path>,
+    what: Option<&str>,
+    world: Option<WorldName>,
+) -> Result<Vec<Source>, Failure> {
     let folder = folder(papers)?;
     let keys = keys(&folder)?;
     let Some(what) = what else {
-        return keys.iter().map(|key| source(&folder, key, None)).collect();
+        return keys.iter().map(|key| source(&folder, key, Asked { only: None, world })).collect();
     };
     let (key, only) = what.split_once('/').map_or((what, None), |(key, item)| (key, Some(item)));
     if !keys.iter().any(|k| k == key) {
         let known = if keys.is_empty() { "none".into() } else { keys.join(", ") };
         return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.display())));
     }
-    Ok(vec![source(&folder, key, only)?])
+    let source = source(&folder, key, Asked { only: only.map(str::to_owned), world })?;
+    if source.items().next().is_none() {
+        let runs = only.and_then(|only| source.paper.item(only)).and_then(Item::runs);
+        let why = runs.map_or_else(|| "nothing of it does".into(), |runs| format!("it runs in `{runs}`"));
+        return Err(Failure::Input(format!("--world: `{what}` does not run there; {why}")));
+    }
+    Ok(vec![source])
 }
 
 fn folder(papers: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -72,7 +113,7 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
     Ok(keys)
 }
 
-fn source(papers: &Path, key: &str, only: Option<&str>) -> Result<Source, Failure> {
+fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
     let folder = papers.join(key);
     let file = folder.join("paper.toml");
     let paper = Paper::parse(&text(&file)?, &file.display().to_string()).map_err(Failure::input)?;
@@ -82,11 +123,11 @@ fn source(papers: &Path, key: &str, only: Option<&str>) -> Result<Source, Failur
     } else {
         Verdicts::default()
     };
-    if let Some(only) = only
+    if let Some(only) = &asked.only
         && paper.item(only).is_none()
     {
         let known: Vec<&str> = paper.items.iter().map(|i| i.id.get_ref().as_str()).collect();
         return Err(Failure::Input(format!("{key} has no figure `{only}`; it has {}", known.join(", "))));
     }
-    Ok(Source { key: key.to_owned(), folder, paper, verdicts, only: only.map(str::to_owned) })
+    Ok(Source { key: key.to_owned(), folder, paper, verdicts, asked })
 }
