@@ -11,6 +11,7 @@
 #include "law/avq.h"
 #include "law/bat.h"
 #include "law/ccp.h"
+#include "law/ccpd.h"
 #include "law/clcc.h"
 #include "law/early-marking.h"
 #include "law/fast.h"
