@@ -166,19 +166,19 @@ static inline void replay_clcc(struct replay_slot *slot)
 }
 
 /* Every conditioner has the same two events. */
-#define REPLAY_EDGE(law)                                                                  \
-	static inline void replay_##law(struct replay_slot *slot)                         \
-	{                                                                                 \
-		switch (slot->event) {                                                    \
-		case 0:                                                                   \
-			law##_arrival(&slot->params.law, &slot->state.law,                \
-				      (__u32)slot->seen.words[0], slot->seen.words[1]);   \
-			break;                                                            \
-		case 1:                                                                   \
-			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],      \
-				       (__u32)slot->seen.words[2]);                       \
-			break;                                                            \
-		}                                                                         \
+#define REPLAY_EDGE(law)                                                                \
+	static inline void replay_##law(struct replay_slot *slot)                       \
+	{                                                                               \
+		switch (slot->event) {                                                  \
+		case 0:                                                                 \
+			law##_arrival(&slot->params.law, &slot->state.law,              \
+				      (__u32)slot->seen.words[0], slot->seen.words[1]); \
+			break;                                                          \
+		case 1:                                                                 \
+			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],    \
+				       (__u32)slot->seen.words[2]);                     \
+			break;                                                          \
+		}                                                                       \
 	}
 
 REPLAY_EDGE(token_bucket)
