@@ -11,6 +11,7 @@
 #include "law/avq.h"
 #include "law/bat.h"
 #include "law/ccp.h"
+#include "law/ccpd.h"
 #include "law/clcc.h"
 #include "law/early-marking.h"
 #include "law/fast.h"
@@ -88,6 +89,18 @@ static inline void replay_leadlag(struct replay_slot *slot)
 	case 3:
 		leadlag_cut(&slot->params.leadlag, &slot->state.leadlag);
 		break;
+	case 4:
+		leadlag_tick_delay(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[1],
+				   slot->seen.words[3]);
+		break;
+	case 5:
+		leadlag_tick_linearised(&slot->params.leadlag, &slot->state.leadlag,
+					slot->seen.words[0], slot->seen.words[1]);
+		break;
+	case 6:
+		leadlag_tick_linearised_delay(&slot->params.leadlag, &slot->state.leadlag,
+					      slot->seen.words[1], slot->seen.words[3]);
+		break;
 	}
 }
 
@@ -153,19 +166,19 @@ static inline void replay_clcc(struct replay_slot *slot)
 }
 
 /* Every conditioner has the same two events. */
-#define REPLAY_EDGE(law)                                                                  \
-	static inline void replay_##law(struct replay_slot *slot)                         \
-	{                                                                                 \
-		switch (slot->event) {                                                    \
-		case 0:                                                                   \
-			law##_arrival(&slot->params.law, &slot->state.law,                \
-				      (__u32)slot->seen.words[0], slot->seen.words[1]);   \
-			break;                                                            \
-		case 1:                                                                   \
-			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],      \
-				       (__u32)slot->seen.words[2]);                       \
-			break;                                                            \
-		}                                                                         \
+#define REPLAY_EDGE(law)                                                                \
+	static inline void replay_##law(struct replay_slot *slot)                       \
+	{                                                                               \
+		switch (slot->event) {                                                  \
+		case 0:                                                                 \
+			law##_arrival(&slot->params.law, &slot->state.law,              \
+				      (__u32)slot->seen.words[0], slot->seen.words[1]); \
+			break;                                                          \
+		case 1:                                                                 \
+			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],    \
+				       (__u32)slot->seen.words[2]);                     \
+			break;                                                          \
+		}                                                                       \
 	}
 
 REPLAY_EDGE(token_bucket)

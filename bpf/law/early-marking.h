@@ -17,18 +17,18 @@
 struct early_marking_params {
 	struct bucket_params bucket;
 	__s64 reference_q32; /* level to hold [B] */
-	__s64 k1_q32;	     /* gain now, times 2^(30 + places) [1/B] */
-	__s64 k2_q32;	     /* gain one packet before, times the same [1/B] */
-	__u64 places;	     /* 0 to 95 */
+	__s64 k1_q32;        /* gain now, times 2^(30 + places) [1/B] */
+	__s64 k2_q32;        /* gain one packet before, times the same [1/B] */
+	__u64 places;        /* 0 to 95 */
 };
 
 /* Starts full, level_before too, and with probability 0. */
 struct early_marking {
-	__s64 tokens_q32;	/* bytes, when the last packet had passed */
-	__s64 probability_q62;	/* that a packet with tokens for it is red all the same */
+	__s64 tokens_q32;       /* bytes, when the last packet had passed */
+	__s64 probability_q62;  /* that a packet with tokens for it is red all the same */
 	__s64 level_before_q32; /* bytes, found by the last packet */
-	__s64 at_q32;		/* when the last packet passed [s] */
-	__u64 conforms;		/* 1: there were tokens for it; 0: it is red */
+	__s64 at_q32;           /* when the last packet passed [s] */
+	__u64 conforms;         /* 1: there were tokens for it; 0: it is red */
 };
 
 /*

@@ -17,13 +17,13 @@ struct token_bucket_params {
 /* Starts full. */
 struct token_bucket {
 	__s64 tokens_q32; /* bytes, when the last packet had passed */
-	__s64 at_q32;	  /* when that was [s] */
-	__u64 colour;	  /* of the packet that arrived last */
+	__s64 at_q32;     /* when that was [s] */
+	__u64 colour;     /* of the packet that arrived last */
 };
 
 /* A packet arrived. */
-static inline void token_bucket_arrival(const struct token_bucket_params *p,
-					struct token_bucket *s, __u32 bytes, __s64 now_q32)
+static inline void token_bucket_arrival(const struct token_bucket_params *p, struct token_bucket *s,
+					__u32 bytes, __s64 now_q32)
 {
 	s->tokens_q32 = bucket_filled(&p->bucket, s->tokens_q32, fx_sub(now_q32, s->at_q32));
 	s->at_q32 = now_q32;

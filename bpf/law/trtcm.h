@@ -19,8 +19,8 @@ struct trtcm_params {
 struct trtcm {
 	__s64 tokens_q32;      /* bytes, when the last packet had passed */
 	__s64 peak_tokens_q32; /* bytes */
-	__s64 at_q32;	       /* when that was [s] */
-	__u64 colour;	       /* of the packet that arrived last */
+	__s64 at_q32;          /* when that was [s] */
+	__u64 colour;          /* of the packet that arrived last */
 };
 
 /* A packet arrived. */

@@ -78,6 +78,8 @@ __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
 		return fx_neg(a);
 	case 6:
 		return fx_count((__u32)a);
+	case 8:
+		return fx_ln(a);
 #if FX_PLACES == 32
 	case 7:
 		return fx_seconds((__u64)a);

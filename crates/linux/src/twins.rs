@@ -93,9 +93,9 @@ pub const TWINS: &[Twin] = &[
         words: Words {
             params: &["step_q32", "weight_q32", "gain_q32", "cap_q32", "scale_q32", "least_q32", "most_q32", "ln2_q32"],
             state: &["window_q32", "target_q32", "xi_q32"],
-            seen: &["price_q32", "base_rtt_q32", "packets"],
+            seen: &["price_q32", "base_rtt_q32", "packets", "rtt_q32"],
         },
-        events: &["tick", "ack", "cut", "timeout"],
+        events: &["tick", "ack", "cut", "timeout", "tick_delay", "tick_linearised", "tick_linearised_delay"],
         program: "run_leadlag",
         rust: leadlag,
     },
@@ -285,17 +285,30 @@ fn fast(call: &Call) -> [i64; MOST.state] {
     words([state.window.0])
 }
 
+/// Ticks of every signal and form are events of one law in vectors, and laws of their own in the registry.
 fn leadlag(call: &Call) -> [i64; MOST.state] {
     let [step, weight, gain, cap, scale, least, most, ln2, ..] = call.params.map(Fix::<32>);
-    let [price_s, base_rtt_s, ..] = call.seen.map(Fix);
-    let mut law: LeadLag<Fix<32>> = compiled(CONTROLLERS, "leadlag", &SENDER);
+    let [price_s, base_rtt_s, _, rtt_s, ..] = call.seen.map(Fix);
+    let entry = find(CONTROLLERS, "leadlag").expect("a law of the registry");
+    let mut values = Values::defaults(entry.parameters);
+    for (name, events) in [("signal", [4, 6]), ("form", [5, 6])] {
+        let parameter = entry.parameters.iter().find(|p| p.name == name).expect("a parameter of this law");
+        let chosen = u8::from(events.contains(&call.event));
+        values.set(parameter, f64::from(chosen)).expect("a choice of two");
+    }
+    let mut law: LeadLag<Fix<32>> = LeadLag::compile(&values, &SENDER).expect("defaults agree with each other");
     (law.step, law.weight, law.gain, law.cap) = (step, weight, gain, cap);
     (law.scale, law.least, law.most, law.ln2) = (scale, least, most, ln2);
     let [window, target, xi, ..] = call.state.map(Fix);
     let mut state = leadlag::State { window, target, xi };
     let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
-    let event = [cc::Event::Tick, ack, cc::Event::Cut, cc::Event::Timeout][call.event];
-    law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+    let event = match call.event {
+        1 => ack,
+        2 => cc::Event::Cut,
+        3 => cc::Event::Timeout,
+        _ => cc::Event::Tick,
+    };
+    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() });
     words([state.window.0, state.target.0, state.xi.0])
 }
 

@@ -81,34 +81,58 @@ fn a_round_of_fast() {
     println!("fast, round: {:.2} of the bound", worst.0);
 }
 
-/// After a tick: xi within 1 unit, the target within 2 units of its own size and 1 unit more.
+/// After a tick, for both signals and forms. The price over the round trip and its part `fast` are off by 1/2 unit each and
+/// what gain makes of it; by delay, `fast` has the logarithm of a ratio that is off by half a unit itself. The exponential
+/// form: xi within 1 unit; the target within what xi and `fast` are off by, and one unit for the exponential, times itself.
+/// The linearised form: theta is off by a unit and `fast`, and the target by that times itself.
 #[test]
 fn a_tick_of_leadlag() {
-    let values = Values::defaults(find(CONTROLLERS, "leadlag").unwrap().parameters);
-    let mut fixed: LeadLag<Q> = LeadLag::compile(&values, &SENDER).unwrap();
-    let mut real: LeadLag<f64> = LeadLag::compile(&values, &SENDER).unwrap();
-    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(2));
-    let (mut xi, mut target) = (Worst::default(), Worst::default());
-    for _ in 0..200_000 {
-        (fixed.step, fixed.weight, fixed.gain) = (draw.log(1e-4, 0.1), draw.log(1.0, 500.0), draw.log(0.1, 1.0));
-        (real.step, real.weight, real.gain) = (fixed.step.value(), fixed.weight.value(), fixed.gain.value());
-        (real.least, real.most) = (fixed.least.value(), fixed.most.value());
-        let before =
-            leadlag::State { window: Q::of(1.0), target: draw.log(1.0, 1e5), xi: Q::of(draw.between(0.0, 12.0)) };
-        let (price_s, base_rtt_s) = (draw.log(1e-3, 0.6), draw.log(0.01, 1.0));
-        let mut got = before;
-        fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
-        let mut truth = leadlag::State { window: 1.0, target: before.target.value(), xi: before.xi.value() };
-        let base_rtt = base_rtt_s.value();
-        real.on(
-            &mut truth,
-            cc::Event::Tick,
-            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), ..Path::unknown() },
-        );
-        xi.see("xi", got.xi, truth.xi, 1.0);
-        target.see("target", got.target, truth.target, 2.0 * truth.target + 1.0);
+    for (signal, form) in
+        [("ecn", "exponential"), ("ecn", "linearised"), ("delay", "exponential"), ("delay", "linearised")]
+    {
+        let (delay, linearised) = (signal == "delay", form == "linearised");
+        let parameters = find(CONTROLLERS, "leadlag").unwrap().parameters;
+        let mut values = Values::defaults(parameters);
+        for (name, on) in [("signal", delay), ("form", linearised)] {
+            let parameter = parameters.iter().find(|p| p.name == name).unwrap();
+            values.set(parameter, f64::from(u8::from(on))).unwrap();
+        }
+        let mut fixed: LeadLag<Q> = LeadLag::compile(&values, &SENDER).unwrap();
+        let mut real: LeadLag<f64> = LeadLag::compile(&values, &SENDER).unwrap();
+        let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(2));
+        let (mut xi, mut target) = (Worst::default(), Worst::default());
+        for _ in 0..200_000 {
+            (fixed.step, fixed.weight, fixed.gain) = (draw.log(1e-6, 0.1), draw.log(1e-3, 1e4), draw.log(1e-6, 1.57));
+            (real.step, real.weight, real.gain) = (fixed.step.value(), fixed.weight.value(), fixed.gain.value());
+            (real.least, real.most) = (fixed.least.value(), fixed.most.value());
+            let size = draw.log(1.0, 1e5);
+            let slow = if linearised { size.ln() + draw.log(1e-6, 0.5) } else { Q::of(draw.between(0.0, 12.0)) };
+            let before = leadlag::State { window: Q::of(1.0), target: size, xi: slow };
+            let (price_s, base_rtt_s) = (draw.log(1e-3, 0.6), draw.log(0.01, 1.0));
+            let rtt_s = base_rtt_s * draw.log(1.0, 10.0);
+            let mut got = before;
+            fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+            let mut truth = leadlag::State { window: 1.0, target: before.target.value(), xi: before.xi.value() };
+            let (rtt, base_rtt, price) = (rtt_s.value(), base_rtt_s.value(), price_s.value());
+            real.on(
+                &mut truth,
+                cc::Event::Tick,
+                &Path { rtt_s: rtt, base_rtt_s: base_rtt, price_s: price, ..Path::unknown() },
+            );
+            let fast = 0.5 + real.gain * if delay { 0.5 * rtt / base_rtt + 0.51 } else { 0.5 };
+            if linearised {
+                let theta = 0.5 + 0.5 * real.step + fast + 0.51 + noise(100.0);
+                let allowed = theta * size.value() + 0.5 * real.step * size.value() + 1.5;
+                target.see("target", got.target, truth.target, allowed);
+                xi.see("xi", got.xi, truth.xi, allowed / truth.target + 0.52 + fast);
+            } else {
+                xi.see("xi", got.xi, truth.xi, 1.0);
+                let allowed = (0.5 + real.step + fast + 0.5) * truth.target + 1.0 + noise(100.0 * truth.target);
+                target.see("target", got.target, truth.target, allowed);
+            }
+        }
+        println!("leadlag, tick, {signal}, {form}: xi {:.2}, target {:.2} of the bounds", xi.0, target.0);
     }
-    println!("leadlag, tick: xi {:.2}, target {:.2} of the bounds", xi.0, target.0);
 }
 
 /// After an acknowledgement: nothing is rounded, and the window is exact.
@@ -572,7 +596,7 @@ fn contracts_beyond_the_kernels_arithmetic_are_refused() {
     let entry = find(EDGES, "srtcm").unwrap();
     let mut large = contract("srtcm", 1e10);
     large.set(&entry.parameters[1], 1.2e9).unwrap();
-    assert!(entry.fixed.unwrap()(&large, &EDGE).unwrap_err().contains("together"));
+    assert!(entry.fixed.unwrap()(&large, &EDGE).map(|_| ()).unwrap_err().contains("together"));
     // Ten flows on 10 Gbit/s, windows of ten thousand packets: the design moves the probability by 1e-27 a packet.
     assert!(held("early-marking", 1e10).unwrap_err().contains("too weak"));
 }

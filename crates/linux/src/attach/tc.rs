@@ -69,26 +69,22 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
     let program = loaded::program(object)?;
     let path = pins.path(&pin.name());
     let there = if path.exists() { Link::open(&path).ok().filter(is_live) } else { None };
-    match there {
-        Some(mut link) => {
-            let there = program_of(&link)?;
-            let ours = ProgramHandle::try_from(&program).map_err(|e| failed("tell of a program", e))?;
-            if there.tag.0 == ours.tag() {
-                // The same program: what it has learned stays.
-                return loaded::tell(&map_of(&there, "settings")?, wanted);
-            }
-            link.update_prog(&program).map_err(|e| failed("put another program in its place", e))
+    if let Some(mut link) = there {
+        let there = program_of(&link)?;
+        let ours = ProgramHandle::try_from(&program).map_err(|e| failed("tell of a program", e))?;
+        if there.tag.0 == ours.tag() {
+            // The same program: what it has learned stays.
+            return loaded::tell(&map_of(&there, "settings")?, wanted);
         }
-        None => {
-            let mut link = syscall::attach_to_device(&program, pin.index)
-                .map_err(|e| failed(&format!("attach `{}` to {device}", wanted.program.name), e))?;
-            // Of a device that is gone.
-            if path.exists() {
-                pins.remove(&pin.name())?;
-            }
-            link.pin(&path).map_err(|e| failed(&format!("pin {}", path.display()), e))
-        }
+        return link.update_prog(&program).map_err(|e| failed("put another program in its place", e));
     }
+    let mut link = syscall::attach_to_device(&program, pin.index)
+        .map_err(|e| failed(&format!("attach `{}` to {device}", wanted.program.name), e))?;
+    // Of a device that is gone.
+    if path.exists() {
+        pins.remove(&pin.name())?;
+    }
+    link.pin(&path).map_err(|e| failed(&format!("pin {}", path.display()), e))
 }
 
 /// What is attached to devices.
@@ -106,10 +102,10 @@ pub(super) fn detach(pins: &Pins, which: Which<'_>) -> Result<Vec<String>, Error
             continue;
         }
         let link = Link::open(pins.path(&pin.name())).map_err(|e| failed("open a pin", e))?;
-        if let Some(name) = which.name {
-            if program_of(&link)?.name.to_string_lossy() != name.replace('-', "_") {
-                continue;
-            }
+        if let Some(name) = which.name
+            && program_of(&link)?.name.to_string_lossy() != name.replace('-', "_")
+        {
+            continue;
         }
         // Without its name it ends with this process at the latest; from then on there is no way back.
         pins.remove(&pin.name())?;
