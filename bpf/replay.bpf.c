@@ -61,5 +61,9 @@ REPLAY(ccp)
 REPLAY(ccpd)
 REPLAY(bat)
 REPLAY(clcc)
+REPLAY(token_bucket)
+REPLAY(srtcm)
+REPLAY(trtcm)
+REPLAY(early_marking)
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -11,10 +11,15 @@
 #include "law/avq.h"
 #include "law/bat.h"
 #include "law/ccp.h"
+#include "law/ccpd.h"
 #include "law/clcc.h"
+#include "law/early-marking.h"
 #include "law/fast.h"
 #include "law/leadlag.h"
 #include "law/price.h"
+#include "law/srtcm.h"
+#include "law/token-bucket.h"
+#include "law/trtcm.h"
 
 struct replay_slot {
 	union {
@@ -26,6 +31,10 @@ struct replay_slot {
 		struct ccp_params ccp;
 		struct bat_params bat;
 		struct clcc_params clcc;
+		struct token_bucket_params token_bucket;
+		struct srtcm_params srtcm;
+		struct trtcm_params trtcm;
+		struct early_marking_params early_marking;
 	} params;
 	union {
 		__s64 words[13];
@@ -36,6 +45,10 @@ struct replay_slot {
 		struct ccp ccp;
 		struct bat bat;
 		struct clcc clcc;
+		struct token_bucket token_bucket;
+		struct srtcm srtcm;
+		struct trtcm trtcm;
+		struct early_marking early_marking;
 	} state;
 	union {
 		__s64 words[6];
@@ -75,6 +88,18 @@ static inline void replay_leadlag(struct replay_slot *slot)
 	case 2:
 	case 3:
 		leadlag_cut(&slot->params.leadlag, &slot->state.leadlag);
+		break;
+	case 4:
+		leadlag_tick_delay(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[1],
+				   slot->seen.words[3]);
+		break;
+	case 5:
+		leadlag_tick_linearised(&slot->params.leadlag, &slot->state.leadlag,
+					slot->seen.words[0], slot->seen.words[1]);
+		break;
+	case 6:
+		leadlag_tick_linearised_delay(&slot->params.leadlag, &slot->state.leadlag,
+					      slot->seen.words[1], slot->seen.words[3]);
 		break;
 	}
 }
@@ -139,5 +164,26 @@ static inline void replay_clcc(struct replay_slot *slot)
 		break;
 	}
 }
+
+/* Every conditioner has the same two events. */
+#define REPLAY_EDGE(law)                                                                \
+	static inline void replay_##law(struct replay_slot *slot)                       \
+	{                                                                               \
+		switch (slot->event) {                                                  \
+		case 0:                                                                 \
+			law##_arrival(&slot->params.law, &slot->state.law,              \
+				      (__u32)slot->seen.words[0], slot->seen.words[1]); \
+			break;                                                          \
+		case 1:                                                                 \
+			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],    \
+				       (__u32)slot->seen.words[2]);                     \
+			break;                                                          \
+		}                                                                       \
+	}
+
+REPLAY_EDGE(token_bucket)
+REPLAY_EDGE(srtcm)
+REPLAY_EDGE(trtcm)
+REPLAY_EDGE(early_marking)
 
 #endif

@@ -14,18 +14,18 @@
 #include "fx.h"
 
 struct avq_params {
-	__s64 gamma_q32;	/* wanted utilization */
-	__s64 alpha_q32;	/* rate of adaptation [1/s] */
-	__s64 buffer_q32;	/* size of the virtual queue [packets] */
-	__s64 mean_packet_q32;	/* bytes */
-	__u64 by_size;		/* 0: every packet counts one, else by its size */
+	__s64 gamma_q32;       /* wanted utilization */
+	__s64 alpha_q32;       /* rate of adaptation [1/s] */
+	__s64 buffer_q32;      /* size of the virtual queue [packets] */
+	__s64 mean_packet_q32; /* bytes */
+	__u64 by_size;         /* 0: every packet counts one, else by its size */
 };
 
 struct avq {
 	__s64 virtual_capacity_q32; /* packets/s */
 	__s64 virtual_queue_q32;    /* packets, after the last arrival */
-	__s64 last_q32;		    /* when that was [s] */
-	__u64 overflowed;	    /* 1: that packet is to be marked, or dropped */
+	__s64 last_q32;             /* when that was [s] */
+	__u64 overflowed;           /* 1: that packet is to be marked, or dropped */
 };
 
 /* A packet arrived, whatever becomes of it; capacity of the real line in packets/s. */
@@ -42,7 +42,7 @@ static inline void avq_arrival(const struct avq_params *p, struct avq *s, __u32 
 	s->last_q32 = now_q32;
 	s->virtual_queue_q32 = fx_max(fx_sub(s->virtual_queue_q32, served), 0);
 	filled = fx_add(s->virtual_queue_q32, size);
-	s->overflowed = filled > p->buffer_q32;
+	s->overflowed = filled > p->buffer_q32 ? 1 : 0;
 	if (!s->overflowed)
 		s->virtual_queue_q32 = filled;
 	/* dC~/dt = alpha (gamma C - lambda), each packet taking its part of lambda. */

@@ -13,10 +13,10 @@
 struct bat_params {
 	__s64 interval_q32; /* s */
 	__s64 coarse_q32;   /* step towards the guaranteed interval, w */
-	__s64 low_q32;	    /* a queue up to here is short [packets] */
-	__s64 high_q32;	    /* below here one that shrinks soon will be [packets] */
-	__s64 gain_q32;	    /* weight of the newest bit in the average of the signal */
-	__s64 rate_q32;	    /* of the line [packets/s] */
+	__s64 low_q32;      /* a queue up to here is short [packets] */
+	__s64 high_q32;     /* below here one that shrinks soon will be [packets] */
+	__s64 gain_q32;     /* weight of the newest bit in the average of the signal */
+	__s64 rate_q32;     /* of the line [packets/s] */
 	__s64 floor_q32;    /* of the class [packets/s]; below zero where it has none */
 	__s64 ceiling_q32;  /* of the class [packets/s]; the largest number where it has none */
 	__s64 increase_q32; /* C */
@@ -24,9 +24,9 @@ struct bat_params {
 };
 
 struct bat {
-	__s64 transmit_q32; /* probability that a packet is let in */
-	__s64 offered_q32;  /* packets/s, over the last interval */
-	__s64 excess_q32;   /* average of the excess bandwidth signal */
+	__s64 transmit_q32;     /* probability that a packet is let in */
+	__s64 offered_q32;      /* packets/s, over the last interval */
+	__s64 excess_q32;       /* average of the excess bandwidth signal */
 	__s64 queue_before_q32; /* packets, at the end of the last interval */
 };
 

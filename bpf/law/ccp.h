@@ -18,14 +18,14 @@
 struct ccp_params {
 	__s64 kp_q32;
 	__u64 implicit; /* 0: (3) as printed, else solved for the window */
-	__s64 kd_q32;	/* s; zero is CCP, without derivative */
+	__s64 kd_q32;   /* s; zero is CCP, without derivative */
 };
 
 struct ccp {
 	__s64 window_q32;   /* packets */
 	__s64 ssthresh_q32; /* packets */
 	__u64 slow_start;   /* 1: it is not over */
-	__u64 recovers;	    /* 1: no acknowledgement since the last congestion event */
+	__u64 recovers;     /* 1: no acknowledgement since the last congestion event */
 };
 
 /* What was measured of the bottleneck; buffer is zero until it is known. */

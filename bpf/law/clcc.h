@@ -18,29 +18,29 @@
 
 struct clcc_params {
 	struct bat_params bat;
-	__s64 beta_near_q32;	/* gain over the decrease where the error is small */
+	__s64 beta_near_q32;    /* gain over the decrease where the error is small */
 	__s64 beta_between_q32; /* between the edges */
-	__s64 beta_far_q32;	/* where it is large */
+	__s64 beta_far_q32;     /* where it is large */
 	__s64 edge_near_q32;
 	__s64 edge_far_q32;
-	__s64 b1_q32;		/* weight of the error before, over the decrease */
-	__s64 b2_q32;		/* of the one before that */
-	__s64 period_q32;	/* s */
-	__s64 left_q32;		/* what a step of decay leaves of the decrease */
+	__s64 b1_q32;           /* weight of the error before, over the decrease */
+	__s64 b2_q32;           /* of the one before that */
+	__s64 period_q32;       /* s */
+	__s64 left_q32;         /* what a step of decay leaves of the decrease */
 	__s64 least_others_q32; /* what the other classes count with at least [packets/s] */
-	__s64 share_q32;	/* of the line, for this class */
-	__s64 reference_q32;	/* what it is served over what the others are */
-	__s64 most_ratio_q32;	/* the ratio counts as this at most */
-	__s64 least_q32;	/* its decrease at least */
-	__u64 bound;		/* 1: below the bound (7) of what all offer */
-	__u64 preemption;	/* CLCC_HOLD, CLCC_DECAY or CLCC_NONE */
-	__u64 steered;		/* 1: the class has a share */
-	__u64 intervals;	/* in a period */
+	__s64 share_q32;        /* of the line, for this class */
+	__s64 reference_q32;    /* what it is served over what the others are */
+	__s64 most_ratio_q32;   /* the ratio counts as this at most */
+	__s64 least_q32;        /* its decrease at least */
+	__u64 bound;            /* 1: below the bound (7) of what all offer */
+	__u64 preemption;       /* CLCC_HOLD, CLCC_DECAY or CLCC_NONE */
+	__u64 steered;          /* 1: the class has a share */
+	__u64 intervals;        /* in a period */
 };
 
 struct clcc {
 	struct bat bat;
-	__s64 decrease_q32;	/* starts as the one of BAT */
+	__s64 decrease_q32; /* starts as the one of BAT */
 	__s64 ratio_q32;
 	__s64 error_q32;
 	__s64 error_before_q32;
@@ -49,7 +49,7 @@ struct clcc {
 	__s64 all_arrived_so_far_q32;
 	__s64 departed_so_far_q32;
 	__s64 all_departed_so_far_q32;
-	__u64 since;		/* intervals */
+	__u64 since; /* intervals */
 };
 
 /* What an interval saw [packets], of the class and of all; capacity in packets/s. */

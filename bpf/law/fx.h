@@ -139,6 +139,52 @@ FX_GLOBAL __s64 fx_mul(__s64 a, __s64 b)
 	return fx_signed(negative, x);
 }
 
+/* A product in full, in two's complement. */
+static inline __u64 fx_wide(__s64 a, __s64 b, __u64 *low)
+{
+	__u64 x = fx_magnitude(a), y = fx_magnitude(b);
+	__u64 high = fx_high(x, y);
+
+	*low = x * y;
+	if (!(((__u64)a ^ (__u64)b) & FX_SIGN))
+		return high;
+	*low = 0 - *low;
+	return ~high + !*low;
+}
+
+/*
+ * (a x - b y) / 2^places, rounded once: what is left of two products that nearly
+ * cancel. places from 0 to 95, less where FX_PLACES is more than 32.
+ */
+FX_GLOBAL __s64 fx_difference(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places)
+{
+	__u64 other_low, low, high = fx_wide(a, x, &low), other = fx_wide(b, y, &other_low);
+	__u32 shift = FX_PLACES + places;
+	__u64 negative, sum, round;
+
+	high = high - other - (low < other_low);
+	low -= other_low;
+	negative = high & FX_SIGN;
+	if (negative) {
+		low = 0 - low;
+		high = ~high + !low;
+	}
+	if (shift > 64) {
+		/* From here on `& 63` is for the verifier, and for what no caller asks. */
+		round = high >> ((shift - 65) & 63) & 1;
+		sum = high >> ((shift - 64) & 63);
+	} else if (shift == 64) {
+		round = low >> 63;
+		sum = high;
+	} else {
+		if (high >> ((shift - 1) & 63))
+			return negative ? FX_LEAST : FX_MOST;
+		round = low >> ((shift - 1) & 63) & 1;
+		sum = high << ((64 - shift) & 63) | low >> (shift & 63);
+	}
+	return fx_signed(negative, sum + round);
+}
+
 FX_GLOBAL __s64 fx_div(__s64 a, __s64 b)
 {
 	__u64 rest = fx_magnitude(a), divisor = fx_magnitude(b);
@@ -246,6 +292,90 @@ FX_GLOBAL __s64 fx_exp(__s64 x)
 	doubled = power + fx_high(power, r + fx_high(r, fx_high(r, sum)));
 	doubled >>= places - 1;
 	return fx_signed(0, (doubled >> 1) + (doubled & 1));
+}
+
+/*
+ * ln(2^e m) = e ln 2 + ln c + ln(1 + r), with c = 1 + j/16 below m and
+ * 0 <= r < 1/16.
+ */
+
+/* ln 2 as a fraction of 2^64. */
+#define FX_LN_2 0xb17217f7d1cf79acULL
+
+/* 1 / (1 + j/16) in 1.63 bits, rounded up. */
+static const __u64 fx_reciprocals[16] = {
+	0x8000000000000000, 0x7878787878787879, 0x71c71c71c71c71c8, 0x6bca1af286bca1b0,
+	0x6666666666666667, 0x6186186186186187, 0x5d1745d1745d1746, 0x590b21642c8590b3,
+	0x5555555555555556, 0x51eb851eb851eb86, 0x4ec4ec4ec4ec4ec5, 0x4bda12f684bda130,
+	0x4924924924924925, 0x469ee58469ee5847, 0x4444444444444445, 0x4210842108421085,
+};
+
+/* Their logarithms with the other sign, as fractions of 2^64. */
+static const __u64 fx_logarithms[16] = {
+	0x0000000000000000, 0x0f85186008b15330, 0x1e27076e2af2e5e8, 0x2bfe60e14f27a78f,
+	0x391fef8f35344357, 0x459d72aeae98380c, 0x51862f08717b09f4, 0x5ce75fdaef401a71,
+	0x67cc8fb2fe612fc9, 0x723fdf1e6a6886ae, 0x7c4a3d7ebc1bb2cd, 0x85f39721295415b3,
+	0x8f42faf3820681ee, 0x983eb99a7885f0fc, 0xa0ec7f4233957320, 0xa9516932de2d5770,
+};
+
+/* ln(1 + r) = r - r^2 (1/2 - r (1/3 - ... 1/15)), as fractions of 2^64. */
+static inline __u64 fx_log1p(__u64 r)
+{
+	__u64 sum = 0x1111111111111111;
+
+	sum = 0x1249249249249249 - fx_high(r, sum);
+	sum = 0x13b13b13b13b13b1 - fx_high(r, sum);
+	sum = 0x1555555555555555 - fx_high(r, sum);
+	sum = 0x1745d1745d1745d1 - fx_high(r, sum);
+	sum = 0x1999999999999999 - fx_high(r, sum);
+	sum = 0x1c71c71c71c71c71 - fx_high(r, sum);
+	sum = 0x2000000000000000 - fx_high(r, sum);
+	sum = 0x2492492492492492 - fx_high(r, sum);
+	sum = 0x2aaaaaaaaaaaaaaa - fx_high(r, sum);
+	sum = 0x3333333333333333 - fx_high(r, sum);
+	sum = 0x4000000000000000 - fx_high(r, sum);
+	sum = 0x5555555555555555 - fx_high(r, sum);
+	sum = 0x8000000000000000 - fx_high(r, sum);
+	return r - fx_high(r, fx_high(r, sum));
+}
+
+/* Within 0.51 units of the last place; of zero and below it the least number. */
+FX_GLOBAL __s64 fx_ln(__s64 x)
+{
+	__u64 m = (__u64)x, places = 63 - FX_PLACES, negative = 0;
+	__u64 at, part, high, low, r;
+	__u32 half;
+
+	if (x <= 0)
+		return FX_LEAST;
+	/* The first digit to the top; places is then e, or how far below zero it is. */
+	for (half = 32; half; half >>= 1) {
+		if (!(m >> (64 - half))) {
+			m <<= half;
+			places -= half;
+		}
+	}
+	at = m >> 59 & 15;
+	/* Of two digits before the point, which are 01, the shift leaves none. */
+	r = fx_high(m, fx_reciprocals[at]) << 2;
+	part = fx_logarithms[at] + fx_log1p(r);
+	if (places & FX_SIGN) {
+		places = 0 - places;
+		high = fx_high(places, FX_LN_2);
+		low = places * FX_LN_2;
+		if (high || low >= part) {
+			negative = 1;
+			high -= low < part;
+			low -= part;
+		} else {
+			low = part - low;
+		}
+	} else {
+		low = places * FX_LN_2 + part;
+		high = fx_high(places, FX_LN_2) + (low < part);
+	}
+	low = (high << FX_PLACES | low >> (64 - FX_PLACES)) + (low >> (63 - FX_PLACES) & 1);
+	return fx_signed(negative, low);
 }
 
 #endif

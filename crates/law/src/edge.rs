@@ -4,11 +4,11 @@
 //! in profile, yellow and red are out of it, the three drop precedences of assured forwarding (RFC 2597). It neither
 //! delays nor drops.
 
-mod bucket;
+pub mod bucket;
 pub mod early_marking;
-mod srtcm;
-mod token_bucket;
-mod trtcm;
+pub mod srtcm;
+pub mod token_bucket;
+pub mod trtcm;
 
 use crate::law::{Entry, Role};
 use crate::number::Number;

@@ -27,6 +27,10 @@ pub trait Number:
     + Sync
     + 'static
 {
+    /// A number that never exceeds one can be kept times 2^`SPARE`, and has so many binary digits more behind the point.
+    /// None in an arithmetic whose point floats, where that would change nothing.
+    const SPARE: u32 = 0;
+
     /// A constant or a compiled parameter, rounded once.
     fn of(x: f64) -> Self;
     /// The nearest `f64`, for reports and for hosts that compute in `f64`.
@@ -47,6 +51,14 @@ pub trait Number:
     #[must_use]
     fn clamp(self, least: Self, most: Self) -> Self {
         self.max(least).min(most)
+    }
+    /// `(a x - b y) / 2^places`, where fixed point rounds once, at the end: what is left of two products that nearly
+    /// cancel. `places` from 0 to 95.
+    #[must_use]
+    fn difference([a, x]: [Self; 2], [b, y]: [Self; 2], places: u32) -> Self {
+        debug_assert!(places <= 95);
+        // The power of two by its bits: this is on the way of every packet of a customer.
+        (a * x - b * y) * Self::of(f64::from_bits(u64::from(1023 - places) << 52))
     }
     /// A count. Exact below 2^24 in every arithmetic.
     fn count(n: u32) -> Self {

@@ -11,7 +11,9 @@
 #define NAMED(name, suffix) JOIN(name, suffix)
 #define REPLAY NAMED(penstock_replay, SUFFIX)
 #define ARITHMETIC NAMED(penstock_arithmetic, SUFFIX)
+#define DIFFERENCE NAMED(penstock_difference, SUFFIX)
 
+__s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places);
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count);
 __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b);
 
@@ -43,6 +45,18 @@ void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 		case 7:
 			replay_clcc(&slots[i]);
 			break;
+		case 8:
+			replay_token_bucket(&slots[i]);
+			break;
+		case 9:
+			replay_srtcm(&slots[i]);
+			break;
+		case 10:
+			replay_trtcm(&slots[i]);
+			break;
+		case 11:
+			replay_early_marking(&slots[i]);
+			break;
 		}
 	}
 }
@@ -64,6 +78,8 @@ __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
 		return fx_neg(a);
 	case 6:
 		return fx_count((__u32)a);
+	case 8:
+		return fx_ln(a);
 #if FX_PLACES == 32
 	case 7:
 		return fx_seconds((__u64)a);
@@ -71,4 +87,9 @@ __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
 	default:
 		return 0;
 	}
+}
+
+__s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places)
+{
+	return fx_difference(a, x, b, y, places);
 }

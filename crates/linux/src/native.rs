@@ -45,6 +45,7 @@ mod tests {
         safe fn penstock_arithmetic_faithful(operation: u32, a: i64, b: i64) -> i64;
         safe fn penstock_arithmetic_slip(operation: u32, a: i64, b: i64) -> i64;
         safe fn penstock_arithmetic_wide(operation: u32, a: i64, b: i64) -> i64;
+        safe fn penstock_difference_faithful(a: i64, x: i64, b: i64, y: i64, places: u32) -> i64;
     }
 
     fn any_size() -> impl Strategy<Value = i64> {
@@ -64,6 +65,7 @@ mod tests {
             3 => x / y,
             4 => x.exp(),
             5 => -x,
+            8 => x.ln(),
             _ => Number::count(a as u32),
         }
         .0
@@ -73,7 +75,7 @@ mod tests {
         let config = Config { cases, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
         let check = |(a, b)| {
-            for operation in 0..=6 {
+            for operation in [0, 1, 2, 3, 4, 5, 6, 8] {
                 let (got, want) = (c(operation, a, b), in_rust::<F>(operation, a, b));
                 prop_assert_eq!(got, want, "operation {} on {} and {}", operation, a, b);
             }
@@ -90,6 +92,30 @@ mod tests {
     #[test]
     fn arithmetic_in_c_with_48_places_is_that_of_rust() {
         agree::<48>(penstock_arithmetic_wide, 100_000).unwrap();
+    }
+
+    /// Gains and distances that nearly cancel, and anything else.
+    #[test]
+    fn a_difference_of_products_in_c_is_that_of_rust() {
+        let config = Config { cases: 200_000, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let check = |(a, x, b, y, places, near)| {
+            let (b, y) = if near { (a ^ (b & 0xffff), x ^ (y & 0xffff)) } else { (b, y) };
+            let want = Fix::<32>::difference([Fix(a), Fix(x)], [Fix(b), Fix(y)], places).0;
+            prop_assert_eq!(
+                penstock_difference_faithful(a, x, b, y, places),
+                want,
+                "{} {} {} {} {}",
+                a,
+                x,
+                b,
+                y,
+                places
+            );
+            Ok(())
+        };
+        let any = (any_size(), any_size(), any_size(), any_size(), 0u32..96, any::<bool>());
+        runner.run(&any, check).unwrap();
     }
 
     #[test]

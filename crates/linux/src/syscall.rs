@@ -33,6 +33,23 @@ pub(crate) fn make_tun(device: BorrowedFd<'_>, name: &str, offloads: u32) -> io:
     Ok(())
 }
 
+/// What a device of this thread's network namespace is: one of `ARPHRD_*`.
+pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+    let any = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let most = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: the descriptor is open; SIOCGIFHWADDR reads the name and writes a `sockaddr`, whose family is the kind.
+    unsafe {
+        Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request))?;
+        Ok(request.ifr_ifru.ifru_hwaddr.sa_family)
+    }
+}
+
 /// How a thread is scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheduling {
@@ -84,6 +101,21 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
     let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
     Errno::result(result)?;
     Ok(())
+}
+
+/// Attaches a program to a device of this thread's network namespace, behind those that are there, where it was opened for:
+/// packets that leave, or that come in. It stays for as long as the link does.
+pub(crate) fn attach_to_device(program: &libbpf_rs::Program<'_>, device: u32) -> libbpf_rs::Result<Link> {
+    let program = program.as_libbpf_object().as_ptr();
+    // SAFETY: the program is loaded, and outlives the call; without options libbpf takes the usual ones. It gives a link that
+    // nobody else has, or none with the reason in `errno`.
+    unsafe {
+        let link = libbpf_sys::bpf_program__attach_tcx(program, device as libc::c_int, std::ptr::null());
+        match std::ptr::NonNull::new(link) {
+            Some(link) => Ok(Link::from_ptr(link)),
+            None => Err(io::Error::last_os_error().into()),
+        }
+    }
 }
 
 /// Starts a program with this thread's namespaces, under a process that ends it and all that it has started when it ends,

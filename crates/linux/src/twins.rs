@@ -12,6 +12,12 @@ use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
 use penstock_law::cc::{self, CONTROLLERS, Path};
+use penstock_law::edge::bucket::Bucket;
+use penstock_law::edge::early_marking::{self, EarlyMarking};
+use penstock_law::edge::srtcm::{self, SingleRate};
+use penstock_law::edge::token_bucket::{self, TokenBucket};
+use penstock_law::edge::trtcm::{self, TwoRate};
+use penstock_law::edge::{self, Colour, EDGES, Edge, Gate};
 use penstock_law::law::{Role, find};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fix, Law, Values};
@@ -48,7 +54,8 @@ pub struct Call {
 pub struct Twin {
     /// Its name in scenarios and of its files: `bpf/law/NAME.h`, `vectors/NAME.txt`.
     pub name: &'static str,
-    /// Names of the words, in order. A name in `_q32` is a number over 2^32; others are counts of 32 bits, switches of 0
+    /// Names of the words, in order. A name in `_q32` is a number times 2^32, and in `_q62` times
+    /// 2^62; others are counts of 32 bits, switches of 0
     /// or 1, or choices from 0.
     pub words: Words<&'static [&'static str]>,
     /// Names of the events, in order.
@@ -86,9 +93,9 @@ pub const TWINS: &[Twin] = &[
         words: Words {
             params: &["step_q32", "weight_q32", "gain_q32", "cap_q32", "scale_q32", "least_q32", "most_q32", "ln2_q32"],
             state: &["window_q32", "target_q32", "xi_q32"],
-            seen: &["price_q32", "base_rtt_q32", "packets"],
+            seen: &["price_q32", "base_rtt_q32", "packets", "rtt_q32"],
         },
-        events: &["tick", "ack", "cut", "timeout"],
+        events: &["tick", "ack", "cut", "timeout", "tick_delay", "tick_linearised", "tick_linearised_delay"],
         program: "run_leadlag",
         rust: leadlag,
     },
@@ -164,6 +171,50 @@ pub const TWINS: &[Twin] = &[
         program: "run_clcc",
         rust: clcc,
     },
+    Twin {
+        name: "token-bucket",
+        words: Words {
+            params: &["rate_q32", "depth_q32"],
+            state: &["tokens_q32", "at_q32", "colour"],
+            seen: EDGE_SEEN,
+        },
+        events: EDGE_EVENTS,
+        program: "run_token_bucket",
+        rust: token_bucket,
+    },
+    Twin {
+        name: "srtcm",
+        words: Words {
+            params: &["rate_q32", "depth_q32", "excess_depth_q32"],
+            state: &["tokens_q32", "excess_tokens_q32", "at_q32", "colour"],
+            seen: EDGE_SEEN,
+        },
+        events: EDGE_EVENTS,
+        program: "run_srtcm",
+        rust: srtcm,
+    },
+    Twin {
+        name: "trtcm",
+        words: Words {
+            params: &["rate_q32", "depth_q32", "peak_rate_q32", "peak_depth_q32"],
+            state: &["tokens_q32", "peak_tokens_q32", "at_q32", "colour"],
+            seen: EDGE_SEEN,
+        },
+        events: EDGE_EVENTS,
+        program: "run_trtcm",
+        rust: trtcm,
+    },
+    Twin {
+        name: "early-marking",
+        words: Words {
+            params: &["rate_q32", "depth_q32", "reference_q32", "k1_q32", "k2_q32", "places"],
+            state: &["tokens_q32", "probability_q62", "level_before_q32", "at_q32", "conforms"],
+            seen: EDGE_SEEN,
+        },
+        events: EDGE_EVENTS,
+        program: "run_early_marking",
+        rust: early_marking,
+    },
 ];
 
 const CCP_STATE: &[&str] = &["window_q32", "ssthresh_q32", "slow_start", "recovers"];
@@ -199,6 +250,8 @@ const CLCC_PARAMS: &[&str] = &[
     "steered",
     "intervals",
 ];
+const EDGE_SEEN: &[&str] = &["bytes", "now_q32", "colour"];
+const EDGE_EVENTS: &[&str] = &["arrival", "coloured"];
 /// CLCC's inner law.
 const BAT_PARAMS: &[&str] = CLCC_PARAMS.split_at(10).0;
 
@@ -232,17 +285,30 @@ fn fast(call: &Call) -> [i64; MOST.state] {
     words([state.window.0])
 }
 
+/// Ticks of every signal and form are events of one law in vectors, and laws of their own in the registry.
 fn leadlag(call: &Call) -> [i64; MOST.state] {
     let [step, weight, gain, cap, scale, least, most, ln2, ..] = call.params.map(Fix::<32>);
-    let [price_s, base_rtt_s, ..] = call.seen.map(Fix);
-    let mut law: LeadLag<Fix<32>> = compiled(CONTROLLERS, "leadlag", &SENDER);
+    let [price_s, base_rtt_s, _, rtt_s, ..] = call.seen.map(Fix);
+    let entry = find(CONTROLLERS, "leadlag").expect("a law of the registry");
+    let mut values = Values::defaults(entry.parameters);
+    for (name, events) in [("signal", [4, 6]), ("form", [5, 6])] {
+        let parameter = entry.parameters.iter().find(|p| p.name == name).expect("a parameter of this law");
+        let chosen = u8::from(events.contains(&call.event));
+        values.set(parameter, f64::from(chosen)).expect("a choice of two");
+    }
+    let mut law: LeadLag<Fix<32>> = LeadLag::compile(&values, &SENDER).expect("defaults agree with each other");
     (law.step, law.weight, law.gain, law.cap) = (step, weight, gain, cap);
     (law.scale, law.least, law.most, law.ln2) = (scale, least, most, ln2);
     let [window, target, xi, ..] = call.state.map(Fix);
     let mut state = leadlag::State { window, target, xi };
     let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
-    let event = [cc::Event::Tick, ack, cc::Event::Cut, cc::Event::Timeout][call.event];
-    law.on(&mut state, event, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+    let event = match call.event {
+        1 => ack,
+        2 => cc::Event::Cut,
+        3 => cc::Event::Timeout,
+        _ => cc::Event::Tick,
+    };
+    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() });
     words([state.window.0, state.target.0, state.xi.0])
 }
 
@@ -346,4 +412,72 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
     let mut after = [0; MOST.state];
     after.iter_mut().zip(numbers.chain([i64::from(since)])).for_each(|(into, word)| *into = word);
     after
+}
+
+fn meter<L: Law<Fix<32>, Role = Edge>>(name: &str) -> L {
+    let entry = find(EDGES, name).expect("a law of the registry");
+    let mut values = Values::defaults(entry.parameters);
+    values.set(&entry.parameters[0], 1e6).expect("the committed rate, the only parameter without a default");
+    L::compile(&values, &edge::Site { packet: PORT.packet }).expect("defaults agree with each other")
+}
+
+fn fill(bucket: &mut Bucket<Fix<32>>, [rate, depth]: [i64; 2]) {
+    (bucket.rate, bucket.depth) = (Fix(rate), Fix(depth));
+}
+
+/// Green is 0 and yellow 1; anything else is red, as in C.
+fn colour(of: i64) -> Colour {
+    usize::try_from(of).ok().and_then(|of| Colour::ALL.get(of).copied()).unwrap_or(Colour::Red)
+}
+
+fn at_edge(call: &Call) -> (edge::Event, Gate<Fix<32>>) {
+    let bytes = call.seen[0] as u32;
+    let coloured = edge::Event::Coloured { bytes, colour: colour(call.seen[2]) };
+    ([edge::Event::Arrival { bytes }, coloured][call.event], Gate { now_s: Fix(call.seen[1]) })
+}
+
+fn token_bucket(call: &Call) -> [i64; MOST.state] {
+    let mut law: TokenBucket<Fix<32>> = meter("token-bucket");
+    fill(&mut law.bucket, [call.params[0], call.params[1]]);
+    let [tokens, at_s, ..] = call.state.map(Fix);
+    let mut state = token_bucket::State { tokens, at_s, colour: colour(call.state[2]) };
+    let (event, seen) = at_edge(call);
+    law.on(&mut state, event, &seen);
+    words([state.tokens.0, state.at_s.0, state.colour as i64])
+}
+
+fn srtcm(call: &Call) -> [i64; MOST.state] {
+    let mut law: SingleRate<Fix<32>> = meter("srtcm");
+    fill(&mut law.committed, [call.params[0], call.params[1]]);
+    fill(&mut law.excess, [0, call.params[2]]);
+    let [tokens, excess_tokens, at_s, ..] = call.state.map(Fix);
+    let mut state = srtcm::State { tokens, excess_tokens, at_s, colour: colour(call.state[3]) };
+    let (event, seen) = at_edge(call);
+    law.on(&mut state, event, &seen);
+    words([state.tokens.0, state.excess_tokens.0, state.at_s.0, state.colour as i64])
+}
+
+fn trtcm(call: &Call) -> [i64; MOST.state] {
+    let mut law: TwoRate<Fix<32>> = meter("trtcm");
+    fill(&mut law.committed, [call.params[0], call.params[1]]);
+    fill(&mut law.peak, [call.params[2], call.params[3]]);
+    let [tokens, peak_tokens, at_s, ..] = call.state.map(Fix);
+    let mut state = trtcm::State { tokens, peak_tokens, at_s, colour: colour(call.state[3]) };
+    let (event, seen) = at_edge(call);
+    law.on(&mut state, event, &seen);
+    words([state.tokens.0, state.peak_tokens.0, state.at_s.0, state.colour as i64])
+}
+
+fn early_marking(call: &Call) -> [i64; MOST.state] {
+    let mut law: EarlyMarking<Fix<32>> = meter("early-marking");
+    fill(&mut law.bucket, [call.params[0], call.params[1]]);
+    (law.reference, law.k1, law.k2) = (Fix(call.params[2]), Fix(call.params[3]), Fix(call.params[4]));
+    law.places = call.params[5] as u32;
+    let [tokens, probability, level_before, at_s, ..] = call.state.map(Fix);
+    let conforms = call.state[4] != 0;
+    let mut state = early_marking::State { tokens, probability, level_before, at_s, conforms };
+    let (event, seen) = at_edge(call);
+    law.on(&mut state, event, &seen);
+    let numbers = [state.tokens, state.probability, state.level_before, state.at_s].map(|x| x.0);
+    words([numbers[0], numbers[1], numbers[2], numbers[3], i64::from(state.conforms)])
 }

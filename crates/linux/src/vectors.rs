@@ -210,11 +210,12 @@ fn numbers<const N: usize>(text: &str, columns: &[Column; N]) -> Result<[[i64; M
 
 fn number(column: &'static str, word: &str) -> Result<i64, Flaw> {
     let found: i64 = word.parse().map_err(|_| Flaw::Integer { column, found: word.to_owned() })?;
-    if column.ends_with("_q32") || u32::try_from(found).is_ok() {
-        Ok(found)
-    } else {
-        Err(Flaw::Count { column, found })
-    }
+    if is_number(column) || u32::try_from(found).is_ok() { Ok(found) } else { Err(Flaw::Count { column, found }) }
+}
+
+/// Whether a word is a number with digits behind the point, not a count.
+pub fn is_number(column: &str) -> bool {
+    column.ends_with("_q32") || column.ends_with("_q62")
 }
 
 fn vector(twin: &Twin, line: usize, params: Option<[i64; MOST.params]>, content: &str) -> Result<Vector, Flaw> {
@@ -259,8 +260,12 @@ mod tests {
     fn errors_name_file_line_and_what_would_do() {
         let params = "params 1 2 3 4 5 6 7 8\n";
         let said = [
-            ("tick 1 2 3 4 5 6 -> 7 8 9", "leadlag.txt:1: a vector needs a line of `params` above it"),
-            ("tock", "leadlag.txt:1: `tock` is no event of this law; it knows tick, ack, cut, timeout"),
+            ("tick 1 2 3 4 5 6 7 -> 7 8 9", "leadlag.txt:1: a vector needs a line of `params` above it"),
+            (
+                "tock",
+                "leadlag.txt:1: `tock` is no event of this law; it knows tick, ack, cut, timeout, tick_delay, \
+                 tick_linearised, tick_linearised_delay",
+            ),
             (
                 "params 1 2\n",
                 "leadlag.txt:1: 2 words where these belong: step_q32 weight_q32 gain_q32 cap_q32 scale_q32 least_q32 \
@@ -275,19 +280,20 @@ mod tests {
         for (text, want) in said {
             assert_eq!(flaw_of(text), want);
         }
-        let columns = "window_q32 target_q32 xi_q32 price_q32 base_rtt_q32 packets -> window_q32 target_q32 xi_q32";
+        let columns =
+            "window_q32 target_q32 xi_q32 price_q32 base_rtt_q32 packets rtt_q32 -> window_q32 target_q32 xi_q32";
         for (line, found) in [
             ("tick", 0),
             ("ack 1 2 3 4 5 6 7 8 9", 9),
-            ("tick 1 2 3 4 5 6 -> 7 8", 9),
-            ("cut 1 2 3 4 5 6 -> 7 8 9 1", 11),
+            ("tick 1 2 3 4 5 6 7 -> 7 8", 10),
+            ("cut 1 2 3 4 5 6 7 -> 7 8 9 1", 12),
         ] {
             // An arrow where a number belongs, or the other way round, is a matter of number and place of words.
             let want = format!("leadlag.txt:2: {found} words where these belong: {columns}");
             assert_eq!(flaw_of(&format!("{params}{line}")), want, "{line}");
         }
         assert_eq!(
-            flaw_of(&format!("{params}ack 1 2 3 4 5 -1 -> 7 8 9")),
+            flaw_of(&format!("{params}ack 1 2 3 4 5 -1 7 -> 7 8 9")),
             "leadlag.txt:2: `packets` is a count from 0 to 4294967295, not -1"
         );
     }

@@ -108,12 +108,15 @@ fn leadlag_fills_the_virtual_capacity_and_empties_the_queue() {
     assert!((mark_rate - expected).abs() < 0.01, "{mark_rate} {expected}");
 }
 
-/// The kernel's arithmetic reaches the same equilibrium within 1 %.
+/// The kernel's arithmetic reaches the same equilibrium within 1 %, by every signal and form that has a twin.
 #[test]
 fn fixed_point_reaches_the_same_equilibrium() {
     for (cc, link) in [
         ("{ law = \"fast\", alpha = \"50 packets\" }", ""),
         ("{ law = \"leadlag\", taubar = \"500 ms\" }", "aqm = { law = \"price\" }"),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", form = \"linearised\" }", "aqm = { law = \"price\" }"),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\" }", ""),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\", form = \"linearised\" }", ""),
     ] {
         let measure = |arithmetic: &str| {
             let flows = format!("count = 10\ncc = {cc}\nsender = {{ arithmetic = \"{arithmetic}\" }}");

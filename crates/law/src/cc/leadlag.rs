@@ -13,7 +13,7 @@
 //! delay is the latest round trip less the smallest.
 //! Corrected: the printed (28) has the exponent `alpha/M` for the window, which gives the *rate* of (25) `alpha/M + 1`;
 //! `exponent = "of the rate"` has the `alpha/M - 1` that (25) implies. Where they rest is the same.
-//! Twin: `bpf/law/leadlag.h` (marks, exponential form, utility K log x), held equal bit for bit by `vectors/leadlag.txt`.
+//! Twin: `bpf/law/leadlag.h` (both signals, both forms, utility K log x), held equal bit for bit by `vectors/leadlag.txt`.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -119,12 +119,12 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
 
 /// In the kernel's arithmetic: only what the twin computes.
 fn twinned(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Sender>>, String> {
-    let beyond = ["signal", "form", "integrates"].into_iter().find(|name| values.switch(name));
+    let beyond = values.switch("integrates").then_some("integrates");
     let beyond = beyond.or(values.optional("max_rate").map(|_| "max_rate"));
     let beyond = beyond.or((values.number("fairness") != 1.0).then_some("fairness"));
     match beyond {
         Some(name) => Err(alloc::format!(
-            "`{name}`: the twin has marks, the exponential form of expWnd and the utility K log x only"
+            "`{name}`: the twin has a slow state that drifts by expWnd and the utility K log x only"
         )),
         None => build::<Fix<32>, LeadLag<Fix<32>>>(values, site),
     }

@@ -1,4 +1,8 @@
 //! Buckets of tokens, one token a byte, and the parameters that every contract has.
+//!
+//! Twin: `bpf/law/bucket.h`.
+
+use alloc::string::{String, ToString};
 
 use crate::number::Number;
 use crate::parameter::{Parameter, Unit, Values};
@@ -31,11 +35,11 @@ pub(super) const BUCKET: Parameter = Parameter::automatic(
 
 /// A bucket of tokens.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bucket<N> {
+pub struct Bucket<N> {
     /// What fills it [B/s].
-    rate: N,
+    pub rate: N,
     /// What it holds [B].
-    pub(super) depth: N,
+    pub depth: N,
     rounding: N,
     zero: N,
 }
@@ -73,6 +77,16 @@ impl<N: Number> Bucket<N> {
     /// What it holds once a packet that it has tokens for has taken them.
     pub(super) fn without(&self, level: N, bytes: u32) -> N {
         (level - N::count(bytes)).max(self.zero)
+    }
+}
+
+impl Bucket<f64> {
+    /// Whether the kernel's arithmetic holds it: every level is exact to its rounding then.
+    pub(super) fn fits(&self) -> Result<(), String> {
+        if self.rate.max(self.depth) < 2_147_483_648.0 {
+            return Ok(());
+        }
+        Err("rates from 2^31 B/s (17 Gbit/s) and buckets from 2^31 B are beyond the kernel's arithmetic".to_string())
     }
 }
 

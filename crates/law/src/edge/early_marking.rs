@@ -14,17 +14,22 @@
 //!   L(jw) = e^(-jwR) C^2 K / (2N) (jw/z + 1) / ((jw)^2 (jw + a)),  a = 2N / (R^2 C)
 //!
 //! The probability is clamped to 0..1 before it is stored, which the paper leaves open: the integral does not wind up.
+//! Gains are tiny, and their difference a millionth of them. They are kept times a power of two, which changes nothing
+//! where the point floats; in fixed point it lets both be exact, and the probability has 62 binary digits there.
+//! Twin: `bpf/law/early-marking.h`, held equal bit for bit by `vectors/early-marking.txt`.
+//!
 //! Where R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts
 //! rule; the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of
 //! the level, also from above the reference: UDP within its contract is red with `k1 (B - b)` at most.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Law, Linearises, build};
-use crate::number::{Dual, Number};
+use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -101,7 +106,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
     linearises: Linearises::ByItself,
     real: build::<f64, EarlyMarking<f64>>,
     dual: Some(build::<Dual, EarlyMarking<Dual>>),
-    fixed: None,
+    fixed: Some(held),
 };
 
 /// How the gain follows from an aggregate.
@@ -176,25 +181,53 @@ fn printed_gain(n: f64, r: f64, c: f64) -> f64 {
     0.007 * flows * flows * flows / (path * path)
 }
 
+/// In the kernel's arithmetic, as far as it reaches.
+fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
+    let law = EarlyMarking::<f64>::compile(values, site)?;
+    law.bucket.fits()?;
+    let [now, each] = [law.k1, law.k1 - law.k2].map(|k| libm::ldexp(k, -(law.places as i32)));
+    if now >= 2.0 {
+        return Err("a gain of 2 a byte or more is beyond the kernel's arithmetic".to_string());
+    }
+    // Half of the last place, which is 2^-62, is the least that moves the probability.
+    if each > 0.0 && each * law.bucket.depth / 100.0 < libm::ldexp(1.0, -63) {
+        return Err(
+            "the integral is too weak for the kernel's arithmetic: it would not see a level that is a hundredth of \
+                    the bucket from the reference"
+                .to_string(),
+        );
+    }
+    build::<Fix<32>, EarlyMarking<Fix<32>>>(values, site)
+}
+
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct EarlyMarking<N> {
-    bucket: Bucket<N>,
+pub struct EarlyMarking<N> {
+    /// What the contract commits
+    pub bucket: Bucket<N>,
     contract: Needs,
-    /// The level to hold [B].
-    reference: N,
-    /// The gains on a distance in bytes [1/B].
-    k1: N,
-    k2: N,
+    /// The level to hold [B]
+    pub reference: N,
+    /// Gain on the distance now, times a power of two [1/B]
+    pub k1: N,
+    /// Gain on the distance one packet before, times the same [1/B]
+    pub k2: N,
+    /// The binary digits that this is more than what the probability is kept times
+    pub places: u32,
+    /// What the probability is kept times: 2 to the power of [`Number::SPARE`]
+    whole: N,
+    /// One over that
+    part: N,
     zero: N,
     one: N,
 }
 
 numbers! {
     /// What the early marker remembers.
-    struct State {
+    pub struct State {
         /// Tokens when the last packet had passed.
         tokens: "B",
-        /// Probability that a packet with tokens for it is red all the same.
+        /// Probability that a packet with tokens for it is red all the same; times 2^[`Number::SPARE`].
         probability: "1",
         /// The level that the last packet found.
         level_before: "B",
@@ -236,12 +269,18 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
             ));
         }
         let bucket: Bucket<N> = Bucket::committed(values);
+        // As large as fixed point can hold.
+        let least = N::SPARE as i32;
+        let scale = (31 - libm::frexp(k1 / packet).1).clamp(least, least + 95);
         Ok(Self {
             bucket,
             contract: contract(values),
             reference: N::of(values.number("reference")) * bucket.depth,
-            k1: N::of(k1 / packet),
-            k2: N::of(k2 / packet),
+            k1: N::of(libm::ldexp(k1 / packet, scale)),
+            k2: N::of(libm::ldexp(k2 / packet, scale)),
+            places: scale as u32 - N::SPARE,
+            whole: N::of(libm::ldexp(1.0, N::SPARE as i32)),
+            part: N::of(libm::ldexp(1.0, -(N::SPARE as i32))),
             zero: N::of(0.0),
             one: N::of(1.0),
         })
@@ -257,8 +296,10 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
             Event::Arrival { bytes } => {
                 s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
                 // Algorithm 1.
-                let change = self.k1 * (self.reference - s.tokens) - self.k2 * (self.reference - s.level_before);
-                s.probability = (s.probability + change).clamp(self.zero, self.one);
+                let now = [self.k1, self.reference - s.tokens];
+                let before = [self.k2, self.reference - s.level_before];
+                let change = N::difference(now, before, self.places);
+                s.probability = (s.probability + change).clamp(self.zero, self.whole);
                 (s.level_before, s.at_s, s.conforms) = (s.tokens, seen.now_s, self.bucket.has(s.tokens, bytes));
             }
             Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
@@ -267,7 +308,7 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
     }
 
     fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        let red = if s.conforms { s.probability } else { self.one };
+        let red = if s.conforms { s.probability * self.part } else { self.one };
         Profile { yellow: self.zero, red, level: self.bucket.filled(s.tokens, seen.now_s - s.at_s) }
     }
 

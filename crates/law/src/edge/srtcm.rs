@@ -2,14 +2,16 @@
 //!
 //! Source: RFC 2697, section 3. One rate fills the committed bucket, and what flows over fills the excess bucket: green
 //! takes from the first, yellow from the second, red from none.
+//! Twin: `bpf/law/srtcm.h`, held equal bit for bit by `vectors/srtcm.txt`.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, committed_bytes, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Law, Linearises, build};
-use crate::number::Number;
+use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -33,19 +35,33 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
     linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, SingleRate<f64>>,
     dual: None,
-    fixed: None,
+    fixed: Some(held),
 };
 
+/// In the kernel's arithmetic, as far as it reaches.
+fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
+    let law = SingleRate::<f64>::compile(values, site)?;
+    law.committed.fits()?;
+    // A full committed bucket and all that may flow over are one number.
+    if law.committed.depth + law.excess.depth >= 2_147_483_648.0 {
+        return Err("buckets that hold 2^31 B or more together are beyond the kernel's arithmetic".into());
+    }
+    build::<Fix<32>, SingleRate<Fix<32>>>(values, site)
+}
+
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct SingleRate<N> {
-    committed: Bucket<N>,
-    excess: Bucket<N>,
+pub struct SingleRate<N> {
+    /// The bucket of the committed rate
+    pub committed: Bucket<N>,
+    /// What its overflow fills
+    pub excess: Bucket<N>,
     contract: Needs,
 }
 
 numbers! {
     /// What the marker remembers.
-    struct State {
+    pub struct State {
         /// Tokens of the committed bucket when the last packet had passed.
         tokens: "B",
         /// Those of the excess bucket.

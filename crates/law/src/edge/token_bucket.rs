@@ -3,13 +3,15 @@
 //! Source: RFC 2475, section 2.3.3.1 (meters) and 2.3.3.2 (markers); the marker of Tartarelli and Banchs, "Random Early
 //! Marking", figure 1, and of most of the literature on assured forwarding. Two colours: red packets take no tokens.
 //! Differs: RFC 2475 leaves the start open; here the bucket is full then.
+//! Twin: `bpf/law/token-bucket.h`, held equal bit for bit by `vectors/token-bucket.txt`.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Law, Linearises, build};
-use crate::number::Number;
+use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::Values;
 
@@ -22,18 +24,26 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
     linearises: Linearises::No("a bucket marks by overflowing and running dry, which has no derivative"),
     real: build::<f64, TokenBucket<f64>>,
     dual: None,
-    fixed: None,
+    fixed: Some(held),
 };
 
+/// In the kernel's arithmetic, as far as it reaches.
+fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
+    TokenBucket::<f64>::compile(values, site)?.bucket.fits()?;
+    build::<Fix<32>, TokenBucket<Fix<32>>>(values, site)
+}
+
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct TokenBucket<N> {
-    bucket: Bucket<N>,
+pub struct TokenBucket<N> {
+    /// What the contract commits
+    pub bucket: Bucket<N>,
     contract: Needs,
 }
 
 numbers! {
     /// What a token bucket remembers.
-    struct State {
+    pub struct State {
         /// Tokens when the last packet had passed.
         tokens: "B",
     }

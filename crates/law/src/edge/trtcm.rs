@@ -2,14 +2,16 @@
 //!
 //! Source: RFC 2698, section 3. What the peak bucket has no tokens for is red; what only the committed bucket has none
 //! for is yellow, and takes from the peak bucket; green takes from both.
+//! Twin: `bpf/law/trtcm.h`, held equal bit for bit by `vectors/trtcm.txt`.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Law, Linearises, build};
-use crate::number::Number;
+use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -41,19 +43,30 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
     linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, TwoRate<f64>>,
     dual: None,
-    fixed: None,
+    fixed: Some(held),
 };
 
+/// In the kernel's arithmetic, as far as it reaches.
+fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
+    let law = TwoRate::<f64>::compile(values, site)?;
+    law.committed.fits()?;
+    law.peak.fits()?;
+    build::<Fix<32>, TwoRate<Fix<32>>>(values, site)
+}
+
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct TwoRate<N> {
-    committed: Bucket<N>,
-    peak: Bucket<N>,
+pub struct TwoRate<N> {
+    /// The bucket of the committed rate
+    pub committed: Bucket<N>,
+    /// The bucket of the peak rate
+    pub peak: Bucket<N>,
     contract: Needs,
 }
 
 numbers! {
     /// What the marker remembers.
-    struct State {
+    pub struct State {
         /// Tokens of the committed bucket when the last packet had passed.
         tokens: "B",
         /// Those of the peak bucket.

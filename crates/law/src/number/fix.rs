@@ -110,10 +110,69 @@ const SERIES: [u64; 8] = [
     0x2aaa_aaaa_aaaa_aaaa,
     0x8000_0000_0000_0000,
 ];
+// ln(2^e m) = e ln 2 + ln c + ln(1 + r), with c = 1 + j/16 below m and 0 <= r < 1/16.
+
+/// 1 / (1 + j/16) in 1.63 bits, rounded up.
+const RECIPROCALS: [u64; 16] = [
+    0x8000_0000_0000_0000,
+    0x7878_7878_7878_7879,
+    0x71c7_1c71_c71c_71c8,
+    0x6bca_1af2_86bc_a1b0,
+    0x6666_6666_6666_6667,
+    0x6186_1861_8618_6187,
+    0x5d17_45d1_745d_1746,
+    0x590b_2164_2c85_90b3,
+    0x5555_5555_5555_5556,
+    0x51eb_851e_b851_eb86,
+    0x4ec4_ec4e_c4ec_4ec5,
+    0x4bda_12f6_84bd_a130,
+    0x4924_9249_2492_4925,
+    0x469e_e584_69ee_5847,
+    0x4444_4444_4444_4445,
+    0x4210_8421_0842_1085,
+];
+/// Their logarithms with the other sign, as fractions of 2^64.
+const LOGARITHMS: [u64; 16] = [
+    0x0000_0000_0000_0000,
+    0x0f85_1860_08b1_5330,
+    0x1e27_076e_2af2_e5e8,
+    0x2bfe_60e1_4f27_a78f,
+    0x391f_ef8f_3534_4357,
+    0x459d_72ae_ae98_380c,
+    0x5186_2f08_717b_09f4,
+    0x5ce7_5fda_ef40_1a71,
+    0x67cc_8fb2_fe61_2fc9,
+    0x723f_df1e_6a68_86ae,
+    0x7c4a_3d7e_bc1b_b2cd,
+    0x85f3_9721_2954_15b3,
+    0x8f42_faf3_8206_81ee,
+    0x983e_b99a_7885_f0fc,
+    0xa0ec_7f42_3395_7320,
+    0xa951_6932_de2d_5770,
+];
+/// 1/15, 1/14, ... 1/2 as fractions of 2^64; the sixteenth term is below 2^-68.
+const INVERSES: [u64; 14] = [
+    0x1111_1111_1111_1111,
+    0x1249_2492_4924_9249,
+    0x13b1_3b13_b13b_13b1,
+    0x1555_5555_5555_5555,
+    0x1745_d174_5d17_45d1,
+    0x1999_9999_9999_9999,
+    0x1c71_c71c_71c7_1c71,
+    0x2000_0000_0000_0000,
+    0x2492_4924_9249_2492,
+    0x2aaa_aaaa_aaaa_aaaa,
+    0x3333_3333_3333_3333,
+    0x4000_0000_0000_0000,
+    0x5555_5555_5555_5555,
+    0x8000_0000_0000_0000,
+];
 /// ln 2 as a fraction of 2^64.
 const LN_2: i128 = 0xb172_17f7_d1cf_79ac;
 
 impl<const F: u32> Number for Fix<F> {
+    const SPARE: u32 = 62 - F;
+
     fn of(x: f64) -> Self {
         Self(libm::round(x * (1u64 << F) as f64) as i64)
     }
@@ -167,23 +226,28 @@ impl<const F: u32> Number for Fix<F> {
     }
 
     /// The natural logarithm, within 0.51 units of the last place; of zero and below it the least number there is.
-    ///
-    /// No law needs it in its update, so it has no twin.
     fn ln(self) -> Self {
         if self.0 <= 0 {
             return Self(i64::MIN);
         }
-        // x = 2^e m with 1 <= m < 2, and ln m = 2 atanh u with u = (m - 1)/(m + 1) < 1/3.
         let m = (self.0 as u64) << self.0.leading_zeros();
         let e = 63 - i128::from(self.0.leading_zeros()) - i128::from(F);
-        let u = ((u128::from(m - (1 << 63)) << 64) / (u128::from(m) + (1 << 63))) as u64;
-        let (mut odd_power, mut sum) = (u, 0);
-        for n in (1..42).step_by(2) {
-            sum += i128::from(odd_power / n);
-            odd_power = high(odd_power, high(u, u));
-        }
-        let ln = e * LN_2 + 2 * sum;
+        let at = (m >> 59 & 15) as usize;
+        // A product of two numbers of 1.63 bits has two before the point, and this one is 1 + r: the shift leaves r.
+        let r = high(m, RECIPROCALS[at]) << 2;
+        // ln(1 + r) = r - r^2 (1/2 - r (1/3 - ... 1/15)).
+        let series = INVERSES.iter().fold(0, |sum, term| term - high(r, sum));
+        let part = LOGARITHMS[at] + (r - high(r, high(r, series)));
+        let ln = e * LN_2 + i128::from(part);
         Self(signed(ln < 0, (ln.unsigned_abs() + (1 << (63 - F))) >> (64 - F)))
+    }
+
+    #[inline]
+    fn difference([a, x]: [Self; 2], [b, y]: [Self; 2], places: u32) -> Self {
+        // Neither product reaches 2^126 with both signs, so that their difference fits.
+        let exact = i128::from(a.0) * i128::from(x.0) - i128::from(b.0) * i128::from(y.0);
+        let places = F + places;
+        Self(signed(exact < 0, (exact.unsigned_abs() + (1 << (places - 1))) >> places))
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 //! draws; then runs of a law as scenarios have them.
 
 mod classes;
+mod edges;
 mod queues;
 mod senders;
 
@@ -23,10 +24,8 @@ impl File {
     fn new(twin: &'static Twin, what: &str, ranges: &str) -> Self {
         let Twin { name, words, events, .. } = twin;
         let mut text = format!("# Vectors of the law `{name}`: {what}.\n#\n");
-        text +=
-            "# Every implementation computes exactly these integers. A word in _q32 is a number times 2^32. Products\n";
-        text +=
-            "# and quotients are rounded to nearest, half away from zero, and everything saturates at 64 bits with\n";
+        text += "# Every implementation computes exactly these integers. A word in _q32 is a number times 2^32, in _q62 times\n";
+        text += "# 2^62. Products and quotients are rounded to nearest, half away from zero, and everything saturates at 64 bits with\n";
         text += "# sign; a division by zero saturates by the sign of the numerator, and 0/0 is 0. The exponential is that\n";
         text +=
             "# of bpf/law/fx.h. Operations come in the order in which the law has them. Other words are counts, and\n";
@@ -122,6 +121,10 @@ pub(crate) fn text(twin: &'static Twin) -> String {
         "leadlag" => senders::leadlag(twin),
         "price" => queues::price(twin),
         "avq" => queues::avq(twin),
+        "token-bucket" => edges::token_bucket(twin),
+        "srtcm" => edges::srtcm(twin),
+        "trtcm" => edges::trtcm(twin),
+        "early-marking" => edges::early_marking(twin),
         "bat" => classes::bat(twin),
         "clcc" => classes::clcc(twin),
         "ccp" | "ccpd" => senders::ccp(twin),

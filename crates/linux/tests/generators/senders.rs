@@ -63,7 +63,8 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
         "step 0 to 16; weight 1e-6 to 1e6 packets; gain 1e-6 to 1.57; cap 1e-3 to 1e6 packets
          scale 1e-3 to 1e3 packets; least 1e-6, most 1e7 packets; ln2 0.693
          window 1 to 1e7 packets, and the largest number; target 1e-6 to 1e7 packets; xi -25 to 22, and the least number
-         price 0 to 10 s; base_rtt 1 us to 10 s, and zero; packets 0 to 4294967295",
+         price 0 to 10 s; base_rtt, rtt 1 us to 10 s, and zero; packets 0 to 4294967295
+         tick is by marks in the exponential form, tick_delay by delay; the linearised forms likewise",
     );
     let fixed = [q(1e-6), q(1e7), q(core::f64::consts::LN_2)];
     let params = |step: f64, weight: f64, gain: f64, cap: f64, scale: f64| {
@@ -77,6 +78,14 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
             let (xis, prices) = ([q(-25.0), 0, q(22.0)], [0, q(0.005), q(10.0)]);
             for row in product(&[&targets, &xis, &prices, &[0, q(1e-6), q(0.1), q(10.0)]]) {
                 file.vector("tick", &[q(100.25), row[0], row[1]], &row[2..]);
+            }
+            // Of one packet and less too, where the linearised form has its floor.
+            let rtts = [[0, 0], [q(1e-6), q(1e-6)], [q(0.1), q(10.0)], [q(10.0), q(1e-6)], [q(0.1), q(0.1) - 1]];
+            for (row, [base_rtt, rtt]) in product(&[&targets, &xis]).iter().flat_map(|row| rtts.map(|r| (row, r))) {
+                let state = [q(100.25), row[0], row[1]];
+                file.vector("tick_delay", &state, &[0, base_rtt, 0, rtt]);
+                file.vector("tick_linearised_delay", &state, &[0, base_rtt, 0, rtt]);
+                file.vector("tick_linearised", &state, &[rtt, base_rtt]);
             }
         }
     }
@@ -106,6 +115,18 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
                     file.vector("ack", &state, &[0, 0, packets as i64])
                 }
                 0.3..0.4 => file.vector("cut", &state, &[]),
+                0.4..0.7 => {
+                    let base = draw.log(1e-6, 10.0);
+                    let rtt = base * draw.log(1.0, 10.0);
+                    // Near ln target, as the linearised form leaves it.
+                    let xi = libm::log(Fix::<32>(state[1]).value()) + draw.between(-0.5, 0.5);
+                    let near = [state[0], state[1], q(xi)];
+                    match draw.of(&[0, 1, 2]) {
+                        0 => file.vector("tick_delay", &state, &[0, q(base), 0, q(rtt)]),
+                        1 => file.vector("tick_linearised", &near, &[q(base * draw.share()), q(base)]),
+                        _ => file.vector("tick_linearised_delay", &near, &[0, q(base), 0, q(rtt)]),
+                    }
+                }
                 _ => {
                     let price = if draw.lands(0.1) { 0.0 } else { draw.log(1e-6, 10.0) };
                     file.vector("tick", &state, &[q(price), q(draw.log(1e-6, 10.0))])
@@ -123,6 +144,7 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
         file.params(&params(beta * period, weight, alpha / bottlenecks, draw.of(&[1.0, 1.0, 2.0]), 1.0));
         let base = measured(draw.of(&[0.002, 0.04, 0.08, 0.12, 0.2]));
         let mut state = padded(&[q(1.0), q(1.0), 0]);
+        let form = draw.of(&["tick", "tick", "tick_delay", "tick_linearised", "tick_linearised_delay"]);
         let mut marks = 0u32;
         for _ in 0..30 {
             for _ in 0..2 {
@@ -137,7 +159,13 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
             state = if draw.lands(0.02) {
                 file.vector("cut", &state, &[])
             } else {
-                file.vector("tick", &state, &[table.price_s(marks).0, base])
+                let seen = if form.ends_with("delay") {
+                    let base_s = Fix::<32>(base).value();
+                    [0, base, 0, measured(base_s * draw.between(1.0, 1.5))]
+                } else {
+                    [table.price_s(marks).0, base, 0, 0]
+                };
+                file.vector(form, &state, &seen)
             };
         }
     }

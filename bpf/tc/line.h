@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the laws of queues know of the line behind a device.
+ */
+#ifndef PENSTOCK_TC_LINE_H
+#define PENSTOCK_TC_LINE_H
+
+#include "tc/host.h"
+
+struct line {
+	__s64 capacity_q32; /* mean packets/s */
+	__u64 period_ns;    /* of the law; zero where it has none */
+	__u32 mean_packet;  /* bytes, with link-layer header */
+	__u32 marks;        /* what is chosen gets CE where it can; otherwise it is dropped */
+};
+
+/* Bytes in units of the mean packet, rounded down. */
+static __always_inline __s64 mean_packets_q32(const struct line *line, __u64 bytes)
+{
+	__u32 one = line->mean_packet ?: 1;
+	__u64 whole = bytes / one;
+
+	if (whole >> 31)
+		return FX_MOST;
+	return (__s64)(whole << 32 | ((bytes % one) << 32) / one);
+}
+
+/* What is to be of a packet that the law has spoken of. */
+static __always_inline int judged(struct __sk_buff *skb, const struct packet *packet,
+				  const struct line *line, bool chosen)
+{
+	if (packet->kind == NOT_IP)
+		return end(packet, FATE_NOT_IP);
+	if (!chosen)
+		return end(packet, FATE_PASSED);
+	return line->marks ? mark(skb, packet) : end(packet, FATE_DROPPED);
+}
+
+#endif

@@ -1,0 +1,550 @@
+//! Laws as tc programs: what they decide packet by packet, and what becomes of them at a device. Needs root, BPF and Linux 6.6;
+//! where they are missing the tests say so and count as not run.
+
+#[path = "tc/devices.rs"]
+mod devices;
+mod frames;
+mod laboratory;
+#[path = "../../cli/tests/optional/mod.rs"]
+mod optional;
+
+use std::collections::BTreeMap;
+use std::env;
+
+use frames::{Ecn, Frame};
+use penstock_law::aqm::avq::Avq;
+use penstock_law::aqm::bat::{Alone, Bat};
+use penstock_law::aqm::clcc::Clcc;
+use penstock_law::aqm::price::{Price, State};
+use penstock_law::aqm::{self, AQMS, Class, Port, Queue};
+use penstock_law::edge::{self, Colour, EDGES, Gate};
+use penstock_law::law::{Dense, Instances, find};
+use penstock_law::parameter::Values;
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_law::{Fix, Law};
+use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
+use penstock_linux::clock::Clock;
+use penstock_linux::machine;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+type Q = Fix<32>;
+
+const NS: u64 = 1_000_000_000;
+
+/// 100 Mbit/s in packets of 1514 B.
+fn site() -> aqm::Site {
+    aqm::Site { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1514), classes: Vec::new() }
+}
+
+fn wanted(law: &str, settings: &[&str]) -> Wanted {
+    let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
+    Wanted::read(law, &settings).unwrap()
+}
+
+fn words(trial: &Trial) -> Vec<i64> {
+    trial.observables().unwrap().into_iter().map(|(_, word)| word).collect()
+}
+
+/// The price and its marks, packet by packet, over load below and above the rate, and silence: what the program does is what
+/// the law in Rust says, in the same fixed point.
+fn price_decides_as_the_law_does() {
+    let trial = Trial::new(wanted("price", &["link.rate=100 Mbit/s"])).unwrap();
+    let values = Values::defaults(find(AQMS, "price").unwrap().parameters);
+    let law: Price<Q> = Law::compile(&values, &site()).unwrap();
+    let mut state: State<Q> = law.start();
+    let capacity = <Q as penstock_law::Number>::of(site().packets_per_s());
+    let mut draw = Xoshiro256PlusPlus::seed_from_u64(1);
+    let (mut now, mut next, mut arrived) = (1_000_000_000_u64, 0, 0_u64);
+    let (mut marks, mut idle) = (0, 0);
+    for i in 0..40_000_u32 {
+        // 61 us a packet of 760 B is the rate: twice that load, then a quarter of it, and now and then up to 2 s of nothing.
+        let gap = if i % 2000 < 1500 { draw.next_u64() % 60_000 } else { draw.next_u64() % 500_000 };
+        now += if i % 4000 == 3999 { draw.next_u64() % 2_000_000_000 } else { gap };
+        if next == 0 {
+            next = now + 5_000_000;
+        }
+        while next <= now {
+            let seen = Port { arrived: packets(arrived), capacity, ..Port::nothing() };
+            law.on(&mut state, aqm::Event::Tick, &seen);
+            idle += u32::from(arrived == 0);
+            (arrived, next) = (0, next + 5_000_000);
+        }
+        let frame = Frame::udp(Ecn::Ect0, 60 + (draw.next_u32() % 1400) as usize);
+        arrived += frame.bytes.len() as u64;
+        let coin = draw.next_u32();
+        let marked = i64::from(coin) < state.probability.0;
+        let (verdict, after) = trial.give(&frame.bytes, Arrival { at_ns: now, coin, ..Arrival::default() }).unwrap();
+        assert_eq!(verdict, Verdict::Next);
+        assert_eq!(frames::ecn(&after), if marked { Ecn::Ce } else { Ecn::Ect0 }, "packet {i}");
+        assert!(frames::checksum_holds(&after), "packet {i}");
+        assert_eq!(words(&trial), [state.price.0, state.probability.0], "packet {i}");
+        marks += u64::from(marked);
+    }
+    let books = trial.books().unwrap();
+    println!("price: {marks} marks of 40000 packets, {idle} idle periods gone through");
+    assert!(marks > 1000 && marks < 39_000 && idle > 500);
+    assert_eq!((books.marked.packets, books.passed.packets, books.seen.packets), (marks, 40_000 - marks, 40_000));
+}
+
+/// AVQ over load that overflows its virtual queue and load that does not, with silence between: every packet's fate and the
+/// state after it, as the law in Rust has them.
+fn avq_decides_as_the_law_does() {
+    let settings = ["link.rate=100 Mbit/s", "aqm.ecn=true", "aqm.buffer=10 packets", "aqm.alpha=2"];
+    let trial = Trial::new(wanted("avq", &settings)).unwrap();
+    let entry = find(AQMS, "avq").unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in [("ecn", 1.0), ("buffer", 10.0), ("alpha", 2.0)] {
+        values.set(entry.parameters.iter().find(|p| p.name == name).unwrap(), value).unwrap();
+    }
+    let law: Avq<Q> = Law::compile(&values, &site()).unwrap();
+    let mut state = law.start();
+    let capacity = <Q as penstock_law::Number>::of(site().packets_per_s());
+    let mut draw = Xoshiro256PlusPlus::seed_from_u64(2);
+    let (start, mut since, mut marks) = (77_000_000_000_u64, 0, 0);
+    for i in 0..40_000_u32 {
+        let gap = if i % 2000 < 1000 { draw.next_u64() % 60_000 } else { draw.next_u64() % 500_000 };
+        since += if i % 4000 == 3999 { draw.next_u64() % 2_000_000_000 } else { gap };
+        since = if i == 0 { 0 } else { since };
+        let frame = Frame::udp6(Ecn::Ect1, 60 + (draw.next_u32() % 1400) as usize);
+        let now_s = seconds(since);
+        let event = aqm::Event::Arrival { bytes: frame.bytes.len() as u32, idle: 0 };
+        let seen = Port { capacity, now_s, ..Port::nothing() };
+        law.on(&mut state, event, &seen);
+        let marked = law.says(&state, &seen).probability.0 > 0;
+        let arrival = Arrival { at_ns: start + since, ..Arrival::default() };
+        let (verdict, after) = trial.give(&frame.bytes, arrival).unwrap();
+        assert_eq!(verdict, Verdict::Next);
+        assert_eq!(frames::ecn(&after), if marked { Ecn::Ce } else { Ecn::Ect1 }, "packet {i}");
+        assert_eq!(words(&trial), [state.virtual_capacity.0, state.virtual_queue.0], "packet {i}");
+        marks += u64::from(marked);
+    }
+    let books = trial.books().unwrap();
+    println!("avq: {marks} marks of 40000 packets");
+    assert!(marks > 1000 && marks < 39_000);
+    assert_eq!((books.marked.packets, books.passed.packets), (marks, 40_000 - marks));
+}
+
+/// What TCP and the rest were let in, interval by interval, under overload of both and then of none: BAT in the kernel against
+/// the law in Rust, over the same virtual queue.
+fn bat_decides_as_the_law_does() {
+    classes_decide_as_the_law_does("bat", &[], |values, site| {
+        let law: Alone<Bat<Q>> = Law::compile(values, site)?;
+        Ok((Box::new(Dense::new(law)), vec!["transmit", "offered"]))
+    });
+}
+
+/// The same of CLCC, which holds everything else to a third of the line.
+fn clcc_decides_as_the_law_does() {
+    classes_decide_as_the_law_does("clcc", &["classes.other.share=0.3"], |values, site| {
+        let law: Clcc<Q, Bat<Q>> = Law::compile(values, site)?;
+        Ok((Box::new(Dense::new(law)), vec!["transmit", "offered", "decrease"]))
+    });
+}
+
+type Compiled = (Box<dyn Instances<Q, Queue>>, Vec<&'static str>);
+
+fn classes_decide_as_the_law_does(
+    name: &str,
+    more: &[&str],
+    compile: fn(&Values, &aqm::Site) -> Result<Compiled, String>,
+) {
+    const INTERVAL: u64 = 4_000_000;
+    let trial = Trial::new(wanted(name, &[&["link.rate=100 Mbit/s", "link.buffer=300 kB"], more].concat())).unwrap();
+    let share = more.first().map(|_| 0.3);
+    let site = aqm::Site { classes: vec![Class::FREE, Class { share, ..Class::FREE }], ..site() };
+    let (mut law, watched) = compile(&Values::defaults(find(AQMS, name).unwrap().parameters), &site).unwrap();
+    for class in 0..2 {
+        assert_eq!(law.add(), class);
+    }
+    let capacity = <Q as penstock_law::Number>::of(site.packets_per_s());
+    let mut draw = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut now, mut end, mut free) = (NS, 0, 0_u64);
+    let (mut arrived, mut let_in) = ([0_u64; 2], [0_u64; 2]);
+    let mut fates = [0_u64; 3];
+    for i in 0..60_000_u32 {
+        // 61 us a packet is the rate: three times that load, then a third of it.
+        now += draw.next_u64() % if i % 20_000 < 15_000 { 40_000 } else { 360_000 };
+        end = if end == 0 { now + INTERVAL } else { end };
+        while end <= now {
+            let waits = free.saturating_sub(end);
+            let queue = seconds(waits) * capacity;
+            let sum = |of: [u64; 2]| packets(of[0] + of[1]);
+            for class in 0..2 {
+                let seen = Port {
+                    queue,
+                    capacity,
+                    arrived: packets(arrived[class]),
+                    departed: packets(let_in[class]),
+                    all_arrived: sum(arrived),
+                    all_departed: sum(let_in),
+                    ..Port::nothing()
+                };
+                law.on(class, aqm::Event::Tick, &seen);
+            }
+            (arrived, let_in, end) = ([0; 2], [0; 2], end + INTERVAL);
+        }
+        let class = usize::from(draw.next_u32() % 3 > 0);
+        let bytes = 60 + (draw.next_u32() % 1400) as usize;
+        let frame = if class == 0 { Frame::tcp(Ecn::Ect0, bytes) } else { Frame::udp6(Ecn::NotEct, bytes) };
+        let coin = draw.next_u32();
+        let refused = law.says(class, &Port::nothing()).probability;
+        arrived[class] += bytes as u64;
+        let from = free.max(now);
+        let fate = if i64::from(coin) < refused.0 {
+            1
+        } else if from - now > 24_000_000 {
+            2
+        } else {
+            free = from + bytes as u64 * 80;
+            let_in[class] += bytes as u64;
+            0
+        };
+        fates[fate] += 1;
+        let (verdict, after) = trial.give(&frame.bytes, Arrival { at_ns: now, coin, ..Arrival::default() }).unwrap();
+        assert_eq!((verdict == Verdict::Drop, after), (fate > 0, frame.bytes), "packet {i}");
+        let words: BTreeMap<&str, i64> = trial.observables().unwrap().into_iter().collect();
+        for (class, label) in ["tcp", "other"].into_iter().enumerate() {
+            let mut all = law.names().iter();
+            law.each(class, &mut |word| {
+                let name = all.next().map_or("", |(name, _)| name);
+                if watched.contains(&name) {
+                    let theirs = words.iter().find(|(key, _)| key.starts_with(&format!("{label}_{name}")));
+                    assert_eq!(theirs.map(|(_, word)| *word), Some(word.0), "packet {i}: {label} {name}");
+                }
+            });
+        }
+    }
+    let books = trial.books().unwrap();
+    println!("{name}: {} let in, {} refused, {} did not fit", fates[0], fates[1], fates[2]);
+    assert_eq!([books.passed.packets, books.dropped.packets, books.dropped_full.packets], fates);
+    assert!(fates[1] > 5000 && fates[0] > 15_000);
+}
+
+/// Bytes in mean packets, and nanoseconds in seconds, as the programs make them.
+fn packets(bytes: u64) -> Q {
+    Fix((((bytes / 1514) << 32) | (((bytes % 1514) << 32) / 1514)) as i64)
+}
+fn seconds(ns: u64) -> Q {
+    Fix((((ns / NS) << 32) | (((ns % NS) << 32) / NS)) as i64)
+}
+
+/// As its parameter has it unless it is said otherwise, AVQ drops.
+fn avq_drops_where_it_does_not_mark() {
+    let trial = Trial::new(wanted("avq", &["link.rate=1 Mbit/s", "aqm.buffer=2 packets"])).unwrap();
+    let frame = Frame::udp(Ecn::Ect0, 1514).bytes;
+    let verdicts: Vec<Verdict> =
+        (0..4).map(|i| trial.give(&frame, Arrival { at_ns: NS + i, ..Arrival::default() }).unwrap().0).collect();
+    assert_eq!(verdicts, [Verdict::Next, Verdict::Next, Verdict::Drop, Verdict::Drop]);
+    let books = trial.books().unwrap();
+    assert_eq!((books.dropped.packets, books.dropped.bytes, books.passed.packets), (2, 3028, 2));
+}
+
+/// Colours, codepoints and tokens, packet by packet, of a conditioner in the kernel and of the law in Rust.
+fn conditioner_decides_as_the_law_does(name: &str, reds: std::ops::Range<u64>) {
+    let settings = ["conditioner.committed_rate=10 Mbit/s", "conditioner.bucket=30 kB"];
+    let trial = Trial::new(wanted(name, &settings)).unwrap();
+    let entry = find(EDGES, name).unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in [("committed_rate", 10e6), ("bucket", 30e3)] {
+        values.set(entry.parameters.iter().find(|p| p.name == name).unwrap(), value).unwrap();
+    }
+    let mut law = entry.fixed.unwrap()(&values, &edge::Site { packet: Bytes(1514) }).unwrap();
+    law.add();
+    let mut draw = Xoshiro256PlusPlus::seed_from_u64(6);
+    let (mut since, mut red_packets) = (0, 0);
+    for i in 0..40_000_u32 {
+        // 608 us a packet is the rate: half as much again, then half of it.
+        since += if i == 0 { 0 } else { draw.next_u64() % if i % 4000 < 3000 { 800_000 } else { 2_400_000 } };
+        let bytes = 60 + draw.next_u32() % 1400;
+        let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][i as usize % 4];
+        let four = i % 2 == 0;
+        let frame = if four { Frame::udp(ecn, bytes as usize).with_dscp(46) } else { Frame::udp6(ecn, bytes as usize) };
+        let coin = draw.next_u32();
+        let seen = Gate { now_s: seconds(since) };
+        let says = law.on(0, edge::Event::Arrival { bytes }, &seen);
+        let red = i64::from(coin) < says.red.0;
+        let colour = if red { Colour::Red } else { Colour::Green };
+        law.on(0, edge::Event::Coloured { bytes, colour }, &seen);
+        let arrival = Arrival { at_ns: 5 * NS + since, coin, ..Arrival::default() };
+        let (verdict, after) = trial.give(&frame.bytes, arrival).unwrap();
+        assert_eq!((verdict, frames::tos(&after)), (Verdict::Next, colour.dscp() << 2 | ecn as u8), "packet {i}");
+        assert!(!four || frames::checksum_holds(&after), "packet {i}");
+        let tokens = trial.observables().unwrap()[0].1;
+        let mut first = None;
+        law.each(0, &mut |word| first = first.or(Some(word.0)));
+        assert_eq!(Some(tokens), first, "packet {i}");
+        red_packets += u64::from(red);
+    }
+    let books = trial.books().unwrap();
+    println!("{name}: {red_packets} of 40000 red");
+    assert_eq!((books.marked.packets, books.passed.packets), (red_packets, 40_000 - red_packets));
+    assert!(reds.contains(&red_packets));
+}
+
+fn token_bucket_decides_as_the_law_does() {
+    conditioner_decides_as_the_law_does("token-bucket", 4000..20_000);
+}
+
+fn early_marking_decides_as_the_law_does() {
+    conditioner_decides_as_the_law_does("early-marking", 4000..30_000);
+}
+
+/// Super-packets of three segments at twice the contract get what their segments are granted, whole super-packets at a time:
+/// half of them where the bucket has room for one, and one segment in three where it holds the tokens of one segment only.
+fn super_packets_get_what_their_segments_are_granted() {
+    for (bucket, share) in [("4 kB", 0.5), ("2 kB", 1.0 / 3.0)] {
+        let settings = ["conditioner.committed_rate=10 Mbit/s", &format!("conditioner.bucket={bucket}")];
+        let trial = Trial::new(wanted("token-bucket", &settings)).unwrap();
+        let frame = Frame::udp6(Ecn::NotEct, 62 + 3 * 1000).bytes;
+        let gap = 3 * 1062 * 8 * NS / 20_000_000;
+        for i in 0..10 * NS / gap {
+            let arrival = Arrival { at_ns: NS + i * gap, segments: Some((3, 1000)), ..Arrival::default() };
+            trial.give(&frame, arrival).unwrap();
+        }
+        let books = trial.books().unwrap();
+        println!("{bucket}: {} of {} packets in profile", books.passed.packets, books.seen.packets);
+        // Two super-packets at the start, of a full bucket and of what is carried.
+        assert!((books.passed.packets as f64 - share * books.seen.packets as f64).abs() <= 6.0, "{books:?}");
+        assert_eq!(books.ended(), books.seen);
+    }
+}
+
+/// A price high enough that the coin decides: zero chooses, the largest does not.
+fn priced() -> Trial {
+    let trial = Trial::new(wanted("price", &["link.rate=1 Mbit/s"])).unwrap();
+    let frame = Frame::udp(Ecn::Ect0, 1514).bytes;
+    for i in 0..50 {
+        let arrival = Arrival { at_ns: NS + i * 1_000_000, coin: u32::MAX, ..Arrival::default() };
+        trial.give(&frame, arrival).unwrap();
+    }
+    assert!(words(&trial)[1] > 1 << 30);
+    trial
+}
+
+/// CE is for packets that can carry it; another that is chosen is dropped, and what is not IP never is. The books say which,
+/// and add up to what was seen.
+fn a_mark_is_for_those_that_can_carry_it() {
+    let trial = priced();
+    let before = trial.books().unwrap();
+    let now = NS + 50_000_000;
+    let chosen = Arrival { at_ns: now, coin: 0, ..Arrival::default() };
+    let spared = Arrival { coin: u32::MAX, ..chosen };
+    for (frame, arrival, verdict, ecn) in [
+        (Frame::udp(Ecn::Ect0, 100), chosen, Verdict::Next, Ecn::Ce),
+        (Frame::tcp(Ecn::Ect1, 100), chosen, Verdict::Next, Ecn::Ce),
+        (Frame::udp6(Ecn::Ect0, 100), chosen, Verdict::Next, Ecn::Ce),
+        (Frame::udp(Ecn::Ce, 100), chosen, Verdict::Next, Ecn::Ce),
+        (Frame::udp(Ecn::NotEct, 100), chosen, Verdict::Drop, Ecn::NotEct),
+        (Frame::udp6(Ecn::NotEct, 100), chosen, Verdict::Drop, Ecn::NotEct),
+        (Frame::udp(Ecn::NotEct, 100), spared, Verdict::Next, Ecn::NotEct),
+        (Frame::udp6(Ecn::Ect1, 100), spared, Verdict::Next, Ecn::Ect1),
+    ] {
+        let frame = if frame.bytes[12] == 8 { frame.with_dscp(46) } else { frame };
+        let (said, after) = trial.give(&frame.bytes, arrival).unwrap();
+        assert_eq!((said, frames::ecn(&after)), (verdict, ecn), "{frame:?}");
+        assert_eq!(frames::tos(&after) >> 2, frames::tos(&frame.bytes) >> 2, "DSCP");
+        assert!(frame.bytes[12] != 8 || frames::checksum_holds(&after));
+    }
+    let arp = Frame::arp().bytes;
+    assert_eq!(trial.give(&arp, chosen).unwrap(), (Verdict::Next, arp));
+    let books = trial.books().unwrap();
+    assert_eq!(books.marked.packets - before.marked.packets, 3);
+    assert_eq!((books.marked_before.packets, books.dropped_not_ect.packets, books.not_ip.packets), (1, 2, 1));
+    assert_eq!((books.seen.packets, books.seen.bytes), (59, 50 * 1514 + 8 * 100 + 60));
+    assert_eq!(books.ended(), books.seen);
+}
+
+/// A super-packet is as many packets as it has segments, each with headers of its own: as the kernel has counted on the way
+/// out, and counted here where it has not. One decision is for all of them.
+fn a_super_packet_counts_its_segments() {
+    let trial = priced();
+    let before = trial.books().unwrap();
+    let chosen = Arrival { at_ns: NS + 50_000_000, coin: 0, ..Arrival::default() };
+    // 66 B of headers; 1448 B a segment, and what is left in the last.
+    let frame = Frame::tcp(Ecn::Ect0, 66 + 1448 + 700).bytes;
+    for (segments, wire_bytes) in [((2, 1448), None), ((2, 1448), Some(2 * 66 + 2148)), ((0, 1448), None)] {
+        let (_, after) = trial.give(&frame, Arrival { segments: Some(segments), wire_bytes, ..chosen }).unwrap();
+        assert_eq!(frames::ecn(&after), Ecn::Ce);
+    }
+    let books = trial.books().unwrap();
+    assert_eq!(books.pieces - before.pieces, 3);
+    assert_eq!(books.marked.packets - before.marked.packets, 6);
+    assert_eq!(books.marked.bytes - before.marked.bytes, 3 * (2 * 66 + 2148));
+    // Of UDP, eight bytes of header behind those of IP.
+    let frame = Frame::udp6(Ecn::Ect0, 62 + 3 * 1000).bytes;
+    trial.give(&frame, Arrival { segments: Some((3, 1000)), ..chosen }).unwrap();
+    assert_eq!(trial.books().unwrap().marked.bytes - books.marked.bytes, 3 * 1062);
+}
+
+/// Little enough that a law has something to do.
+fn usual(law: &str) -> &'static [&'static str] {
+    match law {
+        "clcc" => &["link.rate=1 Mbit/s", "classes.other.share=0.3"],
+        "token-bucket" | "early-marking" => &["conditioner.committed_rate=1 Mbit/s"],
+        _ => &["link.rate=1 Mbit/s"],
+    }
+}
+
+/// Frames of every kind of nonsense: nothing but the two verdicts, nothing lost from the books.
+fn nonsense_is_counted_and_goes_on() {
+    for law in tc::names() {
+        let trial = Trial::new(wanted(law, usual(law))).unwrap();
+        let mut draw = Xoshiro256PlusPlus::seed_from_u64(3);
+        let (mut bytes, mut drops) = (0, 0);
+        for i in 0..20_000_u64 {
+            let mut frame = vec![0; 54 + (draw.next_u32() % 300) as usize];
+            draw.fill_bytes(&mut frame);
+            let kind = [0x0800_u16, 0x86dd, 0x0806, draw.next_u32() as u16][draw.next_u32() as usize % 4];
+            frame[12..14].copy_from_slice(&kind.to_be_bytes());
+            let arrival = Arrival { at_ns: NS + i * 10_000, coin: draw.next_u32(), ..Arrival::default() };
+            let (verdict, _) = trial.give(&frame, arrival).unwrap();
+            assert!(!matches!(verdict, Verdict::Other(_)), "{law}: {verdict:?} of {frame:x?}");
+            bytes += frame.len() as u64;
+            drops += u64::from(verdict == Verdict::Drop);
+        }
+        let books = trial.books().unwrap();
+        println!("{law}: {drops} of 20000 dropped, {} not IP", books.not_ip.packets);
+        assert_eq!((books.seen.packets, books.seen.bytes), (20_000, bytes));
+        assert_eq!(books.dropped_not_ect.packets + books.dropped.packets + books.dropped_full.packets, drops);
+        assert_eq!(books.ended(), books.seen);
+        assert!(books.not_ip.packets > 5000 && drops + books.marked.packets > 100);
+    }
+}
+
+/// Other parameters change what comes next, and keep what was learned.
+fn parameters_change_while_it_runs() {
+    let mut trial = priced();
+    let [price, probability] = words(&trial)[..] else { panic!("two words") };
+    trial.tell(wanted("price", &["link.rate=1 Mbit/s", "aqm.phi=1000000"])).unwrap();
+    // A period of exactly the virtual capacity, 0.95 of 1 Mbit/s: the price stays, and with twice the logarithm of phi the
+    // chance of no mark is squared.
+    let frame = Frame::udp(Ecn::Ect0, 594).bytes;
+    for at_ns in [NS + 50_000_000, NS + 55_000_000] {
+        trial.give(&frame, Arrival { at_ns, coin: u32::MAX, ..Arrival::default() }).unwrap();
+    }
+    let [after, again] = words(&trial)[..] else { panic!("two words") };
+    let q = |word: i64| word as f64 / 4_294_967_296.0;
+    println!("price {} -> {}, probability {} -> {}", q(price), q(after), q(probability), q(again));
+    assert!(q(price) > 0.01 && (q(after) - q(price)).abs() < 0.2, "{} {}", q(price), q(after));
+    let expected = 1.0 - libm::pow(1e6, -q(after));
+    assert!((q(again) - expected).abs() < 1e-6, "{} {expected}", q(again));
+}
+
+/// Two processors at once: nothing is counted twice or lost, and tokens are spent once.
+fn processors_share_a_law() {
+    const TIMES: u32 = 300_000;
+    let frame = Frame::udp(Ecn::Ect0, 1514).bytes;
+    for law in tc::names() {
+        let trial = Trial::of_its_own(wanted(law, usual(law))).unwrap();
+        let clock = Clock::start();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| trial.cost(&frame, TIMES).unwrap());
+            }
+        });
+        let elapsed = clock.now();
+        let books = trial.books().unwrap();
+        let seen = u64::from(2 * TIMES);
+        println!("{law}: {} of {seen} went on unjudged", books.contended.packets);
+        assert_eq!((books.seen.packets, books.seen.bytes), (seen, seen * 1514));
+        assert_eq!(books.ended(), books.seen);
+        assert!(books.contended.packets < seen / 10, "{books:?}");
+        if law == "token-bucket" {
+            // 100 ms of the rate are in the bucket at the start.
+            let depth = 12_500.0;
+            let granted = 1e6 / 8.0 * elapsed.seconds() + depth;
+            let passed = books.passed.bytes as f64;
+            println!("{law}: {passed} B in profile of {granted} granted");
+            assert!(passed <= granted + 1514.0 && passed > 0.5 * depth, "{passed} of {granted}");
+        }
+    }
+}
+
+/// What a packet costs, by the kernel's own clock around a million runs.
+fn what_a_packet_costs_is_told() {
+    for law in tc::names() {
+        // So much that everything passes.
+        let ample: &[&str] = match law {
+            "clcc" => &["link.rate=1 Tbit/s", "classes.other.share=0.3"],
+            "token-bucket" => &["conditioner.committed_rate=10 Gbit/s"],
+            // At much more its integral is too weak for the kernel's arithmetic, which it says.
+            "early-marking" => &["conditioner.committed_rate=100 Mbit/s"],
+            _ => &["link.rate=1 Tbit/s"],
+        };
+        let trial = Trial::of_its_own(wanted(law, ample)).unwrap();
+        let frame = Frame::tcp(Ecn::Ect0, 1514).bytes;
+        let least = (0..5).map(|_| trial.cost(&frame, 200_000).unwrap()).min().unwrap();
+        println!("{law}: {} ns a packet", least.as_nanos());
+        assert!(least.as_nanos() > 0);
+        let books = trial.books().unwrap();
+        assert_eq!((books.seen.packets, books.ended()), (1_000_000, books.seen));
+    }
+}
+
+/// Names, parameters and values that are not there are refused with the words of the scenario reader.
+fn what_does_not_fit_is_refused() {
+    let refused = |law: &str, settings: &[&str]| {
+        let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
+        Wanted::read(law, &settings).unwrap_err().to_string()
+    };
+    let rate = "link.rate=1 Gbit/s";
+    for (law, settings, said) in [
+        ("prize", &[rate][..], "no law is named `prize`; those with a tc program are `price`"),
+        ("pi", &[rate], "`pi` has no tc program, which sees arrivals and no queue"),
+        ("price", &[], "rate"),
+        ("price", &[rate, "aqm.target=1.5"], "`1.5` is outside the range of `target`"),
+        ("price", &[rate, "aqm.goal=0.9"], "`price` has no parameter `goal`"),
+        ("price", &["link.rate=fast"], "link.rate"),
+        ("price", &[rate, "target=0.9"], "told of link.rate, link.packet, aqm; write it as in"),
+        ("price", &[rate, "aqm.target"], "write it as in"),
+        ("price", &[rate, "link.loss=0.1"], "`price` at a device is told of"),
+        ("price", &[rate, "link.rates=1"], "`price` at a device is told of"),
+        ("token-bucket", &[], "committed_rate"),
+        ("token-bucket", &["conditioner.committed_rate=100 Gbit/s"], "beyond the kernel's arithmetic"),
+        ("token-bucket", &[rate, "conditioner.committed_rate=1 Gbit/s"], "told of link.packet, conditioner;"),
+        ("clcc", &[rate], "share"),
+        ("clcc", &[rate, "classes.other.share=0.3", "aqm.inner=aimd"], "around `bat` only"),
+        ("bat", &[rate, "classes.tcp.floor=2 Gbit/s"], "more than the line's"),
+        ("avq", &[rate, "aqm.bytes=false"], "many travel as one"),
+    ] {
+        let text = refused(law, settings);
+        assert!(text.contains(said) && !text.contains("links.device"), "{law} {settings:?}: {text}");
+    }
+}
+
+fn main() {
+    if let Ok(folder) = env::var(devices::KILLED) {
+        devices::attach_until_killed(&folder);
+    }
+    let missing = tc::missing().into_iter().chain(machine::missing_for_paths());
+    let missing = missing.map(|missing| missing.to_string()).next();
+    optional::run(
+        &[
+            ("price_decides_as_the_law_does", price_decides_as_the_law_does),
+            ("avq_decides_as_the_law_does", avq_decides_as_the_law_does),
+            ("bat_decides_as_the_law_does", bat_decides_as_the_law_does),
+            ("clcc_decides_as_the_law_does", clcc_decides_as_the_law_does),
+            ("token_bucket_decides_as_the_law_does", token_bucket_decides_as_the_law_does),
+            ("early_marking_decides_as_the_law_does", early_marking_decides_as_the_law_does),
+            ("super_packets_get_what_their_segments_are_granted", super_packets_get_what_their_segments_are_granted),
+            ("avq_drops_where_it_does_not_mark", avq_drops_where_it_does_not_mark),
+            ("a_mark_is_for_those_that_can_carry_it", a_mark_is_for_those_that_can_carry_it),
+            ("a_super_packet_counts_its_segments", a_super_packet_counts_its_segments),
+            ("nonsense_is_counted_and_goes_on", nonsense_is_counted_and_goes_on),
+            ("parameters_change_while_it_runs", parameters_change_while_it_runs),
+            ("processors_share_a_law", processors_share_a_law),
+            ("what_a_packet_costs_is_told", what_a_packet_costs_is_told),
+            ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+            ("price_holds_a_flow", devices::price_holds_a_flow),
+            ("avq_holds_a_flow", devices::avq_holds_a_flow),
+            ("datagrams_are_marked_on_their_way_out", devices::datagrams_are_marked_on_their_way_out),
+            ("datagrams_are_marked_on_their_way_in", devices::datagrams_are_marked_on_their_way_in),
+            ("what_is_detached_leaves_nothing", devices::what_is_detached_leaves_nothing),
+            ("what_is_refused_changes_nothing", devices::what_is_refused_changes_nothing),
+            ("a_device_that_is_gone_is_told_of", devices::a_device_that_is_gone_is_told_of),
+            ("a_kill_leaves_the_old_state_or_the_new_one", devices::a_kill_leaves_the_old_state_or_the_new_one),
+        ],
+        missing.as_deref(),
+    );
+}
