@@ -25,7 +25,7 @@ struct Along {
     unit: String,
     values: Vec<f64>,
     #[serde(skip)]
-    texts: Vec<String>,
+    range: bool,
 }
 
 /// A cell.
@@ -58,7 +58,7 @@ impl Along {
                 ends.find_map(|end| Some((text[..end].trim().parse::<f64>().ok().filter(|x| x.is_finite())?, end)))?;
             Some((value, text[end..].trim().to_owned()))
         };
-        let mut along = Self { key, unit: String::new(), values: Vec::new(), texts: Vec::new() };
+        let mut along = Self { key, unit: String::new(), values: Vec::new(), range: false };
         if let Some(list) = values.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
             for one in list.split(',') {
                 let (value, unit) = number(one).ok_or_else(|| wrong("a value is not a number with a unit"))?;
@@ -75,17 +75,37 @@ impl Along {
             if from <= 0.0 || to <= from || !(own.is_empty() || own == unit) {
                 return Err(wrong("a range goes up from above zero, in one unit"));
             }
-            along.unit = unit;
+            (along.unit, along.range) = (unit, true);
             let ratio = to / from;
             let share = |k: u16| f64::from(k) / f64::from(points - 1);
             along.values = (0..points).map(|k| rounded(from * libm::exp(libm::log(ratio) * share(k)))).collect();
         }
         along.values.dedup();
-        let quoted = |v: &f64| {
-            if along.unit.is_empty() { format!("{v}") } else { format!("\"{v} {}\"", along.unit) }
-        };
-        along.texts = along.values.iter().map(quoted).collect();
         Ok(along)
+    }
+
+    /// A value as `--set` takes it.
+    fn set(&self, value: f64) -> String {
+        if self.unit.is_empty() {
+            format!("{}={value}", self.key)
+        } else {
+            format!("{}=\"{value} {}\"", self.key, self.unit)
+        }
+    }
+
+    /// Rounds the values of a range where the key takes whole numbers only, which the reader is asked.
+    fn whole_where_asked(mut self, arguments: &Analyze) -> Self {
+        let takes = |value: f64| {
+            let set = arguments.changes.set.iter().cloned().chain([self.set(value)]).collect();
+            let document = scenario::document(&arguments.file, None, &Changes { set });
+            document.is_ok_and(|document| scenario::cells(&document).is_ok())
+        };
+        let broken = self.values.iter().copied().find(|v| v.fract() != 0.0);
+        if self.range && broken.is_some_and(|v| !takes(v) && takes(libm::round(v))) {
+            self.values.iter_mut().for_each(|v| *v = libm::round(*v));
+            self.values.dedup();
+        }
+        self
     }
 
     fn axis(&self) -> Axis {
@@ -102,12 +122,15 @@ fn rounded(x: f64) -> f64 {
 /// Computes the map that `arguments` ask for.
 pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Result<Map, Failure> {
     let [x, y] = axes else { return Err(Failure::Input("--stability-map takes two keys".into())) };
-    let (x, y) = (Along::parse(x, arguments.map_points)?, Along::parse(y, arguments.map_points)?);
+    let along = |text: &String| -> Result<Along, Failure> {
+        Ok(Along::parse(text, arguments.map_points)?.whole_where_asked(arguments))
+    };
+    let (x, y) = (along(x)?, along(y)?);
     let mut cells = Vec::new();
-    for (at_x, text_x) in x.values.iter().zip(&x.texts) {
-        for (at_y, text_y) in y.values.iter().zip(&y.texts) {
+    for at_x in &x.values {
+        for at_y in &y.values {
             let mut set = arguments.changes.set.clone();
-            set.extend([format!("{}={text_x}", x.key), format!("{}={text_y}", y.key)]);
+            set.extend([x.set(*at_x), y.set(*at_y)]);
             let document = scenario::document(&arguments.file, None, &Changes { set })?;
             let all = scenario::cells(&document)?;
             let [cell] = all.as_slice() else {
@@ -132,10 +155,19 @@ pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Re
 }
 
 impl Map {
+    /// Whether its loops have a gain margin: the step map of an outer loop has a verdict alone.
+    fn has_margins(&self) -> bool {
+        self.cells.iter().any(|c| c.gain_margin.is_some())
+    }
+
     /// Stable and unstable points, and the boundary between: where the gain margin is one.
     pub(crate) fn figure(&self) -> Figure {
-        let mut figure = Figure::new("Stability map", self.x.axis(), self.y.axis())
-            .captioned("The boundary is where the gain margin is one, between points of the grid by its logarithm.");
+        let mut figure = Figure::new("Stability map", self.x.axis(), self.y.axis());
+        if self.has_margins() {
+            figure = figure.captioned(
+                "The boundary is where the gain margin is one, between points of the grid by its logarithm.",
+            );
+        }
         for (name, wanted, colour) in [
             ("stable", Verdict::Stable, "#3b7d23"),
             ("unstable", Verdict::Unstable, "#c1440e"),
@@ -175,7 +207,12 @@ impl Map {
             |along: &Along, v: f64| if along.unit.is_empty() { format!("{v}") } else { format!("{v} {}", along.unit) };
         let mut columns = vec![Column::words(format!("{} \\ {}", self.y.key, self.x.key))];
         columns.extend(self.x.values.iter().map(|x| Column::numbers(heading(&self.x, *x), "")));
-        let mut view = TableView::new("Gain margin of the loop; below one it is unstable", columns);
+        let title = if self.has_margins() {
+            "Gain margin of the loop; below one it is unstable"
+        } else {
+            "Verdict on the loop, which has no gain margin"
+        };
+        let mut view = TableView::new(title, columns);
         for y in self.y.values.iter().rev() {
             let mut row = vec![heading(&self.y, *y)];
             for x in &self.x.values {

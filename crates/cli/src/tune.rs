@@ -73,6 +73,11 @@ fn positive(option: &str, value: f64, most: f64) -> Result<f64, Failure> {
     }
 }
 
+/// Nine digits: what a scenario says, and not the last bits of a mean over its flows.
+fn meant(x: f64) -> f64 {
+    format!("{x:.8e}").parse().unwrap_or(x)
+}
+
 fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Result<Tuned, Failure> {
     let rate = quantity::rate(capacity).map_err(|e| wrong("capacity", e))?;
     let packet = quantity::bytes(packet).map_err(|e| wrong("packet", e))?;
@@ -207,9 +212,9 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {} flows and at most {} s at {} packets/s; a = {:.4} rad/s",
         design.gain,
         design.zero,
-        aggregate.flows,
-        aggregate.rtt_s,
-        aggregate.packets_per_s,
+        meant(aggregate.flows),
+        meant(aggregate.rtt_s),
+        meant(aggregate.packets_per_s),
         aggregate.pole()
     )];
     if let (Some(gain), Some(phase), Some(crossover)) = (m.gain_margin, m.phase_margin_deg, m.gain_crossover_rad_per_s)
@@ -224,6 +229,10 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     if marking.operating_probability() >= 1.0 {
         says.push(format!(
             "a window of {window:.3} packets has no operating point by (4): the gain is stable, no prediction"
+        ));
+    } else if window < 4.0 {
+        says.push(format!(
+            "windows of {window:.3} packets, where timeouts rule and the model says little: the gain is stable, no prediction"
         ));
     }
     says.push("`penstock analyze` has the margins of a scenario through the laws themselves".into());

@@ -85,6 +85,12 @@ fn analyze_takes_the_clocking_of_a_group() {
     for wrong in ["nobody=ack", "ftp=never", "ftp"] {
         assert_eq!(bench.run(&["analyze", "f.toml", "--clocking", wrong]).status, 2, "{wrong}");
     }
+    let mixed = dumbbell(FAST.0, r#"law = "fast", alpha = "10 packets""#);
+    let beside = "[flows.steady]\ncount = 1\nfrom = \"left\"\nto = \"right\"\nrtt = \"50 ms\"\ncc = { law = \"cbr\", rate = \"1 Mbit/s\" }\n";
+    bench.write("m.toml", &format!("{mixed}{beside}"));
+    let ended = bench.run(&["analyze", "m.toml", "--clocking", "steady=ack"]);
+    assert!(ended.status == 2 && ended.err.contains("no window"), "{} {}", ended.status, ended.err);
+    assert_eq!(bench.run(&["analyze", "m.toml", "--clocking", "ftp=ack"]).status, 0);
 }
 
 #[test]
@@ -126,6 +132,40 @@ fn a_stability_map_has_a_verdict_for_each_cell() {
         let ended = bench.run(&["analyze", "pi.toml", "--stability-map", wrong, x]);
         assert!(ended.status == 2 && ended.err.contains("--stability-map"), "{}", ended.err);
     }
+}
+
+/// A range over a key of whole numbers has whole numbers, and one over any other key has not.
+#[test]
+fn a_stability_map_ranges_over_whole_numbers_too() {
+    let bench = Bench::new();
+    bench.write(
+        "pi.toml",
+        &dumbbell(r#"law = "pi", ecn = true, qref = "50 packets""#, r#"law = "newreno", ecn = true"#),
+    );
+    let axes = ["flows.ftp.count=5..50", "flows.ftp.rtt=50..200 ms"];
+    let found =
+        bench.json(&[&["analyze", "pi.toml", "--json", "--map-points", "4", "--stability-map"][..], &axes].concat());
+    let values = |axis: &str| -> Vec<f64> {
+        found["stability_map"][axis]["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    assert_eq!(values("x"), [5.0, 11.0, 23.0, 50.0]);
+    assert_eq!(values("y"), [50.0, 79.37, 126.0, 200.0]);
+    let cells = found["stability_map"]["cells"].as_array().unwrap();
+    assert!(cells.len() == 16 && cells.iter().all(|cell| cell["verdict"].is_string()), "{cells:?}");
+}
+
+/// A step map of an outer loop has a verdict and no gain margin, and its table does not promise one.
+#[test]
+fn a_map_without_margins_does_not_promise_any() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/clcc-step.toml");
+    let out = Bench::new().well(&[
+        "analyze",
+        file.to_str().unwrap(),
+        "--stability-map",
+        "links.bottleneck.aqm.beta_near=[-0.1, -0.4]",
+        "links.bottleneck.aqm.beta_far=[-0.5, -0.9]",
+    ]);
+    assert!(out.contains("Verdict on the loop") && !out.contains("Gain margin of the loop"), "{out}");
 }
 
 /// What `tune` says is what `analyze` finds of a scenario with those numbers.

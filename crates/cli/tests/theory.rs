@@ -67,6 +67,17 @@ fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
     near(&tuned["parameters"][2][1], 9.092_028e-5, 5e-12);
     let text = bench.well(&alone);
     assert!(text.starts_with("{ law = \"early-marking\", gain_rule = \"given\", k1 = "), "{text}");
+    let said = bench.well(&["tune", "early-marking", file]);
+    assert!(said.contains(" at most 0.1 s at "), "the mean of ten times 100 ms, not its last bits: {said}");
+    // What the model is worth goes by the window: 8.33 packets, 1.67 and 1.26, where (4) has no operating point.
+    for (flows, says) in [("10", None), ("50", Some("timeouts rule")), ("66", Some("no operating point"))] {
+        let of =
+            ["tune", "early-marking", "--rate", "10 Mbit/s", "--flows", flows, "--rtt", "100 ms", "--packet", "1500 B"];
+        let text = bench.well(&of);
+        for words in ["timeouts rule", "no operating point"] {
+            assert_eq!(text.contains(words), says == Some(words), "{flows}: {text}");
+        }
+    }
     let missing = bench.run(&["tune", "early-marking", file, "--customer", "C2"]);
     assert!(missing.status == 2 && missing.err.contains("C1"), "{}", missing.err);
 }

@@ -1,9 +1,9 @@
 //! From a scenario to its analysis.
 
 pub(crate) mod bench;
+mod readings;
 mod remarks;
 
-use core::cell::Cell;
 use std::collections::BTreeMap;
 
 use penstock_law::quantity::Time;
@@ -11,15 +11,14 @@ use penstock_scenario::model::{Link, Scenario};
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
-use crate::complex::Complex;
 use crate::equilibrium::{Equilibrium, LinkRest, Other, find};
 use crate::error::AnalysisError;
-use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
+use crate::margin::{Margins, Verdict};
 use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member, Reading};
-use crate::roots::rightmost;
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
+use readings::readings;
 use remarks::{assumptions, warnings};
 
 /// Roots of each reading that are kept.
@@ -267,7 +266,8 @@ pub fn analyze_watched(
     }
     let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
     let closed = Loop { links: responses, members };
-    let readings: Vec<LoopReading> = Reading::ALL.into_iter().map(|r| read(&closed, r, &sources, watch)).collect();
+    let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let readings = readings(&closed, &names_of, watch);
     let last = &readings[readings.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
@@ -324,76 +324,6 @@ fn hops(
         arriving *= if dropped { passes } else { 1.0 };
     }
     hops
-}
-
-fn read(closed: &Loop, reading: Reading, sources: &[Source], watch: &dyn Fn(Busy)) -> LoopReading {
-    let (slowest_s, fastest_s) = closed.span();
-    let span = Span { slowest_s, fastest_s };
-    let taken = Cell::new(0);
-    let count = || {
-        taken.set(taken.get() + 1);
-        watch(Busy::Loop(reading, taken.get()));
-    };
-    let gain = |s: Complex| {
-        count();
-        closed.gain(s, reading)
-    };
-    let matrix = |s: Complex| {
-        count();
-        closed.matrix(s, reading)
-    };
-    let (mut margins, loci) = if closed.links.len() == 1 {
-        let (margins, locus) = margins_and_locus(&gain, span);
-        (margins, vec![locus])
-    } else {
-        matrix_margins(&matrix, span)
-    };
-    let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
-    let alone = |s: Complex| vec![vec![gain(s)]];
-    let found = match closed.links.len() {
-        1 => rightmost(&alone, &loci, slowest_s, ROOTS),
-        _ => rightmost(&matrix, &loci, slowest_s, ROOTS),
-    };
-    let roots = found.into_iter().map(root).collect();
-    if closed.links.iter().any(|l| l.runs_away) || closed.members.iter().any(|m| m.response.runs_away) {
-        // The count of encirclements supposes that each law alone is stable or at the border.
-        margins.verdict = Verdict::Undecided;
-    }
-    if closed.members.iter().any(|m| m.response.is_ack_clocked()) {
-        margins.delay_margin_s = None;
-    }
-    let critical = margins.phase_crossover_rad_per_s.unwrap_or(margins.least_distance_rad_per_s);
-    let s = Complex::axis(critical);
-    let own: Vec<Complex> = (0..sources.len()).map(|i| closed.lambda(i, s, reading)).collect();
-    let distance = |i: usize| (own[i] + Complex::ONE).abs();
-    let limiting = (0..own.len())
-        .filter(|&i| own[i].abs() > 0.0)
-        .min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
-        .map(|i| sources[i].name.clone());
-    let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-    let (lowest, highest) = (middle / 100.0, middle * 100.0);
-    let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
-    let nyquist = if closed.links.len() == 1 {
-        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
-        let mut w = lowest;
-        let mut plot = Vec::with_capacity(POINTS as usize);
-        for _ in 0..POINTS {
-            let l = gain(Complex::axis(w));
-            if l.is_finite() {
-                plot.push(point(w, l));
-            }
-            w *= step;
-        }
-        vec![plot]
-    } else {
-        let thin = |locus: &Vec<(f64, Complex)>| {
-            let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
-            let every = within.len().div_ceil(POINTS as usize).max(1);
-            within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
-        };
-        loci.iter().map(thin).collect()
-    };
-    LoopReading { reading, margins, limiting_class: limiting, roots, nyquist }
 }
 
 fn named(names: &'static [(&'static str, &'static str)], values: &[f64]) -> Vec<StateNumber> {

@@ -208,10 +208,13 @@ impl Bottleneck {
     pub(crate) fn rest(&mut self, queue: f64, load: f64) -> Result<BottleneckRest, AnalysisError> {
         let (start, fresh) = (self.last.clone(), self.machine.start().to_vec());
         let step_s = self.needs.tick_s.unwrap_or(1.0 / self.capacity);
+        let events = load + self.needs.tick_s.map_or(0.0, |period| 1.0 / period);
+        let mut grain = |s: &[f64]| s.iter().map(|x| f64::EPSILON * x.abs() * events).collect();
         let mut drift = |s: &[Dual]| self.drift(s, Dual::of(queue), Dual::of(load));
-        let mut outcome = settle(&start, step_s, &mut drift, &mut |_| false);
+        let mut follow = |from: &[f64]| settle(from, step_s, &mut drift, &mut |_| false, &mut grain);
+        let mut outcome = follow(&start);
         if matches!(outcome, Outcome::Lost) {
-            outcome = settle(&fresh, step_s, &mut drift, &mut |_| false);
+            outcome = follow(&fresh);
         }
         let Outcome::Still(state) = outcome else {
             return Err(AnalysisError::NoRest {
@@ -307,6 +310,11 @@ impl Bottleneck {
 }
 
 impl BottleneckResponse {
+    /// Whether its law acts on a period.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.linear.is_sampled()
+    }
+
     /// The response at `s` of the queueing delay [s per packet/s] and of the mark probability [1 per packet/s] to the
     /// load.
     ///

@@ -556,24 +556,32 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         };
         Ok(Some(Trial { link, signal, excess }))
     };
-    let mut at =
-        |v: f64| maybe(v)?.ok_or_else(|| no(format!("its law does not stay at a probability of {}", -libm::expm1(-v))));
+    let nowhere = |v: f64| no(format!("its law does not stay at a probability of {}", -libm::expm1(-v)));
     // From where the law was found, in steps small enough that the next state is near the last.
     let begin = (-libm::log1p(-begin)).clamp(1e-6, 5.0);
-    let mut trial = at(begin)?;
+    let mut trial = maybe(begin)?.ok_or_else(|| nowhere(begin))?;
     let rises = trial.excess > 0.0;
     let mut low = begin;
     let mut high = begin;
     loop {
         let v = if rises { high / 0.7 } else { low * 0.7 };
-        trial = match at(v) {
+        trial = match maybe(v)? {
+            Some(found) => found,
             // So near to silence the law's limit at zero is in the way; the demand hardly changes any more.
-            Err(_) if v < 1e-6 => return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity)),
-            found => found?,
+            None if v < 1e-6 => return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity)),
+            None => return Err(nowhere(v)),
         };
         (low, high) = if rises { (high, v) } else { (v, low) };
         if (trial.excess > 0.0) != rises {
-            return between(low, high, &mut at).map(Searched::Binds);
+            let mut at = |v: f64| maybe(v)?.ok_or_else(|| nowhere(v));
+            let found = between(low, high, &mut at)?;
+            if found.excess.abs() > JUMP * capacity {
+                let (probability, excess) = (found.link.probability, found.excess);
+                return Err(no(format!(
+                    "at a probability of {probability:.6} what its flows send jumps past what it takes ({excess:+.1} packets/s)"
+                )));
+            }
+            return Ok(Searched::Binds(found));
         }
         if v < 1e-12 {
             return Ok(Searched::Unfilled((trial.excess + trial.link.load) / capacity));

@@ -64,6 +64,17 @@ pub enum AnalysisError {
         /// The registry's reason.
         reason: String,
     },
+    /// A choice of what times the packets of a law that has no window.
+    #[error(
+        "`{law}` of `{class}` has no window and hears no acknowledgement: its own gap times its packets, and no other clock \
+         can be chosen"
+    )]
+    NoWindow {
+        /// The group of flows.
+        class: String,
+        /// The law's name.
+        law: &'static str,
+    },
     /// A law refused its parameters.
     #[error("`{law}`: {message}")]
     Compile {

@@ -162,6 +162,11 @@ impl Linear {
         answer
     }
 
+    /// Whether anything of it happens by steps, so that its response is another with `sampled`.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.step.is_some()
+    }
+
     /// Whether the law, left alone with constant signals, runs away; an integral is at the border and does not.
     pub(crate) fn runs_away(&self) -> bool {
         let map = match &self.step {

@@ -63,6 +63,39 @@ pub struct Margins {
     pub sensitivity_peak: f64,
 }
 
+impl Margins {
+    /// Those of loops that have nothing in common, as of one: it is unstable if any is, and each margin is that of the
+    /// loop which has least of it; of the unstable ones, where there are any.
+    pub(crate) fn worst(parts: impl Iterator<Item = Self>) -> Self {
+        let parts: Vec<Self> = parts.collect();
+        let is = |verdict: Verdict| parts.iter().any(|m| m.verdict == verdict);
+        let verdict = [Verdict::Unstable, Verdict::Undecided].into_iter().find(|v| is(*v)).unwrap_or(Verdict::Stable);
+        let count: Vec<&Self> = parts.iter().filter(|m| m.verdict == verdict).collect();
+        // The part that is worst by what is given of it; parts without it have no such limit.
+        let least = |of: &dyn Fn(&Self) -> Option<f64>| {
+            let given = count.iter().filter_map(|m| of(m).map(|x| (*m, x)));
+            given.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(m, _)| m)
+        };
+        let by_gain = least(&|m| m.gain_margin);
+        let behind = |degrees: f64| if verdict == Verdict::Unstable { degrees } else { degrees.abs() };
+        let by_phase = least(&|m| m.phase_margin_deg.map(behind));
+        let by_distance = parts.iter().min_by(|a, b| a.least_distance.total_cmp(&b.least_distance));
+        Self {
+            verdict,
+            unstable_roots: parts.iter().map(|m| m.unstable_roots).sum(),
+            gain_margin: by_gain.and_then(|m| m.gain_margin),
+            least_gain: least(&|m| m.least_gain.map(|x| -x)).and_then(|m| m.least_gain),
+            phase_margin_deg: by_phase.and_then(|m| m.phase_margin_deg),
+            delay_margin_s: least(&|m| m.delay_margin_s).and_then(|m| m.delay_margin_s),
+            phase_crossover_rad_per_s: by_gain.and_then(|m| m.phase_crossover_rad_per_s),
+            gain_crossover_rad_per_s: by_phase.and_then(|m| m.gain_crossover_rad_per_s),
+            least_distance: by_distance.map_or(1.0, |m| m.least_distance),
+            least_distance_rad_per_s: by_distance.map_or(0.0, |m| m.least_distance_rad_per_s),
+            sensitivity_peak: parts.iter().map(|m| m.sensitivity_peak).fold(0.0, f64::max),
+        }
+    }
+}
+
 /// What sets the scale of frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {

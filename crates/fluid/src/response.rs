@@ -147,6 +147,51 @@ impl Loop {
         }
     }
 
+    /// The parts that hang together: links with a class in common, and for each part the places of its classes among all.
+    /// Between parts nothing comes back: the determinant of `I + L` is the product of theirs.
+    pub fn parts(&self) -> Vec<(Vec<usize>, Self)> {
+        // The least link that each is tied to.
+        let mut least: Vec<usize> = (0..self.links.len()).collect();
+        for member in &self.members {
+            let tied: Vec<usize> = member.hops.iter().map(|hop| least[hop.link]).collect();
+            let Some(first) = tied.iter().copied().min() else { continue };
+            for l in least.iter_mut().filter(|l| tied.contains(l)) {
+                *l = first;
+            }
+        }
+        let mut firsts = least.clone();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let of = |first: &usize| {
+            let links: Vec<usize> = (0..least.len()).filter(|l| least[*l] == *first).collect();
+            let crosses = |m: &Member| m.hops.first().is_some_and(|hop| least[hop.link] == *first);
+            let places: Vec<usize> = (0..self.members.len()).filter(|i| crosses(&self.members[*i])).collect();
+            let members = places.iter().map(|i| {
+                let mut member = self.members[*i].clone();
+                for hop in &mut member.hops {
+                    hop.link = links.iter().take_while(|l| **l < hop.link).count();
+                }
+                member
+            });
+            let part =
+                Self { members: members.collect(), links: links.iter().map(|l| self.links[*l].clone()).collect() };
+            (places, part)
+        };
+        firsts.iter().map(of).collect()
+    }
+
+    /// Whether a reading counts anything here that the one before it does not.
+    pub fn adds(&self, reading: Reading) -> bool {
+        match reading {
+            Reading::Laws => true,
+            Reading::Estimators => self.members.iter().any(|m| m.response.has_estimators()),
+            Reading::Sampled => {
+                self.members.iter().any(|m| m.response.is_sampled())
+                    || self.links.iter().any(BottleneckResponse::is_sampled)
+            }
+        }
+    }
+
     /// The longest and the shortest round trip of the classes [s].
     pub fn span(&self) -> (f64, f64) {
         let trips = self.members.iter().map(|m| m.rtt_s);

@@ -17,6 +17,7 @@
 
 mod cohort;
 mod edge;
+mod estimates;
 mod packets;
 mod queue;
 mod report;
@@ -64,6 +65,13 @@ const STEPS_A_TRIP: f64 = 20.0;
 /// More steps than that are refused.
 const MOST_STEPS: f64 = 1e8;
 
+/// Cohorts of flows with one round trip at most, and round trips of one group beyond which neighbours are averaged.
+const COHORTS: usize = 8;
+const ROUND_TRIPS: usize = 64;
+
+/// Steps of cohorts between two words to the watcher, at most: a tenth of a second or so.
+const STEPS_UNWATCHED: u64 = 100_000;
+
 /// A fluid network while it runs.
 pub(crate) struct Network {
     queues: Vec<Queue>,
@@ -91,24 +99,33 @@ impl World for Fluid {
             cohort.begin(step);
         }
         report.take(0, &mut network);
+        let watched = (STEPS_UNWATCHED / network.cohorts.len().max(1) as u64).clamp(1, 512);
         for k in 1..=steps {
             let (from, to) = ((k - 1) as f64 * step, k as f64 * step);
+            // Who arrives where: a sender has moved, the queues not yet. Conditioners first need all that their customers
+            // send; without any a cohort is taken from memory once a step.
+            let alone = network.edges.is_empty();
             for cohort in &mut network.cohorts {
                 cohort.advance(from, to, step, &network.queues, &network.edges);
-                cohort.enter(&mut network.edges);
+                if alone {
+                    cohort.arrive(to, &mut network.queues, &network.edges);
+                } else {
+                    cohort.enter(&mut network.edges);
+                }
             }
-            for edge in &mut network.edges {
-                edge.advance(from, to);
-            }
-            // Who arrives where: the senders have moved, the queues not yet.
-            for cohort in &mut network.cohorts {
-                cohort.arrive(to, &mut network.queues, &network.edges);
+            if !alone {
+                for edge in &mut network.edges {
+                    edge.advance(from, to);
+                }
+                for cohort in &mut network.cohorts {
+                    cohort.arrive(to, &mut network.queues, &network.edges);
+                }
             }
             for queue in &mut network.queues {
                 queue.advance(from, to);
             }
             report.take(k, &mut network);
-            if k % 512 == 0 && !watcher.progress(k as f64 / steps as f64) {
+            if k % watched == 0 && !watcher.progress(k as f64 / steps as f64) {
                 return Err(RunError::Stopped);
             }
         }
@@ -195,7 +212,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             .map(|((rtt, start), index)| (rtt, start, index))
             .collect();
         flows.sort_unstable();
-        for part in cohort::parts(&flows) {
+        for part in parts(&flows) {
             let hops = group
                 .forward
                 .iter()
@@ -209,4 +226,19 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         }
     }
     Ok(Network { queues, edges, cohorts })
+}
+
+/// Splits flows, sorted by round trip and start, into cohorts.
+fn parts(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
+    let by_rtt: Vec<&[(Time, Time, u32)]> = flows.chunk_by(|a, b| a.0 == b.0).collect();
+    if by_rtt.len() > ROUND_TRIPS {
+        return flows.chunks(flows.len().div_ceil(ROUND_TRIPS)).collect();
+    }
+    by_rtt
+        .into_iter()
+        .flat_map(|part| {
+            let together = part.first().map(|f| f.1) == part.last().map(|f| f.1);
+            part.chunks(if together { part.len() } else { part.len().div_ceil(COHORTS) })
+        })
+        .collect()
 }

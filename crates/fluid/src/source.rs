@@ -3,19 +3,20 @@
 //! What the law does is asked of the law. What its host does is written here: how often acknowledgements, cuts, periods
 //! and rounds come, what marks mean, and how a window or a gap becomes a rate.
 
+mod response;
+
 use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use penstock_law::estimate::{self, AverageRtt, Lookback, MarkEstimate};
+use penstock_law::estimate::{self, AverageRtt, Lookback};
 use penstock_law::law::Linearises;
 use penstock_law::{Dual, Number};
 use penstock_scenario::model::Chosen;
 use serde::Serialize;
 
-use crate::complex::Complex;
 use crate::error::AnalysisError;
-use crate::linear::{Answer, Jacobians, Linear};
+use crate::linear::{Jacobians, Linear};
 use crate::machine::{Kink, Machine};
-use crate::response::Reading;
 use crate::settle::{Outcome, jacobian, settle};
+pub use response::{Parts, SourceResponse};
 
 /// How a sender's packets are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -31,6 +32,9 @@ pub enum Clocking {
 
 /// Periods of the first step from a rest to the next.
 const LONG: f64 = 1e6;
+
+/// Packets a round trip below which a source sends nothing.
+const MUTE: f64 = 1e-6;
 
 /// What a path tells a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,38 +126,6 @@ pub struct SourceRest {
     pub both_bind: bool,
 }
 
-/// A class of flows near its rest, as a frequency response.
-#[derive(Debug, Clone)]
-pub struct SourceResponse {
-    linear: Linear,
-    clocking: Clocking,
-    rate: f64,
-    rtt_s: f64,
-    /// d price / d probability [s].
-    price_slope: f64,
-    register: Option<MarkEstimate>,
-    /// Weight of a sample in the average round-trip time, one sample an acknowledgement.
-    rtt_weight: Option<f64>,
-    /// Capacity as the law knows it, where the law looks back to what was committed a round trip ago [packets/s].
-    looks_back: Option<f64>,
-    acks_per_s: f64,
-    /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
-    pub nearest_kink: Option<f64>,
-    /// Whether the law alone, at a constant signal, would run away.
-    pub runs_away: bool,
-}
-
-/// How the rate of one flow answers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parts {
-    /// Its law, to the queueing delay [packets/s per s].
-    pub of_delay: Complex,
-    /// The clock of its acknowledgements with a constant window, to the same; zero for a paced sender.
-    pub clock: Complex,
-    /// Its law, to the mark probability [packets/s].
-    pub of_probability: Complex,
-}
-
 /// What a law of a sender is differentiated by, besides its state.
 #[derive(Clone, Copy)]
 struct Inputs {
@@ -234,6 +206,11 @@ impl Source {
     /// Whether the queue marks this class's packets; if not, it drops them.
     pub fn is_marked(&self) -> bool {
         self.marked
+    }
+
+    /// Whether the law has a window, which acknowledgements move on.
+    pub fn has_window(&self) -> bool {
+        self.needs.reliable
     }
 
     /// Whether an echo is a congestion event to this law, so that a round may see one cut at most.
@@ -369,6 +346,15 @@ impl Source {
         drift
     }
 
+    /// What rounding may make of [`Self::drift`] [1/s]: `after - before` keeps of a state what a double does, whatever an
+    /// event adds to it.
+    fn grain(&mut self, state: &[f64], u: &Inputs) -> Vec<f64> {
+        let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
+        let rate = self.rate(&duals, u).rate.value;
+        let events = rate + self.needs.tick_s.map_or(0.0, |period| 1.0 / period) + 1.0 / u.rtt_s.value;
+        state.iter().map(|x| f64::EPSILON * x.abs() * events).collect()
+    }
+
     /// A law that sets its window anew with every acknowledgement is followed some way to where it sets it: its mean drift,
     /// a rate times a difference, vanishes without a rate as well, and a search from far below would end there.
     fn approach(&mut self, state: &mut [f64], u: &Inputs) {
@@ -392,21 +378,29 @@ impl Source {
         let mut start = self.last.clone();
         self.approach(&mut start, &u);
         let this = core::cell::RefCell::new(&mut *self);
-        let mut drift = |state: &[Dual]| this.borrow_mut().drift(state, &u);
+        // Who sends nothing hears nothing, so that a window of no packets stands still whatever its law wants: a step that
+        // leads there was too long.
+        let mut drift = |state: &[Dual]| {
+            let drift = this.borrow_mut().drift(state, &u);
+            let mute = this.borrow_mut().rate(state, &u).rate.value * u.rtt_s.value < MUTE;
+            if mute { vec![Dual::of(f64::NAN); drift.len()] } else { drift }
+        };
         let mut escaped = |state: &[f64]| {
             let state: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
             this.borrow_mut().rate(&state, &u).rate.value > most
         };
+        let mut grain = |state: &[f64]| this.borrow_mut().grain(state, &u);
+        let mut follow = |start: &[f64], first: f64| settle(start, first, &mut drift, &mut escaped, &mut grain);
         // Near where it rested before, a long first step is a good one; a bad one is taken back.
         let first = if this.borrow().rested { LONG * period } else { period };
-        let mut outcome = settle(&start, first, &mut drift, &mut escaped);
+        let mut outcome = follow(&start, first);
         if outcome == Outcome::Lost && first > period {
-            outcome = settle(&start, period, &mut drift, &mut escaped);
+            outcome = follow(&start, period);
         }
         if outcome == Outcome::Lost {
             let mut fresh = this.borrow().machine.start().to_vec();
             this.borrow_mut().approach(&mut fresh, &u);
-            outcome = settle(&fresh, period, &mut drift, &mut escaped);
+            outcome = follow(&fresh, period);
         }
         match outcome {
             Outcome::Still(state) => {
@@ -546,70 +540,5 @@ impl Source {
             acks_per_s: rest.rate / f64::from(self.packets_per_ack),
             nearest_kink: kink.nearest(),
         })
-    }
-}
-
-impl SourceResponse {
-    /// Whether acknowledgements time its packets, so that its response changes with the round trip.
-    pub fn is_ack_clocked(&self) -> bool {
-        self.clocking == Clocking::Ack
-    }
-
-    /// The response of one flow's rate at `s`, to signals as they arrive at the sender.
-    pub fn parts(&self, s: Complex, reading: Reading) -> Parts {
-        let mut h = self.linear.response(s, reading.counts_sampling());
-        if let Some(capacity) = self.looks_back {
-            self.close(&mut h, s, capacity);
-        }
-        let (mut of_rtt, mut of_price) = (h[0], h[2] * self.price_slope);
-        if reading.counts_estimators() {
-            // A register of N marks is their average over the time of N packets, twice the lag it declares.
-            if let Some(by) = self.register {
-                of_price = of_price * (s * (2.0 * by.lag_s(self.rate))).hold();
-            }
-            // One step of an exponential average an acknowledgement.
-            if let Some(weight) = self.rtt_weight {
-                let corner = self.acks_per_s * weight;
-                of_rtt = of_rtt * corner / (s + Complex::real(corner));
-            }
-        }
-        let of_chance = h[1] + of_price;
-        match self.clocking {
-            Clocking::Paced => Parts { of_delay: of_rtt, clock: Complex::ZERO, of_probability: of_chance },
-            Clocking::Ack => {
-                // What is in flight is the window: w(t) is the integral of x over one round trip.
-                let release = Complex::ONE / ((s * self.rtt_s).hold() * self.rtt_s);
-                Parts { of_delay: release * of_rtt, clock: release * -self.rate, of_probability: release * of_chance }
-            }
-        }
-    }
-
-    /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
-    /// [packets/s], both as they arrive at the sender.
-    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
-        let parts = self.parts(s, reading);
-        (parts.of_delay + parts.clock, parts.of_probability)
-    }
-
-    /// What was committed, the queue's `capacity r` and the window, comes back to the law a round trip later, as the last
-    /// of its signals: closes that loop inside the law.
-    fn close(&self, h: &mut Answer, s: Complex, capacity: f64) {
-        let [_, _, _, of_earlier] = *h;
-        let back = of_earlier * (-s * self.rtt_s).exp();
-        // What the law says is the window, or, paced, the window over the round trip.
-        let (window_of_said, window_of_rtt) = match self.clocking {
-            Clocking::Ack => (1.0, 0.0),
-            Clocking::Paced => (self.rtt_s, self.rate),
-        };
-        let open = Complex::ONE - back * window_of_said;
-        h[0] = h[0] + back * (capacity + window_of_rtt);
-        for x in h {
-            *x = *x / open;
-        }
-    }
-
-    /// The response of one flow's rate to the path price at `s` [packets/s^2], as (13) of fast-aqm has it: `dx/dq`.
-    pub fn of_price(&self, s: Complex, reading: Reading) -> Complex {
-        self.at(s, reading).1 * (1.0 / self.price_slope)
     }
 }

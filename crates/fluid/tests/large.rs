@@ -3,7 +3,7 @@
 
 mod scenarios;
 
-use penstock_fluid::Fluid;
+use penstock_fluid::{Fluid, Options, analyze};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Rtt, Scenario};
 use penstock_scenario::world::World;
@@ -55,7 +55,20 @@ fn network(classes: usize, links: usize, law: &str, queue: &str) -> Scenario {
 
 fn timed(name: &str, scenario: &Scenario, cells: f64) -> f64 {
     let begun = cpu_s();
-    let run = Fluid::default().run(scenario, &mut |_| true).unwrap();
+    let mut told = 0.0;
+    let mut watcher = |share: f64| {
+        if share >= told + 0.05 {
+            told = share;
+            println!(
+                "{name}: {:.0} % after {:.0} CPU s, peak {:.0} MB",
+                100.0 * share,
+                cpu_s() - begun,
+                peak_mb().unwrap_or(f64::NAN)
+            );
+        }
+        true
+    };
+    let run = Fluid::default().run(scenario, &mut watcher).unwrap();
     let seconds = cpu_s() - begun;
     println!(
         "{name}: {seconds:.2} CPU s, {:.0} ns a class and step, peak {:.0} MB, {} events",
@@ -87,6 +100,35 @@ fn a_hundred_seconds_of_fig_8() {
     scenario.duration = Time::from_seconds(200.0);
     let seconds = timed("200 s of Fig. 8", &scenario, 5.0 * 1e5);
     assert!(seconds < 2.0, "{seconds}");
+}
+
+/// 512 round trips from 50 to 150 ms: FAST both ways of one line, 256 each, which are taken together eight by eight as one
+/// group's are; and NewReno over RED one way, in groups of 32 that are not. Under five seconds of processor time each.
+#[test]
+#[ignore = "a measurement; run in release"]
+fn the_analysis_of_512_round_trips() {
+    let trip = |k: u32| Time::from_seconds(0.05 + 0.1 * f64::from(k) / 512.0);
+    let fast = group(256, 0.1, cc("fast", &[("alpha", 50.0)]));
+    let way = |first: u32, link: &str| Group {
+        rtt: Rtt::List((0..256).map(|i| trip(2 * i + first)).collect()),
+        forward: vec![link.into()],
+        ..fast.clone()
+    };
+    let both = vec![way(0, "bottleneck"), way(1, "bottleneck/back")];
+    let newreno = group(32, 0.1, cc("newreno", &[("ecn", 1.0)]));
+    let trips = |g: u32| Rtt::List((0..32).map(|i| trip(16 * i + g)).collect());
+    let one = (0..16).map(|g| Group { rtt: trips(g), ..newreno.clone() }).collect();
+    for (name, queue, groups, classes) in [
+        ("FAST both ways", aqm("droptail", &[]), both, 64),
+        ("NewReno over RED", aqm("red", &[("ecn", 1.0)]), one, 512),
+    ] {
+        let begun = cpu_s();
+        let found = analyze(&dumbbell(2e9, 1000, &queue, groups), &Options::default()).unwrap();
+        let seconds = cpu_s() - begun;
+        println!("{name}: {} classes, {:?}, {seconds:.2} CPU s", found.classes.len(), found.verdict);
+        assert_eq!(found.classes.len(), classes, "{name}");
+        assert!(seconds < 5.0, "{name}: {seconds}");
+    }
 }
 
 /// 100,000 classes, 1,000 links, 10,000 steps.

@@ -424,3 +424,80 @@ fn what_the_analysis_does_not_count_is_refused() {
     assert!(bursts.assumptions.iter().any(|a| a.contains("not in bursts")), "{:?}", bursts.assumptions);
     assert!(!analysis(&plain()).assumptions.iter().any(|a| a.contains("not in bursts")));
 }
+
+/// Windows of a few packets rest where the utility says as large ones do: 50 flows on 100 Mbit/s, K n / c0 for each round
+/// trip of Fig. 6 of fast-aqm and for those about its exception of 20 ms. (A search from far away may pass a window of
+/// none, at which nothing is heard and all stands still.)
+#[test]
+fn small_windows_rest_at_their_demand() {
+    for rtt_s in [0.02, 0.022, 0.025, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0] {
+        let flows = vec![group(50, rtt_s, cc("leadlag", &[]))];
+        let analysis = analysis(&dumbbell(1e8, 1000, &aqm("price", &[]), flows));
+        let link = analysis.bottleneck();
+        assert!((link.utilization - 0.95).abs() < 1e-9, "{rtt_s}: {}", link.utilization);
+        assert!(off(link.price_s.unwrap(), 50.0 * 50.0 / 11_875.0) < 1e-9, "{rtt_s}: {:?}", link.price_s);
+        assert!(off(analysis.classes[0].window_packets, 237.5 * rtt_s) < 1e-9, "{rtt_s}");
+    }
+}
+
+/// Where one mark in a million cuts a window of 1400 packets, and one in 10^11 one of 450,000: `p (2 + w^2) = 2`, by an
+/// acknowledgement that grows the window by `1/w`, or halves it. The window is found to what rounding leaves of `w + 1/w`,
+/// half of `w^2` times the last bit.
+#[test]
+fn newreno_rests_wherever_a_double_can_tell() {
+    for w in [1e3, 1e4, 1e5, 4.5e5] {
+        let queue = 200.0;
+        let rtt_s = 0.1;
+        let flows = 10.0;
+        let packets_per_s = (flows * w - queue) / rtt_s;
+        let newreno = cc("newreno", &[("ecn", 1.0)]);
+        let pi = aqm("pi", &[("ecn", 1.0), ("qref", queue), ("a", 1e-13), ("b", 0.99e-13)]);
+        let a = analysis(&dumbbell(8e3 * packets_per_s, 1000, &pi, vec![group(10, rtt_s, newreno)]));
+        let (link, class) = (a.bottleneck(), &a.classes[0]);
+        let grain = 10.0 * w * w * f64::EPSILON;
+        assert!(off(link.queue_packets, queue) < 1e-6, "{w}: {link:?}");
+        assert!(off(class.window_packets, w) < 1e-9 + grain, "{w}: {class:?}");
+        assert!(off(link.mark_probability * (2.0 + w * w), 2.0) < 1e-9 + 4.0 * grain, "{w}: {link:?}");
+    }
+}
+
+/// What goes one way and what goes the other meet nowhere: both ways at once have the margins of the worse, and the roots
+/// of both.
+#[test]
+fn two_ways_that_meet_nowhere_are_two_loops() {
+    let newreno = || cc("newreno", &[("ecn", 1.0)]);
+    let red = aqm("red", &[("ecn", 1.0)]);
+    let there = group(20, 0.1, newreno());
+    // Twice the flows and a shorter way, so that the other way is the worse.
+    let back = Group { forward: vec!["bottleneck/back".into()], ..group(40, 0.06, newreno()) };
+    let one_way = |group: &Group| analysis(&dumbbell(1e8, 1000, &red, vec![group.clone()]));
+    let (a, b) = (one_way(&there), one_way(&back));
+    let both = analysis(&dumbbell(1e8, 1000, &red, vec![there.clone(), back.clone()]));
+    for reading in Reading::ALL {
+        let of = |analysis: &Analysis| analysis.reading(reading).clone();
+        let (a, b, both) = (of(&a), of(&b), of(&both));
+        let (x, y) = (a.margins.gain_margin.unwrap(), b.margins.gain_margin.unwrap());
+        let unstable = [&a, &b].map(|r| r.margins.verdict == Verdict::Unstable);
+        assert_eq!(unstable, [true, true], "{x} {y}");
+        assert_eq!(both.margins.gain_margin, Some(f64::min(x, y)));
+        assert_eq!(both.margins.unstable_roots, a.margins.unstable_roots + b.margins.unstable_roots);
+        assert_eq!(both.roots[0].re_per_s, f64::max(a.roots[0].re_per_s, b.roots[0].re_per_s));
+        assert_eq!(both.nyquist.len(), 2);
+        let limits = if x < y { "group0" } else { "group1" };
+        assert_eq!(both.limiting_class.as_deref(), Some(limits));
+    }
+    // NewReno and RED have no estimator and no period: every reading is the first.
+    let [laws, .., sampled] = both.readings.as_slice() else { panic!("three readings") };
+    assert_eq!((&laws.margins, &laws.nyquist), (&sampled.margins, &sampled.nyquist));
+}
+
+/// A law without a window sends by its own gap, and no other clock can be chosen for it.
+#[test]
+fn no_clock_is_chosen_for_a_law_without_a_window() {
+    let groups = vec![group(10, 0.1, cc("newreno", &[("ecn", 1.0)])), group(1, 0.1, cc("cbr", &[("rate", 1e6)]))];
+    let scenario = dumbbell(1e8, 1000, &aqm("red", &[("ecn", 1.0)]), groups);
+    let chosen = |name: &str| Options { clocking: [(name.to_owned(), Clocking::Ack)].into(), ..Options::default() };
+    assert!(analyze(&scenario, &chosen("group0")).is_ok());
+    let refused = analyze(&scenario, &chosen("group1")).unwrap_err();
+    assert_eq!(refused, AnalysisError::NoWindow { class: "group1".into(), law: "cbr" });
+}

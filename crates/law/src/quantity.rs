@@ -23,9 +23,16 @@ impl Time {
     /// Seconds.
     #[inline]
     pub fn seconds(self) -> f64 {
-        // Processors convert signed numbers in one step, unsigned ones in eight.
+        // Processors convert signed numbers in one step, unsigned ones in five.
         let signed = self.0 as i64;
-        if signed >= 0 { signed as f64 * 1e-12 } else { self.0 as f64 * 1e-12 }
+        if signed >= 0 { signed as f64 * 1e-12 } else { self.many_seconds() }
+    }
+
+    /// The same of 2^63 ps and more, out of the way: a compiler that sees both makes one unsigned conversion of them.
+    #[cold]
+    #[inline(never)]
+    fn many_seconds(self) -> f64 {
+        self.0 as f64 * 1e-12
     }
 
     /// Whole microseconds, rounded down: what a kernel's clock would have said.
@@ -158,6 +165,14 @@ mod tests {
         assert_eq!(Rate(1_000_000_000).time_for(Bytes(1000)), Time(8_000_000));
         assert_eq!(Rate(100_000_000).bytes_in(Time::from_seconds(0.04)), Bytes(500_000));
         assert_eq!(Rate(0).time_for(Bytes(1)), Time::NEVER);
+    }
+
+    /// On either side of what a signed number holds.
+    #[test]
+    fn any_time_has_seconds() {
+        for ps in [0, 1, 999_999_999_999, (1 << 63) - 1, 1 << 63, (1 << 63) + 4096, u64::MAX] {
+            assert_eq!(Time(ps).seconds(), ps as f64 * 1e-12, "{ps}");
+        }
     }
 
     #[test]

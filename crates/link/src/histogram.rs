@@ -17,15 +17,16 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
         let at = bucket(value);
-        if at >= self.buckets.len() {
-            self.grow(at);
+        match self.buckets.get_mut(at) {
+            Some(bucket) => *bucket += weight,
+            None => self.grow(at, weight),
         }
-        self.buckets[at] += weight;
     }
 
     #[cold]
-    fn grow(&mut self, at: usize) {
+    fn grow(&mut self, at: usize, weight: u64) {
         self.buckets.resize((at + 1).next_power_of_two(), 0);
+        self.buckets[at] = weight;
     }
 
     /// What was added since `earlier` was a copy of this.

@@ -82,6 +82,8 @@ pub struct Port {
     mean_service: Time,
     law: Box<dyn Instances<f64, Queue>>,
     needs: Needs,
+    /// Departures less than this before an arrival are told after it; zero where the law wants no arrivals first [ps].
+    same_moment: u64,
     /// What the law was last told of on an arrival; what it is not told then stays zero.
     seen: Seen<f64>,
     /// When the line has sent all that was accepted.
@@ -132,6 +134,7 @@ impl Port {
             per_byte: 1.0 / packet.0 as f64,
             packet,
             mean_service: rate.time_for(packet),
+            same_moment: if needs.arrivals_first { SAME_MOMENT } else { 0 },
             needs,
             law,
             seen: Seen { capacity: rate.packets_per_s(packet), ..Seen::NOTHING },
@@ -159,14 +162,11 @@ impl Port {
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet, with arguments that are at hand")]
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
-        if self.needs.arrivals_first {
-            // To such a law what starts at this moment still waits.
-            self.settle(Time(now.0.saturating_sub(SAME_MOMENT)));
-            self.seen.queue = self.queue();
+        // To a law that wants arrivals first, what starts at this moment still waits.
+        self.settle(Time(now.0.saturating_sub(self.same_moment)));
+        self.seen.queue = self.queue();
+        if self.same_moment > 0 {
             self.settle(now);
-        } else {
-            self.settle(now);
-            self.seen.queue = self.queue();
         }
         self.account.counters.arrivals += 1;
         self.arrived_since_tick += u64::from(bytes);

@@ -200,7 +200,7 @@ impl Engine {
             window: flow.window,
             probe: probe.as_ref(),
         };
-        allowed = group.windows.ack(index, now, &ack).or(allowed);
+        allowed = group.windows.ack(index, now, ack).or(allowed);
         if heard.tx >= flow.round {
             flow.round = flow.data.next_tx();
             if settled {
@@ -270,7 +270,7 @@ impl Engine {
             {
                 break;
             }
-            flow.burst.sent(now);
+            flow.burst.sent::<PLAIN>(now);
             // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
             let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {
@@ -322,9 +322,11 @@ impl Engine {
                 flow.sent.lost += 1;
             }
         }
-        flow.burst.left = 0;
-        if !PLAIN && !self.outbox.is_empty() {
-            self.post();
+        if !PLAIN {
+            flow.burst.left = 0;
+            if !self.outbox.is_empty() {
+                self.post();
+            }
         }
     }
 

@@ -46,8 +46,9 @@ pub(crate) struct Numbering {
 /// The watcher is asked after so many events, which take a millisecond or two.
 const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
-/// With so many flows and more, what a packet needs is seldom in the processor's nearest caches.
-const CROWD: usize = 256;
+/// With so many flows and more, what a packet needs is seldom in the processor's nearest caches. A flow has a kibibyte of
+/// it, with the places in rings that come next: of 512 flows it stays in a megabyte, and looking ahead costs a twelfth.
+const CROWD: usize = 1024;
 
 /// A run.
 pub(crate) struct Engine {
@@ -101,19 +102,19 @@ impl Engine {
             self.groups.iter_mut().for_each(|group| group.plain = false);
         }
         let crowded = self.flows.len() >= CROWD;
-        let mut next_reading = measure.next();
-        if next_reading == 0 {
+        if measure.next() == 0 {
             // What happens at time zero belongs to a span that starts there.
             measure.read(self, 0);
-            next_reading = measure.next();
         }
+        let mut next_reading = measure.next();
         while let Some((time, entity)) = self.agenda.next() {
-            while next_reading < time && next_reading <= self.end {
-                measure.read(self, next_reading);
+            // An event may bring the end nearer.
+            if time > next_reading || time > self.end {
+                self.read_before(time, &mut measure);
+                if time > self.end {
+                    break;
+                }
                 next_reading = measure.next();
-            }
-            if time > self.end {
-                break;
             }
             if crowded {
                 self.look_ahead(entity);
@@ -128,10 +129,7 @@ impl Engine {
                 seen.drain(..).for_each(|sighting| watcher.packet(&sighting));
             }
         }
-        while next_reading <= self.end {
-            measure.read(self, next_reading);
-            next_reading = measure.next();
-        }
+        self.read_before(u64::MAX, &mut measure);
         measure.close(self);
         self.now = self.end;
         self.check()?;
@@ -139,6 +137,15 @@ impl Engine {
         self.lines.iter_mut().for_each(|line| line.packets = Ring::new());
         self.flows.iter_mut().for_each(|flow| flow.data.release());
         Ok(measure.taken)
+    }
+
+    /// Takes the readings that are due before `time`, and not after the end.
+    #[cold]
+    fn read_before(&mut self, time: u64, measure: &mut Measure) {
+        while measure.next() < time && measure.next() <= self.end {
+            let at = measure.next();
+            measure.read(self, at);
+        }
     }
 
     #[inline]
@@ -186,7 +193,7 @@ impl Engine {
             packet.flags |= CE;
         }
         packet.hop += 1;
-        self.crossed += u64::from(packet.flags & ACK ^ ACK);
+        self.crossed += u64::from(!packet.is(ACK));
         let flow = &self.flows[packet.flow as usize];
         let (first, hops) = flow.route[usize::from(packet.flags & ACK)];
         if packet.hop < hops {
@@ -228,14 +235,14 @@ impl Engine {
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let line = &mut self.lines[hop.line as usize];
         if !cross(packet, self.now, hop.line, port, (*coins, losses, &self.keys), line, &mut self.agenda) {
-            self.lost(&packet);
+            self.lost(packet.flow, packet.flags);
         }
     }
 
     #[cold]
-    fn lost(&mut self, packet: &Packet) {
-        if !packet.is(ACK) {
-            self.flows[packet.flow as usize].sent.lost += 1;
+    fn lost(&mut self, flow: u32, flags: u8) {
+        if flags & ACK == 0 {
+            self.flows[flow as usize].sent.lost += 1;
         }
     }
 

@@ -5,7 +5,9 @@ use penstock_link::Ring;
 use crate::packet::Packet;
 
 /// A delay line.
+// As long as a line of the processor's cache, and aligned as one, so that all of it comes at once.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Line {
     /// The port whose far end this is.
     pub(crate) port: u32,
@@ -24,3 +26,5 @@ impl Line {
         Self { port, delay, marks, flow: 0, packets: Ring::new() }
     }
 }
+
+const _: () = assert!(size_of::<Line>() == 64);

@@ -24,7 +24,7 @@ impl Losses {
         self.share > 0.0
             && match self.spacing {
                 LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
-                LossSpacing::Even => self.turn(packet, keys),
+                LossSpacing::Even => self.turn(*packet, keys),
             }
     }
 
@@ -32,8 +32,8 @@ impl Losses {
     /// its share of a loss, and the one that completes a loss is lost. Where a flow begins is drawn, so that flows do not
     /// lose in step. Its acknowledgements have turns of their own.
     #[cold]
-    fn turn(&self, packet: &Packet, keys: &[u64]) -> bool {
-        let first = self.coins.of(Packet { tx: 0, ..*packet }.identity(keys));
+    fn turn(&self, packet: Packet, keys: &[u64]) -> bool {
+        let first = self.coins.of(Packet { tx: 0, ..packet }.identity(keys));
         // Whole losses before the n-th transmission.
         let whole = |n: f64| (first + n * self.share) as u64;
         let n = f64::from(packet.tx);

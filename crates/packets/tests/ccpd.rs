@@ -104,6 +104,23 @@ fn the_level_is_the_queue() {
     }
 }
 
+/// A queue of others that never empties is taken for distance: extremes of the round trip are those of the session.
+/// (Section III argues that this is as it should be.) A flow with a window that nothing moves keeps 60 packets queued.
+#[test]
+fn a_queue_that_others_keep_is_taken_for_distance() {
+    let other = "cc = { law = \"ccpd\" }\nstart = \"10 s\"\n[flows.other]\nfrom = \"l\"\nto = \"r\"\nrtt = \"20 ms\"\nstart = \"0 s\"\n\
+                 cc = { law = \"newreno\" }\nsender = { receive_window = \"260 packets\", initial_window = 3 }";
+    let text = path("123.04 Mbit/s", "20 ms", "400 packets", "40 s", other)
+        .replace("start = \"0 s\"\nsender = { initial_window = 3 }\ncc", "sender = { initial_window = 3 }\ncc");
+    let text = text.replace("\n[links", "\nwarmup = \"30 s\"\nwindows = { before = [\"5 s\", \"10 s\"] }\n[links");
+    let run = run(&text);
+    let before = run.summary.windows["before"].links["b"].queue_mean_packets;
+    assert!((before - 60.0).abs() <= 2.0, "{before}");
+    let (level, queue) = (estimates(&run).level_mean_packets.unwrap(), link(&run).queue_mean_packets);
+    assert!(queue > before + 50.0, "{queue}");
+    assert!((level - (queue - before)).abs() <= 3.0, "{level} of {queue}, of which {before} were there before");
+}
+
 /// Reference, tables 3a and 3g, in packets: 10000 packets/s, and the buffer as the flow itself has found it.
 #[test]
 fn a_flow_rests_where_the_law_does() {

@@ -42,8 +42,9 @@ fn of<'a>(run: &'a Run, name: &str) -> &'a CustomerSummary {
 
 /// Section II of Random Early Marking: UDP below its contract is not out of profile, with any conditioner, and is not
 /// dropped however the other customer floods; who floods has its contract in profile and what is left of the link. (The
-/// paper says never out of profile. The marker in its incremental form answers a level that falls at once, also from
-/// above the reference, with a probability of some 1e-4 until the next packet, so that one packet in thousands is out.)
+/// paper says it of the token bucket. The marker in its incremental form answers a level that falls at once, also from
+/// above the reference, with a probability of some 1e-4 for this contract, so that one packet in thousands is out. For
+/// smaller contracts it is more: `papers/early-marking/udp.toml`.)
 #[test]
 fn udp_within_its_contract_is_in_profile_and_who_floods_pays() {
     for entry in EDGES {
@@ -98,6 +99,20 @@ fn a_contract_beyond_the_link_is_no_limit() {
         assert_eq!((c.in_profile_fraction, c.time_empty), (Some(1.0), Some(0.0)));
         assert!(link.utilization > 0.999 && c.time_full > Some(0.9), "{c:?}");
         assert!(link.queue_max_packets > 100.0, "nothing is dropped early: {}", link.queue_max_packets);
+    }
+}
+
+/// On a core with room colours have no effect: twice the contract is carried, half of it in profile, though the marker's
+/// bucket never rests.
+#[test]
+fn an_idle_core_carries_what_is_out_of_profile() {
+    for law in ["token-bucket", "early-marking"] {
+        let law = format!("law = \"{law}\", committed_rate = \"4 Mbit/s\", bucket = \"20 kB\"");
+        let run = run(&contracts("20 Mbit/s", "21 s", &[("c", &cbr(4, "2 Mbit/s"), &law)]));
+        let c = of(&run, "c");
+        assert!((c.in_profile_fraction.unwrap() - 0.5).abs() < 0.002, "{c:?}");
+        assert_eq!(run.summary.whole.groups["c"].loss_rate, 0.0);
+        assert!((c.achieved_fraction.unwrap() - 2.0).abs() < 0.002, "{c:?}");
     }
 }
 

@@ -6,6 +6,7 @@ mod laboratory;
 use laboratory::{run_scenario, scenario};
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
+use penstock_law::edge::EDGES;
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::{Values, law};
 use penstock_packets::Packets;
@@ -84,6 +85,7 @@ fn required<R: penstock_law::Role>(entry: &law::Entry<R>) -> String {
         "taubar" => "\"100 ms\"".to_owned(),
         "rate" => "\"3 Mbit/s\"".to_owned(),
         "alpha" => "\"10 packets\"".to_owned(),
+        "committed_rate" => "\"2 Mbit/s\"".to_owned(),
         other => panic!("{}: a value for `{other}` is needed here", entry.name),
     };
     needed.map(|p| [", ", p.name, " = ", &value(p)].concat()).collect()
@@ -107,6 +109,15 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
     }
     if entry.name == "clcc" {
         settings.push(", period = \"40 ms\", edge_near = 2.0, edge_far = 3.0".to_owned());
+    }
+    // By default twice the committed rate.
+    if entry.name == "trtcm" {
+        settings.push(", peak_rate = \"3 Mbit/s\"".to_owned());
+    }
+    if entry.name == "early-marking" {
+        // Gains belong to their rule.
+        settings.retain(|setting| !setting.contains("given"));
+        settings.push(", gain_rule = \"given\", k1 = 0.01, k2 = 0.009".to_owned());
     }
     if entry.name == "leadlag" {
         // A rate that only another utility refers to.
@@ -165,6 +176,24 @@ fn every_parameter_of_a_controller_changes_something() {
             scenarios.push(clean);
         }
         idle.extend(idle_parameters(entry, &scenarios, |s| &mut s.groups["f"].cc));
+    }
+    assert_eq!(idle, Vec::<String>::new());
+}
+
+/// In front of a queue that tells three colours apart.
+#[test]
+fn every_parameter_of_a_conditioner_changes_something() {
+    let aqm = "law = \"wred\", average = false, red_min = \"2 packets\", red_max = \"8 packets\", yellow_min = \"10 packets\", \
+               yellow_max = \"30 packets\"";
+    let mut idle = Vec::new();
+    for entry in EDGES {
+        let with = |more: &str| {
+            let conditioner = format!("law = \"{}\"{}{more}", entry.name, required(entry));
+            let customer = format!("[customers.c]\nflows = [\"f\"]\nconditioner = {{ {conditioner} }}\n");
+            scenario(&(text("law = \"newreno\"", "", aqm) + BESIDES + &customer))
+        };
+        let scenarios: Vec<Scenario> = settings(entry).iter().map(|more| with(more)).collect();
+        idle.extend(idle_parameters(entry, &scenarios, |s| s.customers["c"].conditioner.as_mut().unwrap()));
     }
     assert_eq!(idle, Vec::<String>::new());
 }

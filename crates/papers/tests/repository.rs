@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use penstock_papers::{Paper, Verdicts};
+use penstock_papers::{Extent, Paper, Verdict, Verdicts};
 
 fn folders() -> Vec<PathBuf> {
     let papers = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers");
@@ -91,5 +91,112 @@ fn the_record_knows_no_claim_that_is_gone() {
         for id in verdicts.claims() {
             assert!(paper.claims.iter().any(|c| c.id.get_ref() == id), "{id}");
         }
+    }
+}
+
+/// Whether `page` names the claim: by its id, or its target, or in a list as `(D.table1.a, .b to .d; ...)`.
+fn names(page: &str, id: &str) -> bool {
+    let target = id.split_once('/').unwrap().0;
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    if page.match_indices(target).any(|(at, _)| ends(&page[at + target.len()..])) {
+        return true;
+    }
+    let (item, last) = target.rsplit_once('.').unwrap();
+    page.match_indices(&format!("{item}.")).any(|(at, head)| {
+        let list = page[at + head.len()..].split([')', ':', '*']).next().unwrap_or_default();
+        let words: Vec<&str> = list.split([',', ';', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        // The first word has lost its dot with `head`; those after it begin with one.
+        let name = |word: &str| word.trim_start_matches('.').split('/').next().unwrap_or_default().to_owned();
+        let listed = words.iter().skip(1).any(|word| word.starts_with('.') && name(word) == last);
+        let between =
+            words.windows(3).any(|w| w[1] == "to" && name(w[0]).as_str() < last && last < name(w[2]).as_str());
+        listed || between
+    })
+}
+
+/// A claim on record as `fails` is explained on the paper's first page, or at least named there.
+#[test]
+fn every_claim_that_fails_is_named_on_the_first_page() {
+    for folder in folders() {
+        let page = read(&folder, "README.md");
+        let verdicts = Verdicts::parse(&read(&folder, "verdicts.toml"), "verdicts.toml").unwrap();
+        for id in verdicts.claims() {
+            let fails = verdicts.of(id, Extent::Full).is_some_and(|r| r.verdict == Verdict::Fails);
+            assert!(!fails || names(&page, id), "{}: {id} fails and is not named", folder.display());
+        }
+    }
+}
+
+#[test]
+fn a_claim_is_named_by_its_id_by_its_target_or_in_a_list() {
+    let page = "what failed (D.table1.a, .b to .d;\n  D.text.c/loss, .e/x): why. **A.fig8.tracks/prices-1**";
+    for id in ["D.table1.a/x", "D.table1.b/x", "D.table1.c/x", "D.table1.d/x", "D.text.c/loss", "A.fig8.tracks/marks"] {
+        assert!(names(page, id), "{id}");
+    }
+    for id in ["D.table1.f/x", "D.text.d/x", "D.table2.a/x", "A.fig8.track/x", "A.fig8.equal/x"] {
+        assert!(!names(page, id), "{id}");
+    }
+}
+
+/// How many claims hold and fail stands on the first page as it is on record.
+#[test]
+fn the_first_page_counts_verdicts_as_the_record_does() {
+    for folder in folders() {
+        let page = read(&folder, "README.md");
+        let verdicts = Verdicts::parse(&read(&folder, "verdicts.toml"), "verdicts.toml").unwrap();
+        let count = |verdict| {
+            let ids: BTreeSet<&str> = verdicts.claims().collect();
+            ids.iter().filter(|id| verdicts.of(id, Extent::Full).is_some_and(|r| r.verdict == verdict)).count()
+        };
+        let words: Vec<&str> = page.split_whitespace().collect();
+        for (verdict, verb) in [(Verdict::Holds, "hold"), (Verdict::Fails, "fail")] {
+            let count = count(verdict).to_string();
+            let said = words.windows(3).any(|w| w[0] == count && w[1..].iter().any(|word| word.starts_with(verb)));
+            assert!(said, "{}: by the record {count} {verb}", folder.display());
+        }
+    }
+}
+
+/// "Our protocol's parameters were held constant throughout" (A New TCP/AQM, section V-A): figures 5 to 7 run one law with
+/// one set of parameters over one law of the link.
+#[test]
+fn figures_5_to_7_have_one_set_of_parameters() {
+    let papers = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers/fast-aqm");
+    let laws = ["fig5.toml", "fig6.toml", "fig7.toml"].map(|name| {
+        let scenario: toml::Table = read(&papers, name).parse().unwrap();
+        let sweep = scenario["sweep"].as_table().unwrap();
+        let cases: Vec<&toml::Value> = sweep.values().flat_map(|axis| axis.as_array().unwrap()).collect();
+        let set: Vec<(&toml::Value, &toml::Value)> = cases
+            .iter()
+            .filter_map(|case| Some((case.get("defaults.flows.cc")?, case.get("links.bottleneck.aqm")?)))
+            .filter(|(cc, _)| cc["law"].as_str() == Some("leadlag"))
+            .collect();
+        assert_eq!(set.len(), 1, "{name}");
+        format!("{} over {}", set[0].0, set[0].1)
+    });
+    assert!(laws.iter().all(|law| *law == laws[0]), "{laws:?}");
+}
+
+/// Table 1 of FAST TCP by its own numbers: utilization of 973.33 Mbit/s a card within a point, bits times metres within
+/// 0.01, and bytes moved in units of 2^30, truncated.
+#[test]
+fn the_rows_of_table_1_agree_with_themselves() {
+    let papers = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers/fast-tcp");
+    let targets: toml::Table = read(&papers, "targets.toml").parse().unwrap();
+    let table = targets["target"].as_array().unwrap().iter().find(|t| t["id"].as_str() == Some("B.table1")).unwrap();
+    let rows = table["claim"].as_array().unwrap();
+    assert_eq!(rows.len(), 7);
+    for claim in rows {
+        let number = |key: &str| {
+            let value = &claim["row"][key];
+            value.as_float().or_else(|| value.as_integer().map(|n| n as f64)).unwrap()
+        };
+        let (rate, flows, duration_s) = (number("throughput_mbit_per_s") * 1e6, number("flows"), number("duration_s"));
+        let utilization = rate / (flows * 1e9 * 1460.0 / 1500.0);
+        assert!((utilization - number("utilization")).abs() < 0.01, "{claim}: {utilization}");
+        let bit_m_per_s = rate * number("distance_km") * 1e3 / 1e15;
+        assert!((bit_m_per_s - number("bit_m_per_s_1e15")).abs() <= 0.0101, "{claim}: {bit_m_per_s}");
+        let moved = (rate * duration_s / 8.0 / f64::from(1 << 30)).floor();
+        assert!((moved - number("transfer_gib")).abs() < 0.5, "{claim}: {moved}");
     }
 }

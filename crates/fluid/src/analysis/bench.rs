@@ -125,6 +125,9 @@ pub(super) fn bench<'a>(
                 drops: names[*drops].to_owned(),
             });
         }
+        if options.clocking.contains_key(class.group_name) && !source.has_window() {
+            return Err(AnalysisError::NoWindow { class: class.group_name.to_owned(), law: source.law() });
+        }
         source.name.clone_from(&class.name);
         routes.push(route);
         sources.push(source);

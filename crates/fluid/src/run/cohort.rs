@@ -4,54 +4,23 @@ use std::collections::VecDeque;
 
 use penstock_law::Instances;
 use penstock_law::cc::{Event, Marks, Needs, Path, Sender, Site};
-use penstock_law::estimate::{History, Lookback, buffer_level};
+use penstock_law::estimate::{MarkEstimate, buffer_level};
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
 use super::edge::{Edge, GREEN, Shares};
+use super::estimates::{Estimated, Register};
 use super::packets::{State, drive, put, state_of};
 use super::queue::Queue;
 use crate::source::Clocking;
-
-/// Cohorts of flows with one round trip at most, and round trips of one group beyond which neighbours are averaged.
-const COHORTS: usize = 8;
-const ROUND_TRIPS: usize = 64;
-
-/// Splits flows, sorted by round trip and start, into cohorts.
-pub(super) fn parts(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
-    let by_rtt: Vec<&[(Time, Time, u32)]> = flows.chunk_by(|a, b| a.0 == b.0).collect();
-    if by_rtt.len() > ROUND_TRIPS {
-        return flows.chunks(flows.len().div_ceil(ROUND_TRIPS)).collect();
-    }
-    by_rtt
-        .into_iter()
-        .flat_map(|part| {
-            let together = part.first().map(|f| f.1) == part.last().map(|f| f.1);
-            part.chunks(if together { part.len() } else { part.len().div_ceil(COHORTS) })
-        })
-        .collect()
-}
 
 /// A link on the way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hop {
     pub(super) link: usize,
     pub(super) delay_s: f64,
-}
-
-/// The queue that a law estimates, as it is.
-#[derive(Debug, Clone)]
-struct Estimated {
-    /// [packets/s]
-    capacity: f64,
-    /// [packets]
-    buffer: f64,
-    /// What was committed, queued and in flight, when.
-    committed: History<f64>,
-    /// How long ago a law is told of [s], and what was committed then; zero where nothing is known.
-    earlier: (f64, f64),
 }
 
 /// A cohort. Counts are of one flow [packets].
@@ -95,8 +64,9 @@ pub(super) struct Cohort {
     signal: Signal,
     average_rtt_s: f64,
     least_rtt_s: f64,
-    /// Packets acknowledged and marks among them, as far back as the register reaches.
-    register: VecDeque<(f64, f64)>,
+    register: Register,
+    /// What the register says of the price [s].
+    price_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
 }
@@ -146,7 +116,7 @@ impl Cohort {
             initial_window: group.sender.initial_window,
             initial_ssthresh: group.sender.initial_ssthresh,
         };
-        let estimated = estimated(name, group, &site, &hops, queues)?;
+        let estimated = Estimated::of(name, group, &site, &hops, queues)?;
         // Such a law keeps a bit for slow start, which a mean over packets does not move.
         let site = if estimated.is_some() { Site { initial_ssthresh: 0.0, ..site } } else { site };
         let mut law = (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name))?;
@@ -208,7 +178,8 @@ impl Cohort {
             signal: Signal { rtt_s: base_rtt_s, ..Signal::default() },
             average_rtt_s: base_rtt_s,
             least_rtt_s: f64::INFINITY,
-            register: VecDeque::from([(0.0, 0.0)]),
+            register: Register::new(),
+            price_s: 0.0,
             total: Counted::default(),
         })
     }
@@ -343,25 +314,20 @@ impl Cohort {
 
     fn seen(&self, signal: Signal) -> Path<f64> {
         let price_s = match self.needs.marks {
-            Marks::Price(by) if self.marked => {
-                let n = f64::from(by.packets);
-                let share = if self.estimators { self.marked_share(n) } else { signal.marked };
-                -libm::log1p(-f64::min(share, 1.0 - 0.5 / n)) / libm::log(by.phi)
-            }
-            _ => 0.0,
+            Marks::Price(by) if self.marked && !self.estimators => price_of(by, signal.marked),
+            _ => self.price_s,
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
         let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.base_rtt_s };
         let path = Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() };
-        let Some(Estimated { capacity, buffer, earlier: (earlier_s, earlier), .. }) = &self.estimated else {
-            return path;
-        };
+        let Some(estimated) = &self.estimated else { return path };
+        let (earlier_s, earlier) = estimated.earlier();
         Path {
-            buffer: *buffer,
-            level: buffer_level(*capacity, rtt_s, base_rtt_s),
+            buffer: estimated.buffer,
+            level: buffer_level(estimated.capacity, rtt_s, base_rtt_s),
             in_flight: self.sent.back().map_or(0.0, |sent| sent - self.acked),
-            earlier: *earlier,
-            earlier_s: *earlier_s,
+            earlier,
+            earlier_s,
             ..path
         }
     }
@@ -371,17 +337,9 @@ impl Cohort {
         let seen = self.seen(self.signal);
         let window = self.law.says(0, &seen).window;
         if let Some(estimated) = &mut self.estimated {
-            estimated.earlier = estimated.committed.earlier(to, seen.rtt_s).unwrap_or((0.0, 0.0));
-            if self.acked > 0.0 {
-                estimated.committed.push(to, seen.level + f64::max(seen.in_flight, window));
-            }
+            let committed = seen.level + f64::max(seen.in_flight, window);
+            estimated.look_back(to, seen.rtt_s, (self.acked > 0.0).then_some(committed));
         }
-    }
-
-    /// Marks among the last `n` packets acknowledged, over `n`; packets before the first are unmarked.
-    fn marked_share(&self, n: f64) -> f64 {
-        let marks = self.register.back().map_or(0.0, |r| r.1);
-        (marks - marks_before(&self.register, n)) / n
     }
 
     /// One step of all that happens at the sender.
@@ -488,11 +446,11 @@ impl Cohort {
         self.total.lost += packets * middle.lost;
         self.total.marked += packets * (1.0 - middle.lost) * middle.marked;
         self.total.rtt += packets * middle.rtt_s;
-        let marks = self.register.back().map_or(0.0, |r| r.1) + packets * middle.marked;
         if let Marks::Price(by) = self.needs.marks {
-            self.register.push_back((self.acked, marks));
-            while self.register.len() > 2 && self.register[1].0 <= self.acked - f64::from(by.packets) {
-                self.register.pop_front();
+            let n = f64::from(by.packets);
+            self.register.take(self.acked, packets * middle.marked, n);
+            if self.marked {
+                self.price_s = price_of(by, self.register.share(n));
             }
         }
         if !self.needs.reliable {
@@ -593,8 +551,7 @@ impl Cohort {
             self.arrivals[i] = (left, arrived);
             let coloured = self.shares_at(left, edges);
             let sent = flows * (arrived - arrived_before);
-            let by_colour: Vec<f64> =
-                coloured.iter().zip(through).map(|(share, through)| sent * share * through).collect();
+            let by_colour: Shares = core::array::from_fn(|c| sent * coloured[c] * through[c]);
             let packets: f64 = by_colour.iter().sum();
             let queue = &mut queues[self.hops[i].link];
             queue.incoming += packets;
@@ -625,44 +582,14 @@ impl Cohort {
     pub(super) fn rtt_s(&self) -> f64 {
         self.signal.rtt_s
     }
-}
 
-/// The queue that a law asks about, where it does: that of the slowest line on its way.
-fn estimated(
-    name: &str,
-    group: &Group,
-    site: &Site,
-    hops: &[Hop],
-    queues: &[Queue],
-) -> Result<Option<Estimated>, String> {
-    let entry = group.cc.law;
-    let law = (entry.real)(&group.cc.values, site).map_err(|e| format!("`{}`: {e}", entry.name))?;
-    let Some(by) = law.needs().bottleneck else { return Ok(None) };
-    let slowest = hops.iter().map(|hop| &queues[hop.link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
-    let refused =
-        |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not know", entry.name));
-    if by.lookback == Some(Lookback::Acknowledgement) {
-        return refused("a derivative over single packets");
-    }
-    match slowest {
-        Some(queue) if queue.buffer().is_finite() => Ok(Some(Estimated {
-            capacity: queue.capacity,
-            buffer: queue.buffer(),
-            committed: History::new(),
-            earlier: (0.0, 0.0),
-        })),
-        _ => refused("a law that estimates a buffer, over one without a limit"),
+    /// The least round-trip time so far [s]; none before the first acknowledgement.
+    pub(super) fn least_rtt_s(&self) -> Option<f64> {
+        Some(self.least_rtt_s).filter(|least| least.is_finite())
     }
 }
 
-/// Marks up to `n` packets before the newest.
-fn marks_before(register: &VecDeque<(f64, f64)>, n: f64) -> f64 {
-    let at = register[register.len() - 1].0 - n;
-    if at <= register[0].0 {
-        // Before the first packet there were no marks.
-        return if register[0].0 > 0.0 { register[0].1 } else { 0.0 };
-    }
-    let k = register.partition_point(|r| r.0 <= at);
-    let (a, b) = (register[k - 1], register[k]);
-    a.1 + (at - a.0) / (b.0 - a.0) * (b.1 - a.1)
+/// The price that a share of marks tells [s].
+fn price_of(by: MarkEstimate, share: f64) -> f64 {
+    -libm::log1p(-f64::min(share, 1.0 - 0.5 / f64::from(by.packets))) / libm::log(by.phi)
 }

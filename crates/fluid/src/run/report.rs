@@ -35,7 +35,6 @@ pub(super) struct Report<'a> {
     groups: Rows,
     flows: Rows,
     customers: Rows,
-    least_rtt_s: Vec<f64>,
 }
 
 fn put(row: Row<'_>, own: &[(&str, Kind, f64)], names: &[(&'static str, &'static str)], state: &[f64]) {
@@ -61,7 +60,6 @@ impl<'a> Report<'a> {
             groups: Rows::default(),
             flows: Rows::default(),
             customers: Rows::default(),
-            least_rtt_s: Vec::new(),
         }
     }
 
@@ -78,12 +76,6 @@ impl<'a> Report<'a> {
     pub(super) fn take(&mut self, step: u64, network: &mut Network) {
         if step == 0 {
             self.last = Some(Self::reading(0, network));
-            self.least_rtt_s = vec![f64::INFINITY; network.cohorts.len()];
-        }
-        for (least, cohort) in self.least_rtt_s.iter_mut().zip(&network.cohorts) {
-            if cohort.total.acked > 0.0 {
-                *least = f64::min(*least, cohort.rtt_s());
-            }
         }
         if self.edges.binary_search(&step).is_ok() {
             self.readings.push(Self::reading(step, network));
@@ -323,7 +315,7 @@ impl Span<'_> {
                         window_mean_packets: (cohort.is_reliable() && active > 0.0)
                             .then(|| (b.window - a.window) / active),
                         rtt_mean_s: (acked + lost > 0.0).then(|| (b.rtt - a.rtt) / (acked + lost)),
-                        rtt_min_s: Some(self.report.least_rtt_s[c]).filter(|r| r.is_finite()),
+                        rtt_min_s: cohort.least_rtt_s(),
                         loss_rate: share(lost, acked + lost),
                         mark_rate: share(b.marked - a.marked, acked),
                         retransmits: libm::round(lost) as u64,

@@ -178,8 +178,7 @@ impl<N: Number> Red<N> {
     #[inline(always)]
     fn arrival(&self, curve: &Curve<N>, s: &mut State<N>, bytes: u32, idle: u32, queue: N) {
         if idle > 0 && s.average > self.zero {
-            // As if as many packets as would have fitted had found the queue empty.
-            s.average = s.average * (self.ln_keep * N::count(idle)).exp();
+            self.decay(s, idle);
         }
         s.average = s.average + self.weight * (queue - s.average);
         s.count = s.count.saturating_add(1);
@@ -202,6 +201,12 @@ impl<N: Number> Red<N> {
             // The last packet before a mark is due, or a large one, may be due more than once.
             s.probability = if p > self.one { self.one } else { p };
         }
+    }
+
+    /// As if as many packets as would have fitted into the idle time had found the queue empty.
+    #[cold]
+    fn decay(&self, s: &mut State<N>, idle: u32) {
+        s.average = s.average * (self.ln_keep * N::count(idle)).exp();
     }
 
     /// p_a: p_b spaced by what has passed since the last mark.

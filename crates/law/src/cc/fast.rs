@@ -165,4 +165,35 @@ mod tests {
         assert_eq!(reached, [35, 155, 275, 302]);
         assert!((s.window - 15_100.0).abs() < 0.1, "{}", s.window);
     }
+
+    /// Where the window rests at a round trip of which `seen_s` counts as queueing delay [packets].
+    fn rest(law: &Fast<f64>, base_rtt_s: f64, seen_s: f64) -> f64 {
+        let mut s = law.start();
+        for _ in 0..10_000 {
+            law.on(&mut s, Event::Round, &Path { rtt_s: base_rtt_s + seen_s, base_rtt_s, ..Path::unknown() });
+        }
+        s.window
+    }
+
+    /// A round trip that is longer by D than the least one ever seen is D of queue to it: `x = alpha / (q + D)`. A least
+    /// one that had a queue `o` in it, as a late comer's has, leaves `x = alpha / (q - o)`.
+    #[test]
+    fn a_longer_path_is_a_queue_and_a_late_base_hides_one() {
+        let law = law(100.0);
+        let (d, more, queue, hidden) = (0.04, 0.06, 0.01, 0.004);
+        let longer = rest(&law, d, more + queue) / (d + more + queue);
+        assert!((longer / (100.0 / (queue + more)) - 1.0).abs() < 1e-9, "{longer}");
+        let late = rest(&law, d + hidden, queue - hidden) / (d + queue);
+        assert!((late / (100.0 / (queue - hidden)) - 1.0).abs() < 1e-9, "{late}");
+    }
+
+    /// Without packets to keep queued nothing is asked for; the floor keeps two, so that round trips go on being seen.
+    #[test]
+    fn the_window_has_a_floor() {
+        let law = law(0.0);
+        assert_eq!(rest(&law, 0.1, 0.1), 2.0);
+        let mut s = State { window: 3.0 };
+        law.on(&mut s, Event::Cut, &Path::unknown());
+        assert_eq!(s.window, 2.0);
+    }
 }

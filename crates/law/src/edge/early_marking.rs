@@ -18,8 +18,9 @@
 //! where the point floats; in fixed point it lets both be exact, and the probability has 62 binary digits there.
 //! Twin: `bpf/law/early-marking.h`, held equal bit for bit by `vectors/early-marking.txt`.
 //!
-//! Where R C / N, the window of a flow, is 2 packets or less, (4) has no operating point; the design is then a gain that
-//! is stable, not a prediction.
+//! Where R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts
+//! rule; the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of
+//! the level, also from above the reference: UDP within its contract is red with `k1 (B - b)` at most.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -113,4 +113,40 @@ mod tests {
         assert_eq!(register.take(31, 100, 0), 0);
         assert_eq!(register.take(64, 64, 64), 64);
     }
+
+    /// Mean over truth and standard deviation [s] of the estimate, if each packet is marked by itself with the probability
+    /// of `price_s`: over the binomial distribution of marks in the register, exactly.
+    fn noise(price_s: f64) -> (f64, f64) {
+        let table = PriceTable::<f64>::new(PAPER);
+        let marked = 1.0 - libm::pow(PAPER.phi, -price_s);
+        let n = f64::from(PAPER.packets);
+        let (mut share, mut mean, mut square) = (libm::pow(1.0 - marked, n), 0.0, 0.0);
+        for marks in 0..=PAPER.packets {
+            let q = table.price_s(marks);
+            (mean, square) = (mean + share * q, square + share * q * q);
+            let k = f64::from(marks);
+            share *= (n - k) / (k + 1.0) * marked / (1.0 - marked);
+        }
+        (mean / price_s, libm::sqrt(square - mean * mean))
+    }
+
+    /// Reference, 9.4: the estimate reads a price 2 to 4 % high, and how much it scatters at the prices of Fig. 8's stages and
+    /// of Fig. 5 at 100 Mbit/s. No mark at all in the register is rare but in the first stage.
+    #[test]
+    fn the_estimate_scatters_as_31_coins_do() {
+        for (price, over, sd) in [
+            (0.006_736_8, 1.0169, 0.005_78),
+            (0.013_473_7, 1.0173, 0.008_28),
+            (0.026_947_4, 1.0182, 0.012_02),
+            (0.053_894_7, 1.0202, 0.017_96),
+            (0.107_789_5, 1.0253, 0.028_65),
+            (0.210_526, 1.0416, 0.053_33),
+        ] {
+            let (is_over, is_sd) = noise(price);
+            assert!((is_over - over).abs() < 1e-4 && (is_sd - sd).abs() < 1e-5, "{price}: {is_over} {is_sd}");
+        }
+        // 1000^(-31 q) of all registers are empty.
+        let empty = libm::pow(PAPER.phi, -31.0 * 0.006_736_8);
+        assert!((empty - 0.236).abs() < 5e-4, "{empty}");
+    }
 }

@@ -40,10 +40,12 @@ impl Burst {
     }
 
     /// A packet left. What was missed is caught up by one slot at the most, so that waiting for the window neither
-    /// shifts the grid for good nor lets loose a burst.
+    /// shifts the grid for good nor lets loose a burst. `SINGLE` says that packets are not gathered into bursts.
     #[inline]
-    pub(crate) fn sent(&mut self, now: u64) {
-        self.left = self.left.saturating_sub(1);
+    pub(crate) fn sent<const SINGLE: bool>(&mut self, now: u64) {
+        if !SINGLE {
+            self.left = self.left.saturating_sub(1);
+        }
         self.due = self.due.max(now.saturating_sub(self.gap)).saturating_add(self.gap);
     }
 
@@ -97,7 +99,7 @@ mod tests {
         // Asked at these moments; one packet a moment at the most.
         for now in [100, 105, 110, 117, 120, 170, 171, 172, 180] {
             if burst.wait(now).is_none() {
-                burst.sent(now);
+                burst.sent::<false>(now);
                 sent.push(now);
             }
         }
@@ -109,7 +111,7 @@ mod tests {
     fn nothing_is_caught_up_of_a_silence() {
         let next = |burst: &mut Burst, now| {
             assert_eq!(burst.wait(now), None);
-            burst.sent(now);
+            burst.sent::<false>(now);
             burst.wait(now)
         };
         let mut burst = Burst::new(10e-12, 100);

@@ -139,8 +139,8 @@ impl Data {
     pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_segments: u64) -> Option<Segment> {
         let again = match &mut self.rule {
             Rule::Sack(sack) => {
-                // One more would exceed the window, where as many as its whole packets are in flight.
-                if sack.in_flight > 0 && sack.in_flight >= window as u32 && !sack.urgent {
+                // One more would exceed the window.
+                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && !sack.urgent {
                     return None;
                 }
                 let again = sack.again(self.una);

@@ -29,6 +29,9 @@ pub(crate) enum Windows {
 pub(crate) struct Typed<N: Number> {
     law: Box<dyn Instances<N, Sender>>,
     wanted: Wanted<N>,
+    /// The law asks neither for the time nor about the bottleneck: nothing is to be done before and after an
+    /// acknowledgement is told.
+    simple: bool,
     estimates: Vec<Estimates<N>>,
 }
 
@@ -38,12 +41,12 @@ impl<N: Clocked> Typed<N> {
         for _ in 0..flows {
             law.add();
         }
-        let wanted = Wanted::by(law.needs(), interface);
-        Self { law, estimates: vec![Estimates::new(&wanted); flows], wanted }
+        let needs = law.needs();
+        let wanted = Wanted::by(needs, interface);
+        let simple = !needs.now && needs.bottleneck.is_none();
+        Self { law, simple, estimates: vec![Estimates::new(&wanted); flows], wanted }
     }
 
-    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
-    #[inline(always)]
     fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
         let estimates = &mut self.estimates[flow];
         estimates.before(&self.wanted, now, event);
@@ -62,7 +65,15 @@ impl<N: Clocked> Typed<N> {
             estimates.sample(&self.wanted, rtt, ack.window);
         }
         estimates.echo(&self.wanted, ack.packets, ack.marked);
-        ack.grows.then(|| self.on(flow, now, Event::Ack { packets: ack.packets, marked: ack.marked }))
+        if !ack.grows {
+            return None;
+        }
+        let event = Event::Ack { packets: ack.packets, marked: ack.marked };
+        if !self.simple {
+            return Some(self.on(flow, now, event));
+        }
+        let says = self.law.on(flow, event, &estimates.path);
+        Some(Allowed { window: says.window.value(), gap_s: says.gap_s.value() })
     }
 
     fn restart(&mut self, flow: usize, keep_base: bool) {
@@ -140,18 +151,18 @@ impl Windows {
     /// An acknowledgement; what the law says then, if it was told.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
-    pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
+    pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: Ack) -> Option<Allowed> {
         match self {
-            Self::Real(t) => t.ack(flow, now, ack),
+            Self::Real(t) => t.ack(flow, now, &ack),
             Self::Fixed(_) => self.ack_fixed(flow, now, ack),
         }
     }
 
     /// The same in fixed point, out of the way of the other.
     #[inline(never)]
-    fn ack_fixed(&mut self, flow: usize, now: Time, ack: &Ack) -> Option<Allowed> {
+    fn ack_fixed(&mut self, flow: usize, now: Time, ack: Ack) -> Option<Allowed> {
         let Self::Fixed(t) = self else { return None };
-        t.ack(flow, now, ack)
+        t.ack(flow, now, &ack)
     }
 
     /// Sends for a flow's estimates.

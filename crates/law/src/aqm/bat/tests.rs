@@ -224,6 +224,25 @@ fn guarantees_beyond_the_line_are_refused() {
     assert!(why.contains("101000000 bit/s") && why.contains("100000000 bit/s"), "{why}");
 }
 
+/// Floors of the whole line overrule congestion: each class has its own to within half a coarse step, and the queue stands
+/// at its limit, where it drops.
+#[test]
+fn floors_of_the_whole_line_fill_the_queue() {
+    let (served, queue) = run(&bat([30, 70].map(floor).to_vec()), &[100.0, 100.0]);
+    assert!((served[0] - 30.0).abs() < 3.125 && (served[1] - 70.0).abs() < 3.125, "{served:?}");
+    let (_, room) = run(&bat([20, 60].map(floor).to_vec()), &[100.0, 100.0]);
+    assert!(queue > 180.0 && room < 130.0, "{queue}, with room {room}");
+}
+
+/// A class below its floor recovers by the coarse step from a probability of zero, whatever the queue.
+#[test]
+fn below_a_floor_a_probability_of_zero_recovers_by_the_coarse_step() {
+    let law = bat(vec![floor(40), Class::FREE]);
+    let mut s = at(0.0);
+    law.step(&mut s, law.decrease(0), &seen(200.0, of_line(1.0)));
+    assert_eq!(s.transmit, 0.0625);
+}
+
 /// With floors of the whole line, each class's increase is in proportion to its floor (the patent's form).
 #[test]
 fn increases_are_what_the_floors_of_others_leave() {

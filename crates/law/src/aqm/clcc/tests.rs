@@ -174,6 +174,48 @@ fn preemption_holds_decays_or_does_not_exist() {
     }
 }
 
+/// The first step is at the end of the first period, by what has been seen until then, and none is between two.
+#[test]
+fn a_step_waits_for_its_period() {
+    let law = clcc(&[]);
+    let mut s = law.start();
+    let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
+    let seen = Port {
+        queue: 50.0,
+        arrived: per_tick(90.0),
+        capacity: S,
+        departed: per_tick(60.0),
+        all_arrived: per_tick(160.0),
+        all_departed: per_tick(100.0),
+        ..Port::NOTHING
+    };
+    let mut steps = Vec::new();
+    for tick in 1..=600 {
+        let before = s.decrease;
+        law.on(&mut s, Event::Tick, &seen);
+        if s.decrease != before {
+            steps.push((tick, s.decrease / before));
+        }
+    }
+    // 60/40 for 30/70: the last zone.
+    let factor = 1.0 + 0.5 * (1.5 / (3.0 / 7.0) - 1.0);
+    assert_eq!(steps.iter().map(|(tick, _)| *tick).collect::<Vec<u32>>(), [250, 500]);
+    assert!(steps.iter().all(|(_, by)| (by / factor - 1.0).abs() < 1e-9), "{steps:?}");
+}
+
+/// A gain of -1 or beyond could make the factor of (6) zero or less, and one above zero would turn the loop round.
+#[test]
+fn gains_keep_the_decrease_above_zero() {
+    for name in ["beta_near", "beta_between", "beta_far"] {
+        let parameter = ENTRY.parameters.iter().find(|p| p.name == name).unwrap();
+        for refused in [-1.0, -1.5, 0.1] {
+            assert!(Values::defaults(ENTRY.parameters).set(parameter, refused).is_err(), "{name} = {refused}");
+        }
+        let law = clcc(&[(name, -0.999)]);
+        assert!(law.steering.outer.step(1.0, [1.0, 0.0, 0.0]) > 0.0, "{name}");
+    }
+}
+
 /// At the share itself the loop is closed; a floor above what is offered opens it.
 #[test]
 fn a_floor_above_the_offer_is_preemption_too() {

@@ -282,3 +282,60 @@ fn gains_are_given_with_their_rule_only() {
         assert!(compiled(&[("gain_rule", rule)]).is_ok());
     }
 }
+
+/// A fall of the level raises the probability, from above the reference too, for what would take it back was cut off at
+/// zero: by `k1 (B - b)` at most while the level stays above, which a fall from the brim reaches but for `k1 - k2`. So UDP
+/// within its contract is in profile but for that probability; sent evenly, at the contract itself, it always is.
+#[test]
+fn above_the_reference_the_probability_is_what_the_level_fell_by_at_most() {
+    for rate in [1e6, 10e6] {
+        let law = compiled(&[("committed_rate", rate)]).unwrap();
+        let depth = rate / 80.0;
+        let [k1, k2] = aggregate((rate * 1e-6, 10.0, 100.0), 1000.0).design(GainRule::Loop).k;
+        let (mut s, mut draw, mut most) = (law.start(), 7u64, 0.0_f64);
+        for _ in 0..100_000 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            s.tokens = depth * (1.0 - 0.25 * (draw >> 33) as f64 / (1u64 << 31) as f64);
+            law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 0.0 });
+            let fallen = (depth - s.tokens) / 1000.0;
+            assert!(s.probability <= k1 * fallen * (1.0 + 1e-9), "{rate}: {} at {fallen} packets", s.probability);
+            most = most.max(s.probability / (k1 * depth / 4000.0));
+        }
+        assert!(most > 0.9, "the bound is near: {most}");
+        let mut s = law.start();
+        for tokens in [depth, 0.75 * depth] {
+            s.tokens = tokens;
+            law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 0.0 });
+        }
+        near(s.probability, k2 * depth / 4000.0, 1e-9);
+        let mut s = law.start();
+        for n in 0..10_000 {
+            let seen = Gate { now_s: f64::from(n) * 8000.0 / rate };
+            law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+            assert!(law.says(&s, &seen).red < 1e-9, "{rate}: {s:?}");
+            law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &seen);
+        }
+    }
+}
+
+/// Gains are of the design's packet, tokens are bytes: packets of another size meet the same probability at the same
+/// level and take what they are.
+#[test]
+fn the_size_of_a_packet_is_the_designs_for_the_gain_and_its_own_for_tokens() {
+    let after = |packet: f64, bytes: u32| {
+        let law = compiled(&[("packet", packet)]).unwrap();
+        let mut s = State { tokens: 50_000.0, level_before: 60_000.0, ..law.start() };
+        let seen = Gate { now_s: 0.0 };
+        law.on(&mut s, Event::Arrival { bytes }, &seen);
+        law.on(&mut s, Event::Coloured { bytes, colour: Colour::Green }, &seen);
+        (s.probability, s.tokens)
+    };
+    for packet in [500.0, 1500.0] {
+        let [k1, k2] = aggregate((10.0, 10.0, 100.0), packet).design(GainRule::Loop).k;
+        for bytes in [40, 1000, 9000] {
+            let (probability, tokens) = after(packet, bytes);
+            near(probability, (k1 * 43_750.0 - k2 * 33_750.0) / packet, 1e-9);
+            assert_eq!(tokens, 50_000.0 - f64::from(bytes));
+        }
+    }
+}

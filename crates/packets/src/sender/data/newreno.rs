@@ -98,9 +98,9 @@ impl NewReno {
     #[inline]
     pub(super) fn pick(&self, una: u64, fresh: u64, window: f64) -> Pick {
         if !self.trouble {
-            // New data, while one more does not exceed the window: fewer than its whole packets are in flight.
+            // New data, while one more does not exceed the window.
             let flight = fresh - una;
-            return if flight > 0 && flight >= u64::from(window as u32) { Pick::Nothing } else { Pick::Fresh };
+            return if flight > 0 && (flight + 1) as i64 as f64 > window { Pick::Nothing } else { Pick::Fresh };
         }
         self.pick_in_recovery(una, fresh, window)
     }

@@ -1,4 +1,7 @@
-//! What was sent, in order of transmission: 16 bytes a packet in flight.
+//! What was sent, in order of transmission: 16 bytes a packet in flight. As in a [`Ring`](penstock_link::Ring), the next
+//! place is sent for when one is used.
+
+use prefetch_index::prefetch_index;
 
 use crate::ahead::fetch;
 use crate::packet::expand;
@@ -48,6 +51,7 @@ impl Records {
         let at = self.slot(self.next);
         self.ring[at] = Record { sent: now, seq: seq as u32, fate: Fate::InFlight };
         self.next += 1;
+        prefetch_index(&self.ring, at + 1);
     }
 
     /// Sends for the oldest, and for the place of the next.
@@ -88,7 +92,9 @@ impl Records {
     #[inline]
     pub(super) fn settle(&mut self, cumulative: u64, mut covered: impl FnMut()) {
         while self.base < self.next {
-            let record = self.ring[self.slot(self.base)];
+            let at = self.slot(self.base);
+            let record = self.ring[at];
+            prefetch_index(&self.ring, at + 1);
             if record.fate == Fate::InFlight {
                 if expand(cumulative, record.seq) >= cumulative {
                     break;

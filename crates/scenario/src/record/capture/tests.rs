@@ -81,6 +81,30 @@ fn a_sighting_that_cannot_be_is_a_bug_by_name() {
     assert!(matches!(capture.see(&datagram), Err(CaptureError::Misshapen { .. })));
 }
 
+/// The byte behind the version of IPv4 is the codepoint of RFC 2597 and, in the last two bits, ECN: AF11, AF12, AF13, or
+/// nothing where no conditioner has coloured.
+#[test]
+fn a_colour_is_its_codepoint_in_the_file() {
+    let mut capture = Capture::new(Vec::new(), &scenario(&[]), End::Receiver).unwrap();
+    let colours = [None, Some(Colour::Green), Some(Colour::Yellow), Some(Colour::Red)];
+    for (segment, colour) in (0..).zip(colours) {
+        let seen = Sighting { end: End::Receiver, colour, ecn: Ecn::Ect0, ..data(0, segment, 1000) };
+        capture.see(&seen).unwrap();
+    }
+    let file = capture.finish().unwrap();
+    let mut reader = pcap_file::pcapng::PcapNgReader::new(file.as_slice()).unwrap();
+    let mut found = Vec::new();
+    while let Some(block) = reader.next_block() {
+        // Behind an Ethernet header of 14 bytes; of the data only, which are long.
+        if let pcap_file::pcapng::Block::EnhancedPacket(packet) = block.unwrap()
+            && u16::from_be_bytes([packet.data[16], packet.data[17]]) > 500
+        {
+            found.push((packet.data[15] >> 2, packet.data[15] & 3));
+        }
+    }
+    assert_eq!(found, [(0, 2), (10, 2), (12, 2), (14, 2)]);
+}
+
 /// A disk with room for so many bytes.
 struct Small(usize);
 

@@ -1,0 +1,127 @@
+//! The loop in each reading: margins, roots, the class that limits, and the Nyquist plot.
+
+use core::cell::Cell;
+
+use super::{Busy, LoopReading, NyquistPoint, POINTS, ROOTS, Root};
+use crate::complex::Complex;
+use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
+use crate::response::{Loop, Reading};
+use crate::roots::rightmost;
+
+/// Every reading, from the least to the most that is counted. One that counts nothing more than the one before is that
+/// one: no law of `closed` need be asked again.
+pub(super) fn readings(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec<LoopReading> {
+    let parts = closed.parts();
+    let mut readings: Vec<LoopReading> = Vec::with_capacity(Reading::ALL.len());
+    for reading in Reading::ALL {
+        let next = match readings.last() {
+            Some(last) if !closed.adds(reading) => LoopReading { reading, ..last.clone() },
+            _ => read(&parts, reading, names, watch),
+        };
+        readings.push(next);
+    }
+    readings
+}
+
+/// What one part of a loop says in one reading.
+struct Followed {
+    margins: Margins,
+    loci: Vec<Vec<(f64, Complex)>>,
+    roots: Vec<Complex>,
+}
+
+fn read(parts: &[(Vec<usize>, Loop)], reading: Reading, names: &[&str], watch: &dyn Fn(Busy)) -> LoopReading {
+    let taken = Cell::new(0);
+    let count = || {
+        taken.set(taken.get() + 1);
+        watch(Busy::Loop(reading, taken.get()));
+    };
+    let followed: Vec<Followed> = parts.iter().map(|(_, part)| follow(part, reading, &count)).collect();
+    let mut margins = Margins::worst(followed.iter().map(|f| f.margins.clone()));
+    if parts.iter().any(|(_, part)| part.members.iter().any(|m| m.response.is_ack_clocked())) {
+        margins.delay_margin_s = None;
+    }
+    let mut roots: Vec<Complex> = followed.iter().flat_map(|f| f.roots.iter().copied()).collect();
+    roots.sort_by(|a, b| b.re.total_cmp(&a.re));
+    roots.truncate(ROOTS);
+    let critical = margins.phase_crossover_rad_per_s.unwrap_or(margins.least_distance_rad_per_s);
+    // The part that the worst margin is of.
+    let has = |m: &Margins| [m.phase_crossover_rad_per_s, Some(m.least_distance_rad_per_s)].contains(&Some(critical));
+    let worst = followed.iter().position(|f| has(&f.margins)).unwrap_or(0);
+    let slowest_s = parts.iter().map(|(_, part)| part.span().0).fold(0.0, f64::max);
+    let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
+    let nyquist =
+        parts.iter().zip(&followed).flat_map(|((_, part), f)| plot(part, reading, f, middle, &count)).collect();
+    LoopReading {
+        reading,
+        limiting_class: limiting(&parts[worst], reading, critical).map(|at| names[at].to_owned()),
+        roots: roots.into_iter().map(|s| Root { re_per_s: s.re, im_rad_per_s: s.im }).collect(),
+        nyquist,
+        margins,
+    }
+}
+
+/// Margins, loci and roots of one part.
+fn follow(part: &Loop, reading: Reading, count: &dyn Fn()) -> Followed {
+    let (slowest_s, fastest_s) = part.span();
+    let span = Span { slowest_s, fastest_s };
+    let gain = |s: Complex| {
+        count();
+        part.gain(s, reading)
+    };
+    let matrix = |s: Complex| {
+        count();
+        part.matrix(s, reading)
+    };
+    let alone = |s: Complex| vec![vec![gain(s)]];
+    let (mut margins, loci, roots) = if part.links.len() == 1 {
+        let (margins, locus) = margins_and_locus(&gain, span);
+        let loci = vec![locus];
+        let roots = rightmost(&alone, &loci, slowest_s, ROOTS);
+        (margins, loci, roots)
+    } else {
+        let (margins, loci) = matrix_margins(&matrix, span);
+        let roots = rightmost(&matrix, &loci, slowest_s, ROOTS);
+        (margins, loci, roots)
+    };
+    if part.links.iter().any(|l| l.runs_away) || part.members.iter().any(|m| m.response.runs_away) {
+        // The count of encirclements supposes that each law alone is stable or at the border.
+        margins.verdict = Verdict::Undecided;
+    }
+    Followed { margins, loci, roots }
+}
+
+/// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its place among all classes.
+fn limiting((members, part): &(Vec<usize>, Loop), reading: Reading, critical: f64) -> Option<usize> {
+    let s = Complex::axis(critical);
+    let own = members.iter().enumerate().map(|(i, at)| (*at, part.lambda(i, s, reading)));
+    own.filter(|(_, l)| l.abs() > 0.0)
+        .min_by(|(_, a), (_, b)| (*a + Complex::ONE).abs().total_cmp(&(*b + Complex::ONE).abs()))
+        .map(|(at, _)| at)
+}
+
+/// The Nyquist plot of one part, two decades to each side of `middle` [rad/s].
+fn plot(part: &Loop, reading: Reading, of: &Followed, middle: f64, count: &dyn Fn()) -> Vec<Vec<NyquistPoint>> {
+    let (lowest, highest) = (middle / 100.0, middle * 100.0);
+    let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
+    if part.links.len() == 1 {
+        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
+        let mut w = lowest;
+        let mut plot = Vec::with_capacity(POINTS as usize);
+        for _ in 0..POINTS {
+            count();
+            let l = part.gain(Complex::axis(w), reading);
+            if l.is_finite() {
+                plot.push(point(w, l));
+            }
+            w *= step;
+        }
+        return vec![plot];
+    }
+    let thin = |locus: &Vec<(f64, Complex)>| {
+        let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
+        let every = within.len().div_ceil(POINTS as usize).max(1);
+        within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
+    };
+    of.loci.iter().map(thin).collect()
+}
