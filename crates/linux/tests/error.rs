@@ -370,10 +370,8 @@ fn a_period_of_clcc() {
         let rate = draw.log(100.0, 1e5);
         let zero = Q::of(0.0);
         let most = Q::of(f64::INFINITY);
-        let constants =
-            [0.004, 0.0625, 1.0, 2.0, 0.125].map(Q::of).into_iter().chain([rate, Q::of(-1.0), most, zero, zero]);
-        let constants: Vec<Q> = constants.collect();
-        let constants: [Q; 10] = constants.try_into().unwrap();
+        let [interval, coarse, low, high, gain] = [0.004, 0.0625, 1.0, 2.0, 0.125].map(Q::of);
+        let constants = [interval, coarse, low, high, gain, rate, Q::of(-1.0), most, zero, zero];
         bat_line(&mut fixed.inner, constants, |x| x);
         bat_line(&mut real.inner, constants, Q::value);
         let beta = [-draw.log(1e-3, 0.999), -draw.log(1e-3, 0.999), -draw.log(1e-3, 0.999)];

@@ -182,6 +182,7 @@ fn printed_gain(n: f64, r: f64, c: f64) -> f64 {
 }
 
 /// In the kernel's arithmetic, as far as it reaches.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
 fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
     let law = EarlyMarking::<f64>::compile(values, site)?;
     law.bucket.fits()?;

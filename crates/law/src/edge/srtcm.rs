@@ -39,6 +39,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
 };
 
 /// In the kernel's arithmetic, as far as it reaches.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
 fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
     let law = SingleRate::<f64>::compile(values, site)?;
     law.committed.fits()?;

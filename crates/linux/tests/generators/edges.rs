@@ -10,15 +10,14 @@ const PACKETS: [i64; 9] = [0, 1, 64, 1000, 1500, 65_535, (1 << 31) - 1, 1 << 31,
 /// Before and now [s].
 const SPANS: [[f64; 2]; 6] = [[0.0, 0.0], [5.0, 5.0], [7.0, 7.000_012], [7.0, 8.0], [0.0, 1e9], [8.0, 7.0]];
 
-/// A law's own words, around what all conditioners see: parameters, and a state for a share of each bucket's depth.
+/// Token buckets, one or two: a state is their levels, the time of the last packet, and its colour.
 struct Meter {
     buckets: usize,
     /// Rates [B/s] and depths [B] of its buckets as parameters.
     params: fn(&[[f64; 2]]) -> Vec<i64>,
 }
 
-/// Ends of every range, then draws, then packets of a source about the contract; `more` adds parameters behind those of the
-/// buckets, and `state` makes a state of levels, time and the last word.
+/// Ends of every range, then draws, then packets of a source about the contract.
 fn meter(file: &mut File, seed: u64, meter: &Meter) {
     let most = 2_147_483_647.5;
     let buckets = [[0.125, 0.0], [125_000.0, 1499.9985], [125_000.0, 1500.0], [most, most], [1e9, 1e8]];
