@@ -129,9 +129,9 @@ fn a_place_that_cannot_be_written_to_is_found_before_the_run() {
 #[test]
 fn what_a_world_does_not_carry_is_refused() {
     let bench = small();
-    let ended = bench.run(&["run", "small.toml", "--world", "linux", "--set", "flows.ftp.cc={ law = \"fast\" }"]);
+    let ended = bench.run(&["run", "small.toml", "--world", "linux", "--set", "flows.ftp.cc={ law = \"ccp\" }"]);
     assert_eq!(ended.status, 3);
-    assert!(ended.err.contains("no kernel has a controller for the law `fast`"), "{}", ended.err);
+    assert!(ended.err.contains("no kernel has a controller for the law `ccp`"), "{}", ended.err);
     assert_eq!(names(&bench.path(".")), ["small.toml"]);
 }
 

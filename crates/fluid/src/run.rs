@@ -167,6 +167,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
+            (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         if let Some((_, what)) = found.iter().find(|f| f.0) {
             return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));

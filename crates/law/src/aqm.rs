@@ -7,6 +7,7 @@ pub mod clcc;
 mod codel;
 mod droptail;
 mod dualpi2;
+mod fixed;
 mod fq_codel;
 mod pi;
 mod pie;
@@ -16,6 +17,8 @@ mod rem;
 mod wred;
 
 use alloc::vec::Vec;
+
+pub use fixed::InFixed;
 
 use crate::edge::Colour;
 use crate::law::{Entry, Role};

@@ -1,9 +1,10 @@
 //! What holds a link's queue, made as a scenario's link asks for it, and what its books say of a span.
 
 use indexmap::IndexMap;
-use penstock_law::aqm::{Decides, Needs, Serve};
+use penstock_law::aqm::{Decides, InFixed, Needs, Queue, Serve};
+use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{self, By, Scenario};
+use penstock_scenario::model::{self, Arithmetic, By, Scenario};
 use penstock_scenario::summary::LinkSummary;
 use penstock_scenario::world::{Kind, column_name};
 
@@ -67,7 +68,15 @@ impl<P: Copy> Station<P> {
     pub fn of(scenario: &Scenario, name: &str, memory: Time) -> Result<(Self, Apart), String> {
         let link = &scenario.links[name];
         let site = scenario.site(name);
-        let law = (link.aqm.law.real)(&link.aqm.values, &site).map_err(|e| format!("links.{name}.aqm: {e}"))?;
+        let entry = link.aqm.law;
+        let law: Box<dyn Instances<f64, Queue>> = match (link.arithmetic, entry.fixed) {
+            (Arithmetic::Real, _) => (entry.real)(&link.aqm.values, &site),
+            (Arithmetic::Fixed, Some(fixed)) => {
+                fixed(&link.aqm.values, &site).map(|law| Box::new(InFixed::new(law)) as _)
+            }
+            (Arithmetic::Fixed, None) => Err(format!("`{}` has no fixed-point form", entry.name)),
+        }
+        .map_err(|e| format!("links.{name}.aqm: {e}"))?;
         let needs = law.needs();
         let (most_packets, most_bytes) = link.buffer.limits();
         let (packet, service) = (scenario.packet.wire, service(link));

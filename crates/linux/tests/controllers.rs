@@ -168,7 +168,7 @@ fn what_is_not_there_is_refused_before_anything_changes() {
         ("fast", device("lo"), &[], "leave out --device"),
         ("fast", SOCKETS, &["law.alphq=1"], "no parameter `alphq`"),
         ("fast", SOCKETS, &["law.alpha=-1 packets"], "outside the range"),
-        ("leadlag", SOCKETS, &["law.signal=delay"], "twin"),
+        ("leadlag", SOCKETS, &["law.signal=delay"], "goes by marks"),
     ] {
         let error = bench.attach(law, place, settings).unwrap_err();
         assert!(matches!(error, Error::Input(_)) && error.to_string().contains(said), "{error}");

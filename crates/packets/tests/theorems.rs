@@ -108,19 +108,25 @@ fn leadlag_fills_the_virtual_capacity_and_empties_the_queue() {
     assert!((mark_rate - expected).abs() < 0.01, "{mark_rate} {expected}");
 }
 
-/// The kernel's arithmetic reaches the same equilibrium within 1 %, by every signal and form that has a twin.
+/// The kernel's arithmetic reaches the same equilibrium within 1 %: of the sender by every signal and form that has a twin,
+/// of the link alone, and of both.
 #[test]
 fn fixed_point_reaches_the_same_equilibrium() {
-    for (cc, link) in [
-        ("{ law = \"fast\", alpha = \"50 packets\" }", ""),
-        ("{ law = \"leadlag\", taubar = \"500 ms\" }", "aqm = { law = \"price\" }"),
-        ("{ law = \"leadlag\", taubar = \"500 ms\", form = \"linearised\" }", "aqm = { law = \"price\" }"),
-        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\" }", ""),
-        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\", form = \"linearised\" }", ""),
+    let price = "aqm = { law = \"price\" }";
+    for (cc, link, sender, queue) in [
+        ("{ law = \"fast\", alpha = \"50 packets\" }", "", true, false),
+        ("{ law = \"leadlag\", taubar = \"500 ms\" }", price, true, false),
+        ("{ law = \"leadlag\", taubar = \"500 ms\" }", price, false, true),
+        ("{ law = \"leadlag\", taubar = \"500 ms\" }", price, true, true),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", form = \"linearised\" }", price, true, true),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\" }", "", true, false),
+        ("{ law = \"leadlag\", taubar = \"500 ms\", signal = \"delay\", form = \"linearised\" }", "", true, false),
     ] {
         let measure = |arithmetic: &str| {
-            let flows = format!("count = 10\ncc = {cc}\nsender = {{ arithmetic = \"{arithmetic}\" }}");
-            let run = run(&dumbbell("100 Mbit/s", "80 ms", "80 s", link, &flows));
+            let of = |chosen| if chosen { format!("arithmetic = \"{arithmetic}\"") } else { String::new() };
+            let flows = format!("count = 10\ncc = {cc}\nsender = {{ {} }}", of(sender));
+            let link = format!("{link}\n{}", of(queue));
+            let run = run(&dumbbell("100 Mbit/s", "80 ms", "80 s", &link, &flows));
             let (l, g) = (&run.summary.whole.links["b"], &run.summary.whole.groups["f"]);
             (g.window_mean_packets.unwrap(), g.goodput_bit_per_s, l.utilization, l.price_mean, l.queue_mean_packets)
         };

@@ -316,7 +316,7 @@ pub(crate) static DEFAULTS: Table = Table {
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. Nodes are made by naming them. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss` and `loss_spacing` of the \
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing` and `arithmetic` of the \
            way back of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
@@ -352,6 +352,12 @@ pub(crate) static LINK: Table = Table {
              flow, n being 1/`loss`, from a place drawn for each flow, as RFCs assume that derive response functions",
         ),
         key(
+            "arithmetic",
+            Shape::Word(words::<Arithmetic>),
+            Is("\"f64\""),
+            "what the AQM computes with: `fixed` is bit for bit what the kernel does, for laws that have a twin",
+        ),
+        key(
             "duplex",
             Shape::Switch,
             Is("false"),
@@ -361,7 +367,8 @@ pub(crate) static LINK: Table = Table {
 };
 
 /// What the way back of a duplex link may change.
-pub(crate) const WAY_BACK: &[&str] = &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing"];
+pub(crate) const WAY_BACK: &[&str] =
+    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "arithmetic"];
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",

@@ -102,6 +102,8 @@ pub struct Link {
     pub loss: f64,
     /// How those losses are spaced.
     pub loss_spacing: LossSpacing,
+    /// The numbers its AQM computes with.
+    pub arithmetic: Arithmetic,
 }
 
 /// How the losses of a line are spaced.

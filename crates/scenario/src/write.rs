@@ -9,8 +9,8 @@ use penstock_law::{Role, Values};
 
 use crate::format::{Discipline, OF_ANY_LAW, Word};
 use crate::model::{
-    Buffer, By, Chosen, Class, Customer, Group, Link, Packet, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
-    Service, Size, Span, Start,
+    Arithmetic, Buffer, By, Chosen, Class, Customer, Group, Link, Packet, Repeats, Rtt, Scenario, Scheduler,
+    SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 use crate::read::{AUTOMATIC, SPACING_JITTER, bare, quoted};
@@ -80,6 +80,9 @@ fn link(link: &Link) -> String {
         ("scheduler", scheduler),
         ("loss", print_number(link.loss)),
     ];
+    if link.arithmetic != Arithmetic::Real {
+        entries.push(("arithmetic", quoted(link.arithmetic.word())));
+    }
     // Where nothing is lost it would change nothing.
     if link.loss > 0.0 {
         entries.push(("loss_spacing", quoted(link.loss_spacing.word())));

@@ -8,7 +8,8 @@ use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Values};
 use penstock_scenario::model::{
-    Buffer, Chosen, Group, Link, LossSpacing, Packet, Rtt, Scenario, Scheduler, SenderOptions, Service, Start,
+    Arithmetic, Buffer, Chosen, Group, Link, LossSpacing, Packet, Rtt, Scenario, Scheduler, SenderOptions, Service,
+    Start,
 };
 use penstock_scenario::seed::Seed;
 
@@ -80,6 +81,7 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Queue>, groups: Vec<
         aqm: aqm.clone(),
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
+        arithmetic: Arithmetic::Real,
     };
     let links = [("bottleneck", link("left", "right")), ("bottleneck/back", link("right", "left"))];
     let groups = groups.into_iter().enumerate().map(|(i, g)| (format!("group{i}"), g));

@@ -11,7 +11,7 @@ use super::table::{Fields, Item};
 use super::trace::{Traces, mean_rate};
 use super::tree::Value;
 use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, WAY_BACK};
-use crate::model::{Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
+use crate::model::{Arithmetic, Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
 use crate::quantity::{self, Products};
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
@@ -73,8 +73,9 @@ fn line<'a>(
     let (aqm, needs) = aqm(&fields, None, rate, delay, packet)?;
     let (scheduler, scheduled) = scheduler(&fields, Scheduler::Fifo, &aqm, &needs, packet)?;
     let (loss, loss_spacing) = loss(&fields)?;
+    let arithmetic = arithmetic(&fields, Arithmetic::Real, &aqm)?;
     let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss, loss_spacing };
+    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss, loss_spacing, arithmetic };
     let bdp = bdp.map(|n| (written, n));
     lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled });
     Ok(duplex)
@@ -114,10 +115,24 @@ fn way_back<'a>(
         (link.aqm, needs) = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
         (link.scheduler, scheduled) = scheduler(&fields, link.scheduler, &link.aqm, &needs, packet)?;
         (link.loss, link.loss_spacing) = loss(&fields)?;
+        link.arithmetic = arithmetic(&fields, link.arithmetic, &link.aqm)?;
         item = over;
     }
     lines.push(Line { name, item, link, bdp, same_buffer, scheduler: scheduled });
     Ok(())
+}
+
+/// What the AQM computes with.
+fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: &Chosen<Queue>) -> Result<Arithmetic, ReadError> {
+    let arithmetic = fields.or("arithmetic", inherited, |item| item.choice())?;
+    if arithmetic == Arithmetic::Real || aqm.law.fixed.is_some() {
+        return Ok(arithmetic);
+    }
+    let place = fields.find("arithmetic").unwrap_or_else(|| fields.item.clone());
+    Err(place.wrong(
+        format!("the AQM `{}` has no fixed-point build", aqm.law.name),
+        "write `\"f64\"`, or choose a law that has a twin for the kernel",
+    ))
 }
 
 /// What is lost on the line, and how it is spaced.
