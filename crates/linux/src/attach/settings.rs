@@ -1,7 +1,6 @@
 //! Parameters of a law by the command line, read as a scenario's are: the same names, units, ranges, defaults and words of
 //! refusal.
 
-use penstock_law::aqm::Queue;
 use penstock_law::cc::Sender;
 use penstock_law::law::Role;
 use penstock_law::parameter::Unit;
@@ -11,50 +10,38 @@ use penstock_scenario::read::Document;
 
 use super::Error;
 
-/// A place for a law of either kind.
+/// A place for a controller.
 const SCENARIO: &str = r#"
 format = 1
 duration = "1 s"
 packet = { wire = "1500 B", payload = "1448 B" }
-links.l = { from = "a", to = "b", rate = "RATE", delay = "1 ms", buffer = "unlimited", aqm = { law = "AQM" } }
+links.l = { from = "a", to = "b", rate = "1 Gbit/s", delay = "1 ms", buffer = "unlimited" }
 flows.f = { from = "a", to = "b", cc = { law = "CC" } }
 "#;
 
-/// The keys under which a scenario has the two kinds.
-const CC: &str = "flows.f.cc.";
-const AQM: &str = "links.l.aqm.";
+/// The keys under which the command line and a scenario have its parameters.
+const OURS: &str = "law.";
+const THEIRS: &str = "flows.f.cc.";
 
 /// A controller with what `settings` (`law.KEY=VALUE`) say of it.
 ///
 /// # Errors
 /// [`Error::Input`] with the words of the scenario reader.
 pub fn controller(law: &str, settings: &[String]) -> Result<Chosen<Sender>, Error> {
-    let mut scenario = read(&SCENARIO.replace("CC", law).replace("AQM", "droptail"), ("law.", CC), settings)?;
+    let mut scenario = read(&SCENARIO.replace("CC", law), settings)?;
     let group = scenario.groups.shift_remove("f");
     group.map(|group| group.cc).ok_or_else(|| Error::Input("no flow".to_owned()))
 }
 
-/// A queue's law on a link of `rate` (as in `100 Mbit/s`) with what `settings` (`aqm.KEY=VALUE`) say of it.
-///
-/// # Errors
-/// [`Error::Input`] with the words of the scenario reader.
-pub fn queue(law: &str, rate: &str, settings: &[String]) -> Result<Chosen<Queue>, Error> {
-    let text = SCENARIO.replace("CC", "newreno").replace("AQM", law).replace("RATE", rate);
-    let mut scenario = read(&text, ("aqm.", AQM), settings)?;
-    let link = scenario.links.shift_remove("l");
-    link.map(|link| link.aqm).ok_or_else(|| Error::Input("no link".to_owned()))
-}
-
-fn read(text: &str, (ours, theirs): (&str, &str), settings: &[String]) -> Result<Scenario, Error> {
-    let text = text.replace("RATE", "1 Gbit/s");
-    let input = |what: &dyn ToString| Error::Input(what.to_string().replace(theirs, ours));
-    let mut document = Document::parse(&text, "the law").map_err(|e| input(&e))?;
+fn read(text: &str, settings: &[String]) -> Result<Scenario, Error> {
+    let input = |what: &dyn ToString| Error::Input(what.to_string().replace(THEIRS, OURS));
+    let mut document = Document::parse(text, "the law").map_err(|e| input(&e))?;
     for setting in settings {
-        let key = setting.split_once('=').and_then(|(key, value)| Some((key.trim().strip_prefix(ours)?, value.trim())));
+        let key = setting.split_once('=').and_then(|(key, value)| Some((key.trim().strip_prefix(OURS)?, value.trim())));
         let Some((key, value)) = key else {
-            return Err(Error::Input(format!("--set {setting}: write it as in --set {ours}KEY=VALUE")));
+            return Err(Error::Input(format!("--set {setting}: write it as in --set {OURS}KEY=VALUE")));
         };
-        document.set(&format!("{theirs}{key}"), value).map_err(|e| input(&e))?;
+        document.set(&format!("{THEIRS}{key}"), value).map_err(|e| input(&e))?;
     }
     let cells = document.cells().map_err(|e| input(&e))?;
     match <[_; 1]>::try_from(cells) {
@@ -92,7 +79,6 @@ mod tests {
         let shown = shown(&fast);
         assert_eq!(shown[0], ("alpha".to_owned(), "50 packets".to_owned()));
         assert_eq!(shown[1], ("gamma".to_owned(), "0.25".to_owned()));
-        assert_eq!(queue("price", "10 Mbit/s", &set(&["aqm.target=0.9"])).unwrap().values.number("target"), 0.9);
     }
 
     #[test]
