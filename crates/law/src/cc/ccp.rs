@@ -1,5 +1,5 @@
 //! CCP: a window in proportion to the room that is left in the bottleneck's buffer; and what it shares with CCPD, which
-//! adds the change of that room ([`ccpd`](super::ccpd)).
+//! adds the change of that room (`ccpd`).
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
 //! (3) for the window, section V for the rest. Symbols: `buffer` is B, `level` x, `in_flight` I.

@@ -45,9 +45,16 @@ impl Pins {
     /// Makes the directory, and mounts the BPF file system where it belongs if it is not there, as the kernel's own tools do.
     ///
     /// # Errors
-    /// [`Error::Missing`] where the directory is on another file system.
+    /// [`Error::Missing`] where the directory is on another file system, or where this process has file systems of its own,
+    /// which end with it and take the pins along.
     pub fn prepare(&self) -> Result<(), Error> {
         if self.folder.starts_with(ROOT) && !is_bpf(Path::new(ROOT)) {
+            let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+            if mounts("self") != mounts("1") {
+                let what = format!("{ROOT} is not the system's here, and what would be attached would not last");
+                let remedy = "enter a network namespace by `nsenter --net=/run/netns/NAME`, not by `ip netns exec`";
+                return Err(Missing::new(what, remedy).into());
+            }
             mount(Some("bpf"), ROOT, Some("bpf"), MsFlags::empty(), Some("mode=0700")).map_err(|e| {
                 Missing::new(
                     format!("no BPF file system is mounted at {ROOT}, and it cannot be ({e})"),

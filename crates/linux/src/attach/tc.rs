@@ -1,7 +1,7 @@
 //! Laws of queues and edges, as programs at a network device (tcx, since Linux 6.6).
 //!
 //! Such a program sees what arrives and no queue, so that it fits laws of a virtual capacity or a virtual queue, and
-//! conditioners. [`program`] has those there are; [`trial`] runs one on packets given by hand.
+//! conditioners. `program` has those there are; `trial` runs one on packets given by hand.
 //!
 //! An attachment is one link, which holds the program, which holds its maps. A pin of the link is all that is kept of it.
 
