@@ -392,7 +392,9 @@ fn put_on_record(source: &Source, outcome: &Outcome, extent: Extent) -> Result<(
 
 fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let short = if extent == Extent::Short { " --short" } else { "" };
-    let command = format!("penstock paper {} --record{short}", source.key);
+    let linux = source.paper.item(&judged.finding.item).and_then(Item::runs) == Some("linux");
+    let world = if linux { " --world linux" } else { "" };
+    let command = format!("penstock paper {}{world} --record{short}", source.key);
     let (id, verdict) = (&judged.finding.id, judged.finding.verdict);
     match judged.recorded {
         Some(recorded) => {
