@@ -2,7 +2,7 @@
 
 use penstock_law::aqm::price::{self, Price};
 use penstock_law::aqm::{self, AQMS, Port};
-use penstock_law::cc::fast::{self, Fast};
+use penstock_law::cc::fast::Fast;
 use penstock_law::cc::leadlag::{self, LeadLag};
 use penstock_law::cc::{self, CONTROLLERS, Path};
 use penstock_law::law::find;
@@ -10,7 +10,7 @@ use penstock_law::{Law, Number, Parameter, Values};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Draw, PORT, Q, SENDER, Worst};
+use super::{Draw, PORT, Q, SENDER, Worst, round_of_fast};
 
 /// The range of a parameter in the registry.
 fn range(parameters: &[Parameter], name: &str) -> (f64, f64) {
@@ -33,15 +33,9 @@ fn a_round_of_fast_over_the_ranges_of_its_parameters() {
         fixed.alpha = if i % 16 == 0 { Q::of(alpha.0) } else { draw.log(1e-3, alpha.1) };
         fixed.gamma = draw.log(gamma.0, gamma.1);
         fixed.keep = Q::of(1.0) - fixed.gamma;
-        (real.alpha, real.gamma, real.keep) = (fixed.alpha.value(), fixed.gamma.value(), fixed.keep.value());
         let (window, base_rtt_s) = (draw.log(2.0, 1e7), draw.log(1e-6, 1.0));
         let rtt_s = base_rtt_s * draw.log(1.0, 100.0);
-        let mut got = fast::State { window };
-        fixed.on(&mut got, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
-        let mut truth = fast::State { window: window.value() };
-        let seen = Path { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), ..Path::unknown() };
-        real.on(&mut truth, cc::Event::Round, &seen);
-        worst.see("window", got.window, truth.window, 0.5 * window.value() + 1.5);
+        round_of_fast(&mut worst, (&fixed, &mut real), window, base_rtt_s, rtt_s);
     }
     println!("fast, round, whole ranges: {:.2} of the bound", worst.0);
 }
