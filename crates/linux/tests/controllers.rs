@@ -203,12 +203,19 @@ fn a_trace_has_a_record_an_acknowledgement() {
     assert!(matches!(controller::trace(&bench.pins, "fast", |_| {}, || false), Err(Error::Input(_))));
     bench.attach("fast", Place::Sockets { default: None, trace: true }, &[]).unwrap();
     let mut records = Vec::new();
+    // An acknowledgement may be of all that was sent, where both ends share a busy processor.
     ends(|ends| {
-        ends.send("fast", 2_000_000).unwrap();
+        for _ in 0..50 {
+            records.clear();
+            ends.send("fast", 2_000_000).unwrap();
+            controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+            // The receiver's end has the controller too.
+            records.retain(|record| record.remote_port == 5000);
+            if records.len() > 10 {
+                break;
+            }
+        }
     });
-    controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
-    // The receiver's end has the controller too.
-    records.retain(|record| record.remote_port == 5000);
     assert!(records.len() > 10, "{}", records.len());
     for pair in records.windows(2) {
         assert!(pair[0].time_us <= pair[1].time_us);
@@ -224,12 +231,6 @@ fn a_trace_has_a_record_an_acknowledgement() {
 fn the_windows_of_the_kernel_are_the_laws() {
     let bench = Bench::new();
     bench.attach("fast", Place::Sockets { default: None, trace: true }, &["law.alpha=8 packets"]).unwrap();
-    let mut records = Vec::new();
-    ends(|ends| {
-        ends.send("fast", 8_000_000).unwrap();
-    });
-    controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
-    records.retain(|record| record.remote_port == 5000);
     let chosen = settings::controller("fast", &["law.alpha=8 packets".to_owned()]).unwrap();
     let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
     let mut law = (chosen.law.fixed.unwrap())(&chosen.values, &site).unwrap();
@@ -240,16 +241,25 @@ fn the_windows_of_the_kernel_are_the_laws() {
         law.on(0, event, &seen).window.value()
     };
     let mut rounds = 0;
-    for pair in records.windows(2) {
-        if pair[1].window == pair[0].window {
-            continue;
+    // How many round trips a transfer takes is for the processors to say: as many transfers as it takes.
+    ends(|ends| {
+        for _ in 0..100 {
+            ends.send("fast", 8_000_000).unwrap();
+            let mut records = Vec::new();
+            controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+            records.retain(|record| record.remote_port == 5000);
+            for pair in records.windows(2).filter(|pair| pair[1].window != pair[0].window) {
+                let round = after(pair[0].window, Event::Round, &pair[1]);
+                let cut = after(pair[0].window, Event::Cut, &pair[1]);
+                assert!([round, cut].contains(&pair[1].window), "{pair:?}: {round} after a round, {cut} after a cut");
+                rounds += u32::from(round == pair[1].window);
+            }
+            if rounds >= 10 {
+                break;
+            }
         }
-        let round = after(pair[0].window, Event::Round, &pair[1]);
-        let cut = after(pair[0].window, Event::Cut, &pair[1]);
-        assert!([round, cut].contains(&pair[1].window), "{pair:?}: {round} after a round, {cut} after a cut");
-        rounds += u32::from(round == pair[1].window);
-    }
-    assert!(rounds >= 10, "{rounds} rounds of {} records", records.len());
+    });
+    assert!(rounds >= 10, "{rounds} rounds");
 }
 
 fn main() {
