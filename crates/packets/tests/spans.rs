@@ -95,8 +95,8 @@ fn fairness_is_among_the_flows_that_take_part() {
     assert_near(f.unwrap(), 1.0, 1e-3, "and of their group");
     assert_eq!(late, None);
     assert_eq!(jain(&flows, "nobody"), (None, None, None));
-    // A second of 1 Mbit/s each, and one of 3: (1 + 1 + 3)^2 over 3 (1 + 1 + 9).
-    assert_near(jain(&flows, "across").0.unwrap(), 25.0 / 33.0, 1e-2, "three, and no file any more");
+    // A second of 1 Mbit/s each, and one of 3: (1 + 1 + 3)^2 over 3 (1 + 1 + 9), but for the 20 ms that each is on the way.
+    assert_near(jain(&flows, "across").0.unwrap(), 25.0 / 33.0, 0.02, "three, and no file any more");
     let (all, f, late) = jain(&flows, "after");
     assert_eq!((f, late), (None, Some(1.0)));
     assert_near(all.unwrap(), 1.0, 1e-9, "one alone");
