@@ -1,5 +1,5 @@
 //! Namespaces, pins and wrong programs for the tests of controllers, all of them their own.
-#![allow(unreachable_pub, missing_docs)]
+#![allow(unreachable_pub, missing_docs, dead_code)]
 
 use std::fs;
 use std::io::{self, Read, Write};
