@@ -405,8 +405,9 @@ fn a_mark_is_for_those_that_can_carry_it() {
 /// drops it again.
 fn what_cannot_carry_a_mark_passes_where_it_is_told_to() {
     let mut trial = priced();
-    let chosen = Arrival { at_ns: NS + 50_000_000, coin: 0, ..Arrival::default() };
-    for (not_ect, verdict) in [("pass", Verdict::Next), ("drop", Verdict::Drop)] {
+    for (at_ms, not_ect, verdict) in [(50, "pass", Verdict::Next), (55, "drop", Verdict::Drop)] {
+        // A period later, when it is seen that something else was told.
+        let chosen = Arrival { at_ns: NS + at_ms * 1_000_000, coin: 0, ..Arrival::default() };
         trial.tell(wanted("price", &["link.rate=1 Mbit/s", &format!("not_ect={not_ect}")])).unwrap();
         for frame in [Frame::tcp(Ecn::NotEct, 100).bytes, Frame::udp6(Ecn::NotEct, 100).bytes] {
             assert_eq!(trial.give(&frame, chosen).unwrap(), (verdict, frame));
