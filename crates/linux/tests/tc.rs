@@ -627,7 +627,11 @@ fn what_does_not_fit_is_refused() {
         ("avq", &[rate, "not_ect=pass"], "without `aqm.ecn=true` `avq` marks nothing"),
         ("price", &[rate, "not_ect=mark"], "`not_ect` is `drop` or `pass`, not `mark`"),
         ("bat", &[rate, "not_ect=pass"], "`bat` at a device is told of"),
-        ("srtcm", &["conditioner.committed_rate=1 Mbit/s", "conditioner.bucket=2 GB", "conditioner.excess_bucket=1 GB"], "together"),
+        (
+            "srtcm",
+            &["conditioner.committed_rate=1 Mbit/s", "conditioner.bucket=2 GB", "conditioner.excess_bucket=1 GB"],
+            "together",
+        ),
         ("trtcm", &["conditioner.committed_rate=9 Gbit/s"], "beyond the kernel's arithmetic"),
     ] {
         let text = refused(law, settings);
