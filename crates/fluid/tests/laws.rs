@@ -55,6 +55,22 @@ fn fast_shares_by_alpha_whatever_the_round_trip() {
     assert!(off(a.classes[0].rate_packets_per_s / a.classes[1].rate_packets_per_s, 2.5) < 1e-9);
 }
 
+/// A start that multiplies is over at the rest, whose queueing delay of 1.2 ms is above its threshold: the same rest, the same
+/// loop, the same margins. Its threshold is the nearest kink: 1.2 ms are 0.2 of 1 ms above it, and 1.4 of 500 us.
+#[test]
+fn a_start_that_multiplies_leaves_the_rest_as_it_is() {
+    let of = |set: &[(&str, f64)]| {
+        analysis(&dumbbell(1e9, 1500, &aqm("droptail", &[]), vec![group(1, 0.18, cc("fast", set))]))
+    };
+    let plain = of(&[]);
+    for (set, kink) in [(&[("start_growth", 2.0)][..], 1.4), (&[("start_growth", 1.25), ("start_qdelay", 1e-3)], 0.2)] {
+        let mut with = of(set);
+        let found = core::mem::replace(&mut with.classes[0].nearest_kink, plain.classes[0].nearest_kink);
+        assert!(off(found.unwrap(), kink) < 1e-6, "{found:?}");
+        assert_eq!(format!("{with:?}"), format!("{plain:?}"));
+    }
+}
+
 /// One class of FAST on a link of 12,500 packets/s a flow, 100 ms.
 fn fast_alone(gamma: f64, clocking: Clocking) -> Analysis {
     let fast = cc("fast", &[("alpha", 50.0), ("gamma", gamma)]);
