@@ -276,7 +276,11 @@ fn the_windows_of_the_kernel_are_the_laws() {
         });
         assert!(rounds >= 10, "{rounds} rounds");
         // gamma alpha is 4 packets, the most that a round adds without it.
-        assert_eq!(multiplied >= 3, !start.is_empty(), "{multiplied} rounds added more than gamma alpha, with {start:?}");
+        assert_eq!(
+            multiplied >= 3,
+            !start.is_empty(),
+            "{multiplied} rounds added more than gamma alpha, with {start:?}"
+        );
     }
 }
 

@@ -82,7 +82,10 @@ mod tests {
         assert!(shown.iter().all(|(name, _)| !name.starts_with("start")), "off unless asked for: {shown:?}");
         let start = controller("fast", &set(&["law.start_growth=1.25", "law.start_qdelay=250 us"])).unwrap();
         let shown = self::shown(&start);
-        assert_eq!(shown[3..], [("start_growth", "1.25"), ("start_qdelay", "250 us")].map(|(a, b)| (a.into(), b.into())));
+        assert_eq!(
+            shown[3..],
+            [("start_growth", "1.25"), ("start_qdelay", "250 us")].map(|(a, b)| (a.into(), b.into()))
+        );
     }
 
     #[test]

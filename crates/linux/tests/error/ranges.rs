@@ -23,7 +23,8 @@ fn range(parameters: &[Parameter], name: &str) -> (f64, f64) {
 #[test]
 fn a_round_of_fast_over_the_ranges_of_its_parameters() {
     let parameters = find(CONTROLLERS, "fast").unwrap().parameters;
-    let [gamma, alpha, growth, qdelay] = ["gamma", "alpha", "start_growth", "start_qdelay"].map(|p| range(parameters, p));
+    let [gamma, alpha, growth, qdelay] =
+        ["gamma", "alpha", "start_growth", "start_qdelay"].map(|p| range(parameters, p));
     for set in [&[][..], &[("start_growth", 2.0)]] {
         let (mut fixed, mut real) = both_of_fast(set);
         let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(5));

@@ -101,7 +101,7 @@ mod tests {
     fn fast_is_told_of_a_start_that_multiplies() {
         let told = |set: &[&str]| {
             let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
-            fast(&controller("fast", &set).unwrap()).map(|words| words.words[3..6].to_vec())
+            controller("fast", &set).and_then(|chosen| fast(&chosen)).map(|words| words.words[3..6].to_vec())
         };
         let growth = "law.start_growth=1.25";
         assert_eq!(told(&[growth, "law.start_qdelay=250 ms"]).unwrap(), [50 << 32, 1 << 30, 1 << 30]);
