@@ -48,7 +48,6 @@ void BPF_PROG(fast_open, struct sock *sk)
 	host_open(sk, &flow->path);
 	flow->fast = (struct fast){};
 	flow->fast.window_q32 = fx_max(fx_count(tcp_sk(sk)->snd_cwnd), 2 * FX_ONE);
-	flow->fast.before_q32 = flow->fast.window_q32;
 	fast_weigh(by, flow);
 }
 

@@ -21,7 +21,7 @@ struct fast_params {
 
 struct fast {
 	__s64 window_q32; /* packets */
-	__s64 before_q32; /* that of the round before [packets] */
+	__s64 before_q32; /* that of the round before; zero after a congestion event */
 	__s64 fits_q32;   /* how much of that needed no queue; zero until measured [packets] */
 	__s64 known_q32;  /* fits, when the path was last full; zero before that [packets] */
 };
@@ -33,10 +33,12 @@ static inline __s64 fast_beyond(const struct fast_params *p, struct fast *s, __s
 	__s64 room = fx_max(fx_sub(FX_ONE, fx_div(qdelay_q32, p->qdelay_q32)), 0);
 	__s64 distance, gain;
 
-	s->fits_q32 = fx_mul(s->before_q32, empty_q32);
+	if (s->before_q32 > 0) {
+		s->fits_q32 = fx_mul(s->before_q32, empty_q32);
+		if (room <= 0)
+			s->known_q32 = s->fits_q32;
+	}
 	s->before_q32 = s->window_q32;
-	if (room <= 0)
-		s->known_q32 = s->fits_q32;
 	distance = fx_sub(s->window_q32, s->known_q32);
 	gain = fx_min(fx_mul(p->surge_q32, s->window_q32), fx_neg(distance));
 	gain = fx_max(gain, fx_mul(p->surge_q32, distance));
@@ -60,7 +62,7 @@ static inline void fast_round(const struct fast_params *p, struct fast *s, __s64
 static inline void fast_lose(struct fast *s, __s64 window_q32)
 {
 	s->window_q32 = fx_max(window_q32, 2 * FX_ONE);
-	s->before_q32 = s->window_q32;
+	s->before_q32 = 0;
 	s->known_q32 = s->fits_q32;
 }
 

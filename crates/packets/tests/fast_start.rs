@@ -67,8 +67,9 @@ fn a_start_that_multiplies_fills_a_long_path_at_once() {
     for run in [&alone, &deep, &shallow] {
         let (link, group) = (&settled(run).links["b"], &settled(run).groups["f"]);
         assert!(link.utilization > 0.9999 && link.drops == 0 && group.retransmits == 0, "{link:?}");
-        assert!((48.0..=50.0).contains(&link.queue_mean_packets), "{}", link.queue_mean_packets);
-        assert!((window(run) - 15_050.0).abs() < 0.5 && (window(run) - window(&alone)).abs() < 0.1, "{}", window(run));
+        assert_near(link.queue_mean_packets, 50.0, 0.02, "packets waiting");
+        // 15050, and what a round trip takes of the line for its own packet.
+        assert!((window(run) - 15_050.0).abs() < 3.0 && (window(run) - window(&alone)).abs() < 0.5, "{}", window(run));
     }
 }
 

@@ -128,7 +128,8 @@ numbers! {
         window: "packets",
     }
     frozen {
-        /// The window that this round's acknowledgements tell of: that of the round before [packets].
+        /// The window of the round before, which this round's acknowledgements tell of; zero after a congestion event, since
+        /// what was sent about that had several [packets].
         before: N,
         /// How much of that fitted the path without a queue; zero until it is measured [packets].
         fits: N,
@@ -141,24 +142,27 @@ numbers! {
 impl<N: Number> State<N> {
     /// A window, and nothing known of the path.
     pub fn new(window: N) -> Self {
-        Self { window, before: window, fits: N::of(0.0), known: N::of(0.0) }
+        let zero = N::of(0.0);
+        Self { window, before: zero, fits: zero, known: zero }
     }
 
     /// Another window after a congestion event.
     fn lose(&mut self, window: N) {
-        *self = Self { window, before: window, known: self.fits, ..*self };
+        *self = Self { window, before: N::of(0.0), known: self.fits, ..*self };
     }
 }
 
 impl<N: Number> Start<N> {
     /// What a round brings beyond the law's own step [packets]. `empty` is the part of the round trip that is no queue.
     fn beyond(&self, s: &mut State<N>, seen: &Path<N>, empty: N) -> N {
-        s.fits = s.before * empty;
-        s.before = s.window;
         let room = (self.one - (seen.rtt_s - seen.base_rtt_s) / self.qdelay_s).max(self.zero);
-        if room <= self.zero {
-            s.known = s.fits;
+        if s.before > self.zero {
+            s.fits = s.before * empty;
+            if room <= self.zero {
+                s.known = s.fits;
+            }
         }
+        s.before = s.window;
         let distance = s.window - s.known;
         let gain = (self.surge * s.window).min(-distance).max(self.surge * distance);
         (gain * room - self.step).max(self.zero)
@@ -353,23 +357,24 @@ mod tests {
         assert_eq!((s.window, s.fits, s.known), (3375.0, 1500.0, 0.0));
         law.on(&mut s, Event::Cut, &empty);
         assert_eq!((s.window, s.known), (1687.5, 1500.0));
-        // Already above it: what multiplies is the distance.
+        // Already above it: what multiplies is the distance. The first round tells of what was sent before the event.
         law.on(&mut s, Event::Round, &empty);
-        assert_eq!(s.window, 1687.5 + 0.5 * 187.5);
+        assert_eq!((s.window, s.fits), (1781.25, 1500.0));
+        law.on(&mut s, Event::Round, &empty);
+        assert_eq!((s.window, s.fits), (1921.875, 1687.5));
         law.on(&mut s, Event::Cut, &empty);
         law.on(&mut s, Event::Cut, &empty);
-        let mut windows = Vec::new();
-        for _ in 0..7 {
+        assert_eq!(s.known, 1687.5);
+        let mut windows = Vec::from([s.window]);
+        for _ in 0..8 {
             law.on(&mut s, Event::Round, &empty);
             windows.push(s.window);
         }
-        // 1687.5 was sent after the first cut and fitted; then gamma alpha = 4 until half of the distance is more.
-        assert_eq!(s.known, 1687.5);
-        assert_eq!(windows, [667.968_75, 1_001.953_125, 1_502.929_687_5, 1687.5, 1691.5, 1695.5, 1699.5]);
-        law.on(&mut s, Event::Round, &empty);
-        assert_eq!(s.window, 1699.5 + 0.5 * 12.0);
+        // Then gamma alpha = 4, until half of the distance is more.
+        let back = [480.468_75, 720.703_125, 1_081.054_687_5, 1_621.582_031_25, 1687.5];
+        assert_eq!((&windows[..5], &windows[5..]), (&back[..], &[1691.5, 1695.5, 1699.5, 1705.5][..]));
         law.on(&mut s, Event::Timeout, &empty);
-        assert_eq!((s.window, s.before), (2.0, 2.0));
+        assert_eq!((s.window, s.before, s.known), (2.0, 0.0, s.fits));
     }
 
     /// Packets over one line, a round trip at a time: a round's acknowledgements tell of the round before, whose loss is

@@ -121,7 +121,7 @@ fn fast_start(file: &mut File) {
         let qdelay = draw.of(&[0.9, 0.5, 0.1]) * alpha / rate;
         file.params(&fast_params(alpha, draw.of(&[0.5, 0.5, 0.25]), Some([growth - 1.0, qdelay])));
         let buffer = draw.of(&[2.0, 2.0, 10.0, 1e6]) * alpha;
-        let mut state = padded(&[q(10.0), q(10.0), 0, 0]);
+        let mut state = padded(&[q(10.0), 0, 0, 0]);
         for _ in 0..60 {
             let window = Fix::<32>(state[0]).value();
             let queue = window - rate * base;
