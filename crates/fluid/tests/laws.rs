@@ -64,10 +64,19 @@ fn a_start_that_multiplies_leaves_the_rest_as_it_is() {
     };
     let plain = of(&[]);
     for (set, kink) in [(&[("start_growth", 2.0)][..], 1.4), (&[("start_growth", 1.25), ("start_qdelay", 1e-3)], 0.2)] {
-        let mut with = of(set);
-        let found = core::mem::replace(&mut with.classes[0].nearest_kink, plain.classes[0].nearest_kink);
-        assert!(off(found.unwrap(), kink) < 1e-6, "{found:?}");
-        assert_eq!(format!("{with:?}"), format!("{plain:?}"));
+        let with = of(set);
+        let (a, b) = (&with.classes[0], &plain.classes[0]);
+        assert!(off(a.nearest_kink.unwrap(), kink) < 1e-6 && b.nearest_kink > Some(1000.0), "{a:?} {b:?}");
+        assert!(off(a.window_packets, b.window_packets) < 1e-9 && off(a.rtt_s, b.rtt_s) < 1e-9, "{a:?} {b:?}");
+        assert!(off(with.bottleneck().queue_packets, 100.0) < 1e-9, "{:?}", with.bottleneck());
+        assert_eq!((with.verdict, with.readings.len()), (plain.verdict, plain.readings.len()));
+        for (a, b) in with.readings.iter().zip(&plain.readings) {
+            let (x, y) = (a.margins.gain_margin.unwrap(), b.margins.gain_margin.unwrap());
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+            // Roots of a law that acts once a round come in rows of one real part.
+            let (x, y) = (a.roots[0].re_per_s, b.roots[0].re_per_s);
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+        }
     }
 }
 
