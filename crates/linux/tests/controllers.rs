@@ -9,11 +9,14 @@ mod bench;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
+use std::collections::BTreeMap;
+
 use bench::{Bench, ends, link_of, names, wrong};
 use libbpf_rs::MapCore;
+use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{Event, Path, Site};
 use penstock_law::quantity::Bytes;
-use penstock_law::{Fix, Number};
+use penstock_law::{Fix, Law, Number};
 use penstock_linux::attach::{self, Error, Place, Scope, Which, controller, settings};
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
@@ -226,40 +229,61 @@ fn a_trace_has_a_record_an_acknowledgement() {
     assert!(acked > 0 && u64::from(last.delivered) >= acked, "{acked} {last:?}");
 }
 
-/// Every window that the kernel's FAST went to on real acknowledgements is the one that the law in Rust goes to from the
-/// window, the average and the smallest round trip before: bit for bit, since such windows fit a double.
+/// Every window that the kernel's FAST went to on real acknowledgements is the one that the law in Rust goes to from its
+/// state before, the average and the smallest round trip: bit for bit, since such windows fit a double. With a start that
+/// multiplies, too, which remembers more than a record shows: the law in Rust is led through each connection from its
+/// beginning.
 fn the_windows_of_the_kernel_are_the_laws() {
-    let bench = Bench::new();
-    bench.attach("fast", Place::Sockets { default: None, trace: true }, &["law.alpha=8 packets"]).unwrap();
-    let chosen = settings::controller("fast", &["law.alpha=8 packets".to_owned()]).unwrap();
-    let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
-    let mut law = (chosen.law.fixed.unwrap())(&chosen.values, &site).unwrap();
-    law.add();
-    let mut after = |window: f64, event, record: &controller::Record| {
-        law.each(0, &mut |x| *x = Fix::of(window));
-        let seen = Path { rtt_s: Fix::of(record.rtt_s), base_rtt_s: Fix::of(record.base_rtt_s), ..Path::unknown() };
-        law.on(0, event, &seen).window.value()
-    };
-    let mut rounds = 0;
-    // How many round trips a transfer takes is for the processors to say: as many transfers as it takes.
-    ends(|ends| {
-        for _ in 0..100 {
-            ends.send("fast", 8_000_000).unwrap();
-            let mut records = Vec::new();
-            controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
-            records.retain(|record| record.remote_port == 5000);
-            for pair in records.windows(2).filter(|pair| pair[1].window != pair[0].window) {
-                let round = after(pair[0].window, Event::Round, &pair[1]);
-                let cut = after(pair[0].window, Event::Cut, &pair[1]);
-                assert!([round, cut].contains(&pair[1].window), "{pair:?}: {round} after a round, {cut} after a cut");
-                rounds += u32::from(round == pair[1].window);
+    for start in [&[][..], &["law.start_growth=1.5", "law.start_qdelay=100 ms"]] {
+        let set = [&["law.alpha=8 packets"][..], start].concat();
+        let bench = Bench::new();
+        bench.attach("fast", Place::Sockets { default: None, trace: true }, &set).unwrap();
+        let owned: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+        let chosen = settings::controller("fast", &owned).unwrap();
+        let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        let law: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
+        let mut plain: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
+        plain.start = None;
+        let after = |law: &Fast<Fix<32>>, state: &State<Fix<32>>, event, record: &controller::Record| {
+            let mut state = *state;
+            let seen = Path { rtt_s: Fix::of(record.rtt_s), base_rtt_s: Fix::of(record.base_rtt_s), ..Path::unknown() };
+            law.on(&mut state, event, &seen);
+            state
+        };
+        let (mut rounds, mut multiplied) = (0, 0);
+        // How many round trips a transfer takes is for the processors to say: as many transfers as it takes.
+        ends(|ends| {
+            for _ in 0..100 {
+                ends.send("fast", 8_000_000).unwrap();
+                let mut records = Vec::new();
+                controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+                records.retain(|record| record.remote_port == 5000);
+                let mut states = BTreeMap::new();
+                for record in &records {
+                    let state = states.entry(record.local_port).or_insert_with(|| law.start());
+                    if state.window.value() == record.window {
+                        continue;
+                    }
+                    let [round, cut] = [Event::Round, Event::Cut].map(|event| after(&law, state, event, record));
+                    let alone = after(&plain, state, Event::Round, record);
+                    let now = [round, cut].into_iter().find(|now| now.window.value() == record.window);
+                    *state = now.unwrap_or_else(|| panic!("{record:?} after {state:?}: {round:?} or {cut:?}"));
+                    rounds += u32::from(*state == round);
+                    multiplied += u32::from(*state == round && round.window > alone.window);
+                }
+                if rounds >= 10 && (start.is_empty() || multiplied >= 3) {
+                    break;
+                }
             }
-            if rounds >= 10 {
-                break;
-            }
-        }
-    });
-    assert!(rounds >= 10, "{rounds} rounds");
+        });
+        assert!(rounds >= 10, "{rounds} rounds");
+        // gamma alpha is 4 packets, the most that a round adds without it.
+        assert_eq!(
+            multiplied >= 3,
+            !start.is_empty(),
+            "{multiplied} rounds added more than gamma alpha, with {start:?}"
+        );
+    }
 }
 
 fn main() {

@@ -35,8 +35,10 @@ fn compiled<L: Law<Fix<32>, Role = Sender>>(chosen: &Chosen<Sender>) -> Result<L
 pub(super) fn fast(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     let law: Fast<Fix<32>> = compiled(chosen)?;
     let average = law.needs().average_rtt.expect("FAST goes by an average");
-    let words = [law.alpha, law.gamma, law.keep, number(average.over_window), number(average.most)];
-    Ok(Words { words: words.map(|word| word.0).to_vec(), needs_ecn: false })
+    let [step, surge, qdelay] = law.start.map_or([number(0.0); 3], |start| [start.step, start.surge, start.qdelay_s]);
+    let average = [number(average.over_window), number(average.most)];
+    let words = [law.alpha, law.gamma, law.keep, step, surge, qdelay].into_iter().chain(average);
+    Ok(Words { words: words.map(|word| word.0).collect(), needs_ecn: false })
 }
 
 pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
@@ -91,8 +93,23 @@ mod tests {
     fn fast_is_told_its_parameters_and_its_average() {
         let chosen = controller("fast", &["law.alpha=50 packets".to_owned(), "law.gamma=0.25".to_owned()]).unwrap();
         let told = fast(&chosen).unwrap();
-        assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 3 << 32, 1 << 30]);
+        assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 0, 0, 0, 3 << 32, 1 << 30]);
     }
+
+    /// gamma alpha, growth less one, and the delay; the one without the other is refused.
+    #[test]
+    fn fast_is_told_of_a_start_that_multiplies() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            controller("fast", &set).and_then(|chosen| fast(&chosen)).map(|words| words.words[3..6].to_vec())
+        };
+        let growth = "law.start_growth=1.25";
+        assert_eq!(told(&[growth, "law.start_qdelay=250 ms"]).unwrap(), [50 << 32, 1 << 30, 1 << 30]);
+        assert_eq!(told(&[growth]).unwrap()[2], 2_147_484, "500 us in 2^-32 s");
+        assert_eq!(told(&["law.start_growth=1"]).unwrap(), [0; 3]);
+        assert!(told(&["law.start_qdelay=1 ms"]).unwrap_err().to_string().contains("without `start_growth`"));
+    }
+
     /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
     #[test]
     fn leadlag_is_told_its_table_of_prices() {
