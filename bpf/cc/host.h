@@ -109,10 +109,25 @@ struct path {
 		loaded;                                       \
 	})
 
-/* Microseconds to seconds, as Clocked of Fix<32> has it. */
+/*
+ * Microseconds to seconds, as Clocked of Fix<32> has it: (us 2^32 + 500000) / 10^6,
+ * which is 4294 us and the rest by a product that is one too small at most. A span
+ * of 2^32 us counts as one below it.
+ */
 static inline __s64 seconds(__u64 us)
 {
-	return (__s64)(((us << 32) + 500000) / 1000000);
+	__u64 span = us >> 32 ? 0xffffffff : us;
+	/* 2^32 (2^32 / 10^6 - 4294), rounded down; then to the nearest. */
+	__u64 rest = (span * 4154504685ULL + (1ULL << 31)) >> 32;
+
+	rest += span * 967296 + 500000 - rest * 1000000 >= 1000000;
+	return (__s64)(span * 4294 + rest);
+}
+
+/* Seconds to whole microseconds, for spans below an hour. */
+static inline __u64 microseconds(__s64 q32)
+{
+	return ((__u64)q32 >> 12) * 1000000 >> 20;
 }
 
 static inline __u32 in_flight(const struct tcp_sock *tp)
