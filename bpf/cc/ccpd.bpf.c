@@ -92,6 +92,30 @@ struct {
 	__type(value, struct memory);
 } memories SEC(".maps");
 
+/* What packet pairs say, of whatever connection had the last one. */
+struct estimate {
+	__s64 capacity_q32; /* packets/s */
+	__u64 pairs;        /* ever, of all connections */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct estimate);
+} estimates SEC(".maps");
+
+static inline void ccpd_tell(__s64 capacity_q32)
+{
+	__u32 first = 0;
+	struct estimate *estimate = bpf_map_lookup_elem(&estimates, &first);
+
+	if (!estimate)
+		return;
+	estimate->capacity_q32 = capacity_q32;
+	__sync_fetch_and_add(&estimate->pairs, 1);
+}
+
 static inline struct memory *ccpd_memory(struct sock *sk)
 {
 	return bpf_sk_storage_get(&memories, tcp_sk(sk), NULL, 0);
@@ -238,6 +262,7 @@ static SELDOM void ccpd_paired(struct sock *sk, __u32 covered, __u32 rtt_us)
 	pair->dispersion_ns = (__u32)apart_ns;
 	m->count++;
 	flow->capacity_q32 = ccpd_capacity(by, m);
+	ccpd_tell(flow->capacity_q32);
 }
 
 /* How long ago, and what was committed, about a round trip ago or at the acknowledgement before. */
