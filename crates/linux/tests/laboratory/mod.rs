@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, connect, recv, sendto, setsockopt, socket,
     sockopt,
@@ -47,7 +48,7 @@ pub fn hard() -> String {
     line(
         "60 Mbit/s",
         "1 ms",
-        r#", loss = 0.001, aqm = { law = "red", ecn = true, min_threshold = "0 packets", max_threshold = "20 packets",
+        r#", loss = 0.001, aqm = { law = "red", ecn = true, min_threshold = "0 packets", max_threshold = "10 packets",
              max_p = 1, weight = 1, wait = false, bytes = false, spare_empty_queue = false }"#,
     )
 }
@@ -68,8 +69,10 @@ impl Laboratory {
         self.path.end().unwrap()
     }
 
-    /// Round trips of pings to the address of flow 0, one after the other.
-    pub fn ping(&self, count: usize, gap: Duration) -> Vec<Time> {
+    /// Round trips of pings to the address of flow 0, one after the other. A pinger that sleeps until the answer is there
+    /// measures its own waking too.
+    pub fn ping(&self, count: usize, gap: Duration, sleeps: bool) -> Vec<Time> {
+        let flags = if sleeps { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
         let socket = self.path.sender.namespace.within(icmp).unwrap();
         let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 0));
         let mut rtts = Vec::new();
@@ -80,7 +83,10 @@ impl Laboratory {
             sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).unwrap();
             let mut reply = [0; 2000];
             loop {
-                let bytes = recv(socket.as_raw_fd(), &mut reply, MsgFlags::empty()).unwrap();
+                let bytes = match recv(socket.as_raw_fd(), &mut reply, flags) {
+                    Err(Errno::EAGAIN) if !sleeps => continue,
+                    other => other.unwrap(),
+                };
                 // An echo reply with this number behind an IPv4 header.
                 if bytes >= 28 && reply[20] == 0 && reply[26..28] == request[6..8] {
                     break;
