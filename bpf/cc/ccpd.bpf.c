@@ -123,8 +123,7 @@ static inline struct memory *ccpd_memory(struct sock *sk)
 
 static inline struct ccp ccpd_law(const struct flow *flow)
 {
-	return (struct ccp){ flow->window_q32, flow->ssthresh_q32, flow->slow_start,
-			     flow->recovers };
+	return (struct ccp){flow->window_q32, flow->ssthresh_q32, flow->slow_start, flow->recovers};
 }
 
 static inline void ccpd_keep(struct flow *flow, const struct ccp *law_now)
@@ -316,10 +315,10 @@ static inline void ccpd_see(const struct flow *flow, __u32 in_flight, struct ccp
 	seen->in_flight_q32 = fx_count(in_flight);
 	if (!flow->capacity_q32)
 		return;
-	seen->buffer_q32 = fx_mul(flow->capacity_q32,
-				  fx_sub(seconds(flow->most_rtt_us), path->base_rtt_q32));
-	seen->level_q32 = fx_max(
-		fx_mul(flow->capacity_q32, fx_sub(path->rtt_q32, path->base_rtt_q32)), 0);
+	seen->buffer_q32 =
+		fx_mul(flow->capacity_q32, fx_sub(seconds(flow->most_rtt_us), path->base_rtt_q32));
+	seen->level_q32 =
+		fx_max(fx_mul(flow->capacity_q32, fx_sub(path->rtt_q32, path->base_rtt_q32)), 0);
 }
 
 /* The law is asked for a window; a step of the past has gone by, or has not. */
@@ -339,8 +338,7 @@ static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32
 	ccpd_keep(flow, &law_now);
 	if (step)
 		ccpd_commit(flow, m, now_us,
-			    fx_add(seen.level_q32,
-				   fx_max(seen.in_flight_q32, law_now.window_q32)));
+			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)));
 }
 
 static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)

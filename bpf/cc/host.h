@@ -97,7 +97,7 @@ struct path {
 	__u8 known;         /* there was a sample at all */
 	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 	__u8 since;         /* 1: something was delivered that was sent after the last cut */
-	__u8 left;          /* 1: this acknowledgement ended a recovery, and what was lost in it is not sent again yet */
+	__u8 left;          /* 1: this acknowledgement ended a recovery that had losses of its own */
 };
 
 /*
@@ -113,13 +113,13 @@ struct path {
 
 /*
  * Microseconds to seconds, as Clocked of Fix<32> has it: (us 2^32 + 500000) / 10^6,
- * which is 4294 us and the rest by a product that is one too small at most. A span
- * of 2^32 us counts as one below it.
+ * without the division. 2^32 / 10^6 is 4294 and a fraction; by the fraction's product
+ * the sum is the quotient or one less. A span of 2^32 us counts as one below it.
  */
 static inline __s64 seconds(__u64 us)
 {
 	__u64 span = us >> 32 ? 0xffffffff : us;
-	/* 2^32 (2^32 / 10^6 - 4294), rounded down; then to the nearest. */
+	/* The fraction in units of 2^-32, rounded down; the product to the nearest. */
 	__u64 rest = (span * 4154504685ULL + (1ULL << 31)) >> 32;
 
 	rest += span * 967296 + 500000 - rest * 1000000 >= 1000000;
