@@ -38,6 +38,13 @@ impl Bench {
         let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
         attach::attach(&self.pins, &Request { name, place, settings: &settings })
     }
+
+    /// A figure of what is attached, and nothing else is.
+    pub fn figure(&self, name: &str) -> f64 {
+        let status = attach::status(&self.pins).unwrap();
+        let [attached] = &status[..] else { panic!("{status:?}") };
+        attached.figures.iter().find(|figure| figure.name == name).unwrap().value
+    }
 }
 
 impl Drop for Bench {
