@@ -121,9 +121,15 @@ mod tests {
     #[test]
     fn who_takes_part() {
         let span = (Time(10), Time(20));
-        for (begun, ended, takes) in
-            [(0, 5, false), (0, 10, false), (0, 11, true), (12, 15, true), (0, u64::MAX, true), (19, 30, true), (20, 30, false)]
-        {
+        for (begun, ended, takes) in [
+            (0, 5, false),
+            (0, 10, false),
+            (0, 11, true),
+            (12, 15, true),
+            (0, u64::MAX, true),
+            (19, 30, true),
+            (20, 30, false),
+        ] {
             assert_eq!(takes_part((Time(begun), Time(ended)), span), takes, "{begun} to {ended}");
         }
     }

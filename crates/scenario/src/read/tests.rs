@@ -12,8 +12,8 @@ use penstock_law::{Entry, Role};
 
 use super::*;
 use crate::model::{
-    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rto, Rtt, Scheduler, Service, Size,
-    Span, Start, StopRule,
+    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rto, Rtt, Scheduler, Service,
+    Size, Span, Start, StopRule,
 };
 
 /// 20 lines; the tests of refusals count them.
@@ -182,7 +182,10 @@ fn everything_in_the_format_is_read() {
     // those who get none.
     assert_eq!((s.groups["files"].sender.remember, s.groups["files"].ack_jitter), (Remember::Nothing, late));
     let udp = &s.groups["udp"];
-    assert_eq!((udp.sender.rto, udp.sender.min_rto, udp.ack_jitter, udp.sender.burst), (Rto::Rfc6298, ms(200), None, 4));
+    assert_eq!(
+        (udp.sender.rto, udp.sender.min_rto, udp.ack_jitter, udp.sender.burst),
+        (Rto::Rfc6298, ms(200), None, 4)
+    );
     let rates = |group: &Group| group.steps.iter().map(|(at, v)| (*at, v.number("rate"))).collect::<Vec<_>>();
     assert_eq!((udp.cc.values.number("rate"), udp.spacing_jitter), (1e6, 0.05));
     assert_eq!(rates(udp), [(ms(10_000), 2e6), (ms(20_000), 1e6)]);
