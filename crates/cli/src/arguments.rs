@@ -512,7 +512,7 @@ pub(crate) struct Attach {
     #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
     pub(crate) direction: Option<DirectionName>,
     /// Set a parameter, as in `--set law.alpha="50 packets"`; of a law at a device `aqm.KEY`, `conditioner.KEY`, `link.rate`, `link.packet`,
-    /// `link.buffer`, `classes.tcp.KEY` and `classes.other.KEY`
+    /// `link.buffer`, `not_ect`, `classes.tcp.KEY` and `classes.other.KEY`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

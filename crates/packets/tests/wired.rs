@@ -229,6 +229,7 @@ fn every_option_of_a_sender_changes_something() {
         ("ssthresh = 6", ""),
         ("receive_window = 5", ""),
         ("min_rto = \"1 s\"", ""),
+        ("rto = \"linux\"", ""),
         ("recovery = \"newreno\"", ""),
         ("recovery = \"reno\"", ""),
         ("delayed_ack = 2", ""),
