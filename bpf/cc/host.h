@@ -97,7 +97,7 @@ struct path {
 	__u8 known;         /* there was a sample at all */
 	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 	__u8 since;         /* 1: something was delivered that was sent after the last cut */
-	__u8 left;          /* 1: this acknowledgement ended a recovery that had losses of its own */
+	__u8 left;          /* 1: this acknowledgement ended a recovery, losses of it are left */
 };
 
 /*
