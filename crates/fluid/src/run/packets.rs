@@ -18,6 +18,13 @@ impl State {
         assert!(len <= MOST, "a law of {len} numbers");
         Self { numbers: [0.0; MOST], len }
     }
+
+    /// These numbers.
+    pub(super) fn of(numbers: &[f64]) -> Self {
+        let mut state = Self::zeros(numbers.len());
+        state.copy_from_slice(numbers);
+        state
+    }
 }
 
 impl core::ops::Deref for State {
@@ -32,9 +39,6 @@ impl core::ops::DerefMut for State {
         &mut self.numbers[..self.len]
     }
 }
-
-/// The mean change of a state with one packet, at a share of the way, written to zeros.
-pub(super) type Change<'a> = &'a mut dyn FnMut(&[f64], f64, &mut [f64]);
 
 /// Relative error of a step along the packets.
 const TOLERANCE: f64 = 1e-6;
@@ -52,13 +56,6 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
         change(s, share, &mut sum);
         sum
     };
-    let along = |s: &[f64], parts: &[(f64, &State)]| -> State {
-        let mut next = State::zeros(s.len());
-        for (i, x) in next.iter_mut().enumerate() {
-            *x = s[i] + parts.iter().map(|(h, k)| h * k[i]).sum::<f64>();
-        }
-        next
-    };
     let mut done = 0.0;
     let mut h = packets;
     let mut first = asked(state, 0.0);
@@ -66,7 +63,7 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
         return;
     }
     let scale = |a: f64, b: f64| TOLERANCE * (a.abs() + b.abs() + 1e-3);
-    let straight = along(state, &[(h, &first)]);
+    let straight = along(state, [(h, &first)]);
     let end = asked(&straight, 1.0);
     let bent = |i: usize| 0.5 * h * (end[i] - first[i]);
     if (0..state.len()).all(|i| bent(i).abs() <= scale(state[i], straight[i])) {
@@ -78,9 +75,9 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
     while done < packets {
         h = f64::min(h, packets - done);
         let share = |part: f64| (done + part * h) / packets;
-        let second = asked(&along(state, &[(0.5 * h, &first)]), share(0.5));
-        let third = asked(&along(state, &[(0.75 * h, &second)]), share(0.75));
-        let next = along(state, &[(2.0 / 9.0 * h, &first), (h / 3.0, &second), (4.0 / 9.0 * h, &third)]);
+        let second = asked(&along(state, [(0.5 * h, &first)]), share(0.5));
+        let third = asked(&along(state, [(0.75 * h, &second)]), share(0.75));
+        let next = along(state, [(2.0 / 9.0 * h, &first), (h / 3.0, &second), (4.0 / 9.0 * h, &third)]);
         let last = asked(&next, share(1.0));
         let error = (0..state.len())
             .map(|i| {
@@ -100,6 +97,15 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: Change<'_>) {
         let grow = 0.9 * libm::cbrt(1.0 / f64::max(error, 1e-9));
         h = f64::max(h * grow.clamp(0.2, 5.0), 0.01);
     }
+}
+
+/// A state so much further along each of these changes.
+fn along<const N: usize>(s: &[f64], parts: [(f64, &State); N]) -> State {
+    let mut next = State::zeros(s.len());
+    for (i, x) in next.iter_mut().enumerate() {
+        *x = s[i] + parts.iter().map(|(h, k)| h * k[i]).sum::<f64>();
+    }
+    next
 }
 
 /// The numbers of an instance's state.
