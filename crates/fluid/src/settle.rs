@@ -131,9 +131,9 @@ pub(crate) fn centred(
             beside[i] = Dual::constant(x);
             drift(&beside)[i].value
         };
-        let side = |sign: f64| (0..SIDES).map(|k| next[i] + sign * hidden * libm::exp2(f64::from(k)));
-        let below = side(-1.0).find(|x| at(*x) > 0.0);
-        let above = side(1.0).find(|x| at(*x) < 0.0);
+        let reach = || (0..SIDES).map(|k| hidden * libm::exp2(f64::from(k)));
+        let below = reach().map(|r| next[i] - r).find(|x| at(*x) > 0.0);
+        let above = reach().map(|r| next[i] + r).find(|x| at(*x) < 0.0);
         let (Some(below), Some(above)) = (below, above) else { continue };
         // The last number that rises, and the first that falls.
         let mut edge = |inside: &dyn Fn(f64) -> bool| {

@@ -10,7 +10,7 @@ use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 use super::Method;
 use super::edge::Edge;
 use super::estimates::{Estimated, Register};
-use super::packets::{State, drive, put, state_of};
+use super::packets::{Change, State, drive, put, state_of};
 use super::queue::Queue;
 use super::way::Way;
 use crate::source::Clocking;
@@ -331,42 +331,14 @@ impl Cohort {
             return;
         }
         let (begin, end) = (self.seen(path.from), self.seen(path.to));
-        let (law, each, marks, takes_marks) = (&mut self.law, self.packets_per_ack, self.needs.marks, self.way.marked);
-        // After a cut the packets of a round bring none.
-        let deaf = if self.one_cut_a_round { self.window } else { 0.0 };
-        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
-            let signal = path.at(share);
-            let line = |a: f64, b: f64| a + share * (b - a);
-            let seen = Path {
-                rtt_s: line(begin.rtt_s, end.rtt_s),
-                base_rtt_s: line(begin.base_rtt_s, end.base_rtt_s),
-                price_s: line(begin.price_s, end.price_s),
-                level: line(begin.level, end.level),
-                ..end
-            };
-            let mut add = |chance: f64, event: Event| {
-                if chance == 0.0 {
-                    return;
-                }
-                let mut after = State::of(s);
-                law.after(1, &mut after, event, &seen);
-                for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
-                    *sum += chance * (after - before);
-                }
-            };
-            let p = if takes_marks { signal.marked } else { 0.0 };
-            let kept = (1.0 - signal.lost) / f64::from(each);
-            let mut ways = 1.0;
-            for hits in 0..=each {
-                let mut chance = kept * ways;
-                for k in 0..each {
-                    chance *= if k < hits { p } else { 1.0 - p };
-                }
-                add(chance, Event::Ack { packets: each, marked: hits });
-                ways *= f64::from(each - hits) / f64::from(hits + 1);
-            }
-            let cut = if marks == Marks::Cut { p } else { 0.0 } + signal.lost;
-            add(cut / (1.0 + deaf * cut), Event::Cut);
+        let mut change = Acknowledged {
+            law: self.law.as_mut(),
+            path,
+            seen: [begin, end],
+            each: self.packets_per_ack,
+            takes_marks: self.way.marked,
+            is_cut: self.needs.marks == Marks::Cut,
+            deaf: if self.one_cut_a_round { self.window } else { 0.0 },
         };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
@@ -417,5 +389,64 @@ impl Cohort {
     /// The least round-trip time so far [s]; none before the first acknowledgement.
     pub(super) fn least_rtt_s(&self) -> Option<f64> {
         Some(self.least_rtt_s).filter(|least| least.is_finite())
+    }
+}
+
+/// What a packet that is acknowledged does to the law, on average over what became of it.
+struct Acknowledged<'a> {
+    law: &'a mut dyn Instances<f64, Sender>,
+    path: Stretch,
+    /// At the beginning and at the end.
+    seen: [Path<f64>; 2],
+    /// Packets an acknowledgement covers.
+    each: u32,
+    takes_marks: bool,
+    /// Whether a mark is a congestion event.
+    is_cut: bool,
+    /// Packets after a cut that bring none.
+    deaf: f64,
+}
+
+impl Change for Acknowledged<'_> {
+    fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
+        let (signal, [begin, end]) = (self.path.at(share), &self.seen);
+        let line = |a: f64, b: f64| a + share * (b - a);
+        let seen = Path {
+            rtt_s: line(begin.rtt_s, end.rtt_s),
+            base_rtt_s: line(begin.base_rtt_s, end.base_rtt_s),
+            price_s: line(begin.price_s, end.price_s),
+            level: line(begin.level, end.level),
+            ..*end
+        };
+        let mut sum = [0.0; N];
+        let mut add = |chance: f64, event: Event| {
+            if chance == 0.0 {
+                return;
+            }
+            let mut after = *state;
+            self.law.after(1, &mut after, event, &seen);
+            for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
+                *sum += chance * (after - before);
+            }
+        };
+        let p = if self.takes_marks { signal.marked } else { 0.0 };
+        let (kept, packets) = (1.0 - signal.lost, self.each);
+        if packets == 1 {
+            add(kept * (1.0 - p), Event::Ack { packets, marked: 0 });
+            add(kept * p, Event::Ack { packets, marked: 1 });
+        } else {
+            let mut ways = 1.0;
+            for marked in 0..=packets {
+                let mut chance = kept / f64::from(packets) * ways;
+                for k in 0..packets {
+                    chance *= if k < marked { p } else { 1.0 - p };
+                }
+                add(chance, Event::Ack { packets, marked });
+                ways *= f64::from(packets - marked) / f64::from(marked + 1);
+            }
+        }
+        let cut = if self.is_cut { p } else { 0.0 } + signal.lost;
+        add(if self.deaf > 0.0 { cut / (1.0 + self.deaf * cut) } else { cut }, Event::Cut);
+        sum
     }
 }

@@ -7,7 +7,7 @@ use penstock_law::{Instances, Values, aqm};
 use penstock_scenario::model::Chosen;
 
 use super::edge::{GREEN, Shares};
-use super::packets::{State, drive, put, state_of};
+use super::packets::{Change, State, drive, put, state_of};
 
 /// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
 pub(super) struct Queue {
@@ -384,25 +384,42 @@ impl Queue {
         let colours =
             if self.needs.colours { arriving.by_colour.map(|packets| packets / arriving.packets) } else { GREEN };
         let seen = self.port(before, Colour::Green);
-        let (law, bytes) = (&mut self.law, self.packet_bytes);
-        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
-            let queue = before + (from + share * (to - from)) * (after - before);
-            for (part, colour) in colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
-                let seen = Port { queue, colour, ..seen };
-                law.restart(1);
-                put(law.as_mut(), 1, s);
-                let hit = law.says_on_average(1, &seen).probability;
-                for (chance, event) in [(1.0, Event::Arrival { bytes, idle: 0 }), (hit, Event::Hit)] {
-                    let mut after = State::of(s);
-                    law.after(1, &mut after, event, &seen);
-                    for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
-                        *sum += part * chance * (after - before);
-                    }
-                }
-            }
-        };
+        // The queue at both ends of the share of the step.
+        let ends = [from, to].map(|share| before + share * (after - before));
+        let mut change = Arrivals { law: self.law.as_mut(), bytes: self.packet_bytes, colours, seen, ends };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
+    }
+}
+
+/// What an arrival does to the law, on average over colours and over whether the packet is hit.
+struct Arrivals<'a> {
+    law: &'a mut dyn Instances<f64, aqm::Queue>,
+    bytes: u32,
+    colours: Shares,
+    seen: Port<f64>,
+    /// Packets waiting at the beginning and at the end.
+    ends: [f64; 2],
+}
+
+impl Change for Arrivals<'_> {
+    fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
+        let queue = self.ends[0] + share * (self.ends[1] - self.ends[0]);
+        let mut sum = [0.0; N];
+        for (part, colour) in self.colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
+            let seen = Port { queue, colour, ..self.seen };
+            self.law.restart(1);
+            put(self.law, 1, state);
+            let hit = self.law.says_on_average(1, &seen).probability;
+            for (chance, event) in [(1.0, Event::Arrival { bytes: self.bytes, idle: 0 }), (hit, Event::Hit)] {
+                let mut after = *state;
+                self.law.after(1, &mut after, event, &seen);
+                for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
+                    *sum += part * chance * (after - before);
+                }
+            }
+        }
+        sum
     }
 }
 
