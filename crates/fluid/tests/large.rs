@@ -131,15 +131,24 @@ fn the_analysis_of_512_round_trips() {
     }
 }
 
+/// A step is a twentieth of the shortest round trip, 100 ms.
+fn classes(classes: usize, links: usize, steps: f64) {
+    let mut scenario = network(classes, links, "leadlag", "price");
+    scenario.duration = Time::from_seconds(steps * 0.005);
+    scenario.sample = scenario.duration;
+    timed(&format!("{classes} classes, {links} links, {steps} steps"), &scenario, classes as f64 * steps);
+}
+
 /// 100,000 classes, 1,000 links, 10,000 steps.
 #[test]
-#[ignore = "half an hour; run in release"]
+#[ignore = "ten minutes; run in release"]
 fn a_hundred_thousand_classes() {
-    for (classes, links, steps) in [(10_000, 100, 1000.0), (100_000, 1000, 10_000.0)] {
-        let mut scenario = network(classes, links, "leadlag", "price");
-        // A step is a twentieth of the shortest round trip, 100 ms.
-        scenario.duration = Time::from_seconds(steps * 0.005);
-        scenario.sample = scenario.duration;
-        timed(&format!("{classes} classes, {links} links, {steps} steps"), &scenario, classes as f64 * steps);
-    }
+    classes(100_000, 1000, 10_000.0);
+}
+
+/// A tenth of each.
+#[test]
+#[ignore = "a measurement; run in release"]
+fn a_tenth_of_it_all() {
+    classes(10_000, 100, 1000.0);
 }

@@ -47,7 +47,8 @@ const TOLERANCE: f64 = 1e-6;
 /// Integrates `state` over `packets` by the pair of Bogacki and Shampine (Applied Mathematics Letters 2, 1989), order
 /// three with an error of order two, in steps as long as the change allows: one for a window that grows slowly, two or
 /// three packets each for one that follows a target packet by packet. Near a rest two evaluations do: one step of Heun's
-/// method (order two, as the steps of time are), if Euler's is within the tolerance of it.
+/// method (order two, as the steps of time are), if Euler's is within the tolerance of it. And four do for one that only
+/// decays, as a window that is within reach of its target.
 pub(super) fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {
     // Arrays of a known length stay in registers, which halves the time.
     macro_rules! sized {
@@ -71,12 +72,15 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
     if first == [0.0; N] && change.packet(state, 1.0) == [0.0; N] {
         return;
     }
-    let scale = |a: f64, b: f64| TOLERANCE * (a.abs() + b.abs() + 1e-3);
     let straight: [f64; N] = array::from_fn(|i| state[i] + h * first[i]);
     let end = change.packet(&straight, 1.0);
     let bent: [f64; N] = array::from_fn(|i| 0.5 * h * (end[i] - first[i]));
     if (0..N).all(|i| bent[i].abs() <= scale(state[i], straight[i])) {
         *state = array::from_fn(|i| straight[i] + bent[i]);
+        return;
+    }
+    if let Some(decayed) = decay(state, packets, &first, change) {
+        *state = decayed;
         return;
     }
     while done < packets {
@@ -108,6 +112,36 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
     }
 }
 
+/// What an error of one may be between two values.
+fn scale(a: f64, b: f64) -> f64 {
+    TOLERANCE * (a.abs() + b.abs() + 1e-3)
+}
+
+/// Packets along the first change at which its decay is read.
+const PROBE: f64 = 0.5;
+
+/// A change that keeps its direction and decays in proportion to the way gone, `x' = first - lambda (x - state)`, has its
+/// end in closed form, however many packets: if it does so up to there, within the tolerance. None where it does not.
+fn decay<const N: usize>(
+    state: &[f64; N],
+    packets: f64,
+    first: &[f64; N],
+    change: &mut impl Change,
+) -> Option<[f64; N]> {
+    let h = f64::min(PROBE, packets);
+    let beside: [f64; N] = change.packet(&array::from_fn(|i| state[i] + h * first[i]), h / packets);
+    let (was, is) = first.iter().zip(beside).max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
+    let lambda = (was - is) / (h * was);
+    if lambda.is_nan() || lambda <= 0.0 {
+        return None;
+    }
+    let gone = -libm::expm1(-lambda * packets);
+    let end: [f64; N] = array::from_fn(|i| state[i] + gone / lambda * first[i]);
+    let last = change.packet(&end, 1.0);
+    let strays = |i: usize| packets * (last[i] - (1.0 - gone) * first[i]).abs() > scale(state[i], end[i]);
+    (!(0..N).any(strays)).then_some(end)
+}
+
 /// The numbers of an instance's state.
 pub(super) fn state_of<R: Role>(law: &mut dyn Instances<f64, R>, at: usize) -> State {
     let mut state = State { numbers: [0.0; MOST], len: 0 };
@@ -131,13 +165,18 @@ pub(super) fn put<R: Role>(law: &mut dyn Instances<f64, R>, at: usize, state: &[
 mod tests {
     use super::*;
 
-    /// A change of one number.
-    struct One(fn(f64, f64) -> f64);
+    /// A change of each number by itself, and how often it was asked for.
+    struct One(fn(f64, f64) -> f64, u32);
 
     impl Change for One {
         fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
+            self.1 += 1;
             state.map(|x| (self.0)(x, share))
         }
+    }
+
+    fn one(change: fn(f64, f64) -> f64) -> One {
+        One(change, 0)
     }
 
     /// A window that grows by 1/w a packet: `w^2` grows by two a packet. And one that follows a target by at most one a
@@ -145,16 +184,25 @@ mod tests {
     #[test]
     fn so_many_packets_do_what_they_do_one_by_one() {
         let mut growing = [10.0];
-        drive(&mut growing, 5000.0, &mut One(|w, _| 1.0 / w));
+        drive(&mut growing, 5000.0, &mut one(|w, _| 1.0 / w));
         assert!((growing[0] - libm::sqrt(10_100.0)).abs() < 1e-4, "{growing:?}");
         let mut following = [1.0];
-        drive(&mut following, 60.0, &mut One(|w, _| (50.0 - w).clamp(-1.0, 1.0)));
+        drive(&mut following, 60.0, &mut one(|w, _| (50.0 - w).clamp(-1.0, 1.0)));
         assert!((following[0] - 50.0).abs() < 1e-3, "{following:?}");
         let mut forced = [0.0];
-        drive(&mut forced, 4.0, &mut One(|_, share| share));
+        drive(&mut forced, 4.0, &mut one(|_, share| share));
         assert!((forced[0] - 2.0).abs() < 1e-9, "{forced:?}");
+        // Within reach of its target a window decays towards it: `exp(-n)` after `n` packets, in four questions.
+        let mut near = [49.5];
+        let mut chase = one(|w, _| (50.0 - w).clamp(-1.0, 1.0));
+        drive(&mut near, 7.0, &mut chase);
+        assert!((near[0] - 50.0 + 0.5 * libm::exp(-7.0)).abs() < 1e-12 && chase.1 == 4, "{near:?} {}", chase.1);
+        // A target that moves on meanwhile is none of that.
+        let mut late = [49.5];
+        drive(&mut late, 7.0, &mut one(|w, share| (50.0 + 7.0 * share - w).clamp(-1.0, 1.0)));
+        assert!((late[0] - 56.0).abs() < 0.01, "{late:?}");
         let mut several = [10.0; MOST];
-        drive(&mut several, 5000.0, &mut One(|w, _| 1.0 / w));
+        drive(&mut several, 5000.0, &mut one(|w, _| 1.0 / w));
         assert_eq!(several, [growing[0]; MOST]);
     }
 }
