@@ -119,7 +119,8 @@ fn between(
             above *= if side == -1 { 0.5 } else { 1.0 };
             side = -1;
         }
-        if excess.abs() < best.excess.abs() {
+        // Of two that are as good the later one, so that a search which ends at a jump ends there.
+        if excess.abs() <= best.excess.abs() * (1.0 + 1e-9) {
             best = next;
         }
         if excess == 0.0 {
@@ -495,7 +496,9 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
                 let what = if OPEN * open < ROUGHEST {
                     "jumps past what it carries".to_owned()
                 } else {
-                    format!("is known to {open:.1e} of itself only, by rounding of its windows, and misses what it carries")
+                    format!(
+                        "is known to {open:.1e} of itself only, by rounding of its windows, and misses what it carries"
+                    )
                 };
                 let why = format!("at {place} what its flows send {what} ({:+.1} packets/s)", found.excess);
                 let (link, aqm) = (net.links[l].name.clone(), net.links[l].law());

@@ -88,9 +88,8 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
         let share = |part: f64| (done + part * h) / packets;
         let second: [f64; N] = change.packet(&array::from_fn(|i| state[i] + 0.5 * h * first[i]), share(0.5));
         let third: [f64; N] = change.packet(&array::from_fn(|i| state[i] + 0.75 * h * second[i]), share(0.75));
-        let next: [f64; N] = array::from_fn(|i| {
-            state[i] + (2.0 / 9.0 * h * first[i] + h / 3.0 * second[i] + 4.0 / 9.0 * h * third[i])
-        });
+        let next: [f64; N] =
+            array::from_fn(|i| state[i] + (2.0 / 9.0 * h * first[i] + h / 3.0 * second[i] + 4.0 / 9.0 * h * third[i]));
         let last = change.packet(&next, share(1.0));
         let error = (0..N)
             .map(|i| {

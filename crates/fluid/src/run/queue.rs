@@ -308,7 +308,13 @@ impl Queue {
         let served = before + entering - spilled - after;
         self.law_advance(&arriving, from, to, before, after);
         let (probability, price_s) = if self.needs.colours {
-            self.mix(before, arriving.by_colour, by_colour, if entering > 0.0 { 1.0 - spilled / entering } else { 1.0 }, after);
+            self.mix(
+                before,
+                arriving.by_colour,
+                by_colour,
+                if entering > 0.0 { 1.0 - spilled / entering } else { 1.0 },
+                after,
+            );
             let seen = self.port(after, Colour::Green);
             let chances = self.chances_by_colour(&seen);
             self.coloured.push([chances[1], chances[2]]);
