@@ -3,6 +3,8 @@
 //   g++ -O2 -o OUT bench/ns3.cc -lns3.37-applications -lns3.37-traffic-control ... (bench/validation.py has the whole line)
 //   OUT --rate=10 --delay=0.02 --flows=1 --queue=DropTail --limit=50 --stop=120 --warmup=60
 //
+// --queue=RED is ns-3's own; --queue=RED-idle-end the class below, which differs by one rule.
+//
 // Prints one line of KEY=VALUE. A packet of 960 bytes of payload has 1002 on the line: PPP adds two.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -11,6 +13,8 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 using namespace ns3;
@@ -61,6 +65,109 @@ void OnWarm()
     areaBefore = area;
     bytesBefore = bytes;
 }
+
+// Gentle RED that marks, in packets, with ns-3's automatic settings and its rules but for one: a line is idle from the end of
+// its last transmission, as in ns-2. A queue found empty has just handed its last packet to the device, which begins to send it.
+class RedIdleEnd : public QueueDisc
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("ns3::RedIdleEnd").SetParent<QueueDisc>().AddConstructor<RedIdleEnd>();
+        return id;
+    }
+
+    RedIdleEnd()
+        : QueueDisc(QueueDiscSizePolicy::SINGLE_INTERNAL_QUEUE),
+          coin(CreateObject<UniformRandomVariable>())
+    {
+    }
+
+    void Set(double packetsPerSecond, double delay)
+    {
+        rate = packetsPerSecond;
+        weight = 1 - std::exp(-1 / (10 * std::max(0.1, 3 * (delay + 1 / rate)) * rate));
+        low = std::max(5.0, 0.0025 * rate);
+        high = 3 * low;
+    }
+
+  private:
+    bool DoEnqueue(Ptr<QueueDiscItem> item) override
+    {
+        const uint32_t length = GetInternalQueue(0)->GetNPackets();
+        uint32_t missed = 0;
+        if (idle)
+        {
+            // A packet has 1002 bytes on the line.
+            missed = std::max(0.0, rate * (Simulator::Now() - emptySince).GetSeconds() - 1.002);
+            idle = false;
+        }
+        average = average * std::pow(1 - weight, missed + 1) + weight * length;
+        ++count;
+        bool marks = false;
+        if (average < low || length <= 1)
+        {
+            above = false;
+        }
+        else if (average >= 2 * high)
+        {
+            marks = true;
+        }
+        else if (!above)
+        {
+            above = true;
+            count = 1;
+        }
+        else
+        {
+            const double p = average < high ? 0.1 * (average - low) / (high - low) : 0.1 + 0.9 * (average - high) / high;
+            const double expected = count * p;
+            marks = coin->GetValue() <= (expected < 1 ? 0 : expected < 2 ? p / (2 - expected) : 1);
+            count = marks ? 0 : count;
+        }
+        if (marks && !Mark(item, "early mark"))
+        {
+            DropBeforeEnqueue(item, "early drop");
+            return false;
+        }
+        return GetInternalQueue(0)->Enqueue(item);
+    }
+
+    Ptr<QueueDiscItem> DoDequeue() override
+    {
+        idle = GetInternalQueue(0)->IsEmpty();
+        if (idle)
+        {
+            emptySince = Simulator::Now();
+            return nullptr;
+        }
+        return GetInternalQueue(0)->Dequeue();
+    }
+
+    bool CheckConfig() override
+    {
+        AddInternalQueue(CreateObjectWithAttributes<DropTailQueue<QueueDiscItem>>(
+            "MaxSize", QueueSizeValue(QueueSize(PACKETS, 1000000))));
+        return true;
+    }
+
+    void InitializeParams() override
+    {
+    }
+
+    Ptr<UniformRandomVariable> coin;
+    double rate = 0;
+    double weight = 0;
+    double low = 0;
+    double high = 0;
+    double average = 0;
+    uint32_t count = 0;
+    bool above = false;
+    bool idle = true;
+    Time emptySince;
+};
+
+NS_OBJECT_ENSURE_REGISTERED(RedIdleEnd);
 } // namespace
 
 int main(int argc, char** argv)
@@ -84,10 +191,10 @@ int main(int argc, char** argv)
     arguments.AddValue("flows", "how many", flows);
     arguments.AddValue("limit", "packets that may wait", limit);
     arguments.AddValue("seed", "seed", seed);
-    arguments.AddValue("queue", "RED or DropTail", queue);
+    arguments.AddValue("queue", "RED, RED-idle-end or DropTail", queue);
     arguments.AddValue("sack", "recover by SACK", sack);
     arguments.Parse(argc, argv);
-    const bool red = queue == "RED";
+    const bool red = queue != "DropTail";
     RngSeedManager::SetSeed(seed);
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
@@ -132,7 +239,16 @@ int main(int argc, char** argv)
                                  "MaxSize", QueueSizeValue(QueueSize(PACKETS, limit)),
                                  "LinkBandwidth", DataRateValue(speed),
                                  "LinkDelay", TimeValue(Seconds(delay)));
+        if (queue == "RED-idle-end")
+        {
+            control = TrafficControlHelper();
+            control.SetRootQueueDisc("ns3::RedIdleEnd");
+        }
         disc = control.Install(devices.Get(0)).Get(0);
+        if (queue == "RED-idle-end")
+        {
+            DynamicCast<RedIdleEnd>(disc)->Set(rate * 1e6 / 8000, delay);
+        }
         disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&OnLength));
         disc->TraceConnectWithoutContext("Drop", MakeCallback(&OnRefusedItem));
     }

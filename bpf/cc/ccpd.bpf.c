@@ -8,16 +8,20 @@
  *   penstock linux detach ccpd
  *
  * What it estimates of the bottleneck is what crates/law/src/estimate/bottleneck.rs
- * and crates/packets/src/sender/bottleneck.rs estimate, but for this: the past is
- * kept in steps of 1/32 of a round trip, so that the moment looked back to is a
- * round trip ago to 3 %; and the latest 64 pairs count at most.
+ * and crates/packets/src/sender/bottleneck.rs estimate, but for this: time goes in
+ * steps of 1/32 of a round trip. Out of slow start the law is asked once a step, and
+ * the past has a moment a step, so that the one looked back to is a round trip ago to
+ * 3 %. And the latest 64 pairs count at most.
  *
  * Packets are not spaced: two that an acknowledgement lets go are a pair, and the
- * time between their acknowledgements, by the clock of this processor, tells the
- * capacity.
+ * time between their acknowledgements, by the clock that the kernel's TCP read when
+ * each came, tells the capacity.
  */
 #include "host.h"
 #include "law/ccp.h"
+
+/* Kept out of the way of what every acknowledgement runs through, which then fits few lines of a cache. */
+#define SELDOM __attribute__((noinline))
 
 #define MOST_PAIRS 64
 #define PAST 64
@@ -33,71 +37,125 @@ struct law {
 
 const volatile struct law law SEC(".rodata.law") = {};
 
+enum pair_state { PAIR_NONE, PAIR_LEFT, PAIR_FIRST_HEARD };
+
+/* What every acknowledgement reads and writes. Moments are the lower half of the kernel's microseconds. */
 struct flow {
 	struct path path;
-	struct ccp ccp;
+	__s64 window_q32;
+	__s64 ssthresh_q32;
+	__s64 capacity_q32; /* packets/s; zero: no pair yet */
+	__s64 then_q32;     /* what was committed at the moment that is looked back to [packets] */
+	__u32 then_us;
+	__u32 stepped_us; /* when the past was added to */
+	__u32 most_rtt_us;
+	__u32 paired_us; /* when the last pair left */
+	__u32 pair_seq;  /* of its first packet */
+	__u32 una;       /* tcp_sock's at the acknowledgement before, and so on */
+	__u32 nxt;
+	__u32 once; /* what is below may have been sent twice */
+	__u16 retrans;
+	__u8 slow_start;
+	__u8 recovers;
+	__u8 pair;   /* enum pair_state */
+	__u8 past;   /* 1: there is a moment to look back to */
+	__u8 afresh; /* 1: the average starts with the next round trip */
 };
 
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
 struct pair {
-	__s64 delays_q32;     /* both round trips added [s] */
-	__s64 dispersion_q32; /* between their acknowledgements [s] */
+	__u32 delays_us;     /* both round trips added */
+	__u32 dispersion_ns; /* between their acknowledgements */
 };
 
 struct moment {
-	__u64 us;
+	__u32 us;
 	__s64 value_q32; /* packets */
 };
 
-struct bottleneck {
-	struct pair pairs[MOST_PAIRS];
-	struct moment past[PAST];
+/* What a few acknowledgements a round trip come to: looking it up costs more than the law. */
+struct memory {
 	__u32 count; /* of pairs, ever */
 	__u32 first; /* of the past, and behind its last */
 	__u32 end;
-	__s64 most_rtt_q32;
-	__s64 capacity_q32; /* packets/s; zero: no pair yet */
-	__s64 buffer_q32;
-	__s64 level_q32;
-	__s64 in_flight_q32;
-	__u64 next_pair_us;
-	__u64 heard_ns; /* when the first of a pair was acknowledged; zero: not yet */
-	__s64 heard_rtt_q32;
-	__u32 pair_seq; /* of the first of a pair */
-	__u32 paired;   /* 1: a pair is on its way */
-	__u32 before_nxt;
-	__u32 before_retrans;
-	__u32 una;
-	__u32 once; /* what is below may have been sent twice */
+	__u32 heard_rtt_us; /* of the first of a pair */
+	__u64 heard_ns;     /* when it was acknowledged */
+	struct moment past[PAST];
+	struct pair pairs[MOST_PAIRS];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct bottleneck);
-} bottlenecks SEC(".maps");
+	__type(value, struct memory);
+} memories SEC(".maps");
+
+/* What packet pairs say, of whatever connection had the last one. */
+struct estimate {
+	__s64 capacity_q32; /* packets/s */
+	__u64 pairs;        /* ever, of all connections */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct estimate);
+} estimates SEC(".maps");
+
+static inline void ccpd_tell(__s64 capacity_q32)
+{
+	__u32 first = 0;
+	struct estimate *estimate = bpf_map_lookup_elem(&estimates, &first);
+
+	if (!estimate)
+		return;
+	estimate->capacity_q32 = capacity_q32;
+	__sync_fetch_and_add(&estimate->pairs, 1);
+}
+
+static inline struct memory *ccpd_memory(struct sock *sk)
+{
+	return bpf_sk_storage_get(&memories, tcp_sk(sk), NULL, 0);
+}
+
+static inline struct ccp ccpd_law(const struct flow *flow)
+{
+	return (struct ccp){flow->window_q32, flow->ssthresh_q32, flow->slow_start, flow->recovers};
+}
+
+static inline void ccpd_keep(struct flow *flow, const struct ccp *law_now)
+{
+	flow->window_q32 = law_now->window_q32;
+	flow->ssthresh_q32 = law_now->ssthresh_q32;
+	flow->slow_start = (__u8)law_now->slow_start;
+	flow->recovers = (__u8)law_now->recovers;
+}
 
 SEC("struct_ops")
 void BPF_PROG(ccpd_open, struct sock *sk)
 {
 	struct flow *flow = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct bottleneck *b;
 
 	host_open(sk, &flow->path);
-	flow->ccp.window_q32 = fx_count(tp->snd_cwnd);
-	flow->ccp.ssthresh_q32 = FX_MOST;
-	flow->ccp.slow_start = 1;
-	flow->ccp.recovers = 0;
-	b = bpf_sk_storage_get(&bottlenecks, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!b)
-		return;
-	b->before_nxt = tp->snd_nxt;
-	b->before_retrans = tp->total_retrans;
-	b->una = tp->snd_una;
-	b->once = tp->snd_una;
+	flow->window_q32 = fx_count(tp->snd_cwnd);
+	flow->ssthresh_q32 = FX_MOST;
+	flow->capacity_q32 = 0;
+	flow->most_rtt_us = 0;
+	flow->paired_us = 0;
+	flow->una = tp->snd_una;
+	flow->nxt = tp->snd_nxt;
+	flow->once = tp->snd_una;
+	flow->retrans = (__u16)tp->total_retrans;
+	flow->slow_start = 1;
+	flow->recovers = 0;
+	flow->pair = PAIR_NONE;
+	flow->past = 0;
+	flow->afresh = 1;
+	bpf_sk_storage_get(&memories, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 }
 
 SEC("struct_ops")
@@ -106,122 +164,194 @@ void BPF_PROG(ccpd_close, struct sock *sk)
 	COUNT(closed, 1);
 }
 
-static inline void ccpd_forget(struct bottleneck *b, const struct tcp_sock *tp)
+static inline void ccpd_forget(struct flow *flow, const struct tcp_sock *tp)
 {
-	b->first = b->end;
-	b->once = tp->snd_nxt;
+	flow->past = 0;
+	flow->once = tp->snd_nxt;
 }
 
 SEC("struct_ops")
 void BPF_PROG(ccpd_state, struct sock *sk, __u8 state)
 {
 	struct flow *flow = inet_csk_ca(sk);
-	struct bottleneck *b;
+	__s64 rtt_q32 = flow->path.rtt_q32;
+	struct ccp law_now;
 
 	if (!host_state(sk, &flow->path, state))
 		return;
-	ccp_timeout(&flow->ccp);
-	host_allow(sk, flow->ccp.window_q32, 0);
-	b = bpf_sk_storage_get(&bottlenecks, tcp_sk(sk), NULL, 0);
-	if (b)
-		ccpd_forget(b, tcp_sk(sk));
+	/* The level is that of before until there is another. */
+	flow->path.rtt_q32 = rtt_q32;
+	flow->afresh = 1;
+	law_now = ccpd_law(flow);
+	ccp_timeout(&law_now);
+	ccpd_keep(flow, &law_now);
+	host_allow(sk, law_now.window_q32, 0);
+	ccpd_forget(flow, tcp_sk(sk));
 }
 
 /* What the acknowledgement before let go: two or more packets, all of them new, left together. */
-static inline void ccpd_released(struct bottleneck *b, const struct tcp_sock *tp, __s64 rtt_q32)
+static inline void ccpd_released(struct sock *sk, struct flow *flow, __u32 now_us, __u32 span_us)
 {
-	__u32 sent = tp->snd_nxt - b->before_nxt;
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 first = flow->nxt, nxt = tp->snd_nxt;
+	__u16 retrans = (__u16)tp->total_retrans;
+	int anew = retrans == flow->retrans;
 
-	if (sent >= 2 * tp->mss_cache && b->before_retrans == tp->total_retrans &&
-	    tp->tcp_mstamp >= b->next_pair_us) {
-		b->pair_seq = b->before_nxt;
-		b->paired = 1;
-		b->heard_ns = 0;
-		/* q32 seconds to microseconds, to the nearest. */
-		b->next_pair_us = tp->tcp_mstamp + (((__u64)rtt_q32 >> 12) * 1000000 >> 20);
-	}
-	b->before_nxt = tp->snd_nxt;
-	b->before_retrans = tp->total_retrans;
+	flow->nxt = nxt;
+	flow->retrans = retrans;
+	if (!anew || now_us - flow->paired_us < span_us || nxt - first < 2 * tp->mss_cache)
+		return;
+	flow->pair_seq = first;
+	flow->pair = PAIR_LEFT;
+	flow->paired_us = now_us;
 }
 
 /* Of pairs delayed alike the latest counts. */
-static inline void ccpd_capacity(const struct law *by, struct bottleneck *b)
+static inline __s64 ccpd_capacity(const struct law *by, const struct memory *m)
 {
-	__u32 count = b->count < by->pairs ? b->count : (__u32)by->pairs;
-	__s64 least = FX_MOST, dispersion = 0;
+	__u32 count = m->count < by->pairs ? m->count : (__u32)by->pairs;
+	__u32 least = ~0U, dispersion_ns = 0;
 
 	for (__u32 age = count; age > 0 && age <= MOST_PAIRS; age--) {
-		const struct pair *pair = &b->pairs[(b->count - age) & (MOST_PAIRS - 1)];
+		const struct pair *pair = &m->pairs[(m->count - age) & (MOST_PAIRS - 1)];
 
-		if (pair->delays_q32 <= least) {
-			least = pair->delays_q32;
-			dispersion = pair->dispersion_q32;
+		if (pair->delays_us <= least) {
+			least = pair->delays_us;
+			dispersion_ns = pair->dispersion_ns;
 		}
 	}
-	b->capacity_q32 = fx_div(FX_ONE, dispersion);
+	return fx_div(FX_ONE, fx_seconds(dispersion_ns));
 }
 
-/* An acknowledgement of one packet of the pair. Both must be acknowledged alone. */
-static inline void ccpd_paired(const struct law *by, struct bottleneck *b,
-			       const struct tcp_sock *tp, __u32 covered, __s64 rtt_q32)
+/*
+ * An acknowledgement of one packet of the pair. Both must be acknowledged alone, and
+ * have left in the same microsecond: packets that the sender itself spread, because
+ * its program or a processor was late, tell of that and not of the bottleneck.
+ */
+static SELDOM void ccpd_paired(struct sock *sk, __u32 covered, __u32 rtt_us)
 {
-	__u32 mss = tp->mss_cache, reached = tp->snd_una - b->pair_seq;
-	int single = covered == mss;
-	__u64 now_ns = bpf_ktime_get_ns(), apart_ns = now_ns - b->heard_ns;
+	const struct law *by = AS_LOADED(struct law, law);
+	struct flow *flow = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 mss = tp->mss_cache, reached = tp->snd_una - flow->pair_seq;
+	struct memory *m = ccpd_memory(sk);
+	__u64 now_ns = tp->tcp_clock_cache;
+	__u8 state = flow->pair;
+	struct pair *pair;
+	__s64 spread_ns;
+	__u64 apart_ns;
 
-	if (!b->paired || (__s32)reached <= 0)
+	flow->pair = PAIR_NONE;
+	if (!m || covered != mss)
 		return;
-	if (reached == mss && single) {
-		b->heard_ns = now_ns;
-		b->heard_rtt_q32 = rtt_q32;
+	if (reached == mss) {
+		m->heard_ns = now_ns;
+		m->heard_rtt_us = rtt_us;
+		flow->pair = PAIR_FIRST_HEARD;
 		return;
 	}
-	b->paired = 0;
-	if (reached != 2 * mss || !single || !b->heard_ns || !apart_ns || apart_ns >> 32)
+	apart_ns = now_ns - m->heard_ns;
+	if (state != PAIR_FIRST_HEARD || reached != 2 * mss || !apart_ns || apart_ns >> 32)
 		return;
-	b->pairs[b->count & (MOST_PAIRS - 1)].delays_q32 = fx_add(b->heard_rtt_q32, rtt_q32);
-	b->pairs[b->count & (MOST_PAIRS - 1)].dispersion_q32 =
-		(__s64)(((apart_ns << 32) + 500000000) / 1000000000);
-	b->count++;
-	ccpd_capacity(by, b);
+	spread_ns = (__s64)apart_ns - 1000 * ((__s64)rtt_us - (__s64)m->heard_rtt_us);
+	if (spread_ns < -2000 || spread_ns > 2000)
+		return;
+	pair = &m->pairs[m->count & (MOST_PAIRS - 1)];
+	pair->delays_us = m->heard_rtt_us + rtt_us;
+	pair->dispersion_ns = (__u32)apart_ns;
+	m->count++;
+	flow->capacity_q32 = ccpd_capacity(by, m);
+	ccpd_tell(flow->capacity_q32);
 }
 
 /* How long ago, and what was committed, about a round trip ago or at the acknowledgement before. */
-static inline void ccpd_look_back(const struct law *by, struct bottleneck *b, __u64 now_us,
-				  __s64 rtt_q32, struct ccp_path *seen)
+static inline void ccpd_look_back(const struct law *by, struct flow *flow, struct memory *m,
+				  __u32 now_us, __u32 span_us, struct ccp_path *seen)
 {
-	__s64 age;
+	__u32 age_us;
 
-	if (b->first == b->end)
+	if (!flow->past)
 		return;
-	if (by->lookback == LOOK_ACKNOWLEDGEMENT)
-		b->first = b->end - 1;
-	for (int i = 0; i < PAST && b->end - b->first >= 2; i++) {
-		age = seconds(now_us - b->past[(b->first + 1) & (PAST - 1)].us);
-		if (age < rtt_q32)
+	for (int i = 0; m && i < PAST && m->end - m->first >= 2; i++) {
+		const struct moment *next = &m->past[(m->first + 1) & (PAST - 1)];
+
+		if (now_us - next->us < span_us)
 			break;
-		b->first++;
+		m->first++;
+		flow->then_us = next->us;
+		flow->then_q32 = next->value_q32;
 	}
-	age = seconds(now_us - b->past[b->first & (PAST - 1)].us);
-	if (age <= 0 || (by->lookback == LOOK_ROUND_TRIP && 2 * age < rtt_q32))
+	age_us = now_us - flow->then_us;
+	if (!age_us || (by->lookback == LOOK_ROUND_TRIP && 2ULL * age_us < span_us))
 		return;
-	seen->earlier_s_q32 = age;
-	seen->earlier_q32 = b->past[b->first & (PAST - 1)].value_q32;
+	seen->earlier_s_q32 = seconds(age_us);
+	seen->earlier_q32 = flow->then_q32;
 }
 
-static inline void ccpd_commit(const struct law *by, struct bottleneck *b, __u64 now_us,
-			       __s64 rtt_q32, __s64 window_q32)
+static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us, __s64 value_q32)
 {
-	__s64 since = seconds(now_us - b->past[(b->end - 1) & (PAST - 1)].us);
-
-	if (by->lookback == LOOK_ROUND_TRIP && b->first != b->end && 32 * since < rtt_q32)
+	if (m) {
+		if (!flow->past)
+			m->first = m->end;
+		m->past[m->end & (PAST - 1)].us = now_us;
+		m->past[m->end & (PAST - 1)].value_q32 = value_q32;
+		m->end++;
+		if (m->end - m->first > PAST)
+			m->first++;
+	}
+	flow->stepped_us = now_us;
+	if (m && flow->past)
 		return;
-	b->past[b->end & (PAST - 1)].us = now_us;
-	b->past[b->end & (PAST - 1)].value_q32 =
-		fx_add(b->level_q32, fx_max(b->in_flight_q32, window_q32));
-	b->end++;
-	if (b->end - b->first > PAST)
-		b->first++;
+	flow->past = 1;
+	flow->then_us = now_us;
+	flow->then_q32 = value_q32;
+}
+
+/* (5) and (6) */
+static inline void ccpd_see(const struct flow *flow, __u32 in_flight, struct ccp_path *seen)
+{
+	const struct path *path = &flow->path;
+
+	seen->in_flight_q32 = fx_count(in_flight);
+	if (!flow->capacity_q32)
+		return;
+	seen->buffer_q32 =
+		fx_mul(flow->capacity_q32, fx_sub(seconds(flow->most_rtt_us), path->base_rtt_q32));
+	seen->level_q32 =
+		fx_max(fx_mul(flow->capacity_q32, fx_sub(path->rtt_q32, path->base_rtt_q32)), 0);
+}
+
+/* The law is asked for a window; a step of the past has gone by, or has not. */
+static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32 step)
+{
+	const struct law *by = AS_LOADED(struct law, law);
+	struct flow *flow = inet_csk_ca(sk);
+	__u32 now_us = (__u32)tcp_sk(sk)->tcp_mstamp;
+	struct memory *m = step && by->lookback == LOOK_ROUND_TRIP ? ccpd_memory(sk) : NULL;
+	struct ccp law_now = ccpd_law(flow);
+	struct ccp_path seen = {};
+
+	ccpd_see(flow, in_flight(tcp_sk(sk)), &seen);
+	if (by->lookback != LOOK_NOWHERE)
+		ccpd_look_back(by, flow, m, now_us, span_us, &seen);
+	ccp_ack(&by->ccp, &law_now, packets, &seen);
+	ccpd_keep(flow, &law_now);
+	if (step)
+		ccpd_commit(flow, m, now_us,
+			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)));
+}
+
+static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
+{
+	const struct law *by = AS_LOADED(struct law, law);
+	struct flow *flow = inet_csk_ca(sk);
+	struct ccp law_now = ccpd_law(flow);
+	struct ccp_path seen = {};
+
+	ccpd_see(flow, in_flight, &seen);
+	ccp_cut(&by->ccp, &law_now, &seen);
+	ccpd_keep(flow, &law_now);
+	ccpd_forget(flow, tcp_sk(sk));
 }
 
 SEC("struct_ops")
@@ -231,62 +361,37 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	struct flow *flow = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct path *path = &flow->path;
-	struct ccp law_now = flow->ccp;
-	struct ccp_path seen = {};
-	struct bottleneck *b;
-	__u32 covered;
+	__u32 now_us = (__u32)tp->tcp_mstamp, mss = tp->mss_cache;
+	__u32 una = tp->snd_una, covered = una - flow->una, span_us;
+	int sure = covered && (__s32)(flow->una - flow->once) >= 0;
+	__u32 step;
 	__s64 rtt_q32;
-	int sure;
 
 	if (!path->open)
 		return;
-	b = bpf_sk_storage_get(&bottlenecks, tp, NULL, 0);
-	if (!b)
-		return;
-	covered = tp->snd_una - b->una;
-	sure = covered && (__s32)(b->una - b->once) >= 0;
-	b->una = tp->snd_una;
-	seen.buffer_q32 = b->buffer_q32;
-	seen.level_q32 = b->level_q32;
-	seen.in_flight_q32 = b->in_flight_q32;
-	if (host_cut(path, tp, rs)) {
-		ccp_cut(&by->ccp, &law_now, &seen);
-		ccpd_forget(b, tp);
-	}
+	flow->una = una;
+	if (host_cut(path, tp, rs))
+		ccpd_cut(sk, rs->prior_in_flight);
 	if (sure && host_sample(path, rs, &rtt_q32)) {
-		path->rtt_q32 =
-			path->rtt_q32
-				? fx_add(path->rtt_q32,
-					 fx_mul(by->rtt_weight_q32, fx_sub(rtt_q32, path->rtt_q32)))
-				: rtt_q32;
-		ccpd_released(b, tp, path->rtt_q32);
-		b->most_rtt_q32 = fx_max(b->most_rtt_q32, rtt_q32);
-		ccpd_paired(by, b, tp, covered, rtt_q32);
-		if (b->capacity_q32) {
-			/* (5) and (6) */
-			__s64 waits = fx_sub(path->rtt_q32, path->base_rtt_q32);
+		__u32 rtt_us = (__u32)rs->rtt_us;
+		__s64 change = fx_mul(by->rtt_weight_q32, fx_sub(rtt_q32, path->rtt_q32));
 
-			b->buffer_q32 = fx_mul(b->capacity_q32,
-					       fx_sub(b->most_rtt_q32, path->base_rtt_q32));
-			b->level_q32 = fx_max(fx_mul(b->capacity_q32, waits), 0);
-		}
-	} else {
-		ccpd_released(b, tp, path->rtt_q32);
+		path->rtt_q32 = flow->afresh ? rtt_q32 : fx_add(path->rtt_q32, change);
+		flow->afresh = 0;
+		if (rtt_us > flow->most_rtt_us)
+			flow->most_rtt_us = rtt_us;
+		if (flow->pair != PAIR_NONE && (__s32)(una - flow->pair_seq) > 0)
+			ccpd_paired(sk, covered, rtt_us);
 	}
-	b->in_flight_q32 = fx_count(in_flight(tp));
-	if (covered && path->state != TCP_CA_RECOVERY) {
-		seen.buffer_q32 = b->buffer_q32;
-		seen.level_q32 = b->level_q32;
-		seen.in_flight_q32 = b->in_flight_q32;
-		if (by->lookback != LOOK_NOWHERE)
-			ccpd_look_back(by, b, tp->tcp_mstamp, path->rtt_q32, &seen);
-		ccp_ack(&by->ccp, &law_now, (covered + tp->mss_cache - 1) / tp->mss_cache, &seen);
-		if (by->lookback != LOOK_NOWHERE)
-			ccpd_commit(by, b, tp->tcp_mstamp, path->rtt_q32, law_now.window_q32);
-	}
-	flow->ccp = law_now;
-	host_allow(sk, law_now.window_q32, 0);
-	host_trace(sk, path, rs, law_now.window_q32, 0, b->capacity_q32);
+	span_us = (__u32)microseconds(path->rtt_q32);
+	ccpd_released(sk, flow, now_us, span_us);
+	step = !flow->past || by->lookback == LOOK_ACKNOWLEDGEMENT ||
+	       32ULL * (now_us - flow->stepped_us) >= span_us;
+	if (covered && path->state != TCP_CA_RECOVERY &&
+	    (step || flow->slow_start || flow->recovers))
+		ccpd_ask(sk, covered <= mss ? 1 : (covered + mss - 1) / mss, span_us, step);
+	host_allow(sk, flow->window_q32, 0);
+	host_trace(sk, path, rs, flow->window_q32, 0, flow->capacity_q32);
 }
 
 /* The kernel asks when it counts a loss; the law answers in ccpd_control. */

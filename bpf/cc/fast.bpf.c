@@ -46,6 +46,7 @@ void BPF_PROG(fast_open, struct sock *sk)
 	struct flow *flow = inet_csk_ca(sk);
 
 	host_open(sk, &flow->path);
+	flow->fast = (struct fast){};
 	flow->fast.window_q32 = fx_max(fx_count(tcp_sk(sk)->snd_cwnd), 2 * FX_ONE);
 	fast_weigh(by, flow);
 }

@@ -96,6 +96,8 @@ struct path {
 	__u8 cut;           /* recovery has begun, and the law was not told yet */
 	__u8 known;         /* there was a sample at all */
 	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
+	__u8 since;         /* 1: something was delivered that was sent after the last cut */
+	__u8 left;          /* 1: this acknowledgement ended a recovery that had losses of its own */
 };
 
 /*
@@ -109,10 +111,25 @@ struct path {
 		loaded;                                       \
 	})
 
-/* Microseconds to seconds, as Clocked of Fix<32> has it. */
+/*
+ * Microseconds to seconds, as Clocked of Fix<32> has it: (us 2^32 + 500000) / 10^6,
+ * without the division. 2^32 / 10^6 is 4294 and a fraction; by the fraction's product
+ * the sum is the quotient or one less. A span of 2^32 us counts as one below it.
+ */
 static inline __s64 seconds(__u64 us)
 {
-	return (__s64)(((us << 32) + 500000) / 1000000);
+	__u64 span = us >> 32 ? 0xffffffff : us;
+	/* The fraction in units of 2^-32, rounded down; the product to the nearest. */
+	__u64 rest = (span * 4154504685ULL + (1ULL << 31)) >> 32;
+
+	rest += span * 967296 + 500000 - rest * 1000000 >= 1000000;
+	return (__s64)(span * 4294 + rest);
+}
+
+/* Seconds to whole microseconds, for spans below an hour. */
+static inline __u64 microseconds(__s64 q32)
+{
+	return ((__u64)q32 >> 12) * 1000000 >> 20;
 }
 
 static inline __u32 in_flight(const struct tcp_sock *tp)
@@ -130,20 +147,29 @@ static inline void host_open(struct sock *sk, struct path *path)
 	path->cut = 0;
 	path->known = 0;
 	path->open = 1;
+	path->since = 0;
+	path->left = 0;
 	if (habits.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	COUNT(opened, 1);
 }
 
-/* The kernel changes its state; true if its retransmission timer has expired. */
+/*
+ * The kernel changes its state; true if its retransmission timer has expired. What
+ * was sent during a recovery and lost has it begin another as soon as that ends: for
+ * those losses the law was told already.
+ */
 static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 {
+	if (path->state >= TCP_CA_RECOVERY && state < TCP_CA_RECOVERY)
+		path->left = tcp_sk(sk)->lost_out > 0;
 	if (state == TCP_CA_RECOVERY && path->state != TCP_CA_RECOVERY)
-		path->cut = 1;
+		path->cut = !path->left;
 	path->state = state;
 	if (state != TCP_CA_LOSS || !path->open)
 		return 0;
 	path->cut = 0;
+	path->since = 0;
 	path->event = tcp_sk(sk)->delivered;
 	/* After a timeout the average starts over; the base stays. */
 	path->rtt_q32 = 0;
@@ -151,16 +177,25 @@ static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 	return 1;
 }
 
-/* Whether this acknowledgement tells of a congestion event. */
+/*
+ * Whether this acknowledgement tells of a congestion event. That something sent
+ * after the last one was lost too the kernel does not say. But the first delivery of
+ * such a thing has it give up all that was sent before it and is still missing
+ * (RACK, RFC 8985, section 6.2): what is lost from the next one on was sent since.
+ */
 static inline int host_cut(struct path *path, const struct tcp_sock *tp,
 			   const struct rate_sample *rs)
 {
-	int again = path->state >= TCP_CA_RECOVERY && rs->losses > 0 && rs->prior_mstamp &&
+	int since = path->state >= TCP_CA_RECOVERY && rs->prior_mstamp &&
 		    (__s32)(rs->prior_delivered - path->event) >= 0;
+	int again = since && path->since && rs->losses > 0;
 
+	path->left = 0;
+	path->since |= (__u8)since;
 	if (!path->cut && !again)
 		return 0;
 	path->cut = 0;
+	path->since = 0;
 	path->event = tp->delivered;
 	COUNT(cuts, 1);
 	return 1;

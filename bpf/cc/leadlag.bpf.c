@@ -5,13 +5,14 @@
  * bpf/cc/host.h.
  *
  *   penstock linux attach leadlag --set law.taubar='200 ms'
+ *   penstock linux attach leadlag --set law.signal=delay --set law.form=linearised
  *   penstock linux detach leadlag
  *
- * A connection whose other end does not speak ECN gets CUBIC instead: without marks
- * nothing but losses would hold this law back.
- *
- * It goes by marks of a queue that tells a price (bpf/tc/price.bpf.c, or `price`
- * on an emulated link). Both ends must have it: bpf/cc/echo.h.
+ * By marks it goes by a queue that tells a price (bpf/tc/price.bpf.c, or `price`
+ * on an emulated link), and both ends must have it: bpf/cc/echo.h. A connection
+ * whose other end does not speak ECN gets CUBIC instead: without marks nothing but
+ * losses would hold this law back. By delay it needs nobody: it leaves ECN to the
+ * kernel, whose echo is the classic one then.
  *
  * The period goes by between acknowledgements: those that have gone by are made
  * up for when the next one comes, with what was known before it. Nothing else
@@ -28,6 +29,8 @@
 
 struct law {
 	struct leadlag_params leadlag;
+	__u64 delay;      /* 1: by delay, 0: by marks */
+	__u64 linearised; /* 1: without exponentials */
 	__u64 period_us;
 	__u64 marks;                     /* packets in the register */
 	__s64 price_q32[MOST_MARKS + 1]; /* s, by how many of them were marked */
@@ -54,10 +57,11 @@ _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 SEC("struct_ops")
 void BPF_PROG(leadlag_open, struct sock *sk)
 {
+	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 
 	/* A new controller is not opened here: the kernel has opened it already. */
-	if (!(tcp_sk(sk)->ecn_flags & TCP_ECN_OK) &&
+	if (!by->delay && !(tcp_sk(sk)->ecn_flags & TCP_ECN_OK) &&
 	    !bpf_setsockopt(sk, IPPROTO_TCP, TCP_CONGESTION, (void *)otherwise, sizeof(otherwise)))
 		return;
 	host_open(sk, &flow->path);
@@ -78,12 +82,21 @@ void BPF_PROG(leadlag_close, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(leadlag_event, struct sock *sk, int event)
 {
+	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 
+	if (by->delay)
+		return;
 	if (event == CA_EVENT_ECN_IS_CE)
 		echo_hear(sk, &flow->echo, 1);
 	else if (event == CA_EVENT_ECN_NO_CE)
 		echo_hear(sk, &flow->echo, 0);
+}
+
+/* Over what a window is spread: by delay the latest round trip, by marks the smallest. */
+static inline __s64 leadlag_spread(const struct law *by, const struct path *path)
+{
+	return by->delay ? path->rtt_q32 : path->base_rtt_q32;
 }
 
 SEC("struct_ops")
@@ -91,30 +104,66 @@ void BPF_PROG(leadlag_state, struct sock *sk, __u8 state)
 {
 	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
+	__s64 rtt_q32 = flow->path.rtt_q32;
 
 	if (host_state(sk, &flow->path, state)) {
+		/* The latest round trip is no average, which would start over. */
+		flow->path.rtt_q32 = rtt_q32;
 		leadlag_cut(&by->leadlag, &flow->leadlag);
-		host_allow(sk, flow->leadlag.window_q32, flow->path.base_rtt_q32);
+		host_allow(sk, flow->leadlag.window_q32, leadlag_spread(by, &flow->path));
 	}
 }
 
 /* See MarkRegister of crates/law/src/estimate/marks.rs: the marked ones last. */
-static inline __u32 leadlag_register(const struct law *by, struct flow *flow, __u32 packets,
-				     __u32 marked)
+static inline void leadlag_register(const struct law *by, struct flow *flow, __u32 packets,
+				    __u32 marked)
 {
 	__u64 kept = ~0ULL >> (64 - by->marks);
 	__u64 ones = marked >= 64 ? ~0ULL : (1ULL << marked) - 1;
 	__u64 before = packets >= 64 ? 0 : flow->marks << packets;
 
 	flow->marks = (before | ones) & kept;
-	return (__u32)__builtin_popcountll(flow->marks);
 }
 
-static inline __s64 leadlag_price(const struct law *by, __u32 marks)
+static inline __s64 leadlag_price(const struct law *by, const struct flow *flow)
 {
+	__u32 marks = (__u32)__builtin_popcountll(flow->marks);
+
 	/* The compiler knows how many bits there are at most; the verifier wants to see it. */
 	asm volatile("" : "+r"(marks));
 	return by->price_q32[marks <= MOST_MARKS ? marks : MOST_MARKS];
+}
+
+/* The period went by, under what was known then. */
+static inline void leadlag_period(const struct law *by, struct leadlag *s, const struct path *path,
+				  __s64 price_q32)
+{
+	const struct leadlag_params *p = &by->leadlag;
+	__s64 base_q32 = path->base_rtt_q32;
+
+	if (by->delay && by->linearised)
+		leadlag_tick_linearised_delay(p, s, base_q32, path->rtt_q32);
+	else if (by->delay)
+		leadlag_tick_delay(p, s, base_q32, path->rtt_q32);
+	else if (by->linearised)
+		leadlag_tick_linearised(p, s, price_q32, base_q32);
+	else
+		leadlag_tick(p, s, price_q32, base_q32);
+}
+
+/* The periods that have gone by since the acknowledgement before. */
+static inline void leadlag_catch_up(const struct law *by, struct flow *flow, __u64 now_us)
+{
+	struct leadlag law_now = flow->leadlag;
+	__s64 price_q32 = by->delay ? 0 : leadlag_price(by, flow);
+
+	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= by->period_us; i++) {
+		flow->tick_us += by->period_us;
+		leadlag_period(by, &law_now, &flow->path, price_q32);
+	}
+	if (now_us - flow->tick_us >= by->period_us)
+		flow->tick_us = now_us;
+	flow->leadlag = law_now;
 }
 
 SEC("struct_ops")
@@ -124,36 +173,32 @@ void BPF_PROG(leadlag_control, struct sock *sk, __u32 ack, int flag, const struc
 	struct flow *flow = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct path *path = &flow->path;
-	__u32 packets = rs->acked_sacked, marked;
-	struct leadlag law_now = flow->leadlag;
+	__u32 packets = rs->acked_sacked, marked = 0;
 	__u64 now_us = tp->tcp_mstamp;
-	__s64 rtt_q32, price_q32;
+	__s64 rtt_q32, price_q32 = 0;
 
 	if (!path->open)
 		return;
 	if (!path->known)
 		flow->tick_us = now_us;
-	price_q32 = leadlag_price(by, (__u32)__builtin_popcountll(flow->marks));
-	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= by->period_us; i++) {
-		flow->tick_us += by->period_us;
-		leadlag_tick(&by->leadlag, &law_now, price_q32, path->base_rtt_q32);
-	}
 	if (now_us - flow->tick_us >= by->period_us)
-		flow->tick_us = now_us;
+		leadlag_catch_up(by, flow, now_us);
 	if (host_cut(path, tp, rs))
-		leadlag_cut(&by->leadlag, &law_now);
+		leadlag_cut(&by->leadlag, &flow->leadlag);
 	if (host_sample(path, rs, &rtt_q32))
 		path->rtt_q32 = rtt_q32;
-	marked = echo_count(tp, &flow->echo, packets);
-	if (packets)
-		price_q32 = leadlag_price(by, leadlag_register(by, flow, packets, marked));
-	if (marked)
-		COUNT(marked, marked);
-	if (packets && host_settled(path, rs, law_now.window_q32))
-		leadlag_ack(&by->leadlag, &law_now, packets);
-	flow->leadlag = law_now;
-	host_allow(sk, law_now.window_q32, path->base_rtt_q32);
-	host_trace(sk, path, rs, law_now.window_q32, marked, price_q32);
+	if (!by->delay) {
+		marked = echo_count(tp, &flow->echo, packets);
+		leadlag_register(by, flow, packets, marked);
+		if (marked)
+			COUNT(marked, marked);
+		if (habits.traced)
+			price_q32 = leadlag_price(by, flow);
+	}
+	if (packets && host_settled(path, rs, flow->leadlag.window_q32))
+		leadlag_ack(&by->leadlag, &flow->leadlag, packets);
+	host_allow(sk, flow->leadlag.window_q32, leadlag_spread(by, path));
+	host_trace(sk, path, rs, flow->leadlag.window_q32, marked, price_q32);
 }
 
 /* The kernel asks when it counts a loss; the law answers in leadlag_control. */

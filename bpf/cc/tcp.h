@@ -46,8 +46,9 @@ struct tcp_sock {
 	__u32 rcv_nxt;
 	__u32 snd_nxt;
 	__u32 snd_una;
-	__u32 total_retrans; /* segments sent again */
-	__u64 tcp_mstamp;    /* us */
+	__u32 total_retrans;   /* segments sent again */
+	__u64 tcp_clock_cache; /* when this acknowledgement came [ns] */
+	__u64 tcp_mstamp;      /* the same [us] */
 	__u8 ecn_flags;
 };
 

@@ -13,8 +13,10 @@
 #define EDGE_ARRIVAL early_marking_arrival
 #define EDGE_COLOURED early_marking_coloured
 /* The coin has 32 bits, the probability 62; rounded as the law in Rust says it. */
-#define EDGE_GREEN(state, coin) \
-	((state)->conforms && !lands(coin, ((state)->probability_q62 + (1LL << 29)) >> 30))
+#define EDGE_COLOUR(state, coin)                                                           \
+	((state)->conforms && !lands(coin, ((state)->probability_q62 + (1LL << 29)) >> 30) \
+		 ? COLOUR_GREEN                                                            \
+		 : COLOUR_RED)
 #include "tc/edge.h"
 
 SEC("tcx/egress")

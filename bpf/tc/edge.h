@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Conditioners on a device: each packet gets the codepoint of its colour, AF11 in
- * profile and AF13 out of it (RFC 2597, section 6), and keeps its ECN field.
+ * profile, AF12 within the excess that is agreed, AF13 beyond (RFC 2597, section
+ * 6), and keeps its ECN field.
  *
  * A super-packet goes through the law segment by segment, and travels under one
- * colour. What it was granted and has not got, or has got beyond that, counts
- * for the next one: over time as many packets are in profile as were granted.
+ * colour: the one that most packets are owed. What each colour was granted and has
+ * not got, or has got beyond that, counts for the next super-packet: over time as
+ * many packets have a colour as were granted it.
  *
  * Who includes this has named EDGE_PARAMS and EDGE_STATE, the structures of its
- * twin in bpf/law, EDGE_ARRIVAL, EDGE_COLOURED and EDGE_GREEN.
+ * twin in bpf/law, EDGE_ARRIVAL, EDGE_COLOURED and EDGE_COLOUR.
  */
 #ifndef PENSTOCK_TC_EDGE_H
 #define PENSTOCK_TC_EDGE_H
@@ -17,12 +19,15 @@
 
 struct edge {
 	__u32 green; /* DSCP */
+	__u32 yellow;
 	__u32 red;
 };
 
 struct edge_state {
 	EDGE_STATE of;
-	__s64 granted; /* packets, over what went in profile */
+	/* Packets granted over those that went; of red it is what makes the sum zero. */
+	__s64 owed_green;
+	__s64 owed_yellow;
 };
 
 #define LAW_PARAMS EDGE_PARAMS
@@ -35,26 +40,57 @@ struct edge_state {
 
 struct segments {
 	__s64 now_q32;
-	__s64 granted; /* so many of them */
-	__u32 bytes;   /* of each */
-	__u32 coin;    /* where a test tells it */
+	__s64 green; /* so many of them */
+	__s64 yellow;
+	__u32 bytes; /* of each */
+	__u32 coin;  /* where a test tells it */
 };
+
+/*
+ * A segment goes through the law; its colour. A global function, which the
+ * verifier checks once, instead of in every turn of the loop that it tries.
+ */
+FX_GLOBAL int colour_of(__u32 bytes, __s64 now_q32, __u32 coin)
+{
+	struct state *s = state_of();
+	__u32 colour;
+
+	/* The verifier wants every argument given, also where a law tosses no coin. */
+	asm volatile("" : : "r"(coin));
+	if (!s)
+		return COLOUR_RED;
+	EDGE_ARRIVAL(&s->params, &s->law.of, bytes, now_q32);
+	colour = (__u32)(EDGE_COLOUR(&s->law.of, coin));
+	EDGE_COLOURED(&s->law.of, bytes, colour);
+	return (int)colour;
+}
 
 /* A loop of the kernel's, since the verifier would follow each turn of one of C. */
 static long ask(__u32 at, void *context)
 {
 	struct segments *segments = context;
-	struct state *s = state_of();
 	__u32 coin = place.told ? segments->coin : bpf_get_prandom_u32();
-	bool green;
+	int colour = colour_of(segments->bytes, segments->now_q32, coin);
 
-	if (!s)
-		return 1;
-	EDGE_ARRIVAL(&s->params, &s->law.of, segments->bytes, segments->now_q32);
-	green = EDGE_GREEN(&s->law.of, coin);
-	EDGE_COLOURED(&s->law.of, segments->bytes, green ? COLOUR_GREEN : COLOUR_RED);
-	segments->granted += green;
+	segments->green += colour == COLOUR_GREEN;
+	segments->yellow += colour == COLOUR_YELLOW;
 	return 0;
+}
+
+/* The colour that all of so many segments travel under. */
+static __always_inline __u32 colour_of_all(struct edge_state *s, const struct segments *segments,
+					   __s64 count)
+{
+	__s64 green = s->owed_green + segments->green;
+	__s64 yellow = s->owed_yellow + segments->yellow;
+	__s64 red = count - green - yellow;
+	__u32 colour = green >= yellow && green >= red ? COLOUR_GREEN
+		       : yellow >= red                 ? COLOUR_YELLOW
+						       : COLOUR_RED;
+
+	s->owed_green = green - (colour == COLOUR_GREEN ? count : 0);
+	s->owed_yellow = yellow - (colour == COLOUR_YELLOW ? count : 0);
+	return colour;
 }
 
 /* TOS or traffic class with another DSCP; whether the kernel let us. */
@@ -83,8 +119,7 @@ static __always_inline int condition(struct __sk_buff *skb)
 	struct packet packet = packet_of(skb);
 	struct segments segments = {};
 	struct state *s = state_of();
-	__u32 count;
-	bool green;
+	__u32 count, colour, dscp;
 	__u64 now;
 
 	book_seen(&packet);
@@ -102,17 +137,21 @@ static __always_inline int condition(struct __sk_buff *skb)
 	segments.bytes = packet.bytes / (count ?: 1);
 	segments.coin = place.told ? coin_of(skb) : 0;
 	bpf_loop(count, ask, &segments, 0);
-	green = segments.granted == count;
-	if (count > 1) {
-		__s64 granted = s->law.granted + segments.granted;
-
-		green = 2 * granted >= count;
-		s->law.granted = green ? granted - count : granted;
-	}
+	if (count > 1)
+		colour = colour_of_all(&s->law, &segments, count);
+	else
+		colour = segments.green    ? COLOUR_GREEN
+			 : segments.yellow ? COLOUR_YELLOW
+					   : COLOUR_RED;
+	dscp = colour == COLOUR_GREEN    ? s->place.green
+	       : colour == COLOUR_YELLOW ? s->place.yellow
+					 : s->place.red;
 	give_back(s);
-	if (!write_dscp(skb, &packet, green ? s->place.green : s->place.red))
+	if (!write_dscp(skb, &packet, dscp))
 		return end(&packet, FATE_UNWRITABLE);
-	return end(&packet, green ? FATE_PASSED : FATE_MARKED);
+	return end(&packet, colour == COLOUR_GREEN    ? FATE_PASSED
+			    : colour == COLOUR_YELLOW ? FATE_YELLOW
+						      : FATE_MARKED);
 }
 
 #endif

@@ -27,11 +27,13 @@ const volatile struct {
 /* What can become of a packet. Each wire packet seen is booked under one. */
 enum fate {
 	FATE_PASSED,          /* goes on as it came */
-	FATE_MARKED,          /* CE or a DSCP was written here */
+	FATE_MARKED,          /* CE or the DSCP of red was written here */
+	FATE_YELLOW,          /* the DSCP of yellow was */
 	FATE_MARKED_BEFORE,   /* chosen, but it had come with CE: goes on */
 	FATE_NOT_IP,          /* counted as load; cannot be marked, goes on */
 	FATE_UNWRITABLE,      /* chosen, but the kernel let nobody write: goes on */
 	FATE_CONTENDED,       /* the law was busy for too long: goes on unjudged */
+	FATE_PASSED_NOT_ECT,  /* chosen for a mark, cannot carry one: goes on, as told */
 	FATE_DROPPED_NOT_ECT, /* chosen for a mark, cannot carry one: dropped */
 	FATE_DROPPED,         /* dropped by a law that drops */
 	FATE_DROPPED_FULL,    /* did not fit a virtual queue */
@@ -180,15 +182,19 @@ static __always_inline int end(const struct packet *packet, enum fate fate)
 	return fate >= FATE_DROPPED_NOT_ECT ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 
-/* CE is written on a packet that can carry it, another is dropped (RFC 3168, sections 5 and 7). */
-static __always_inline int mark(struct __sk_buff *skb, const struct packet *packet)
+/*
+ * CE is written on a packet that can carry it, another is dropped (RFC 3168,
+ * sections 5 and 7) unless its fate is told to be another.
+ */
+static __always_inline int mark(struct __sk_buff *skb, const struct packet *packet,
+				enum fate not_ect)
 {
 	if (packet->kind == NOT_IP)
 		return end(packet, FATE_NOT_IP);
 	if ((packet->tos & ECN_MASK) == ECN_CE)
 		return end(packet, FATE_MARKED_BEFORE);
 	if ((packet->tos & ECN_MASK) == ECN_NOT_ECT)
-		return end(packet, FATE_DROPPED_NOT_ECT);
+		return end(packet, not_ect);
 	/* A header that a capture shares, say, has to become our own first. */
 	if (bpf_skb_ecn_set_ce(skb) || (!bpf_skb_pull_data(skb, 0) && bpf_skb_ecn_set_ce(skb)))
 		return end(packet, FATE_MARKED);

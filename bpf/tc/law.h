@@ -56,7 +56,13 @@ static __always_inline struct state *state_of(void)
 
 static __always_inline bool take(struct state *s)
 {
+#ifdef PENSTOCK_WITHOUT_LOCK
+	/* So that a test sees what the lock is for. */
+	(void)s;
+	return true;
+#else
 	return !__sync_val_compare_and_swap(&s->busy, 0, 1);
+#endif
 }
 
 static __always_inline void give_back(struct state *s)

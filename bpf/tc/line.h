@@ -7,11 +7,18 @@
 
 #include "tc/host.h"
 
+/* What becomes of a packet that the law chooses. */
+enum chosen {
+	CHOSEN_DROP,
+	CHOSEN_MARK,         /* it gets CE where it can carry it, and is dropped where it cannot */
+	CHOSEN_MARK_OR_PASS, /* the same, but what cannot carry it goes on */
+};
+
 struct line {
 	__s64 capacity_q32; /* mean packets/s */
 	__u64 period_ns;    /* of the law; zero where it has none */
 	__u32 mean_packet;  /* bytes, with link-layer header */
-	__u32 marks;        /* what is chosen gets CE where it can; otherwise it is dropped */
+	__u32 chosen;       /* enum chosen */
 };
 
 /* Bytes in units of the mean packet, rounded down. */
@@ -33,7 +40,10 @@ static __always_inline int judged(struct __sk_buff *skb, const struct packet *pa
 		return end(packet, FATE_NOT_IP);
 	if (!chosen)
 		return end(packet, FATE_PASSED);
-	return line->marks ? mark(skb, packet) : end(packet, FATE_DROPPED);
+	if (line->chosen == CHOSEN_DROP)
+		return end(packet, FATE_DROPPED);
+	return mark(skb, packet,
+		    line->chosen == CHOSEN_MARK ? FATE_DROPPED_NOT_ECT : FATE_PASSED_NOT_ECT);
 }
 
 #endif

@@ -12,7 +12,7 @@
 #define EDGE_STATE struct token_bucket
 #define EDGE_ARRIVAL token_bucket_arrival
 #define EDGE_COLOURED token_bucket_coloured
-#define EDGE_GREEN(state, coin) ((void)(coin), (state)->colour == COLOUR_GREEN)
+#define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
 #include "tc/edge.h"
 
 SEC("tcx/egress")

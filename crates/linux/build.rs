@@ -8,6 +8,7 @@ use std::{env, fs};
 
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-Wno-unused-parameter"];
 const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
+const WITHOUT_LOCK: &str = "PENSTOCK_WITHOUT_LOCK";
 
 fn main() {
     let bpf = Path::new("../../bpf");
@@ -20,6 +21,7 @@ fn main() {
     let mut objects = vec![
         (bpf.join("replay.bpf.c"), None, "replay".to_owned()),
         (bpf.join("replay.bpf.c"), Some(SLIP), "replay_slip".to_owned()),
+        (bpf.join("tc/token_bucket.bpf.c"), Some(WITHOUT_LOCK), "tc_token_bucket_without_lock".to_owned()),
     ];
     for room in ["cc", "tc"] {
         for source in programs(&bpf.join(room)) {

@@ -62,6 +62,9 @@ pub(crate) struct Run {
     /// Add packets.pcapng to the record, with the packets at one end of every flow; not for sweeps
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
+    /// What sends the flows of TCP with `--world linux`; not for sweeps
+    #[arg(long, value_enum, default_value = "own")]
+    pub(crate) generator: Generator,
 }
 
 #[derive(Debug, Args)]
@@ -71,6 +74,16 @@ pub(crate) struct Sweep {
     /// Run every N-th cell only, from the I-th: a sweep on N machines has I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
+}
+
+/// What sends flows of TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Generator {
+    /// Sockets of this process
+    #[default]
+    Own,
+    /// A client and a server of iperf3 for each flow, which have no size and no pauses
+    Iperf3,
 }
 
 /// Where packets are seen.
@@ -499,7 +512,7 @@ pub(crate) struct Attach {
     #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
     pub(crate) direction: Option<DirectionName>,
     /// Set a parameter, as in `--set law.alpha="50 packets"`; of a law at a device `aqm.KEY`, `conditioner.KEY`, `link.rate`, `link.packet`,
-    /// `link.buffer`, `classes.tcp.KEY` and `classes.other.KEY`
+    /// `link.buffer`, `not_ect`, `classes.tcp.KEY` and `classes.other.KEY`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

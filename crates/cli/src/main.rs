@@ -64,8 +64,13 @@ fn main() -> ExitCode {
 
 fn command(command: &Command) -> Result<Done, Failure> {
     match command {
-        Command::Run(arguments) => run::run(&arguments.scenarios, arguments.pcap, None),
-        Command::Sweep(arguments) => run::run(&arguments.scenarios, None, arguments.shard),
+        Command::Run(arguments) => {
+            let own = run::Own { pcap: arguments.pcap, generator: arguments.generator, shard: None };
+            run::run(&arguments.scenarios, own)
+        }
+        Command::Sweep(arguments) => {
+            run::run(&arguments.scenarios, run::Own { shard: arguments.shard, ..run::Own::default() })
+        }
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
         Command::Compare(arguments) => compare::compare(arguments),

@@ -10,7 +10,7 @@ use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde_json::Value;
 
-use crate::arguments::{CaptureEnd, Scenarios, Shard, WorldName};
+use crate::arguments::{CaptureEnd, Generator, Scenarios, Shard, WorldName};
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
@@ -32,12 +32,21 @@ pub(crate) struct Batch {
     pub(crate) swept: bool,
 }
 
-/// Runs either command: `pcap` comes from one, `shard` from the other.
-pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option<Shard>) -> Result<Done, Failure> {
-    let world = scenario::world(arguments.world)?;
+/// What only one of the two commands has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Own {
+    pub(crate) pcap: Option<CaptureEnd>,
+    pub(crate) generator: Generator,
+    pub(crate) shard: Option<Shard>,
+}
+
+/// Runs either command.
+pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
+    let Own { pcap, generator, shard } = own;
+    let world = scenario::world_with(arguments.world, generator)?;
     let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
-    refuse(&batches, arguments, pcap, shard)?;
+    refuse(&batches, arguments, own)?;
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     // What there is of each sweep; a single run has nothing.
@@ -104,12 +113,7 @@ pub(crate) fn run(arguments: &Scenarios, pcap: Option<CaptureEnd>, shard: Option
 }
 
 /// Says of options that do not go together what would.
-fn refuse(
-    batches: &[Batch],
-    arguments: &Scenarios,
-    pcap: Option<CaptureEnd>,
-    shard: Option<Shard>,
-) -> Result<(), Failure> {
+fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard }: Own) -> Result<(), Failure> {
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
         return Err(Failure::Machine(format!(
@@ -122,6 +126,12 @@ fn refuse(
             return Err(Failure::Input(format!(
                 "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `penstock check {file}` prints its \
                  first cell as a file, and --set KEY=VALUE settles a swept key",
+                batch.cells.len()
+            )));
+        }
+        if batch.swept && generator != Generator::Own {
+            return Err(Failure::Input(format!(
+                "--generator: {file} is a sweep of {} cells, whose traffic is the own one; --set KEY=VALUE settles a swept key",
                 batch.cells.len()
             )));
         }

@@ -11,7 +11,7 @@ use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::record::read_header;
 use penstock_scenario::world::World;
 
-use crate::arguments::{Changes, WorldName};
+use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::Failure;
 use crate::terminal;
 
@@ -113,6 +113,22 @@ pub(crate) fn stem(path: &Path) -> String {
     if stem.is_empty() { "scenario".into() } else { stem }
 }
 
+/// The world of that name, and the traffic asked for there.
+pub(crate) fn world_with(name: WorldName, generator: Generator) -> Result<Box<dyn World + Sync>, Failure> {
+    match (name, generator) {
+        (_, Generator::Own) => world(name),
+        #[cfg(target_os = "linux")]
+        (WorldName::Linux, Generator::Iperf3) => {
+            Ok(Box::new(penstock_linux::run::Linux { generator: penstock_linux::run::Generator::Iperf3 }))
+        }
+        #[cfg(not(target_os = "linux"))]
+        (WorldName::Linux, Generator::Iperf3) => world(name),
+        (WorldName::Packets | WorldName::Fluid, Generator::Iperf3) => {
+            Err(Failure::Input("--generator: iperf3 sends real packets; add --world linux".into()))
+        }
+    }
+}
+
 /// The world of that name.
 #[cfg_attr(target_os = "linux", expect(clippy::unnecessary_wraps, reason = "elsewhere there is a world less"))]
 pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
@@ -120,7 +136,7 @@ pub(crate) fn world(name: WorldName) -> Result<Box<dyn World + Sync>, Failure> {
         WorldName::Packets => Ok(Box::new(Packets)),
         WorldName::Fluid => Ok(Box::new(Fluid::default())),
         #[cfg(target_os = "linux")]
-        WorldName::Linux => Ok(Box::new(penstock_linux::run::Linux)),
+        WorldName::Linux => Ok(Box::new(penstock_linux::run::Linux::default())),
         #[cfg(not(target_os = "linux"))]
         WorldName::Linux => Err(Failure::Machine("this is not Linux: run it on a Linux machine".into())),
     }

@@ -129,6 +129,7 @@ fn what_a_world_cannot_carry_is_refused_with_its_own_status() {
         (&["--set", "flows.ftp.cc={ law = \"cbr\", rate = \"1 Mbit/s\", spacing_jitter = 0.1 }"], "spaced at random"),
         (&["--set", "flows.ftp.size={ pareto = { mean = \"1 MB\", shape = 1.5 } }"], "sizes that are drawn"),
         (&["--set", "flows.ftp.cc={ law = \"cubic\" }"], "cubic"),
+        (&["--set", "flows.ftp.cc={ law = \"bbr\" }"], "bbr"),
         (&["--set", "links.bottleneck.rate=[[\"0 s\", \"1 Mbit/s\"], [\"1 s\", \"2 Mbit/s\"]]"], "a rate that changes"),
         (
             &["--set", "links.bottleneck.loss=0.01", "--set", "links.bottleneck.loss_spacing=even"],
@@ -141,6 +142,10 @@ fn what_a_world_cannot_carry_is_refused_with_its_own_status() {
         assert!(ended.err.contains(says) && ended.err.contains("fluid"), "{more:?}: {}", ended.err);
         assert_eq!(names(&bench.path(".")), ["small.toml"], "{more:?}");
     }
+    // A law of the kernel's alone.
+    let ended = bench.run(&["run", "small.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--out", "a/b"]);
+    assert!(ended.status == 3 && ended.err.contains("bbr"), "{}", ended.err);
+    assert_eq!(names(&bench.path(".")), ["small.toml"]);
     assert_eq!(fluid(&[]).status, 0, "the same without any of it");
     assert_eq!(names(&bench.path(".")), ["a", "small.toml"]);
     for (law, status) in [("{ law = \"cubic\" }", 3), ("{ law = \"fast\" }", 2)] {

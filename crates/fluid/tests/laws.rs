@@ -55,6 +55,31 @@ fn fast_shares_by_alpha_whatever_the_round_trip() {
     assert!(off(a.classes[0].rate_packets_per_s / a.classes[1].rate_packets_per_s, 2.5) < 1e-9);
 }
 
+/// A start that multiplies is over at the rest, whose queueing delay of 1.2 ms is above its threshold: the same rest, the same
+/// loop, the same margins. Its threshold is the nearest kink: 1.2 ms are 0.2 of 1 ms above it, and 1.4 of 500 us.
+#[test]
+fn a_start_that_multiplies_leaves_the_rest_as_it_is() {
+    let of = |set: &[(&str, f64)]| {
+        analysis(&dumbbell(1e9, 1500, &aqm("droptail", &[]), vec![group(1, 0.18, cc("fast", set))]))
+    };
+    let plain = of(&[]);
+    for (set, kink) in [(&[("start_growth", 2.0)][..], 1.4), (&[("start_growth", 1.25), ("start_qdelay", 1e-3)], 0.2)] {
+        let with = of(set);
+        let (a, b) = (&with.classes[0], &plain.classes[0]);
+        assert!(off(a.nearest_kink.unwrap(), kink) < 1e-6 && b.nearest_kink > Some(1000.0), "{a:?} {b:?}");
+        assert!(off(a.window_packets, b.window_packets) < 1e-9 && off(a.rtt_s, b.rtt_s) < 1e-9, "{a:?} {b:?}");
+        assert!(off(with.bottleneck().queue_packets, 100.0) < 1e-9, "{:?}", with.bottleneck());
+        assert_eq!((with.verdict, with.readings.len()), (plain.verdict, plain.readings.len()));
+        for (a, b) in with.readings.iter().zip(&plain.readings) {
+            let (x, y) = (a.margins.gain_margin.unwrap(), b.margins.gain_margin.unwrap());
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+            // Roots of a law that acts once a round come in rows of one real part.
+            let (x, y) = (a.roots[0].re_per_s, b.roots[0].re_per_s);
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+        }
+    }
+}
+
 /// One class of FAST on a link of 12,500 packets/s a flow, 100 ms.
 fn fast_alone(gamma: f64, clocking: Clocking) -> Analysis {
     let fast = cc("fast", &[("alpha", 50.0), ("gamma", gamma)]);

@@ -215,6 +215,9 @@ pub struct Needs {
     /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
     /// decides on arrival.
     pub arrivals_first: bool,
+    /// Whether the line counts as idle from when the last packet began its transmission, not from its end; only where the law
+    /// decides on arrival.
+    pub idle_from_start: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
     /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
@@ -232,6 +235,7 @@ impl Needs {
         overrules_marks: false,
         bytes: false,
         arrivals_first: false,
+        idle_from_start: false,
         serve: Serve::Scheduler,
         colours: false,
         classes: false,

@@ -364,7 +364,9 @@ impl Port {
     fn idle(&self, now: Time) -> u32 {
         // An arrival that was refused has been told of the idle time before it; it is not told again.
         let since = self.free.max(self.last_arrival);
-        self.curve.fits(since, now, self.mean_service, self.packet)
+        let fitted = self.curve.fits(since, now, self.mean_service, self.packet);
+        let ended = self.free <= now && self.free > self.last_arrival;
+        fitted.saturating_add(u32::from(self.needs.idle_from_start && ended))
     }
 
     /// Lets go of what started by `now`.
@@ -559,6 +561,29 @@ mod tests {
             let average = port.observables().iter().find(|(name, ..)| *name == "average").map(|o| o.2);
             assert_eq!(average, Some(found), "{first} {at}");
             assert_eq!(port.waiting(Time(at)), 1, "the queue itself does not depend on it");
+        }
+    }
+
+    /// Four packets at once leave an average above zero and a line that is idle from 4 ms on. Each mean packet that fits
+    /// into the idle time halves it, as the next packet does; where idle time begins with the last transmission, one more.
+    #[test]
+    fn idle_time_begins_with_the_end_or_the_start_of_the_last_transmission() {
+        for (from_start, at, left) in
+            [(0.0, 9 * MS / 2, 0.5), (1.0, 9 * MS / 2, 0.25), (0.0, 11 * MS / 2, 0.25), (1.0, 11 * MS / 2, 0.125)]
+        {
+            let settings = [("weight", 0.5), ("bytes", 0.0), ("idle_from_start", from_start)];
+            let mut port = port("red", &settings, 8_000_000, u64::MAX, u64::MAX);
+            let average = |port: &mut Port| port.observables().iter().find(|o| o.0 == "average").map(|o| o.2).unwrap();
+            for _ in 0..4 {
+                port.offer(Time(0), 1000, false, || 1.0);
+            }
+            let before = average(&mut port);
+            port.offer(Time(at), 1000, false, || 1.0);
+            let after = average(&mut port);
+            assert!((after / before - left).abs() < 1e-9, "{from_start} {at}: {after} of {before}");
+            // The one that arrives while that one is sent finds no idle time.
+            port.offer(Time(at + MS / 2), 1000, false, || 1.0);
+            assert!((average(&mut port) / after - 0.5).abs() < 1e-9);
         }
     }
 

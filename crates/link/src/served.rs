@@ -569,7 +569,9 @@ impl<P: Copy> Served<P> {
         }
         let ear = &self.ears[instance];
         let free = if self.by_class { self.free } else { ear.free };
-        self.curve.fits(free.max(ear.last_arrival), now, self.mean_service, self.packet)
+        let fitted = self.curve.fits(free.max(ear.last_arrival), now, self.mean_service, self.packet);
+        let ended = free <= now && free > ear.last_arrival;
+        fitted.saturating_add(u32::from(self.needs.idle_from_start && ended))
     }
 }
 

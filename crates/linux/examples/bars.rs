@@ -1,7 +1,8 @@
 //! What the path is worth on this machine: `cargo run --release -p penstock-linux --example bars`, as root.
 //!
-//! Prints the figures of docs/linux.md: pings over an idle path, lateness at 200 Mbit/s and 1 Gbit/s, a transfer with losses
-//! and marks, and what one flow gets without a limit of rate, beside two ends joined by a veth.
+//! Prints the figures of docs/linux.md: how late the machine itself ends a sleep, pings over an idle path, lateness at 100 and
+//! 200 Mbit/s and 1 Gbit/s, a transfer with losses and marks, and what one flow gets without a limit of rate, beside two ends
+//! joined by a veth.
 
 #[path = "../tests/laboratory/mod.rs"]
 mod laboratory;
@@ -13,32 +14,60 @@ use std::time::Duration;
 
 use laboratory::{Laboratory, bulk, hard, line, quantile};
 use penstock_law::quantity::Time;
+use penstock_linux::clock::Clock;
 use penstock_linux::path::namespace::Namespace;
 
 fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("load of the machine: {load}");
-    for rate in ["100 Mbit/s", "1 Gbit/s"] {
-        ping(rate);
+    for span_us in [100, 10_000] {
+        oversleep(Duration::from_micros(span_us));
     }
-    for (rate, rtt) in [("200 Mbit/s", "40 ms"), ("1 Gbit/s", "40 ms")] {
+    for rate in ["100 Mbit/s", "1 Gbit/s"] {
+        for sleeps in [true, false] {
+            ping(rate, sleeps);
+        }
+    }
+    for (rate, rtt) in [("100 Mbit/s", "40 ms"), ("200 Mbit/s", "40 ms"), ("1 Gbit/s", "40 ms")] {
         lateness(rate, rtt);
     }
     transfer();
     without_limit();
 }
 
-fn ping(rate: &str) {
+fn oversleep(span: Duration) {
+    let late = std::thread::spawn(move || {
+        let priority = penstock_linux::machine::prefer_this_thread();
+        // As the path's thread has it.
+        nix::sys::prctl::set_timerslack(1).unwrap();
+        let clock = Clock::start();
+        let mut late: Vec<Time> = (0..500)
+            .map(|_| {
+                let start = clock.now();
+                std::thread::sleep(span);
+                clock.now().since(start + Time(span.as_nanos() as u64 * 1000))
+            })
+            .collect();
+        late.sort_unstable();
+        (late, priority)
+    });
+    let (late, priority) = late.join().unwrap();
+    let at = |share| quantile(&late, share).0 as f64 / 1e6;
+    println!("a sleep of {span:?} ends p50 {:.1} us, p99 {:.1} us late (first: {priority})", at(0.5), at(0.99));
+}
+
+fn ping(rate: &str, sleeps: bool) {
     let laboratory = Laboratory::new(&line(rate, "20 ms", ""), false);
     // A pinger that waits for others to sleep would measure itself.
     let priority = penstock_linux::machine::prefer_this_thread();
-    let rtts = laboratory.ping(1000, Duration::from_millis(1));
+    let rtts = laboratory.ping(500, Duration::from_millis(1), sleeps);
     let outcome = laboratory.end();
     let above = |share| (quantile(&rtts, share).0 as f64 - 20e9) / 1e6;
     println!(
-        "ping, {rate} x 20 ms idle: p50 {:.1} us and p99 {:.1} us above (pinger first: {priority}; path: {})",
+        "ping, {rate} x 20 ms idle: p50 {:.1} us and p99 {:.1} us above (pinger {}, first: {priority}; path: {})",
         above(0.5),
         above(0.99),
+        if sleeps { "sleeps" } else { "looks" },
         outcome.scheduling
     );
 }
@@ -66,7 +95,8 @@ fn lateness(rate: &str, rtt: &str) {
 }
 
 fn transfer() {
-    let laboratory = Laboratory::new(&hard(), true);
+    // A window of five packets, halved for good by every loss until it has grown again, takes its time.
+    let laboratory = Laboratory::new(&hard().replace("\"60 s\"", "\"600 s\""), true);
     let (sent, got, time) = laboratory.transfer(200 << 20, "cubic");
     let passed = laboratory.end().emulation.passed()[0];
     println!(

@@ -1,6 +1,7 @@
 //! Scenarios on this machine's own TCP, over the emulated path.
 
 mod datagrams;
+mod iperf3;
 mod laws;
 mod plan;
 mod receiver;
@@ -29,7 +30,20 @@ use sender::{Sender, Sent};
 
 /// The Linux world.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Linux;
+pub struct Linux {
+    /// What sends the flows of TCP.
+    pub generator: Generator,
+}
+
+/// What sends flows of TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Generator {
+    /// Sockets of this process.
+    #[default]
+    Own,
+    /// A client of iperf3 for each flow, and a server.
+    Iperf3,
+}
 
 /// What a run is measured by: what each part of it has seen.
 struct Measured {
@@ -47,6 +61,8 @@ struct Measured {
 static ONE: Mutex<()> = Mutex::new(());
 /// Until every thread is there.
 const HEAD_START: Duration = Duration::from_millis(100);
+/// Until every server listens.
+const HEAD_START_OF_PROGRAMS: Duration = Duration::from_secs(1);
 /// After the end, until everyone has noticed.
 const AFTER: Time = Time(300_000_000_000);
 const WATCH: Duration = Duration::from_millis(50);
@@ -71,13 +87,17 @@ impl World for Linux {
             return Err(refused(&"no captures here yet: run tcpdump in `penstock linux path FILE -- COMMAND`"));
         }
         let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let plan = Plan::of(scenario).map_err(|e| refused(&e))?;
-        let measured = run(scenario, plan, watcher)?;
+        let mut plan = Plan::of(scenario).map_err(|e| refused(&e))?;
+        if self.generator == Generator::Iperf3 {
+            iperf3::refusals(scenario).map_err(|e| refused(&e))?;
+            plan.findings.push(iperf3::FINDING.to_owned());
+        }
+        let measured = run(scenario, plan, self.generator, watcher)?;
         report::report(scenario, &measured)
     }
 }
 
-fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
     // Routes name them, so that they come first; they are gone when this returns, however it does.
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
     let laid = Laid::new(scenario, &plan.habits)?;
@@ -88,7 +108,10 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     edges.extend([scenario.warmup, scenario.duration]);
     edges.sort_unstable();
     edges.dedup();
-    let clock = Clock::start_in(HEAD_START);
+    let clock = Clock::start_in(match generator {
+        Generator::Own => HEAD_START,
+        Generator::Iperf3 => HEAD_START_OF_PROGRAMS,
+    });
     let end = scenario.duration;
     // It carries a little longer, so that the last readings find everything as it was.
     let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
@@ -98,6 +121,7 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     let sender = Sender {
         scenario,
         flows: &plan.flows,
+        generator,
         clock,
         edges: &edges,
         received: &received,
@@ -109,6 +133,7 @@ fn run(scenario: &Scenario, plan: Plan, watcher: &mut dyn Watcher) -> Result<Mea
     let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
             receivers.enter()?;
+            let _servers = (generator == Generator::Iperf3).then(|| iperf3::servers(&plan.flows)).transpose()?;
             receiver::receive(&listener, &received, &sent_all)
         });
         let sender = scope.spawn(|| {

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -136,6 +136,17 @@ pub(crate) fn spawn_bounded(command: &mut Command) -> io::Result<Child> {
     let child = command.spawn();
     drop(held);
     child
+}
+
+/// A copy of another process's descriptor.
+pub(crate) fn copy_of_descriptor(process: u32, descriptor: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: system calls on integers; what they give is a new descriptor that nobody else has, or an error.
+    unsafe {
+        let process = Errno::result(libc::syscall(libc::SYS_pidfd_open, process, 0))?;
+        let process = OwnedFd::from_raw_fd(process as RawFd);
+        let copy = Errno::result(libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), descriptor, 0))?;
+        Ok(OwnedFd::from_raw_fd(copy as RawFd))
+    }
 }
 
 /// From now on this process does not end by an interrupt from the terminal.

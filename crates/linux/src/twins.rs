@@ -80,8 +80,8 @@ pub const TWINS: &[Twin] = &[
     Twin {
         name: "fast",
         words: Words {
-            params: &["alpha_q32", "gamma_q32", "keep_q32"],
-            state: &["window_q32"],
+            params: &["alpha_q32", "gamma_q32", "keep_q32", "step_q32", "surge_q32", "qdelay_q32"],
+            state: &["window_q32", "before_q32", "fits_q32", "known_q32"],
             seen: &["base_rtt_q32", "rtt_q32"],
         },
         events: &["round", "cut", "timeout"],
@@ -275,14 +275,24 @@ fn words<const N: usize>(words: [i64; N]) -> [i64; MOST.state] {
 }
 
 fn fast(call: &Call) -> [i64; MOST.state] {
-    let [alpha, gamma, keep, ..] = call.params.map(Fix::<32>);
+    let [alpha, gamma, keep, step, surge, qdelay_s, ..] = call.params.map(Fix::<32>);
     let [base_rtt_s, rtt_s, ..] = call.seen.map(Fix);
-    let mut law: Fast<Fix<32>> = compiled(CONTROLLERS, "fast", &SENDER);
+    let entry = find(CONTROLLERS, "fast").expect("a law of the registry");
+    let mut values = Values::defaults(entry.parameters);
+    if surge != Fix(0) {
+        let growth = entry.parameters.iter().find(|p| p.name == "start_growth").expect("a parameter of this law");
+        values.set(growth, 2.0).expect("within its range");
+    }
+    let mut law: Fast<Fix<32>> = Fast::compile(&values, &SENDER).expect("defaults agree with each other");
     (law.alpha, law.gamma, law.keep) = (alpha, gamma, keep);
-    let mut state = fast::State { window: Fix(call.state[0]) };
+    if let Some(start) = &mut law.start {
+        (start.step, start.surge, start.qdelay_s) = (step, surge, qdelay_s);
+    }
+    let [window, before, fits, known, ..] = call.state.map(Fix);
+    let mut state = fast::State { window, before, fits, known };
     let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
     law.on(&mut state, event, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
-    words([state.window.0])
+    words([state.window.0, state.before.0, state.fits.0, state.known.0])
 }
 
 /// Ticks of every signal and form are events of one law in vectors, and laws of their own in the registry.

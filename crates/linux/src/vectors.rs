@@ -245,14 +245,14 @@ mod tests {
 
     #[test]
     fn a_vector_is_read_word_by_word() {
-        let text = "# for people\nparams 1 2 3\n\nround 8589934592 5 -6 -> 17179869184\n";
-        let vectors = Vectors::parse(twin("fast").unwrap(), "fast.txt", text).unwrap();
+        let text = "# for people\nparams 1 2 3\n\ntick 0 8 5 -6 -> 17179869184 9\n";
+        let vectors = Vectors::parse(twin("price").unwrap(), "price.txt", text).unwrap();
         let mut call = Call { event: 0, ..Call::default() };
         call.params[..3].copy_from_slice(&[1, 2, 3]);
-        call.state[0] = 8_589_934_592;
+        call.state[1] = 8;
         call.seen[..2].copy_from_slice(&[5, -6]);
         let mut after = [0; MOST.state];
-        after[0] = 17_179_869_184;
+        after[..2].copy_from_slice(&[17_179_869_184, 9]);
         assert_eq!(vectors.list, [Vector { line: 4, call, after }]);
     }
 

@@ -54,24 +54,51 @@ impl Worst {
     }
 }
 
-/// A round of the law in fixed point beside one of `real`, which is given the same parameters.
-fn round_of_fast(worst: &mut Worst, (fixed, real): (&Fast<Q>, &mut Fast<f64>), window: Q, base_rtt_s: Q, rtt_s: Q) {
+/// FAST in both arithmetics with the parameters of `set`, and defaults otherwise.
+fn both_of_fast(set: &[(&str, f64)]) -> (Fast<Q>, Fast<f64>) {
+    let entry = find(CONTROLLERS, "fast").unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in set {
+        values.set(entry.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+    }
+    (Fast::compile(&values, &SENDER).unwrap(), Fast::compile(&values, &SENDER).unwrap())
+}
+
+/// A round of the law in fixed point beside one of `real`, which is given the same parameters. Without a start that
+/// multiplies the window is within w/2 + 1.5 units. With it, what a round brings on an empty path rounds once, and what the
+/// delay leaves of it once more, with a quotient that is off by half a unit: that times surge w, and 1 unit.
+fn round_of_fast(
+    worst: &mut Worst,
+    (fixed, real): (&Fast<Q>, &mut Fast<f64>),
+    state: fast::State<Q>,
+    base_rtt_s: Q,
+    rtt_s: Q,
+) {
     (real.alpha, real.gamma, real.keep) = (fixed.alpha.value(), fixed.gamma.value(), fixed.keep.value());
-    let mut got = fast::State { window };
+    let mut allowed = 0.5 * state.window.value() + 1.5;
+    if let (Some(fixed), Some(real)) = (&fixed.start, &mut real.start) {
+        (real.step, real.surge, real.qdelay_s) = (fixed.step.value(), fixed.surge.value(), fixed.qdelay_s.value());
+        allowed += 0.5 * real.surge * state.window.value() + 1.0;
+    }
+    let mut got = state;
     fixed.on(&mut got, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
-    let mut truth = fast::State { window: window.value() };
+    let mut truth = fast::State {
+        window: state.window.value(),
+        before: state.before.value(),
+        fits: state.fits.value(),
+        known: state.known.value(),
+    };
     let seen = Path { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), ..Path::unknown() };
     real.on(&mut truth, cc::Event::Round, &seen);
-    worst.see("window", got.window, truth.window, 0.5 * window.value() + 1.5);
+    worst.see("window", got.window, truth.window, allowed);
+    worst.see("fits", got.fits, truth.fits, 0.5 * state.before.value() + 0.5);
 }
 
 /// A window after a round: within w/2 + 1.5 units, that is, one part in 8.6e9 of the window and 3.5e-10 packets. The
 /// ratio of round trips is off by half a unit and is multiplied by the window; three products round once more.
 #[test]
 fn a_round_of_fast() {
-    let values = Values::defaults(find(CONTROLLERS, "fast").unwrap().parameters);
-    let mut fixed: Fast<Q> = Fast::compile(&values, &SENDER).unwrap();
-    let mut real: Fast<f64> = Fast::compile(&values, &SENDER).unwrap();
+    let (mut fixed, mut real) = both_of_fast(&[]);
     let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(1));
     let mut worst = Worst::default();
     for _ in 0..200_000 {
@@ -80,9 +107,41 @@ fn a_round_of_fast() {
         fixed.keep = Q::of(1.0) - fixed.gamma;
         let (window, base_rtt_s) = (draw.log(2.0, 1e5), draw.log(1e-3, 1.0));
         let rtt_s = base_rtt_s * draw.log(1.0, 4.0);
-        round_of_fast(&mut worst, (&fixed, &mut real), window, base_rtt_s, rtt_s);
+        round_of_fast(&mut worst, (&fixed, &mut real), fast::State::new(window), base_rtt_s, rtt_s);
     }
     println!("fast, round: {:.2} of the bound", worst.0);
+}
+
+/// The same where the start multiplies: before the first loss, below what is known to fit, and beyond it.
+#[test]
+fn a_round_of_fast_that_multiplies() {
+    let (mut fixed, mut real) = both_of_fast(&[("start_growth", 2.0)]);
+    let (mut plain, _) = both_of_fast(&[]);
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(10));
+    let (mut worst, mut multiplied) = (Worst::default(), 0);
+    for i in 0..200_000 {
+        fixed.alpha = draw.log(1.0, 1000.0);
+        fixed.gamma = draw.log(0.1, 1.0);
+        fixed.keep = Q::of(1.0) - fixed.gamma;
+        let qdelay_s = draw.log(1e-5, 0.1);
+        let start = fixed.start.as_mut().unwrap();
+        (start.step, start.surge, start.qdelay_s) = (fixed.gamma * fixed.alpha, draw.log(0.01, 1.0), qdelay_s);
+        let window = draw.log(2.0, 1e5);
+        let known = if i % 3 == 0 { Q::of(0.0) } else { window * draw.log(0.5, 2.0) };
+        let state = fast::State { window, before: window * draw.log(0.5, 1.0), fits: Q::of(0.0), known };
+        let base_rtt_s = draw.log(1e-3, 1.0);
+        let rtt_s = base_rtt_s + qdelay_s * Q::of(draw.between(0.0, 1.5));
+        round_of_fast(&mut worst, (&fixed, &mut real), state, base_rtt_s, rtt_s);
+        (plain.alpha, plain.gamma, plain.keep) = (fixed.alpha, fixed.gamma, fixed.keep);
+        let after = |law: &Fast<Q>| {
+            let mut state = state;
+            law.on(&mut state, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
+            state.window
+        };
+        multiplied += u32::from(after(&fixed) > after(&plain));
+    }
+    assert!((60_000..140_000).contains(&multiplied), "{multiplied} of 200000 multiplied");
+    println!("fast, round that multiplies: {:.2} of the bound", worst.0);
 }
 
 /// After a tick, for both signals and forms. The price over the round trip and its part `fast` are off by 1/2 unit each and

@@ -63,7 +63,11 @@ fn a_slip_in_the_twin_is_noticed(twin: &'static Twin) -> Outcome {
 
 fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) -> Outcome {
     let (vector, right, wrong) = match twin.name {
-        "fast" => ("params 0 2147483648 2147483648\nround 8589934592 1 1 ->", "8589934592", "8589934593"),
+        "fast" => (
+            "params 0 2147483648 2147483648 0 4294967296 4294967296\nround 8589934592 8589934592 0 0 1 1 ->",
+            "17179869184 8589934592 8589934592 0",
+            "17179869184 8589934592 8589934593 0",
+        ),
         "leadlag" => {
             ("params 0 0 0 4294967296 0 0 0 0\nack 4294967296 8 9 0 0 2 0 ->", "4294967296 8 9", "4294967296 8 8")
         }

@@ -14,7 +14,7 @@ const MS: u64 = 1_000_000_000;
 
 fn a_ping_takes_the_round_trip() {
     let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), false);
-    let rtts = laboratory.ping(100, Duration::from_millis(2));
+    let rtts = laboratory.ping(100, Duration::from_millis(2), true);
     let outcome = laboratory.end();
     println!("ping: p50 {}, p99 {}, scheduling {}", quantile(&rtts, 0.5), quantile(&rtts, 0.99), outcome.scheduling);
     // Never too early; how late is a matter of the machine, and the bar for it is by hand.
@@ -66,7 +66,7 @@ fn noise_passes_or_is_counted() {
     const COUNT: u32 = 100_000;
     let laboratory = Laboratory::new(&line("10 Gbit/s", "1 ms", ""), false);
     let taken = laboratory.path.sender.namespace.within(|| noise(COUNT)).unwrap();
-    let rtts = laboratory.ping(3, Duration::from_millis(10));
+    let rtts = laboratory.ping(3, Duration::from_millis(10), true);
     let outcome = laboratory.end();
     println!(
         "noise: {taken} sent, {} for nobody, {} flawed, {} refused",

@@ -66,8 +66,8 @@ fn a_slip_in_a_twin_is_noticed_by_the_vectors_of_every_law() {
 
 #[test]
 fn a_wrong_digit_in_a_vector_is_noticed_and_named() {
-    let params = "params 429496729600 2147483648 2147483648\n";
-    let right = format!("{params}round 8589934592 429496730 429496730 -> 17179869184\n");
+    let params = "params 429496729600 2147483648 2147483648 0 0 0\n";
+    let right = format!("{params}round 8589934592 0 0 0 429496730 429496730 -> 17179869184 0 0 0\n");
     let wrong = right.replace("17179869184", "17179869185");
     let replay = |text: &str| {
         let vectors = Vectors::parse(twin("fast").unwrap(), "fast.txt", text).unwrap();

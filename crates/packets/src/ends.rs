@@ -156,7 +156,7 @@ impl Engine {
         let outcome = flow.data.hear(&heard);
         let rtt = outcome.sent.map(|sent| since(self.now, sent));
         if let Some(rtt) = rtt {
-            flow.timer.sample(rtt.0);
+            flow.timer.sample(rtt.0, heard.tx >= flow.round);
             flow.sent.rtt += u128::from(rtt.0);
             flow.sent.rtts += 1;
             flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::classes;
-use penstock_scenario::fairness::jain;
+use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
@@ -118,8 +118,20 @@ impl Span<'_> {
         b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
     }
 
+    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span.
+    fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
+        let (a, b) = self.ends();
+        let life = |at: usize| {
+            let flow = &self.engine.flows[at];
+            let group = &self.scenario.groups[flow.group as usize];
+            let done = Some(Time(b.flows[at].sent.completed)).filter(|at| group.repeats.is_none() && *at > Time::ZERO);
+            (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
+        };
+        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(life(*at), (a.at, b.at)));
+        jain(there.map(|(row, _)| row.goodput_bit_per_s))
+    }
+
     fn measured(&self, flows: &[FlowSummary]) -> Measured {
-        let shares = flows.iter().map(|f| f.goodput_bit_per_s);
         let customers = self.customers();
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
         let (a, b) = self.ends();
@@ -132,7 +144,7 @@ impl Span<'_> {
             capacity_bits: &|at| self.engine.links[at].station.capacity_bits(a.at, b.at),
         };
         let classes = of_classes.classes();
-        let fairness = jain(shares).map(|jain| Fairness {
+        let fairness = self.jain(flows, 0).map(|jain| Fairness {
             jain,
             contracts_jain,
             classes: classes.index,
@@ -237,7 +249,7 @@ impl Span<'_> {
                 goodput_bit_per_s: rows.iter().map(|f| f.goodput_bit_per_s).sum(),
                 throughput_packets_per_s: got as f64 / seconds,
                 rtt_mean_s: (rtts > 0).then(|| rtt as f64 * 1e-12 / rtts as f64),
-                jain: jain(rows.iter().map(|f| f.goodput_bit_per_s)),
+                jain: self.jain(rows, range.start),
                 window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
                 window_sd_packets: any.then(|| begun().map(sd).sum::<f64>() / n),
                 window_left_by_cuts: (cuts > 0).then(|| left / cuts as f64),

@@ -72,6 +72,21 @@ fn a_hundred_flows_over_red_are_as_in_ns2() {
     }
 }
 
+/// ns-3 at 155 Mbit/s: 0.9475 and 66.5 packets. Its RED counts packets, arrivals do not meet departures there (a packet has
+/// 1002 bytes on the line), and an idle line is idle from the start of its last transmission: with a RED of ours in ns-3 that
+/// takes its end, the rest untouched, ns-3 has 0.963 and 58.4. Within 2 % and 5 %, as ns-2's.
+#[test]
+fn since_when_a_line_is_idle_is_what_parts_ns3_from_ns2() {
+    let ns3 = [("links.bottleneck.aqm.bytes", "false"), ("links.bottleneck.aqm.arrivals_first", "false")];
+    for (from_start, utilization, queue) in [("true", 0.9475, 66.5), ("false", 0.963, 58.4)] {
+        let idle = [("links.bottleneck.aqm.idle_from_start", from_start)];
+        let (used, mean_queue) = red("\"155 Mbit/s\"", 3, &[&ns3[..], &idle[..]].concat());
+        println!("{from_start}: {used:.4}, {mean_queue:.1}");
+        assert!((used / utilization - 1.0).abs() < 0.02, "{from_start}: {used}");
+        assert!((mean_queue / queue - 1.0).abs() < 0.05, "{from_start}: {mean_queue}");
+    }
+}
+
 /// What each rule is worth at 155 Mbit/s, in points of utilization. ns-2 in which an arrival and a departure never meet
 /// (its senders hold packets back by up to 1 us) has 0.9 points more; the others are differences between simulators
 /// that follow the rule and such that do not.

@@ -131,6 +131,35 @@ fn burstiness_control_decides_when_packets_leave() {
     assert!(bursts_queue < clocked_queue, "a burst is waited for: {bursts_queue} {clocked_queue}");
 }
 
+/// The retransmission timer: behind a queue of 0.32 s round trips hardly vary, and the timeout of RFC 6298 with a least of
+/// 0.2 s is a round trip and next to nothing more. Recovery takes one, and is cut short by a timeout. Linux adds the 0.2 s.
+#[test]
+fn what_the_least_timeout_bounds_decides_whether_recovery_is_a_timeout() {
+    let timeouts = |sender: &str| {
+        let (top, flows) = ("duration = \"60 s\"", format!("cc = {{ law = \"newreno\" }}\nsender = {{ {sender} }}"));
+        let run = Dumbbell { top, buffer: "\"400 packets\"", flows: &flows, ..Dumbbell::PLAIN }.run();
+        assert!(link(&run, "b").drops > 0, "{sender}");
+        group(&run, "f").timeouts
+    };
+    assert!(timeouts("min_rto = \"200 ms\"") > 0);
+    assert_eq!(timeouts("min_rto = \"200 ms\", rto = \"linux\""), 0);
+    assert_eq!(timeouts("min_rto = \"1 s\""), 0, "nor where the whole of it is long enough");
+}
+
+/// A line that is down for 1.5 s under a window that never queues: timeouts 0.2, 0.4 and 0.8 s long by RFC 6298, each twice
+/// the one before; by Linux 0.24 and 0.48 s, and the third comes too late.
+#[test]
+fn an_outage_is_timeouts_by_either_rule() {
+    let timeouts = |rto: &str| {
+        let rate = "[[\"0 s\", \"10 Mbit/s\"], [\"5 s\", \"0 bit/s\"], [\"6.5 s\", \"10 Mbit/s\"]]";
+        let sender = format!("receive_window = \"10 packets\", rto = \"{rto}\"");
+        let flows = format!("start = \"0 s\"\ncc = {{ law = \"newreno\" }}\nsender = {{ {sender} }}");
+        let run = Dumbbell { top: "duration = \"6.45 s\"", rate, flows: &flows, ..Dumbbell::PLAIN }.run();
+        group(&run, "f").timeouts
+    };
+    assert_eq!((timeouts("rfc6298"), timeouts("linux")), (3, 2));
+}
+
 /// Limited transmit (RFC 3042): with a window of three a lost segment is mended without a timeout, since duplicates
 /// send what makes the third. Selective acknowledgements include it (RFC 6675, section 5, step 3), so asking for both
 /// asks for nothing, and is refused.

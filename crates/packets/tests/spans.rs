@@ -71,3 +71,36 @@ fn what_a_congestion_event_leaves_is_a_ratio_to_the_window_before() {
     let small = left("\"3 packets\"", "\"200 kbit/s\"");
     assert!((0.5..=2.0).contains(&small) && small > 0.6, "{small}");
 }
+
+/// Jain's index is of the flows that take part in a span: one that has not begun, has stopped, or has finished its only
+/// transfer is none of them; one that gets nothing is.
+#[test]
+fn fairness_is_among_the_flows_that_take_part() {
+    let top = "duration = \"10 s\"\n[windows]\nbefore = [\"2 s\", \"3 s\"]\nnobody = [\"4.5 s\", \"5.5 s\"]\n\
+               across = [\"3 s\", \"7 s\"]\nafter = [\"7 s\", \"8 s\"]";
+    let source = |rate: &str| format!("from = \"l\"\nto = \"r\"\ncc = {{ law = \"cbr\", rate = \"{rate}\" }}");
+    let flows = format!(
+        "count = 2\nstart = \"0 s\"\nstop = \"4 s\"\ncc = {{ law = \"cbr\", rate = \"1 Mbit/s\" }}\n\
+         [flows.late]\nstart = \"6 s\"\n{}\n\
+         [flows.file]\nstart = \"0 s\"\nsize = \"100 kB\"\nfrom = \"l\"\nto = \"r\"\ncc = {{ law = \"newreno\" }}",
+        source("3 Mbit/s")
+    );
+    let jain = |flows: &str, window: &str| {
+        let run = Dumbbell { top, flows, ..Dumbbell::PLAIN }.run();
+        let of = |name: &str| run.summary.windows[window].groups[name].jain;
+        (run.summary.windows[window].fairness.as_ref().map(|f| f.jain), of("f"), of("late"))
+    };
+    let (all, f, late) = jain(&flows, "before");
+    assert_near(all.unwrap(), 1.0, 1e-3, "the two that are there");
+    assert_near(f.unwrap(), 1.0, 1e-3, "and of their group");
+    assert_eq!(late, None);
+    assert_eq!(jain(&flows, "nobody"), (None, None, None));
+    // A second of 1 Mbit/s each, and one of 3: (1 + 1 + 3)^2 over 3 (1 + 1 + 9), but for the 20 ms that each is on the way.
+    assert_near(jain(&flows, "across").0.unwrap(), 25.0 / 33.0, 0.02, "three, and no file any more");
+    let (all, f, late) = jain(&flows, "after");
+    assert_eq!((f, late), (None, Some(1.0)));
+    assert_near(all.unwrap(), 1.0, 1e-9, "one alone");
+    // A fourth whose first packet is still under way.
+    let waiting = format!("{flows}\n[flows.far]\nstart = \"0 s\"\nrtt = \"100 s\"\n{}", source("1 Mbit/s"));
+    assert_near(jain(&waiting, "before").0.unwrap(), 2.0 / 3.0, 1e-3, "two of three have all");
+}

@@ -10,6 +10,8 @@
 //! assert!((index.unwrap() - 0.764_151).abs() < 1e-6);
 //! ```
 
+use penstock_law::quantity::Time;
+
 /// What one of those who share wants and may have, in the unit of the whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Want {
@@ -97,6 +99,12 @@ pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
+/// Whether a flow takes part in what is shared out over a span: it had begun before the span ended, and had not ended when
+/// the span began. A flow ends when it stops sending, or with its only transfer; a pause between transfers is no end.
+pub fn takes_part((begun, ended): (Time, Time), (from, to): (Time, Time)) -> bool {
+    begun < to && ended > from
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +115,23 @@ mod tests {
         assert_eq!(jain([1.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain([0.0, 0.0]), None);
         assert_eq!(jain([]), None);
+    }
+
+    /// Of a span from 10 to 20: who is there for any of it.
+    #[test]
+    fn who_takes_part() {
+        let span = (Time(10), Time(20));
+        for (begun, ended, takes) in [
+            (0, 5, false),
+            (0, 10, false),
+            (0, 11, true),
+            (12, 15, true),
+            (0, u64::MAX, true),
+            (19, 30, true),
+            (20, 30, false),
+        ] {
+            assert_eq!(takes_part((Time(begun), Time(ended)), span), takes, "{begun} to {ended}");
+        }
     }
 
     /// Worked out elsewhere from equation (2).

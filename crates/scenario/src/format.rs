@@ -12,7 +12,7 @@ pub use schema::schema;
 
 use Silent::{Is, Means, Required};
 
-use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, StopRule};
+use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
 use crate::quantity::{Kind, PER_SECOND, RATE, SIZE, TIME};
 
 /// A table of the format.
@@ -157,6 +157,10 @@ fn words<W: Word>() -> Vec<&'static str> {
 impl Word for Recovery {
     const WORDS: &'static [(&'static str, Self)] =
         &[("sack", Self::Sack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+}
+
+impl Word for Rto {
+    const WORDS: &'static [(&'static str, Self)] = &[("rfc6298", Self::Rfc6298), ("linux", Self::Linux)];
 }
 
 impl Word for EcnEcho {
@@ -604,6 +608,13 @@ pub(crate) static SENDER: Table = Table {
             "packets in flight at most, whatever the law says",
         ),
         key("min_rto", DURATION, Is("\"200 ms\""), "least retransmission timeout (RFC 6298 says 1 s, systems 0.2 s)"),
+        key(
+            "rto",
+            Shape::Word(words::<Rto>),
+            Is("\"rfc6298\""),
+            "what `min_rto` bounds: the whole timeout (RFC 6298, rule 2.4), or, as Linux has it, what is added to the smoothed \
+             round trip",
+        ),
         key(
             "recovery",
             Shape::Word(words::<Recovery>),

@@ -353,6 +353,15 @@ pub enum Recovery {
     Reno,
 }
 
+/// What the least retransmission timeout bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rto {
+    /// The whole timeout (RFC 6298, rule 2.4).
+    Rfc6298,
+    /// What is added to the smoothed round trip, estimated as Linux does (`tcp_rtt_estimator` of `net/ipv4/tcp_input.c`).
+    Linux,
+}
+
 /// How the receiver tells of congestion marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnEcho {
@@ -389,8 +398,10 @@ pub struct SenderOptions {
     pub initial_ssthresh: f64,
     /// Packets in flight at most, whatever the law says [packets]; infinite if the receiver takes all.
     pub receive_window: f64,
-    /// Least retransmission timeout (RFC 6298 says 1 s, systems 0.2 s).
+    /// Least retransmission timeout, or the least part of it (RFC 6298 says 1 s, systems 0.2 s).
     pub min_rto: Time,
+    /// Which of the two.
+    pub rto: Rto,
     /// Which segments are sent again.
     pub recovery: Recovery,
     /// Packets an acknowledgement waits for: 1 or 2.
@@ -453,6 +464,7 @@ impl Default for SenderOptions {
             initial_ssthresh: f64::INFINITY,
             receive_window: f64::INFINITY,
             min_rto: Time(Time::PER_SECOND / 5),
+            rto: Rto::Rfc6298,
             recovery: Recovery::Sack,
             delayed_ack: 1,
             ecn_echo: EcnEcho::PerPacket,

@@ -203,7 +203,8 @@ pub struct GroupSummary {
     /// Average over all round-trip samples; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_mean_s: Option<f64>,
-    /// Jain's index of the flows' goodput; absent where nothing was delivered.
+    /// Jain's index of the flows' goodput, of those that take part in the span: flows that begin after it, or that stopped
+    /// or finished their only transfer before it, do not. Absent where those delivered nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
     /// Congestion window, averaged over flows and, for each, over time since its start; absent where none has started.
@@ -295,10 +296,10 @@ pub struct FlowSummary {
     pub completion_s: Option<f64>,
 }
 
-/// Fairness over all flows of the scenario.
+/// Fairness over all flows of the scenario that take part in the span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index of goodput.
+    /// Jain's index of goodput, of the flows that take part in the span, as in `groups.NAME`.
     pub jain: f64,
     /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -157,6 +157,7 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("ssthresh", window(sender.initial_ssthresh)),
         ("receive_window", window(sender.receive_window)),
         ("min_rto", time(sender.min_rto)),
+        ("rto", quoted(sender.rto.word())),
         ("recovery", quoted(sender.recovery.word())),
         ("delayed_ack", sender.delayed_ack.to_string()),
         ("ecn_echo", quoted(sender.ecn_echo.word())),

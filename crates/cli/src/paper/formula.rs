@@ -27,6 +27,7 @@ const FORMULAS: &[Formula] = &[
     lead_lag::SPIRAL,
     lead_lag::LARGEST_ETA,
     lead_lag::MARKING,
+    lead_lag::CRITICAL_WINDOW,
     hull::HULL,
     networks::NETWORKS,
     fast::WITHOUT_DELAY,

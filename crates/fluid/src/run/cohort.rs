@@ -182,6 +182,11 @@ impl Cohort {
         self.total.active > 0.0
     }
 
+    /// From when to when its flows have something to send.
+    pub(super) fn life(&self) -> (Time, Time) {
+        (Time::from_seconds(self.start_s), Time::from_seconds(self.stop_s))
+    }
+
     pub(super) fn is_reliable(&self) -> bool {
         self.needs.reliable
     }

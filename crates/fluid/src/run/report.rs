@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
-use penstock_scenario::fairness::jain;
+use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::summary::{
     ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
@@ -253,9 +253,20 @@ impl Span<'_> {
         (self.to.step - self.from.step) as f64 * self.report.step
     }
 
+    /// Jain's index of what the flows of these cohorts had acknowledged, of those that take part in the span.
+    fn jain(&self, cohorts: impl Iterator<Item = usize>) -> Option<f64> {
+        let at = |reading: &Reading| Time::from_seconds(reading.step as f64 * self.report.step);
+        let span = (at(self.from), at(self.to));
+        let there = cohorts.filter(|c| takes_part(self.network.cohorts[*c].life(), span));
+        jain(there.flat_map(|c| {
+            let acked = self.to.cohorts[c].acked - self.from.cohorts[c].acked;
+            self.network.cohorts[c].members.iter().map(move |_| acked)
+        }))
+    }
+
     fn measured(&self) -> Measured {
         let flows = self.flows();
-        let fairness = jain(flows.iter().map(|f| f.goodput_bit_per_s)).map(|jain| Fairness {
+        let fairness = self.jain(0..self.network.cohorts.len()).map(|jain| Fairness {
             jain,
             contracts_jain: None,
             classes: None,
@@ -376,10 +387,6 @@ impl Span<'_> {
                 };
                 begun.iter().map(one).sum::<f64>() / flows
             };
-            let shares = cohorts.iter().flat_map(|c| {
-                let acked = self.to.cohorts[*c].acked - self.from.cohorts[*c].acked;
-                self.network.cohorts[*c].members.iter().map(move |_| acked)
-            });
             let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
             groups.insert(
                 name.clone(),
@@ -388,7 +395,7 @@ impl Span<'_> {
                     goodput_bit_per_s: acked * scenario.packet.payload.bits() / seconds,
                     throughput_packets_per_s: acked / seconds,
                     rtt_mean_s: (acked + lost > 0.0).then(|| rtt / (acked + lost)),
-                    jain: jain(shares),
+                    jain: self.jain(cohorts.iter().copied()),
                     window_mean_packets: (flows > 0.0).then(|| average(&|mean, _| mean)),
                     window_sd_packets: (flows > 0.0)
                         .then(|| average(&|mean, square| (square - mean * mean).max(0.0).sqrt())),

@@ -196,6 +196,7 @@ impl Law<f64> for DualPi2 {
             overrules_marks: true,
             bytes: true,
             arrivals_first: false,
+            idle_from_start: false,
             serve: Serve::Coupled { classic: self.classic_share },
             ..Needs::LEAST
         }

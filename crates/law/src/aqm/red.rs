@@ -3,9 +3,9 @@
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
 //! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
 //! and for `adaptive`; where those are silent, what ns-2 does.
-//! Three rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
-//! `spare_empty_queue` (mark only if a packet is waiting) and `arrivals_first` (what waits at the moment of a departure)
-//! here, and `grow_on_echo` of the controller.
+//! Four rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
+//! `spare_empty_queue` (mark only if a packet is waiting), `arrivals_first` (what waits at the moment of a departure) and
+//! `idle_from_start` (since when a line is idle) here, and `grow_on_echo` of the controller.
 //! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1); with `adaptive`,
 //! max_p moves at multiples of the interval (in ns-2, with the first arrival after an interval).
 
@@ -79,6 +79,13 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "ns-2: events of one moment happen in the order in which they were scheduled. docs/validation has what it does",
         ),
         Parameter::switch(
+            "idle_from_start",
+            false,
+            "count the time in which the last packet is sent as idle too: the average falls by one sample more each time the \
+             line is idle",
+            "ns-3, where a queue whose last packet is on the line has nothing any more. docs/validation has what it does",
+        ),
+        Parameter::switch(
             "adaptive",
             false,
             "move max_p until the average is in the middle of the thresholds",
@@ -127,6 +134,7 @@ struct Red<N> {
     bytes: bool,
     spare_empty_queue: bool,
     arrivals_first: bool,
+    idle_from_start: bool,
     /// A queue of which packets are spared: ns-2 compares its length with one, be it of bytes or of packets.
     empty: N,
     mean_packet: u32,
@@ -248,6 +256,7 @@ impl<N: Number> Law<N> for Red<N> {
             bytes: values.switch("bytes"),
             spare_empty_queue: values.switch("spare_empty_queue"),
             arrivals_first: values.switch("arrivals_first"),
+            idle_from_start: values.switch("idle_from_start"),
             empty: N::of(if values.switch("bytes") { 0.0 } else { 1.0 }),
             mean_packet: site.packet.0 as u32,
             min_threshold: N::of(min),
@@ -299,6 +308,7 @@ impl<N: Number> Law<N> for Red<N> {
             marks: self.ecn,
             bytes: self.bytes,
             arrivals_first: self.arrivals_first,
+            idle_from_start: self.idle_from_start,
             ..Needs::LEAST
         }
     }

@@ -5,9 +5,28 @@
 //! Differs: the paper leaves open the update period (here once a round trip), the averaging of RTT (see
 //! [`AverageRtt`](crate::estimate::AverageRtt)), the reaction to loss (half the window, at most once a round trip) and
 //! the floor (two packets).
+//!
+//! On an empty path this adds gamma alpha packets a round trip. The option `start_growth` multiplies there.
+//! Source: Jin, Wei, Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (INFOCOM 2004), whose
+//! window control has `alpha(w, qdelay)` in the place of alpha: `a w` where the queueing delay is zero, alpha elsewhere. A
+//! round then brings `1 + gamma a`, which is what `start_growth` gives.
+//! Differs, in four things that the paper leaves open:
+//! - No measured delay is zero. `a w` fades to nothing as the delay rises to `start_qdelay`, so that the law has no step;
+//!   at its rest, where n alpha packets are queued, the delay has to be above that.
+//! - It is the larger of `a w` and alpha: small windows grow as without it.
+//! - What a round trip grew is answered a round trip later, so that a window is overrun by up to `start_growth^2 - 1` of
+//!   itself. By the delay alone it would do so for ever: a buffer that holds less loses, half a window later the queue is
+//!   empty, and the window runs into the same loss; behind one that holds more, the queue drains below the threshold and
+//!   all begins anew. So the law remembers what fitted the path when it was last full, by a loss or by a delay above the
+//!   threshold. Below that the window multiplies, up to exactly that; above, the distance from there multiplies, and not the
+//!   window. Before the path was full the distance is the window.
+//! - So it does multiply after a loss, whatever the cause: a lost window is regained in a few round trips, where alpha
+//!   alone takes hundreds on a long path. On a buffer of less than n alpha packets, where every law of this kind loses for
+//!   ever, it regains more quickly what others lose more slowly: share such a line without it.
+//!
 //! Twin: `bpf/law/fast.h`, held equal bit for bit by `vectors/fast.txt`.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
 use crate::law::{Entry, Law, Linearises, build};
@@ -45,12 +64,32 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "largest weight of a sample in the average round-trip time",
             "section 4 asks for an average; min(3/w, 1/4) as the authors described later",
         ),
+        Parameter::automatic(
+            "start_growth",
+            Unit::One,
+            "1, which is none: gamma alpha packets more a round trip",
+            [1.0, 2.0],
+            "what a round trip multiplies the window by on an empty path; once the path was full, up to what fitted then, \
+             and the distance from there beyond",
+            "1 + gamma a of Jin, Wei, Low, INFOCOM 2004. A buffer below (start_growth^2 - 1) windows is overrun once or more",
+        ),
+        Parameter::automatic(
+            "start_qdelay",
+            Unit::Seconds,
+            "500 us",
+            [1e-6, 10.0],
+            "queueing delay from which on start_growth does nothing; linear up to there",
+            "to be below the delay at rest, n alpha over the line's rate: 1.2 ms for 100 packets at 1 Gbit/s",
+        ),
     ],
     linearises: Linearises::ByItself,
     real: build::<f64, Fast<f64>>,
     dual: Some(build::<Dual, Fast<Dual>>),
     fixed: Some(build::<Fix<32>, Fast<Fix<32>>>),
 };
+
+/// `start_qdelay` where it is not given.
+const START_QDELAY_S: f64 = 500e-6;
 
 /// FAST's compiled parameters.
 #[derive(Debug)]
@@ -61,10 +100,25 @@ pub struct Fast<N> {
     pub gamma: N,
     /// 1 - gamma, rounded once
     pub keep: N,
+    /// The start that multiplies, where it is asked for.
+    pub start: Option<Start<N>>,
     initial_window: N,
     rtt_most: f64,
     two: N,
     half: N,
+}
+
+/// The start's compiled parameters.
+#[derive(Debug)]
+pub struct Start<N> {
+    /// gamma alpha, rounded once: what a round adds without it [packets]
+    pub step: N,
+    /// What a round adds to a window on an empty path, over the window: `start_growth - 1`
+    pub surge: N,
+    /// Queueing delay from which on it does nothing [s]
+    pub qdelay_s: N,
+    one: N,
+    zero: N,
 }
 
 numbers! {
@@ -73,6 +127,46 @@ numbers! {
         /// Congestion window.
         window: "packets",
     }
+    frozen {
+        /// The window of the round before, which this round's acknowledgements tell of; zero after a congestion event, since
+        /// what was sent about that had several [packets].
+        before: N,
+        /// How much of that fitted the path without a queue; zero until it is measured [packets].
+        fits: N,
+        /// What fitted when the path was last full: packets were lost, or the delay was above the threshold; zero before
+        /// that [packets].
+        known: N,
+    }
+}
+
+impl<N: Number> State<N> {
+    /// A window, and nothing known of the path.
+    pub fn new(window: N) -> Self {
+        let zero = N::of(0.0);
+        Self { window, before: zero, fits: zero, known: zero }
+    }
+
+    /// Another window after a congestion event.
+    fn lose(&mut self, window: N) {
+        *self = Self { window, before: N::of(0.0), known: self.fits, ..*self };
+    }
+}
+
+impl<N: Number> Start<N> {
+    /// What a round brings beyond the law's own step [packets]. `empty` is the part of the round trip that is no queue.
+    fn beyond(&self, s: &mut State<N>, seen: &Path<N>, empty: N) -> N {
+        let room = (self.one - (seen.rtt_s - seen.base_rtt_s) / self.qdelay_s).max(self.zero);
+        if s.before > self.zero {
+            s.fits = s.before * empty;
+            if room <= self.zero {
+                s.known = s.fits;
+            }
+        }
+        s.before = s.window;
+        let distance = s.window - s.known;
+        let gain = (self.surge * s.window).min(-distance).max(self.surge * distance);
+        (gain * room - self.step).max(self.zero)
+    }
 }
 
 impl<N: Number> Law<N> for Fast<N> {
@@ -80,11 +174,23 @@ impl<N: Number> Law<N> for Fast<N> {
     type State = State<N>;
 
     fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let gamma = values.number("gamma");
+        let (alpha, gamma) = (values.number("alpha"), values.number("gamma"));
+        let (growth, qdelay_s) = (values.optional("start_growth"), values.optional("start_qdelay"));
+        if growth.is_none() && qdelay_s.is_some() {
+            return Err("`start_qdelay` says nothing without `start_growth`".to_string());
+        }
+        let start = growth.filter(|growth| *growth > 1.0).map(|growth| Start {
+            step: N::of(gamma * alpha),
+            surge: N::of(growth - 1.0),
+            qdelay_s: N::of(qdelay_s.unwrap_or(START_QDELAY_S)),
+            one: N::of(1.0),
+            zero: N::of(0.0),
+        });
         Ok(Self {
-            alpha: N::of(values.number("alpha")),
+            alpha: N::of(alpha),
             gamma: N::of(gamma),
             keep: N::of(1.0 - gamma),
+            start,
             initial_window: N::of(site.initial_window),
             rtt_most: values.number("rtt_most"),
             two: N::of(2.0),
@@ -93,19 +199,23 @@ impl<N: Number> Law<N> for Fast<N> {
     }
 
     fn start(&self) -> State<N> {
-        State { window: self.initial_window.max(self.two) }
+        State::new(self.initial_window.max(self.two))
     }
 
     #[inline]
     fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
         match event {
             Event::Round => {
-                let target = s.window * (seen.base_rtt_s / seen.rtt_s) + self.alpha;
-                let next = self.keep * s.window + self.gamma * target;
+                let empty = seen.base_rtt_s / seen.rtt_s;
+                let target = s.window * empty + self.alpha;
+                let mut next = self.keep * s.window + self.gamma * target;
+                if let Some(start) = &self.start {
+                    next = next + start.beyond(s, seen, empty);
+                }
                 s.window = next.min(self.two * s.window).max(self.two);
             }
-            Event::Cut => s.window = (s.window * self.half).max(self.two),
-            Event::Timeout => s.window = self.two,
+            Event::Cut => s.lose((s.window * self.half).max(self.two)),
+            Event::Timeout => s.lose(self.two),
             Event::Ack { .. } | Event::Tick => {}
         }
     }
@@ -126,11 +236,23 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn law(alpha: f64) -> Fast<f64> {
+    const SITE: Site = Site { packet: crate::quantity::Bytes(1500), initial_window: 1.0, initial_ssthresh: 1e9 };
+
+    fn compile<N: Number>(set: &[(&str, f64)]) -> Result<Fast<N>, String> {
         let mut values = Values::defaults(ENTRY.parameters);
-        values.set(&ENTRY.parameters[0], alpha).unwrap();
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 1.0, initial_ssthresh: 1e9 };
-        Fast::compile(&values, &site).unwrap()
+        for (name, value) in set {
+            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        Fast::compile(&values, &SITE)
+    }
+
+    fn law(alpha: f64) -> Fast<f64> {
+        compile(&[("alpha", alpha)]).unwrap()
+    }
+
+    /// One whose start multiplies by `growth` a round.
+    fn starting(alpha: f64, growth: f64) -> Fast<f64> {
+        compile(&[("alpha", alpha), ("start_growth", growth)]).unwrap()
     }
 
     /// Reference, section 3: from one packet with gamma 0.5 and alpha 100 (the floor of two skips the first step).
@@ -153,7 +275,7 @@ mod tests {
     fn the_ramp_and_the_fixed_point_of_one_flow() {
         let law = law(100.0);
         let (base, rate) = (0.18, 1e9 / 12_000.0);
-        let mut s = State { window: 1.0 };
+        let mut s = State::new(1.0);
         let mut reached = Vec::new();
         for update in 1..2000 {
             let rtt_s = base.max(s.window / rate);
@@ -192,8 +314,143 @@ mod tests {
     fn the_window_has_a_floor() {
         let law = law(0.0);
         assert_eq!(rest(&law, 0.1, 0.1), 2.0);
-        let mut s = State { window: 3.0 };
+        let mut s = State::new(3.0);
         law.on(&mut s, Event::Cut, &Path::unknown());
         assert_eq!(s.window, 2.0);
+    }
+
+    /// `alpha(w, qdelay) = a w` on an empty path: `1 + gamma a` a round, where that is more than alpha and less than the
+    /// doubling of `min(2 w, ...)`; half of it at half of the threshold, and the law alone from the threshold on.
+    #[test]
+    fn the_start_multiplies_and_fades_with_the_queueing_delay() {
+        let (law, plain) = (starting(100.0, 1.5), law(100.0));
+        let empty = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
+        let mut s = law.start();
+        let mut windows = Vec::from([s.window]);
+        for _ in 0..8 {
+            law.on(&mut s, Event::Round, &empty);
+            windows.push(s.window);
+        }
+        assert_eq!(windows, [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 114.0, 171.0, 256.5]);
+        let after = |law: &Fast<f64>, queueing_s: f64| {
+            let mut s = State::new(1000.0);
+            law.on(&mut s, Event::Round, &Path { rtt_s: 0.1 + queueing_s, ..empty });
+            s.window
+        };
+        assert!((after(&law, 250e-6) - (1250.0 - 0.5 * 1000.0 * (1.0 - 0.1 / 0.100_25))).abs() < 1e-9);
+        for queueing_s in [501e-6, 1e-3, 0.1] {
+            assert_eq!(after(&law, queueing_s), after(&plain, queueing_s), "{queueing_s}");
+        }
+    }
+
+    /// A congestion event: the window is halved, and grows back to what fitted in the last round that was acknowledged
+    /// before it. That is told two rounds after it was sent, when the window has grown twice.
+    #[test]
+    fn after_a_loss_it_multiplies_up_to_what_fitted() {
+        let law = starting(8.0, 1.5);
+        let empty = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
+        let mut s = State::new(1000.0);
+        for _ in 0..3 {
+            law.on(&mut s, Event::Round, &empty);
+        }
+        // The third round told of packets sent under 1500.
+        assert_eq!((s.window, s.fits, s.known), (3375.0, 1500.0, 0.0));
+        law.on(&mut s, Event::Cut, &empty);
+        assert_eq!((s.window, s.known), (1687.5, 1500.0));
+        // Already above it: what multiplies is the distance. The first round tells of what was sent before the event.
+        law.on(&mut s, Event::Round, &empty);
+        assert_eq!((s.window, s.fits), (1781.25, 1500.0));
+        law.on(&mut s, Event::Round, &empty);
+        assert_eq!((s.window, s.fits), (1921.875, 1687.5));
+        law.on(&mut s, Event::Cut, &empty);
+        law.on(&mut s, Event::Cut, &empty);
+        assert_eq!(s.known, 1687.5);
+        let mut windows = Vec::from([s.window]);
+        for _ in 0..8 {
+            law.on(&mut s, Event::Round, &empty);
+            windows.push(s.window);
+        }
+        // Then gamma alpha = 4, until half of the distance is more.
+        let back = [480.468_75, 720.703_125, 1_081.054_687_5, 1_621.582_031_25, 1687.5];
+        assert_eq!((&windows[..5], &windows[5..]), (&back[..], &[1691.5, 1695.5, 1699.5, 1705.5][..]));
+        law.on(&mut s, Event::Timeout, &empty);
+        assert_eq!((s.window, s.before, s.known), (2.0, 0.0, s.fits));
+    }
+
+    /// Packets over one line, a round trip at a time: a round's acknowledgements tell of the round before, whose loss is
+    /// known in this one. Rounds until 90 % of 15000 packets and until the window stays within a packet of `x q = alpha`,
+    /// and how often packets were lost.
+    fn flight(law: &Fast<f64>, buffer: f64, remembers: bool) -> (u32, u32, u32) {
+        let (base, rate) = (0.18, 1e9 / 12_000.0);
+        let mut s = State::new(10.0);
+        let (mut sent, mut line, mut rest, mut losses) = (s.window, 0, 0, 0);
+        for round in 1..3000 {
+            let queue = (sent - rate * base).max(0.0);
+            let seen = Path { rtt_s: base + queue.min(buffer) / rate, base_rtt_s: base, ..Path::unknown() };
+            sent = s.window;
+            if queue > buffer {
+                losses += 1;
+                law.on(&mut s, Event::Cut, &seen);
+                sent = s.window;
+            } else {
+                law.on(&mut s, Event::Round, &seen);
+            }
+            if !remembers {
+                s.known = 0.0;
+            }
+            if line == 0 && s.window >= 0.9 * 15_000.0 {
+                line = round;
+            }
+            if (s.window - 15_000.0 - law.alpha).abs() > 1.0 {
+                rest = round + 1;
+            }
+        }
+        (line, rest, losses)
+    }
+
+    /// 1 Gbit/s, 180 ms, alpha 50: the law alone takes 541 rounds to 90 % of the line. A start that multiplies by 1.25 takes
+    /// one and a half times the logarithm at the most, rests at the same window, and loses nothing where the buffer holds
+    /// what it overshoots by. Behind 100 packets each loss leaves 1 - 1/1.25^2 of the distance for the next: five at the
+    /// most until that overshoots by no more than alpha.
+    #[test]
+    fn the_start_reaches_the_same_rest_behind_any_buffer() {
+        let (alone, law) = (law(50.0), starting(50.0, 1.25));
+        let logarithm = libm::log(0.9 * 15_000.0 / 10.0) / libm::log(1.25);
+        for (buffer, most_losses) in [(f64::INFINITY, 0), (100.0, 5)] {
+            let (line, rest, losses) = flight(&alone, buffer, true);
+            assert!((line, losses) == (541, 0) && rest < 1000, "{line} {rest} {losses}");
+            let (line, rest, losses) = flight(&law, buffer, true);
+            assert!(f64::from(line) < 1.5 * logarithm, "{line}");
+            assert!(losses <= most_losses && rest < 150, "behind {buffer}: at rest after {rest}, {losses} losses");
+        }
+    }
+
+    /// Why it remembers: by the queueing delay alone it loses every few round trips behind a short buffer, and never rests.
+    #[test]
+    fn without_its_memory_the_start_would_never_rest_behind_a_short_buffer() {
+        let (_, rest, losses) = flight(&starting(50.0, 1.25), 100.0, false);
+        assert!(rest == 3000 && losses > 300, "{rest} {losses}");
+    }
+
+    /// At the rest nothing of it is left but its kink: as far off as the delay is above the threshold.
+    #[test]
+    fn its_kink_is_seen_from_the_rest() {
+        let law: Fast<Dual> = compile(&[("start_growth", 2.0), ("start_qdelay", 1e-3)]).unwrap();
+        let plain: Fast<Dual> = compile(&[]).unwrap();
+        let seen = Path { rtt_s: Dual::seed(0.1812), base_rtt_s: Dual::of(0.18), ..Path::unknown() };
+        let after = |law: &Fast<Dual>| {
+            let mut s = State::new(Dual::of(15_100.0));
+            law.on(&mut s, Event::Round, &seen);
+            s.window
+        };
+        let (with, without) = (after(&law), after(&plain));
+        assert_eq!((with.value, with.slope), (without.value, without.slope));
+        assert!((with.kink - 0.2).abs() < 1e-9 && without.kink > 1000.0, "{with:?} {without:?}");
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        assert!(compile::<f64>(&[("start_qdelay", 1e-3)]).unwrap_err().contains("without `start_growth`"));
+        assert!(compile::<f64>(&[("start_growth", 1.0), ("start_qdelay", 1e-3)]).unwrap().start.is_none());
     }
 }

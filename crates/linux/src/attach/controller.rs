@@ -20,7 +20,7 @@ use super::pins::Pins;
 use super::{Attached, Error, Scope, object, settings, while_trying};
 use crate::machine::{self, Missing};
 use crate::syscall;
-pub use figures::Cost;
+pub use figures::{Capacity, Cost};
 pub use trace::{Record, trace};
 use words::Words;
 
@@ -128,6 +128,11 @@ impl Loaded {
     /// What it has cost since the kernel counts that; none where it does not.
     pub fn cost(&self) -> Option<Cost> {
         figures::Figures::of(&self.link).ok()?.cost
+    }
+
+    /// What its packet pairs say of the bottleneck; none where it looks for none, or has found none.
+    pub fn capacity(&self) -> Option<Capacity> {
+        figures::Figures::of(&self.link).ok()?.capacity
     }
 }
 

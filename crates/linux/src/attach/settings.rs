@@ -79,6 +79,13 @@ mod tests {
         let shown = shown(&fast);
         assert_eq!(shown[0], ("alpha".to_owned(), "50 packets".to_owned()));
         assert_eq!(shown[1], ("gamma".to_owned(), "0.25".to_owned()));
+        assert!(shown.iter().all(|(name, _)| !name.starts_with("start")), "off unless asked for: {shown:?}");
+        let start = controller("fast", &set(&["law.start_growth=1.25", "law.start_qdelay=250 us"])).unwrap();
+        let shown = self::shown(&start);
+        assert_eq!(
+            shown[3..],
+            [("start_growth", "1.25"), ("start_qdelay", "250 us")].map(|(a, b)| (a.into(), b.into()))
+        );
     }
 
     #[test]
@@ -87,6 +94,8 @@ mod tests {
             ("law.alphq=50 packets", "`fast` has no parameter `alphq`"),
             ("law.alpha=-1 packets", "outside the range"),
             ("law.gamma=3", "outside the range"),
+            ("law.start_growth=3", "outside the range"),
+            ("law.start_qdelay=3", "a duration"),
             ("alpha=3", "--set alpha=3: write it as in --set law.KEY=VALUE"),
             ("law.gamma", "write it as in"),
         ] {

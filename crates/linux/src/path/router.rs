@@ -1,7 +1,7 @@
 //! The thread between the two ends: reads what they send, lets the emulation decide, and hands over what is due.
 //!
 //! It sleeps in `ppoll` until shortly before something is due, and looks without sleeping from then on: the kernel wakes a
-//! thread some 20 us after the moment it asked for.
+//! thread some 20 us after the moment it asked for, and later if the processor slept for long ([`Lead`]).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,21 +127,18 @@ pub struct Outcome {
 
 /// Reads of a device before due packets have their turn.
 const READS: usize = 16;
-/// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle: see [`scheduled`].
+/// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle.
 const BUSY: Rate = Rate(150_000_000);
-/// How long before something is due the thread stops sleeping.
-const LEAD: Time = Time(25_000_000);
-const LEAD_BUSY: Time = Time(5_000_000);
 /// Whoever wants it to end waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 impl Router {
     /// Runs until its end, or until `stop`. The devices are there for as long as somebody has them.
     pub(super) fn run(self, stop: &AtomicBool) -> io::Result<(Outcome, [Device; 2])> {
-        let scheduling = scheduled(self.rate);
+        let scheduling = scheduled();
         // Without it a sleep may end 50 us late.
         prctl::set_timerslack(1)?;
-        let lead = if self.rate < BUSY { LEAD } else { LEAD_BUSY };
+        let mut lead = Lead::at(self.rate);
         let mut work = Work {
             clock: self.clock,
             emulation: self.emulation,
@@ -172,11 +169,13 @@ impl Router {
             if idle {
                 let next = work.emulation.next().min(work.notes.next()).min(self.end);
                 let wait = next.since(work.clock.now()).min(LONGEST_SLEEP);
-                if wait > lead {
-                    let until = work.clock.now() + wait.since(lead);
-                    work.sleep(wait.since(lead))?;
+                let sleep = wait.since(lead.before(wait));
+                if sleep > Time::ZERO {
+                    let until = work.clock.now() + sleep;
+                    work.sleep(sleep)?;
                     // What a sleep takes beyond its end counts as not looking; one that a packet ends does not.
                     let now = work.clock.now();
+                    lead.slept(wait, now.since(until));
                     looked = now.min(until.max(looked));
                 }
             }
@@ -196,6 +195,45 @@ impl Router {
             scheduling,
         };
         Ok((outcome, work.devices))
+    }
+}
+
+/// How long before something is due the thread stops sleeping.
+///
+/// A sleep ends late by what the kernel and the processor take to wake: some 20 us after a short one, and several times that
+/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up what the scheduler allows, so
+/// short sleeps have a fixed lead, and long ones, of which few fit into a second, the one that nearly all of the last ones needed.
+#[derive(Debug)]
+struct Lead {
+    short: Time,
+    long: Time,
+}
+
+impl Lead {
+    /// From here on a sleep is a long one.
+    const LONG: Time = Time(1_000_000_000);
+    const LEAST: Time = Time(25_000_000);
+    const MOST: Time = Time(400_000_000);
+    /// Steps up over steps down, 20, is the number of sleeps of which one ends too late.
+    const UP: Time = Time(10_000_000);
+    const DOWN: Time = Time(500_000);
+
+    fn at(rate: Rate) -> Self {
+        Self { short: if rate < BUSY { Self::LEAST } else { Time(5_000_000) }, long: Self::LEAST }
+    }
+
+    /// What is due in `wait` is looked for so long before.
+    fn before(&self, wait: Time) -> Time {
+        if wait < Self::LONG { self.short } else { self.long }
+    }
+
+    /// The sleep before what was due in `wait` ended so late; zero if a packet ended it.
+    fn slept(&mut self, wait: Time, late: Time) {
+        if wait < Self::LONG || late == Time::ZERO {
+            return;
+        }
+        let long = if late > self.long { self.long + Self::UP } else { self.long.since(Self::DOWN) };
+        self.long = long.clamp(Self::LEAST, Self::MOST);
     }
 }
 
@@ -387,13 +425,12 @@ impl Notes {
 
 /// Puts the thread in front of others, and says how.
 ///
-/// Below [`BUSY`] it sleeps often enough for `SCHED_FIFO`. A thread that hardly sleeps would be stopped for some 50 ms every
-/// second, in favour of those without priority; `SCHED_DEADLINE` leaves them a tenth of each millisecond instead.
-fn scheduled(rate: Rate) -> String {
-    let deadline = Scheduling::Deadline { runtime: 900_000, period: 1_000_000 };
-    let fifo = Scheduling::Fifo { priority: 50 };
-    let choices: &[Scheduling] = if rate < BUSY { &[fifo] } else { &[deadline, fifo] };
-    for choice in choices {
+/// Under `SCHED_FIFO` a thread that hardly sleeps is stopped for some 50 ms every second, in favour of those without priority, and
+/// how much it sleeps depends on the packets of a run rather than on its rate; `SCHED_DEADLINE` leaves them a tenth of each
+/// millisecond instead.
+fn scheduled() -> String {
+    let choices = [Scheduling::Deadline { runtime: 900_000, period: 1_000_000 }, Scheduling::Fifo { priority: 50 }];
+    for choice in &choices {
         if schedule(*choice).is_ok() {
             return match choice {
                 Scheduling::Deadline { .. } => "deadline",
@@ -403,4 +440,38 @@ fn scheduled(rate: Rate) -> String {
         }
     }
     "normal".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(us: u64) -> Time {
+        Time(us * 1_000_000)
+    }
+
+    #[test]
+    fn long_sleeps_end_as_early_as_they_have_to() {
+        let mut lead = Lead::at(Rate(100_000_000));
+        let (short, long) = (us(500), us(10_000));
+        assert_eq!((lead.before(short), lead.before(long)), (us(25), us(25)));
+        for _ in 0..100 {
+            lead.slept(short, us(200));
+            lead.slept(long, us(110));
+        }
+        assert_eq!(lead.before(short), us(25), "of short ones there are many");
+        assert!((us(100)..us(120)).contains(&lead.before(long)), "{lead:?}");
+        for _ in 0..100 {
+            lead.slept(long, Time::ZERO);
+        }
+        assert!(lead.before(long) > us(100), "a packet that ends a sleep says nothing of the kernel");
+        for _ in 0..1000 {
+            lead.slept(long, us(1));
+        }
+        assert_eq!(lead.before(long), us(25));
+        for _ in 0..1000 {
+            lead.slept(long, us(1_000_000));
+        }
+        assert_eq!(lead.before(long), us(400), "one who is kept from the processor does not spin for it");
+    }
 }

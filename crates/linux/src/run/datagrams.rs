@@ -15,6 +15,7 @@ use penstock_scenario::seed::Stream;
 use super::plan::{FlowPlan, Source};
 use super::socket;
 use crate::clock::Clock;
+use crate::machine;
 use crate::path::emulation::Way;
 
 /// When one source sends: the grid of the packets world, where what is late does not shift what follows.
@@ -128,6 +129,8 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
         }
     }
     prctl::set_timerslack(1)?;
+    // A source at a rate waits for nobody; one that waits for a processor sends in lumps.
+    machine::prefer_this_thread();
     clock.sleep_until_start();
     let content = vec![0; scenario.packet.wire.0.saturating_sub(HEADERS) as usize];
     while !stop.load(Ordering::Relaxed) {

@@ -88,13 +88,16 @@ impl Registered {
         Ok(Self { loaded, _counting: counting })
     }
 
-    /// What each has cost, a sentence each.
+    /// What each has cost, a sentence each, and what its packet pairs say of the bottleneck.
     pub(super) fn costs(&self) -> Vec<String> {
         let told = |loaded: &controller::Loaded| {
             let (law, cost) = (loaded.law(), loaded.cost()?);
             let controller::Cost { acks, nanoseconds_an_ack } = cost;
+            let pairs = loaded.capacity().map_or_else(String::new, |controller::Capacity { pairs, packets_per_s }| {
+                format!("; {pairs} packet pairs, the last of which has the bottleneck at {packets_per_s:.0} packets/s")
+            });
             Some(format!(
-                "{law} is Penstock's, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each"
+                "{law} is Penstock's, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each{pairs}"
             ))
         };
         self.loaded.iter().filter_map(told).collect()

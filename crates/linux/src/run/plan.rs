@@ -6,7 +6,7 @@ use std::fs;
 
 use penstock_law::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Scenario};
+use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
 
 use super::laws::{self, Controller, Wanted};
 use crate::path::Refused;
@@ -260,6 +260,13 @@ fn findings(scenario: &Scenario) -> Vec<String> {
         findings.push(
             "the kernel always sends on the first duplicate acknowledgements (RFC 3042), finds losses by time (RACK, RFC \
              8985), probes the tail (TLP), and under its own controllers reduces in proportion (PRR, RFC 6937)"
+                .to_owned(),
+        );
+    }
+    if scenario.groups.values().filter(reliable).any(|group| group.sender.rto != Rto::Linux) {
+        findings.push(
+            "the kernel adds `min_rto` at the least to the smoothed round trip, where RFC 6298 bounds the sum: \
+             `sender.rto = \"linux\"` has it simulated so"
                 .to_owned(),
         );
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::classes::{self, Classes};
-use penstock_scenario::fairness::jain;
+use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::model::{Customer, Group, Scenario};
 use penstock_scenario::summary::{
     CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
@@ -102,10 +102,9 @@ impl Between<'_> {
 
     fn measured(&self) -> Span {
         let flows = self.flows();
-        let goodput = flows.iter().map(|flow| flow.goodput_bit_per_s);
         let (classes, customers) = (self.classes(self.samples), self.customers());
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
-        let fairness = jain(goodput).map(|jain| Fairness {
+        let fairness = self.jain(&flows, 0).map(|jain| Fairness {
             jain,
             contracts_jain,
             classes: classes.index,
@@ -149,6 +148,18 @@ impl Between<'_> {
     fn active(&self, flow: usize) -> f64 {
         let start = self.run.plan.flows[flow].start;
         self.ends.1.at.since(self.ends.0.at.max(start)).seconds()
+    }
+
+    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span.
+    fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
+        let span = (self.ends.0.at, self.ends.1.at);
+        let life = |at: usize| {
+            let plan = &self.run.plan.flows[at];
+            let done = self.ends.1.flows[at].completed.filter(|_| plan.bytes.is_some());
+            (plan.start, plan.stop.min(done.unwrap_or(Time::NEVER)))
+        };
+        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(life(*at), span));
+        jain(there.map(|(row, _)| row.goodput_bit_per_s))
     }
 
     fn flows(&self) -> Vec<FlowSummary> {
@@ -219,7 +230,7 @@ impl Between<'_> {
             goodput_bit_per_s: rows.iter().map(|row| row.goodput_bit_per_s).sum(),
             throughput_packets_per_s: passed(&|p| p.delivered) as f64 / seconds,
             rtt_mean_s: (rtts > 0.0).then(|| rtt / rtts),
-            jain: jain(rows.iter().map(|row| row.goodput_bit_per_s)),
+            jain: self.jain(rows, range.start),
             window_mean_packets: any.then(|| windows.iter().sum::<f64>() / n),
             window_sd_packets: any.then(|| begun.map(sd).sum::<f64>() / n),
             window_left_by_cuts: None,

@@ -13,6 +13,8 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
 
+use super::Generator;
+use super::iperf3::Clients;
 use super::plan::{FlowPlan, Source};
 use super::receiver::Received;
 use super::socket::{self, Ahead, Info};
@@ -22,7 +24,7 @@ use crate::clock::Clock;
 /// What is known of a flow of TCP, from the start of the run to a moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Told {
-    /// User's data that the receiver has read [B].
+    /// User's data that the receiver has read, or acknowledged where it is another program [B].
     pub(super) received: u64,
     /// The window, integrated over time, and its square [packets s], [packets^2 s]; and what it is now [packets].
     pub(super) window: f64,
@@ -68,6 +70,7 @@ pub(super) struct Sent {
 pub(super) struct Sender<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) flows: &'a [FlowPlan],
+    pub(super) generator: Generator,
     pub(super) clock: Clock,
     pub(super) edges: &'a [Time],
     pub(super) received: &'a Received,
@@ -105,6 +108,8 @@ enum Stage {
     Open(OwnedFd),
     /// Writes nothing for a while.
     Silent(OwnedFd),
+    /// Another program writes.
+    Watched(OwnedFd),
     /// All is written; waits for the receiver to have read it.
     Finishing(OwnedFd),
 }
@@ -126,19 +131,30 @@ impl Sender<'_> {
         let mut sent = Sent::default();
         let mut sack = None;
         let chunk = vec![0; CHUNK];
+        let own = self.generator == Generator::Own;
         self.clock.sleep_until_start();
+        let mut clients = if own { None } else { Some(Clients::start(self.flows, self.clock.now())?) };
         let mut events = [EpollEvent::empty(); 64];
         loop {
             let now = self.clock.now();
             let over = self.stop.load(Ordering::Relaxed);
             while let Some(happening) = traffic.happened(now).filter(|_| !over) {
+                // Other programs begin by themselves.
+                if !own && matches!(happening, Happening::Begin(_)) {
+                    continue;
+                }
                 self.happen(&epoll, &mut flows, &traffic, &mut sack, happening)?;
             }
             if now >= next_look || over {
                 next_look = now + look;
+                for (at, socket) in clients.iter_mut().flat_map(Clients::begun) {
+                    flows[at as usize].watch(socket, now);
+                }
                 for (at, flow) in flows.iter_mut().enumerate() {
                     flow.look(now)?;
-                    flow.told.received = self.received[at].load(Ordering::Relaxed);
+                    if own {
+                        flow.told.received = self.received[at].load(Ordering::Relaxed);
+                    }
                 }
                 let waits = |(flow, plan): (&Flow, &FlowPlan)| {
                     let tcp = matches!(plan.source, Source::Tcp { .. });
@@ -242,6 +258,12 @@ impl Flow {
         Ok(())
     }
 
+    /// Another program has connected.
+    fn watch(&mut self, socket: OwnedFd, now: Time) {
+        self.looked = now;
+        self.stage = Stage::Watched(socket);
+    }
+
     fn fall_silent(&mut self, epoll: &Epoll, number: u64) -> io::Result<()> {
         if let Stage::Open(socket) = &self.stage {
             epoll.modify(socket, &mut EpollEvent::new(WAITS, number))?;
@@ -304,7 +326,7 @@ impl Flow {
                     socket::error(socket)?;
                 }
             }
-            Stage::Idle => {}
+            Stage::Watched(_) | Stage::Idle => {}
         }
         Ok(())
     }
@@ -316,6 +338,11 @@ impl Flow {
                 epoll.modify(&socket, &mut EpollEvent::new(WAITS, number))?;
                 Stage::Finishing(socket)
             }
+            // Who writes to it hears of that, and ends.
+            Stage::Watched(socket) => {
+                socket::finish(&socket)?;
+                Stage::Watched(socket)
+            }
             other => other,
         };
         Ok(())
@@ -323,10 +350,16 @@ impl Flow {
 
     /// Asks the kernel. What it said last holds until now.
     fn look(&mut self, now: Time) -> io::Result<()> {
-        let (Stage::Open(socket) | Stage::Silent(socket) | Stage::Finishing(socket)) = &self.stage else {
+        let (Stage::Open(socket) | Stage::Silent(socket) | Stage::Finishing(socket) | Stage::Watched(socket)) =
+            &self.stage
+        else {
             return Ok(());
         };
         let info = socket::info(socket)?;
+        if matches!(self.stage, Stage::Watched(_)) {
+            // Its program chooses when it likes to.
+            self.controller = Some(socket::controller(socket)?);
+        }
         let Self { told, before, looked, .. } = self;
         let seconds = now.since(*looked).seconds();
         *looked = now;
@@ -342,6 +375,9 @@ impl Flow {
         told.rtts += packets;
         told.window_now = f64::from(info.window);
         told.in_flight = info.in_flight;
+        if matches!(self.stage, Stage::Watched(_)) {
+            told.received = info.acked;
+        }
         let least = [told.least_rtt, (info.min_rtt != Time::NEVER).then_some(info.min_rtt)];
         told.least_rtt = least.into_iter().flatten().min();
         told.again = before.again + u64::from(info.again);

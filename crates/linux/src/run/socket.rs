@@ -117,6 +117,8 @@ pub(super) struct Info {
     /// Segments sent again, and retransmission timeouts.
     pub(super) again: u32,
     pub(super) timeouts: u16,
+    /// User's data that were acknowledged, and the segment that began the connection [B].
+    pub(super) acked: u64,
     /// Segments that were delivered.
     pub(super) delivered: u32,
     /// Payload of a full segment [B].
@@ -151,6 +153,7 @@ pub(super) fn info(socket: &OwnedFd) -> io::Result<Info> {
         min_rtt: if least == u32::MAX { Time::NEVER } else { microseconds(least.into()) },
         again: word(100),
         timeouts: u16::from_ne_bytes([bytes[240], bytes[241]]),
+        acked: long(120),
         delivered: word(192),
         segment: word(16),
         busy: microseconds(long(168)),

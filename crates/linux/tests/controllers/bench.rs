@@ -1,5 +1,5 @@
 //! Namespaces, pins and wrong programs for the tests of controllers, all of them their own.
-#![allow(unreachable_pub, missing_docs)]
+#![allow(unreachable_pub, missing_docs, dead_code)]
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -37,6 +37,13 @@ impl Bench {
     pub fn attach(&self, name: &str, place: Place<'_>, settings: &[&str]) -> Result<Attached, Error> {
         let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
         attach::attach(&self.pins, &Request { name, place, settings: &settings })
+    }
+
+    /// A figure of what is attached, and nothing else is.
+    pub fn figure(&self, name: &str) -> f64 {
+        let status = attach::status(&self.pins).unwrap();
+        let [attached] = &status[..] else { panic!("{status:?}") };
+        attached.figures.iter().find(|figure| figure.name == name).unwrap().value
     }
 }
 

@@ -2,7 +2,7 @@
 
 use penstock_law::aqm::price::{self, Price};
 use penstock_law::aqm::{self, AQMS, Port};
-use penstock_law::cc::fast::Fast;
+use penstock_law::cc::fast;
 use penstock_law::cc::leadlag::{self, LeadLag};
 use penstock_law::cc::{self, CONTROLLERS, Path};
 use penstock_law::law::find;
@@ -10,7 +10,7 @@ use penstock_law::{Law, Number, Parameter, Values};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Draw, PORT, Q, SENDER, Worst, round_of_fast};
+use super::{Draw, PORT, Q, SENDER, Worst, both_of_fast, round_of_fast};
 
 /// The range of a parameter in the registry.
 fn range(parameters: &[Parameter], name: &str) -> (f64, f64) {
@@ -22,22 +22,32 @@ fn range(parameters: &[Parameter], name: &str) -> (f64, f64) {
 /// to a hundred seconds: the same bound.
 #[test]
 fn a_round_of_fast_over_the_ranges_of_its_parameters() {
-    let entry = find(CONTROLLERS, "fast").unwrap();
-    let values = Values::defaults(entry.parameters);
-    let mut fixed: Fast<Q> = Fast::compile(&values, &SENDER).unwrap();
-    let mut real: Fast<f64> = Fast::compile(&values, &SENDER).unwrap();
-    let (gamma, alpha) = (range(entry.parameters, "gamma"), range(entry.parameters, "alpha"));
-    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(5));
-    let mut worst = Worst::default();
-    for i in 0..200_000 {
-        fixed.alpha = if i % 16 == 0 { Q::of(alpha.0) } else { draw.log(1e-3, alpha.1) };
-        fixed.gamma = draw.log(gamma.0, gamma.1);
-        fixed.keep = Q::of(1.0) - fixed.gamma;
-        let (window, base_rtt_s) = (draw.log(2.0, 1e7), draw.log(1e-6, 1.0));
-        let rtt_s = base_rtt_s * draw.log(1.0, 100.0);
-        round_of_fast(&mut worst, (&fixed, &mut real), window, base_rtt_s, rtt_s);
+    let parameters = find(CONTROLLERS, "fast").unwrap().parameters;
+    let [gamma, alpha, growth, qdelay] =
+        ["gamma", "alpha", "start_growth", "start_qdelay"].map(|p| range(parameters, p));
+    for set in [&[][..], &[("start_growth", 2.0)]] {
+        let (mut fixed, mut real) = both_of_fast(set);
+        let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(5));
+        let mut worst = Worst::default();
+        for i in 0..200_000 {
+            fixed.alpha = if i % 16 == 0 { Q::of(alpha.0) } else { draw.log(1e-3, alpha.1) };
+            fixed.gamma = draw.log(gamma.0, gamma.1);
+            fixed.keep = Q::of(1.0) - fixed.gamma;
+            let (window, base_rtt_s) = (draw.log(2.0, 1e7), draw.log(1e-6, 1.0));
+            let mut rtt_s = base_rtt_s * draw.log(1.0, 100.0);
+            let mut state = fast::State::new(window);
+            if let Some(start) = &mut fixed.start {
+                start.step = fixed.gamma * fixed.alpha;
+                start.surge = Q::of(draw.between(growth.0, growth.1) - 1.0);
+                start.qdelay_s = draw.log(qdelay.0, qdelay.1);
+                state.known = if i % 3 == 0 { Q::of(0.0) } else { draw.log(2.0, 1e7) };
+                // Half of them below the threshold.
+                rtt_s = base_rtt_s + start.qdelay_s * Q::of(draw.between(0.0, 2.0));
+            }
+            round_of_fast(&mut worst, (&fixed, &mut real), state, base_rtt_s, rtt_s);
+        }
+        println!("fast, round, whole ranges, {set:?}: {:.2} of the bound", worst.0);
     }
-    println!("fast, round, whole ranges: {:.2} of the bound", worst.0);
 }
 
 /// A tick of the price over the whole ranges of its parameters. What fits into a period is rounded twice, by `(target + 1)/2`

@@ -10,13 +10,15 @@ pub(super) fn fast(twin: &'static Twin) -> String {
     let mut file = File::new(
         twin,
         "FAST TCP's window control",
-        "alpha 0 to 1e6 packets; gamma 1e-6 to 1; keep 1 - gamma; window 2 to 1e7 packets and the largest number
+        "alpha 0 to 1e6 packets; gamma 1e-6 to 1; keep 1 - gamma; step gamma alpha
+         surge 0, where the start does not multiply, to 1; qdelay 1 us to 10 s
+         window 2 to 1e7 packets and the largest number; before, fits, known 0 to 1e7 packets and the largest number
          base_rtt, rtt 1 us to 100 s, and zero",
     );
     let most = i64::MAX;
     let windows = [q(2.0), q(2.5), q(100.25), q(1e6), q(1e7), most];
     for (alpha, gamma) in [0.0, 100.0, 1e6].iter().flat_map(|a| [1e-6, 0.5, 1.0].map(|g| (*a, g))) {
-        file.params(&[q(alpha), q(gamma), q(1.0 - gamma)]);
+        file.params(&fast_params(alpha, gamma, None));
         let rtts = [0, q(1e-6), q(0.1), q(100.0)];
         for row in product(&[&windows, &rtts, &rtts]) {
             file.vector("round", &row[..1], &row[1..]);
@@ -29,7 +31,7 @@ pub(super) fn fast(twin: &'static Twin) -> String {
     let mut draw = Draw::new(1);
     for _ in 0..1300 {
         let gamma = draw.log(1e-6, 1.0);
-        file.params(&[q(draw.log(1e-3, 1e6)), q(gamma), q(1.0 - gamma)]);
+        file.params(&fast_params(draw.log(1e-3, 1e6), gamma, None));
         for _ in 0..8 {
             let window = [q(draw.log(2.0, 1e7))];
             let base = draw.log(1e-6, 10.0);
@@ -42,7 +44,7 @@ pub(super) fn fast(twin: &'static Twin) -> String {
     }
     for _ in 0..100 {
         let gamma = draw.of(&[0.5, 0.5, 0.25, 1.0]);
-        file.params(&[q(draw.of(&[10.0, 50.0, 100.0, 200.0])), q(gamma), q(1.0 - gamma)]);
+        file.params(&fast_params(draw.of(&[10.0, 50.0, 100.0, 200.0]), gamma, None));
         let rate = draw.log(1e6, 1e10) / 12_000.0;
         let base = draw.of(&[0.001, 0.01, 0.04, 0.1, 0.18, 0.25]);
         let mut window = q(2.0);
@@ -53,7 +55,86 @@ pub(super) fn fast(twin: &'static Twin) -> String {
             [window, ..] = file.vector(event, &[window], &seen);
         }
     }
+    fast_start(&mut file);
     file.text
+}
+
+/// Compiled parameters of FAST; `start` is how much a round adds on an empty path, over the window, and the delay from which
+/// on it does not [s].
+fn fast_params(alpha: f64, gamma: f64, start: Option<[f64; 2]>) -> [i64; 6] {
+    let [step, surge, qdelay] = start.map_or([0.0; 3], |[surge, qdelay]| [gamma * alpha, surge, qdelay]);
+    [alpha, gamma, 1.0 - gamma, step, surge, qdelay].map(q)
+}
+
+/// The start that multiplies: the ends of its ranges, draws about its threshold and about the window it knows, and runs
+/// into buffers deep and shallow.
+fn fast_start(file: &mut File) {
+    let most = i64::MAX;
+    let ends = [q(2.0), q(100.25), q(1e7), most];
+    for (surge, qdelay) in [1e-6, 0.25, 1.0].iter().flat_map(|s| [1e-6, 500e-6, 10.0].map(|d| (*s, d))) {
+        for (alpha, gamma) in [(0.0, 0.5), (100.0, 1e-6), (1e6, 1.0)] {
+            file.params(&fast_params(alpha, gamma, Some([surge, qdelay])));
+            // Below, at and above the threshold, by one unit; no delay, and less than none.
+            let rtts = [0, q(0.1) - 1, q(0.1), q(0.1) + q(qdelay) / 2, q(0.1) + q(qdelay) - 1, q(0.1) + q(qdelay)];
+            let knowns = [0, q(100.25) - 1, q(100.25), q(1e6), most];
+            for row in product(&[&ends, &knowns, &rtts]) {
+                file.vector("round", &[row[0], q(57.5), q(60.0), row[1]], &[q(0.1), row[2]]);
+            }
+        }
+        for before in [0, q(2.0), q(1e7), most] {
+            for rtts in [[0, 0], [q(0.1), 0], [q(0.1), q(0.1)], [q(0.1), q(0.25)], [q(100.0), q(1e-6)]] {
+                file.vector("round", &[q(2.0), before, 0, 0], &rtts);
+            }
+        }
+    }
+    for row in product(&[&[1, q(2.0), q(4.0) + 1, q(1e7), most], &[0, q(57.5), most], &[0, q(60.0), most]]) {
+        for known in [0, q(1e6)] {
+            file.vector("cut", &[row[0], row[1], row[2], known], &[]);
+            file.vector("timeout", &[row[0], row[1], row[2], known], &[]);
+        }
+    }
+    let mut draw = Draw::new(11);
+    for _ in 0..600 {
+        let (alpha, gamma) = (draw.log(1e-3, 1e6), draw.log(1e-6, 1.0));
+        let qdelay = draw.log(1e-6, 10.0);
+        file.params(&fast_params(alpha, gamma, Some([draw.log(1e-3, 1.0), qdelay])));
+        for _ in 0..8 {
+            let window = draw.log(2.0, 1e7);
+            let known = match draw.share() {
+                0.0..0.3 => 0.0,
+                0.3..0.8 => window * draw.between(0.5, 2.0),
+                _ => draw.log(2.0, 1e7),
+            };
+            let state = [window, window * draw.between(0.5, 1.0), draw.log(2.0, 1e7), known].map(q);
+            let base = draw.log(1e-6, 10.0);
+            // Half of them below the threshold.
+            let rtt = base + qdelay * draw.between(0.0, 2.0);
+            match draw.share() {
+                0.0..0.1 => file.vector("cut", &state, &[]),
+                _ => file.vector("round", &state, &[q(base), q(rtt)]),
+            };
+        }
+    }
+    for _ in 0..100 {
+        let (alpha, growth) = (draw.of(&[10.0, 50.0, 100.0, 200.0]), draw.of(&[1.05, 1.1, 1.25, 1.5, 2.0]));
+        let (rate, base) = (draw.log(1e7, 1e10) / 12_000.0, draw.of(&[0.01, 0.04, 0.1, 0.18, 0.25]));
+        let qdelay = draw.of(&[0.9, 0.5, 0.1]) * alpha / rate;
+        file.params(&fast_params(alpha, draw.of(&[0.5, 0.5, 0.25]), Some([growth - 1.0, qdelay])));
+        let buffer = draw.of(&[2.0, 2.0, 10.0, 1e6]) * alpha;
+        let mut state = padded(&[q(10.0), 0, 0, 0]);
+        for _ in 0..60 {
+            let window = Fix::<32>(state[0]).value();
+            let queue = window - rate * base;
+            state = if queue > buffer || draw.lands(0.01) {
+                file.vector("cut", &state, &[])
+            } else if draw.lands(0.002) {
+                file.vector("timeout", &state, &[])
+            } else {
+                let rtt = base + queue.max(0.0) / rate + 10e-6 * draw.share();
+                file.vector("round", &state, &[measured(base), measured(rtt)])
+            };
+        }
+    }
 }
 
 pub(super) fn leadlag(twin: &'static Twin) -> String {

@@ -4,11 +4,13 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, connect, recv, sendto, setsockopt, socket,
-    sockopt,
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, connect, getsockopt, recv, sendto,
+    setsockopt, socket, sockopt,
 };
 use penstock_law::quantity::Time;
 use penstock_linux::clock::Clock;
@@ -47,15 +49,20 @@ pub fn hard() -> String {
     line(
         "60 Mbit/s",
         "1 ms",
-        r#", loss = 0.001, aqm = { law = "red", ecn = true, min_threshold = "0 packets", max_threshold = "20 packets",
+        r#", loss = 0.001, aqm = { law = "red", ecn = true, min_threshold = "0 packets", max_threshold = "10 packets",
              max_p = 1, weight = 1, wait = false, bytes = false, spare_empty_queue = false }"#,
     )
 }
 
 impl Laboratory {
     pub fn new(text: &str, ecn: bool) -> Self {
+        Self::of(text, &FlowHabits { ecn, ..FlowHabits::default() })
+    }
+
+    /// The same with all that holds of a flow.
+    pub fn of(text: &str, habits: &FlowHabits) -> Self {
         let scenario = scenario(text);
-        let flows = vec![FlowHabits { ecn, ..FlowHabits::default() }; scenario.groups["f"].count as usize];
+        let flows = vec![habits.clone(); scenario.groups["f"].count as usize];
         let habits = Habits { mtu: scenario.packet.wire.0 as u16, timestamps: true, flows, ..Habits::default() };
         let clock = Clock::start();
         let second = Time(Time::PER_SECOND);
@@ -68,8 +75,10 @@ impl Laboratory {
         self.path.end().unwrap()
     }
 
-    /// Round trips of pings to the address of flow 0, one after the other.
-    pub fn ping(&self, count: usize, gap: Duration) -> Vec<Time> {
+    /// Round trips of pings to the address of flow 0, one after the other. A pinger that sleeps until the answer is there
+    /// measures its own waking too.
+    pub fn ping(&self, count: usize, gap: Duration, sleeps: bool) -> Vec<Time> {
+        let flags = if sleeps { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
         let socket = self.path.sender.namespace.within(icmp).unwrap();
         let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 0));
         let mut rtts = Vec::new();
@@ -80,7 +89,10 @@ impl Laboratory {
             sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).unwrap();
             let mut reply = [0; 2000];
             loop {
-                let bytes = recv(socket.as_raw_fd(), &mut reply, MsgFlags::empty()).unwrap();
+                let bytes = match recv(socket.as_raw_fd(), &mut reply, flags) {
+                    Err(Errno::EAGAIN) if !sleeps => continue,
+                    other => other.unwrap(),
+                };
                 // An echo reply with this number behind an IPv4 header.
                 if bytes >= 28 && reply[20] == 0 && reply[26..28] == request[6..8] {
                     break;
@@ -94,6 +106,22 @@ impl Laboratory {
 
     /// Sends `bytes` over TCP to flow 0's address with the given controller; the digests at both ends, and the time.
     pub fn transfer(&self, bytes: usize, controller: &str) -> (Vec<u8>, Vec<u8>, Time) {
+        self.send(controller, |sent| bytes - sent)
+    }
+
+    /// The same for so long, however much that is; and how much it was [B].
+    pub fn transfer_for(&self, seconds: u64, controller: &str) -> (Vec<u8>, Vec<u8>, usize) {
+        let (clock, all) = (self.clock, AtomicUsize::new(0));
+        let end = clock.now() + Time(seconds * Time::PER_SECOND);
+        let (sent, got, _) = self.send(controller, |sent| {
+            all.store(sent, Ordering::Relaxed);
+            if clock.now() < end { usize::MAX } else { 0 }
+        });
+        (sent, got, all.into_inner())
+    }
+
+    /// Sends to flow 0's address for as long as `left` has something left, by what was sent; digests and time.
+    fn send(&self, controller: &str, left: impl Fn(usize) -> usize + Send) -> (Vec<u8>, Vec<u8>, Time) {
         let listener = self.path.receiver.namespace.within(|| TcpListener::bind("10.78.0.1:5000")).unwrap();
         let start = self.clock.now();
         let receiver = std::thread::spawn(move || {
@@ -106,7 +134,7 @@ impl Laboratory {
                 }
             }
         });
-        let sent = self.path.sender.namespace.within(|| send(bytes, controller)).unwrap();
+        let sent = self.path.sender.namespace.within(|| send(controller, left)).unwrap();
         let got = receiver.join().unwrap();
         (sent, got, self.clock.now() - start)
     }
@@ -142,22 +170,27 @@ fn connected(to: SocketAddrV4, controller: &str) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn send(bytes: usize, controller: &str) -> io::Result<Vec<u8>> {
+fn send(controller: &str, left: impl Fn(usize) -> usize) -> io::Result<Vec<u8>> {
     let mut stream = connected(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), controller)?;
-    let (mut digest, mut draw, mut left) = (Sha256::new(), 88_172_645_463_325_252u64, bytes);
+    let (mut digest, mut draw, mut sent) = (Sha256::new(), 88_172_645_463_325_252u64, 0);
     let mut buffer = vec![0; 1 << 18];
-    while left > 0 {
+    loop {
+        let now = left(sent).min(buffer.len());
+        if now == 0 {
+            break;
+        }
         for chunk in buffer.chunks_exact_mut(8) {
             draw ^= draw << 13;
             draw ^= draw >> 7;
             draw ^= draw << 17;
             chunk.copy_from_slice(&draw.to_le_bytes());
         }
-        let now = left.min(buffer.len());
         digest.update(&buffer[..now]);
         stream.write_all(&buffer[..now])?;
-        left -= now;
+        sent += now;
     }
+    let in_effect = getsockopt(&stream, sockopt::TcpCongestion)?;
+    assert_eq!(in_effect.to_string_lossy().trim_end_matches('\0'), controller, "the controller in effect");
     Ok(digest.finalize().to_vec())
 }
 

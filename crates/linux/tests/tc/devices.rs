@@ -110,6 +110,28 @@ fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
     assert_eq!(ended(&attached), seen);
 }
 
+/// A flow that does not ask for ECN, and a program told to let such packets pass: of the many that are chosen none is dropped
+/// and none is marked, as long as nobody asks.
+pub(crate) fn a_flow_without_ecn_passes_where_it_is_told_to() {
+    let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), false);
+    let (sender, receiver) = (&laboratory.path.sender.namespace, &laboratory.path.receiver.namespace);
+    let (pins, settings) = (pins(), said(&["link.rate=50 Mbit/s", "not_ect=pass"]));
+    let place = Place::Device { name: "penstock0", direction: None };
+    let request = Request { name: "price", place, settings: &settings };
+    let first = sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
+    assert!(first.parameters.contains(&("not_ect".to_owned(), "pass".to_owned())), "{first:?}");
+    let rate = bulk(sender, receiver, SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), "reno", 3);
+    let attached = sender.within(|| Ok(attach::status(&pins).unwrap().pop().unwrap())).unwrap();
+    sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
+    laboratory.end();
+    let [seen, passed, marked, dropped] =
+        ["packets_seen", "packets_passed_not_ect", "packets_marked", "packets_dropped_not_ect"]
+            .map(|name| figure(&attached, name));
+    println!("without ECN: {:.1} Mbit/s, {seen} packets, {passed} chosen and passed", rate / 1e6);
+    assert!(passed > 100.0 && marked == 0.0 && dropped == 0.0, "{attached:?}");
+    assert_eq!(ended(&attached), seen);
+}
+
 fn ended(attached: &Attached) -> f64 {
     let fates = attached.figures.iter().filter(|f| f.name.starts_with("packets_") && f.name != "packets_seen");
     fates.map(|figure| figure.value).sum()

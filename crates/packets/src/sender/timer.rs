@@ -1,10 +1,13 @@
-//! The retransmission timer (RFC 6298), in integers.
+//! The retransmission timer (RFC 6298; or Linux's, where a scenario asks for it), in integers.
 
 use penstock_law::quantity::Time;
+use penstock_scenario::model::Rto;
 
 /// No timeout is longer (RFC 6298, section 2.5, allows a bound of at least 60 s).
 const MOST: u64 = 60 * Time::PER_SECOND;
-/// Before the first sample (RFC 6298, section 2.1).
+/// Linux's (`TCP_RTO_MAX`).
+const MOST_OF_LINUX: u64 = 120 * Time::PER_SECOND;
+/// Before the first sample (RFC 6298, section 2.1; Linux's `TCP_TIMEOUT_INIT`).
 const FIRST: u64 = Time::PER_SECOND;
 
 /// It is looked at again after this long at the latest, however short a timeout is allowed.
@@ -16,9 +19,13 @@ const LEAST_LOOK: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Timer {
     smoothed: u64,
+    /// By RFC 6298 the mean deviation; by Linux what is added to the smoothed round trip, which is four of them.
     variation: u64,
     rto: u64,
     least: u64,
+    /// What Linux keeps besides.
+    linux: Linux,
+    rule: Rto,
     doublings: u32,
     /// When it expires [ps]; never while nothing is in flight.
     pub(crate) deadline: u64,
@@ -26,22 +33,44 @@ pub(crate) struct Timer {
     pub(crate) scheduled: bool,
 }
 
+/// Four mean deviations, as of the last sample and the largest of this round trip [ps].
+#[derive(Debug, Clone, Copy, Default)]
+struct Linux {
+    deviation: u64,
+    largest: u64,
+}
+
 impl Timer {
-    pub(crate) fn new(least: Time) -> Self {
+    pub(crate) fn new(rule: Rto, least: Time) -> Self {
         Self {
             smoothed: 0,
             variation: 0,
-            rto: FIRST.max(least.0),
+            rto: match rule {
+                Rto::Rfc6298 => FIRST.max(least.0),
+                Rto::Linux => FIRST,
+            },
             least: least.0,
+            linux: Linux::default(),
+            rule,
             doublings: 0,
             deadline: u64::MAX,
             scheduled: false,
         }
     }
 
-    /// A round trip was measured (2.2, 2.3), which ends any backing off.
+    /// A round trip was measured, which ends any backing off; `round` says that it is the first of a window.
     #[inline]
-    pub(crate) fn sample(&mut self, rtt: u64) {
+    pub(crate) fn sample(&mut self, rtt: u64, round: bool) {
+        self.doublings = 0;
+        match self.rule {
+            Rto::Rfc6298 => self.rfc6298(rtt),
+            Rto::Linux => self.linux(rtt, round),
+        }
+    }
+
+    /// Rules 2.2 to 2.5.
+    #[inline]
+    fn rfc6298(&mut self, rtt: u64) {
         if self.smoothed == 0 {
             (self.smoothed, self.variation) = (rtt, rtt / 2);
         } else {
@@ -49,14 +78,45 @@ impl Timer {
             self.variation = self.variation - self.variation / 4 + off / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
         }
-        self.doublings = 0;
         self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
+    }
+
+    /// As `tcp_rtt_estimator` and `tcp_set_rto` of Linux's `net/ipv4/tcp_input.c`: what is added to the smoothed round trip
+    /// is at least `least`, rises with the deviation at once, and falls towards the largest of each round trip by a quarter
+    /// of the difference. A round trip that falls counts an eighth where it would raise the deviation.
+    #[inline(never)]
+    fn linux(&mut self, rtt: u64, round: bool) {
+        let Linux { deviation, largest } = &mut self.linux;
+        if self.smoothed == 0 {
+            (self.smoothed, *deviation) = (rtt, 2 * rtt);
+            self.variation = (*deviation).max(self.least);
+            *largest = self.variation;
+        } else {
+            let (off, mean) = (rtt.abs_diff(self.smoothed), *deviation / 4);
+            *deviation = match off.checked_sub(mean) {
+                Some(more) if rtt < self.smoothed => *deviation + more / 8,
+                Some(more) => *deviation + more,
+                None => *deviation - (mean - off),
+            };
+            self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
+            *largest = (*largest).max(*deviation);
+            self.variation = self.variation.max(*largest);
+            if round {
+                self.variation -= (self.variation - *largest) / 4;
+                *largest = self.least;
+            }
+        }
+        self.rto = (self.smoothed + self.variation).min(MOST_OF_LINUX);
     }
 
     /// Restarts it at `now` (5.1, 5.3).
     #[inline]
     pub(crate) fn restart(&mut self, now: u64) {
-        self.deadline = now.saturating_add((self.rto << self.doublings).min(MOST));
+        let most = match self.rule {
+            Rto::Rfc6298 => MOST,
+            Rto::Linux => MOST_OF_LINUX,
+        };
+        self.deadline = now.saturating_add((self.rto << self.doublings).min(most));
     }
 
     /// When to look at the deadline next.
@@ -71,7 +131,7 @@ impl Timer {
 
     /// Another connection begins: nothing is known of its path.
     pub(crate) fn restart_connection(&mut self) {
-        *self = Self { scheduled: self.scheduled, ..Self::new(Time(self.least)) };
+        *self = Self { scheduled: self.scheduled, ..Self::new(self.rule, Time(self.least)) };
     }
 
     /// It expired: wait twice as long next time (5.5).
@@ -85,32 +145,80 @@ mod tests {
     use super::*;
     const MS: u64 = 1_000_000_000;
 
+    fn timeout(timer: &mut Timer) -> u64 {
+        timer.restart(0);
+        timer.deadline
+    }
+
     /// RFC 6298: the first sample R gives RTO = R + 4 R/2, a steady one lets it fall to the round trip, never below
     /// the least; a timeout doubles it up to 60 s, a sample ends that.
     #[test]
     fn the_timeout_follows_rfc_6298() {
-        let mut timer = Timer::new(Time(200 * MS));
-        timer.restart(0);
-        assert_eq!(timer.deadline, Time::PER_SECOND);
-        timer.sample(100 * MS);
-        timer.restart(0);
-        assert_eq!(timer.deadline, 300 * MS);
+        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS));
+        assert_eq!(timeout(&mut timer), Time::PER_SECOND);
+        timer.sample(100 * MS, true);
+        assert_eq!(timeout(&mut timer), 300 * MS);
         for _ in 0..100 {
-            timer.sample(100 * MS);
+            timer.sample(100 * MS, true);
         }
-        timer.restart(0);
-        assert_eq!(timer.deadline, 200 * MS);
+        assert_eq!(timeout(&mut timer), 200 * MS);
         timer.back_off();
-        timer.restart(0);
-        assert_eq!(timer.deadline, 400 * MS);
+        assert_eq!(timeout(&mut timer), 400 * MS);
         for _ in 0..20 {
             timer.back_off();
         }
-        timer.restart(0);
-        assert_eq!(timer.deadline, MOST);
+        assert_eq!(timeout(&mut timer), MOST);
         assert_eq!(timer.look(0), 200 * MS, "a sample may bring the deadline back to 200 ms");
-        timer.sample(100 * MS);
-        timer.restart(0);
-        assert_eq!(timer.deadline, 200 * MS);
+        timer.sample(100 * MS, true);
+        assert_eq!(timeout(&mut timer), 200 * MS);
+    }
+
+    /// Linux: the first sample R gives R + 2 R, or R + the least; a steady one falls to R + the least, by a quarter of the
+    /// rest a round trip, however many samples that has; backing off ends at 120 s.
+    #[test]
+    fn the_least_timeout_of_linux_is_added_to_the_round_trip() {
+        let mut timer = Timer::new(Rto::Linux, Time(200 * MS));
+        assert_eq!(timeout(&mut timer), Time::PER_SECOND);
+        timer.sample(40 * MS, true);
+        assert_eq!(timeout(&mut timer), 240 * MS);
+        timer.restart_connection();
+        timer.sample(400 * MS, true);
+        assert_eq!(timeout(&mut timer), 1200 * MS);
+        // The deviation is forgotten within the round, what was added because of it is not.
+        for _ in 0..100 {
+            timer.sample(400 * MS, false);
+        }
+        assert_eq!(timeout(&mut timer), 1200 * MS);
+        // The largest of this round is the first deviation still; that of the next is the least.
+        timer.sample(400 * MS, true);
+        assert_eq!(timeout(&mut timer), 1200 * MS);
+        timer.sample(400 * MS, true);
+        assert_eq!(timeout(&mut timer), (400 + 800 - 150) * MS);
+        for _ in 0..100 {
+            timer.sample(400 * MS, true);
+        }
+        assert!((600 * MS..600 * MS + 100).contains(&timeout(&mut timer)));
+        for _ in 0..20 {
+            timer.back_off();
+        }
+        assert_eq!(timeout(&mut timer), MOST_OF_LINUX);
+    }
+
+    /// A round trip that leaps up is added four times over a quarter of the deviation; one that leaps down as far, an
+    /// eighth of that.
+    #[test]
+    fn linux_fears_longer_round_trips_more_than_shorter_ones() {
+        let after = |rtt: u64| {
+            let mut timer = Timer::new(Rto::Linux, Time(MS));
+            timer.sample(400 * MS, true);
+            for _ in 0..200 {
+                timer.sample(400 * MS, false);
+            }
+            timer.sample(rtt, false);
+            timer.linux.deviation
+        };
+        let (up, down) = (after(480 * MS), after(320 * MS));
+        assert!((80 * MS - 100..80 * MS + 100).contains(&up), "{up}");
+        assert!((10 * MS - 100..10 * MS + 100).contains(&down), "{down}");
     }
 }

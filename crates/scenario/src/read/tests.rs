@@ -12,8 +12,8 @@ use penstock_law::{Entry, Role};
 
 use super::*;
 use crate::model::{
-    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rtt, Scheduler, Service, Size,
-    Span, Start, StopRule,
+    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rto, Rtt, Scheduler, Service,
+    Size, Span, Start, StopRule,
 };
 
 /// 20 lines; the tests of refusals count them.
@@ -172,7 +172,7 @@ fn everything_in_the_format_is_read() {
     assert_eq!((web.jitter, web.ack_jitter), (Some((Time(100_000_000), Time(500_000_000))), late));
     let options = &web.sender;
     assert_eq!((options.recovery, options.limited_transmit, options.burst), (Recovery::Reno, true, 2));
-    assert_eq!((options.remember, options.min_rto), (Remember::BaseRtt, ms(1000)));
+    assert_eq!((options.remember, options.min_rto, options.rto), (Remember::BaseRtt, ms(1000), Rto::Linux));
     let pages = &s.groups["pages"];
     assert_eq!(
         (pages.repeats, pages.sender.remember),
@@ -182,7 +182,10 @@ fn everything_in_the_format_is_read() {
     // those who get none.
     assert_eq!((s.groups["files"].sender.remember, s.groups["files"].ack_jitter), (Remember::Nothing, late));
     let udp = &s.groups["udp"];
-    assert_eq!((udp.sender.min_rto, udp.ack_jitter, udp.sender.burst), (ms(200), None, 4));
+    assert_eq!(
+        (udp.sender.rto, udp.sender.min_rto, udp.ack_jitter, udp.sender.burst),
+        (Rto::Rfc6298, ms(200), None, 4)
+    );
     let rates = |group: &Group| group.steps.iter().map(|(at, v)| (*at, v.number("rate"))).collect::<Vec<_>>();
     assert_eq!((udp.cc.values.number("rate"), udp.spacing_jitter), (1e6, 0.05));
     assert_eq!(rates(udp), [(ms(10_000), 2e6), (ms(20_000), 1e6)]);
@@ -377,7 +380,7 @@ fn an_identity_survives_comments_units_and_order_of_keys() {
     // The identity itself is part of the contract: finished cells are found by it.
     assert_eq!(id(LAB), PINNED);
 }
-const PINNED: &str = "67929b157164bf4f";
+const PINNED: &str = "a9e764446666d74b";
 
 #[test]
 fn settings_win_over_the_file_and_over_the_sweep() {
@@ -513,7 +516,7 @@ cc = { law = "newreno", ecn = true, grow_on_echo = false, per_ack = "1 packets" 
 start = { uniform = ["0 s", "1 s"] }
 size = "unlimited"
 series = false
-sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", burst = "1 packet", limited_transmit = false, arithmetic = "f64" }
+sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", rto = "rfc6298", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", burst = "1 packet", limited_transmit = false, arithmetic = "f64" }
 "#;
 
 proptest! {

@@ -1,6 +1,6 @@
 //! The loop of fast-aqm in one dimension: (14), the curves of figure 2, Proposition 3, and the marking law.
 
-use core::f64::consts::FRAC_PI_2;
+use core::f64::consts::{FRAC_PI_2, PI};
 
 use penstock_fluid::margin::{Span, margins_and_locus};
 use penstock_fluid::theory::{eta_max, lead_lag, worst_crossing};
@@ -24,6 +24,12 @@ pub(super) const LARGEST_ETA: Formula = Formula { name: "largest eta", keys: &["
 /// The marking law `1 - phi^-p` with phi = 1000.
 pub(super) const MARKING: Formula =
     Formula { name: "marking probability", keys: &["phi", "price"], compute: marking_probability };
+
+/// The window at and below which an estimate from the last `marks` packets makes the static law (6) unstable: with the lag
+/// of (19), `marks tau/(2 w)`, and with the average over as many packets that has this lag; of senders whose rate is
+/// w/tau and of those whose packets in flight are w.
+pub(super) const CRITICAL_WINDOW: Formula =
+    Formula { name: "critical window", keys: &["alpha", "marks"], compute: critical_window };
 
 /// The static loop `alpha exp(-s tau)/(s tau)`: at `s tau = j theta` the curve NABLA.
 fn nabla(s: Complex, tau_s: f64, alpha: f64) -> Complex {
@@ -125,6 +131,59 @@ fn marking_probability(given: &Given<'_>) -> Result<Answer, String> {
     Ok(Answer::of(json!({ "probability": -libm::expm1(-price_s * libm::log(phi)) })))
 }
 
+/// What a loop with an estimator counts.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    /// The estimate is an average: it attenuates as well as lags.
+    average: bool,
+    /// Packets in flight are the window: `x = s w/(1 - exp(-s tau))`, not w/tau.
+    in_flight: bool,
+}
+
+impl Counted {
+    /// `w tau` where the static loop, with an estimate from the packets of `trips` round trips, first has a phase of -180
+    /// degrees, and its modulus there.
+    fn crossing(self, alpha: f64, trips: f64) -> (f64, f64) {
+        let (theta, modulus) = if self.in_flight {
+            // alpha exp(-j theta)/(1 - exp(-j theta)) has the phase -(pi + theta)/2.
+            let theta = PI / (1.0 + trips);
+            (theta, 0.5 * alpha / libm::sin(0.5 * theta))
+        } else {
+            let theta = FRAC_PI_2 / (1.0 + 0.5 * trips);
+            (theta, alpha / theta)
+        };
+        let lag = 0.5 * theta * trips;
+        (theta, if self.average { modulus * libm::sin(lag) / lag } else { modulus })
+    }
+
+    /// The window at which that modulus is one [packets].
+    fn critical_window(self, alpha: f64, marks: f64) -> f64 {
+        let (mut low, mut high) = (1e-6 * marks, 1e6 * marks);
+        for _ in 0..200 {
+            let middle = libm::sqrt(low * high);
+            if self.crossing(alpha, marks / middle).1 > 1.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
+    }
+}
+
+fn critical_window(given: &Given<'_>) -> Result<Answer, String> {
+    let (alpha, marks) = (given.number("alpha")?, given.number("marks")?);
+    if !(0.0 < alpha && alpha < FRAC_PI_2 && marks > 0.0) {
+        return Err(format!("alpha = {alpha}, marks = {marks}: alpha is above 0 and below pi/2, marks above 0"));
+    }
+    let window = |average, in_flight| Counted { average, in_flight }.critical_window(alpha, marks);
+    Ok(Answer::of(json!({
+        "window_packets": window(false, false),
+        "averaged_packets": window(true, false),
+        "in_flight": { "window_packets": window(false, true), "averaged_packets": window(true, true) },
+    })))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +201,39 @@ mod tests {
             let rotated = |name: &str| numbers["rotated"][name].as_f64().unwrap();
             assert!((rotated("crossing") - rotated("closed_form")).abs() < 1e-9, "{alpha} {share}: {numbers}");
             assert_eq!((rotated("crossing") - 1.0).abs() < 1e-9, (alpha, share) == ("1", "1"), "{numbers}");
+        }
+    }
+
+    /// (19) as a lag: `alpha (1 + N/(2 w)) = pi/2`. For the paper's alpha and N that is 4.776 packets.
+    #[test]
+    fn the_critical_window_of_a_lag_has_a_closed_form() {
+        for (alpha, marks) in [(0.37, 31.0), (1.0, 31.0), (1.5, 8.0)] {
+            let window = Counted { average: false, in_flight: false }.critical_window(alpha, marks);
+            let closed = alpha * marks / (2.0 * (FRAC_PI_2 - alpha));
+            assert!((window / closed - 1.0).abs() < 1e-9, "{alpha} {marks}: {window}, not {closed}");
+        }
+        let labels = given(&[("alpha", "0.37"), ("marks", "31")]);
+        let numbers = critical_window(&Given(&labels)).unwrap().numbers;
+        assert!((numbers["window_packets"].as_f64().unwrap() - 4.776).abs() < 5e-4, "{numbers}");
+    }
+
+    /// At the critical window the loop itself, put together of its parts, passes through -1.
+    #[test]
+    fn at_its_critical_window_each_loop_passes_through_minus_one() {
+        for (average, in_flight) in [(false, false), (true, false), (false, true), (true, true)] {
+            let counted = Counted { average, in_flight };
+            for (alpha, marks) in [(0.37, 31.0), (1.2, 31.0)] {
+                let trips = marks / counted.critical_window(alpha, marks);
+                let s = Complex::axis(counted.crossing(alpha, trips).0);
+                let rate = if in_flight { s / (Complex::ONE - (-s).exp()) } else { Complex::ONE };
+                let estimate = if average {
+                    (Complex::ONE - (-s * trips).exp()) / (s * trips)
+                } else {
+                    (-s * (0.5 * trips)).exp()
+                };
+                let gain = nabla(s, 1.0, alpha) * rate * estimate;
+                assert!((gain + Complex::ONE).abs() < 1e-6, "{counted:?} {alpha}: {gain:?}");
+            }
         }
     }
 

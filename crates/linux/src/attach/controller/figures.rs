@@ -15,12 +15,23 @@ pub struct Cost {
     pub nanoseconds_an_ack: f64,
 }
 
+/// What a controller's packet pairs say, of whatever connection had the last one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capacity {
+    /// Pairs that counted, of all connections.
+    pub pairs: u64,
+    /// The bottleneck's capacity [packets/s].
+    pub packets_per_s: f64,
+}
+
 /// Everything that is known of it.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     /// The text of `.rodata.origin`.
     pub(super) origin: String,
     pub(super) cost: Option<Cost>,
+    /// `struct estimate` of bpf/cc/ccpd.bpf.c; none before the first pair, and of those that look for none.
+    pub(super) capacity: Option<Capacity>,
     /// `struct counters` of bpf/cc/host.h, summed over processors.
     counters: [u64; 5],
     /// What the verifier looked at for the program of an acknowledgement.
@@ -77,6 +88,14 @@ impl Figures {
                 }
             }
         }
+        if let Some(map) = map_of(&figures.maps, "estimates") {
+            let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+            let value = value.map_err(kernel("the kernel does not tell of estimates"))?.unwrap_or_default();
+            let mut words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
+            let (capacity, pairs) = (words.next().unwrap_or(0) as i64, words.next().unwrap_or(0));
+            let packets_per_s = capacity as f64 / 4_294_967_296.0;
+            figures.capacity = (pairs > 0).then_some(Capacity { pairs, packets_per_s });
+        }
         Ok(figures)
     }
 
@@ -97,6 +116,11 @@ impl Figures {
                 f64::from(self.verified_instructions),
             ),
         ];
+        if let Some(capacity) = self.capacity {
+            listed.push(figure("packet_pairs", "packet pairs that counted", true, capacity.pairs as f64));
+            let what = "packets/s of the bottleneck, by the last of them";
+            listed.push(figure("capacity", what, false, capacity.packets_per_s));
+        }
         if let Some(cost) = self.cost {
             listed.push(figure("acks", "acknowledgements while the kernel counted", true, cost.acks as f64));
             let each = figure("nanoseconds_per_ack", "ns an acknowledgement", false, cost.nanoseconds_an_ack);

@@ -35,22 +35,27 @@ fn compiled<L: Law<Fix<32>, Role = Sender>>(chosen: &Chosen<Sender>) -> Result<L
 pub(super) fn fast(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     let law: Fast<Fix<32>> = compiled(chosen)?;
     let average = law.needs().average_rtt.expect("FAST goes by an average");
-    let words = [law.alpha, law.gamma, law.keep, number(average.over_window), number(average.most)];
-    Ok(Words { words: words.map(|word| word.0).to_vec(), needs_ecn: false })
+    let [step, surge, qdelay] = law.start.map_or([number(0.0); 3], |start| [start.step, start.surge, start.qdelay_s]);
+    let average = [number(average.over_window), number(average.most)];
+    let words = [law.alpha, law.gamma, law.keep, step, surge, qdelay].into_iter().chain(average);
+    Ok(Words { words: words.map(|word| word.0).collect(), needs_ecn: false })
 }
 
 pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     let law: LeadLag<Fix<32>> = compiled(chosen)?;
     let needs = law.needs();
-    let (Marks::Price(estimate), Some(period_s)) = (needs.marks, needs.tick_s) else {
-        return Err(Error::Input("the law `leadlag`: its program goes by marks".to_owned()));
-    };
+    let period_s = needs.tick_s.expect("the lead-lag protocol has a period");
+    let estimate = if let Marks::Price(estimate) = needs.marks { Some(estimate) } else { None };
     let mut words: Vec<i64> =
         [law.step, law.weight, law.gain, law.cap, law.scale, law.least, law.most, law.ln2].map(|word| word.0).to_vec();
-    words.extend([(period_s * 1e6).round() as i64, i64::from(estimate.packets)]);
-    let table = PriceTable::<Fix<32>>::new(estimate);
-    words.extend((0..=MOST_MARKS).map(|marks| table.price_s(marks.min(estimate.packets)).0));
-    Ok(Words { words, needs_ecn: true })
+    words.extend([i64::from(estimate.is_none()), i64::from(chosen.values.switch("form"))]);
+    words.push((period_s * 1e6).round() as i64);
+    // By delay there is neither a register nor a price.
+    words.push(estimate.map_or(0, |estimate| i64::from(estimate.packets)));
+    let table = estimate.map(|estimate| (estimate.packets, PriceTable::<Fix<32>>::new(estimate)));
+    let price = |marks: u32| table.as_ref().map_or(0, |(most, table)| table.price_s(marks.min(*most)).0);
+    words.extend((0..=MOST_MARKS).map(price));
+    Ok(Words { words, needs_ecn: estimate.is_some() })
 }
 
 pub(super) fn ccpd(chosen: &Chosen<Sender>) -> Result<Words, Error> {
@@ -91,18 +96,50 @@ mod tests {
     fn fast_is_told_its_parameters_and_its_average() {
         let chosen = controller("fast", &["law.alpha=50 packets".to_owned(), "law.gamma=0.25".to_owned()]).unwrap();
         let told = fast(&chosen).unwrap();
-        assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 3 << 32, 1 << 30]);
+        assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 0, 0, 0, 3 << 32, 1 << 30]);
     }
+
+    /// gamma alpha, growth less one, and the delay; the one without the other is refused.
+    #[test]
+    fn fast_is_told_of_a_start_that_multiplies() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            controller("fast", &set).and_then(|chosen| fast(&chosen)).map(|words| words.words[3..6].to_vec())
+        };
+        let growth = "law.start_growth=1.25";
+        assert_eq!(told(&[growth, "law.start_qdelay=250 ms"]).unwrap(), [50 << 32, 1 << 30, 1 << 30]);
+        assert_eq!(told(&[growth]).unwrap()[2], 2_147_484, "500 us in 2^-32 s");
+        assert_eq!(told(&["law.start_growth=1"]).unwrap(), [0; 3]);
+        assert!(told(&["law.start_qdelay=1 ms"]).unwrap_err().to_string().contains("without `start_growth`"));
+    }
+
     /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
     #[test]
     fn leadlag_is_told_its_table_of_prices() {
         let chosen = controller("leadlag", &["law.N=40 packets".to_owned(), "law.period=5 ms".to_owned()]).unwrap();
         let told = leadlag(&chosen).unwrap();
-        assert!(told.needs_ecn && told.words.len() == 10 + 65);
-        assert_eq!(told.words[8..11], [5000, 40, 0]);
-        let price = |marks: usize| told.words[10 + marks] as f64 / 4_294_967_296.0;
+        assert!(told.needs_ecn && told.words.len() == 12 + 65);
+        assert_eq!(told.words[8..13], [0, 0, 5000, 40, 0]);
+        let price = |marks: usize| told.words[12 + marks] as f64 / 4_294_967_296.0;
         assert!((price(20) - libm::log(2.0) / libm::log(1000.0)).abs() < 1e-9, "{}", price(20));
         assert!((price(40) - libm::log(80.0) / libm::log(1000.0)).abs() < 1e-9 && price(64) == price(40));
+    }
+
+    /// By delay nobody else must have it; the exponent of the rate is the printed one less one.
+    #[test]
+    fn leadlag_is_told_its_signal_and_form() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            leadlag(&controller("leadlag", &set).unwrap()).unwrap()
+        };
+        let printed = told(&["law.signal=delay"]);
+        assert!(!printed.needs_ecn && printed.words.len() == 12 + 65);
+        assert_eq!(printed.words[8..12], [1, 0, 10_000, 0]);
+        assert!(printed.words[12..].iter().all(|word| *word == 0));
+        let other = told(&["law.signal=delay", "law.exponent=of the rate", "law.form=linearised"]);
+        assert_eq!(other.words[8..10], [1, 1]);
+        assert_eq!(printed.words[2] - other.words[2], 1 << 32);
+        assert_eq!(told(&["law.form=linearised"]).words[8..10], [0, 1]);
     }
 
     #[test]
@@ -121,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_the_program_has_not_is_refused() {
-        for (setting, said) in [("law.signal=delay", "goes by marks"), ("law.fairness=2", "`fairness`")] {
+        for (setting, said) in [("law.integrates=window", "`integrates`"), ("law.fairness=2", "`fairness`")] {
             let chosen = controller("leadlag", &[setting.to_owned()]).unwrap();
             let error = leadlag(&chosen).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");

@@ -35,8 +35,10 @@ pub struct Books {
     pub pieces: u64,
     /// Went on as it came, or in profile.
     pub passed: Count,
-    /// CE was written on it, or the codepoint of what is out of profile.
+    /// CE was written on it, or the codepoint of red.
     pub marked: Count,
+    /// The codepoint of yellow was.
+    pub yellow: Count,
     /// Was chosen for a mark and had CE already.
     pub marked_before: Count,
     /// Is not IP: it is load, and goes on.
@@ -45,6 +47,8 @@ pub struct Books {
     pub unwritable: Count,
     /// Came while the law was busy for too long, and went on without it.
     pub contended: Count,
+    /// Was chosen for a mark, cannot carry one, and went on, as the program was told.
+    pub passed_not_ect: Count,
     /// Was chosen for a mark, cannot carry one, and was dropped.
     pub dropped_not_ect: Count,
     /// Was dropped by a law that drops.
@@ -54,7 +58,7 @@ pub struct Books {
 }
 
 /// How many counts follow what was seen: `FATES`.
-const FATES: usize = 9;
+const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
 
 impl Books {
@@ -80,10 +84,12 @@ impl Books {
         [
             &mut self.passed,
             &mut self.marked,
+            &mut self.yellow,
             &mut self.marked_before,
             &mut self.not_ip,
             &mut self.unwritable,
             &mut self.contended,
+            &mut self.passed_not_ect,
             &mut self.dropped_not_ect,
             &mut self.dropped,
             &mut self.dropped_full,
@@ -103,11 +109,13 @@ impl Books {
             count("bytes_seen", "their bytes, with link-layer headers", self.seen.bytes),
             count("pieces_seen", "pieces that they came in", self.pieces),
             count("packets_passed", "went on as they came, or in profile", self.passed.packets),
-            count("packets_marked", "marked here, or out of profile", self.marked.packets),
+            count("packets_marked", "marked here, or red", self.marked.packets),
+            count("packets_yellow", "beyond the profile, within the excess", self.yellow.packets),
             count("packets_marked_before", "chosen, with CE already", self.marked_before.packets),
             count("packets_not_ip", "not IP: load that goes on", self.not_ip.packets),
             count("packets_unwritable", "chosen, but nobody may write on them", self.unwritable.packets),
             count("packets_contended", "went on while the law was busy", self.contended.packets),
+            count("packets_passed_not_ect", "went on without the mark they cannot carry", self.passed_not_ect.packets),
             count("packets_dropped_not_ect", "dropped for a mark they cannot carry", self.dropped_not_ect.packets),
             count("packets_dropped", "dropped by a law that drops", self.dropped.packets),
             count("packets_dropped_full", "dropped, for the virtual queue was full", self.dropped_full.packets),
@@ -124,8 +132,8 @@ mod tests {
         let words = |of: u64| (0..WORDS as u64).flat_map(|at| (of + at).to_ne_bytes()).collect::<Vec<u8>>();
         let books = Books::of(&[words(0), words(100)]);
         assert_eq!((books.seen, books.pieces), (Count { packets: 100, bytes: 102 }, 104));
-        assert_eq!(books.passed, Count { packets: 106, bytes: 124 });
-        assert_eq!(books.dropped, Count { packets: 120, bytes: 138 });
-        assert_eq!(books.ended().packets, 9 * 114);
+        assert_eq!(books.passed, Count { packets: 106, bytes: 128 });
+        assert_eq!(books.dropped, Count { packets: 124, bytes: 146 });
+        assert_eq!(books.ended().packets, 11 * 116);
     }
 }

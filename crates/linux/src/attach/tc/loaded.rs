@@ -22,7 +22,12 @@ const ONLY: &[u8] = &0_u32.to_ne_bytes();
 
 /// Loads a program and gives it its parameters.
 pub(super) fn load(wanted: &Wanted, place: Place) -> Result<Object, Error> {
-    let loaded = object::load(wanted.program.name, wanted.program.object, |open| prepare(open, place))?;
+    load_from(wanted.program.object, wanted, place)
+}
+
+/// The same of an object compiled otherwise.
+pub(super) fn load_from(object: &[u8], wanted: &Wanted, place: Place) -> Result<Object, Error> {
+    let loaded = object::load(wanted.program.name, object, |open| prepare(open, place))?;
     tell(&map(&loaded, "settings")?, wanted)?;
     begin(&map(&loaded, "state")?, wanted)?;
     Ok(loaded)

@@ -24,7 +24,7 @@ pub(super) struct Program {
     /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
     pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
-    told: fn(&Scenario) -> Result<Told, String>,
+    told: fn(&Asked) -> Result<Told, String>,
 }
 
 /// What laws of a kind are told, as a scenario.
@@ -40,6 +40,44 @@ struct Kind {
 const PACKET: (&str, &str) = ("link.packet", "packet");
 const RATE: (&str, &str) = ("link.rate", "links.device.rate");
 const AQM: (&str, &str) = ("aqm.", "links.device.aqm.");
+/// Of the device, and so of no scenario.
+const NOT_ECT: (&str, &str) = (NotEct::KEY, NotEct::KEY);
+
+/// What the command line says.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Of the law and the line.
+    pub(super) scenario: Scenario,
+    /// Of packets that a law which marks has chosen, and that cannot carry a mark, where it is said.
+    pub(super) not_ect: Option<NotEct>,
+}
+
+/// What becomes of a packet that is chosen for a mark, and whose sender does not ask for ECN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum NotEct {
+    /// It is dropped, where another would be marked (RFC 3168, section 7).
+    #[default]
+    Drop,
+    /// It goes on. Then only who asks for ECN is held.
+    Pass,
+}
+
+impl NotEct {
+    pub(super) const KEY: &str = "not_ect";
+    const ALL: [Self; 2] = [Self::Drop, Self::Pass];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Pass => "pass",
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text.trim_matches('"'));
+        found.ok_or_else(|| format!("`{}` is `drop` or `pass`, not `{text}`", Self::KEY))
+    }
+}
 
 /// One state for everything that passes.
 const QUEUE: &Kind = &Kind {
@@ -50,7 +88,7 @@ packet = "1514 B"
 links.device = { from = "here", to = "there", delay = "0 s", buffer = "unlimited", aqm = { law = "LAW" } }
 flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" } }
 "#,
-    keys: &[RATE, PACKET, AQM],
+    keys: &[RATE, PACKET, AQM, NOT_ECT],
     example: "link.rate=\"100 Mbit/s\"",
 };
 
@@ -164,6 +202,26 @@ pub(super) const PROGRAMS: &[Program] = &[
         told: edges::token_bucket,
     },
     Program {
+        name: "srtcm",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens of the committed bucket after the last packet"),
+            (1, "excess_tokens_bytes", "those of the excess bucket"),
+        ],
+        object: object!("srtcm"),
+        told: edges::srtcm,
+    },
+    Program {
+        name: "trtcm",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens of the committed bucket after the last packet"),
+            (1, "peak_tokens_bytes", "those of the peak bucket"),
+        ],
+        object: object!("trtcm"),
+        told: edges::trtcm,
+    },
+    Program {
         name: "early-marking",
         kind: EDGE,
         state: &[
@@ -185,13 +243,14 @@ pub struct Wanted {
 impl Wanted {
     /// The law of that name with what `settings` say of it and of the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
     /// `link.packet=SIZE`, the mean packet with the header of the link layer. Of BAT and CLCC also `classes.tcp.KEY` and
-    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` in the place of law and rate.
+    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` in the place of law and rate. Of laws that
+    /// mark `not_ect=drop` or `not_ect=pass`: what becomes of packets that are chosen and cannot carry a mark.
     ///
     /// # Errors
     /// [`Error::Input`] with the words of the scenario reader.
     pub fn read(name: &str, settings: &[String]) -> Result<Self, Error> {
         let program = PROGRAMS.iter().find(|p| p.name == name).ok_or_else(|| Error::Input(unknown(name)))?;
-        let told = (program.told)(&program.scenario(settings)?).map_err(Error::Input)?;
+        let told = (program.told)(&program.asked(settings)?).map_err(Error::Input)?;
         Ok(Self { program, told })
     }
 
@@ -214,14 +273,15 @@ pub(super) const VERSION: Range<usize> = 4..8;
 pub(super) const TEXT: Range<usize> = 8..8 + 1024;
 
 impl Program {
-    /// What the command line says of a device, as a scenario.
-    fn scenario(&self, settings: &[String]) -> Result<Scenario, Error> {
+    /// What the command line says of a device.
+    fn asked(&self, settings: &[String]) -> Result<Asked, Error> {
         let Kind { scenario, keys, example } = *self.kind;
         let input = |error: &dyn ToString| {
             let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
             Error::Input(said.replace("links.device.aqm", "aqm").replace("links.device", "link"))
         };
         let mut document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
+        let mut not_ect = None;
         for setting in settings {
             let key = setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
             let found = key.and_then(|(key, value)| {
@@ -238,11 +298,15 @@ impl Program {
                     "--set {setting}: `{name}` at a device is told of {known}; write it as in --set {example}"
                 )));
             };
+            if key == NotEct::KEY {
+                not_ect = Some(NotEct::read(value).map_err(|e| input(&e))?);
+                continue;
+            }
             document.set(&key, value).map_err(|e| input(&e))?;
         }
         let cells = document.cells().map_err(|e| input(&e))?;
         match <[_; 1]>::try_from(cells) {
-            Ok([cell]) => Ok(cell.scenario),
+            Ok([cell]) => Ok(Asked { scenario: cell.scenario, not_ect }),
             Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
         }
     }

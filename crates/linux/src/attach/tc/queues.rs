@@ -11,41 +11,63 @@ use penstock_law::{Fix, Law, Number};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_real;
 
-use super::program::Told;
+use super::program::{Asked, NotEct, Told};
 use crate::attach::settings;
 
 /// Words of `struct bat` and `struct clcc`.
 pub(super) const BAT: usize = 4;
 pub(super) const CLCC: usize = 13;
 
-/// `struct line` of `bpf/tc/line.h`, and the law's parameters behind it.
-fn line(site: &aqm::Site, period_s: f64, marks: bool, law: &[i64]) -> Vec<i64> {
-    let mut bytes = Vec::new();
-    bytes.extend((site.packet.0 as u32).to_ne_bytes());
-    bytes.extend(u32::from(marks).to_ne_bytes());
-    let packet_and_marks = i64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-    let capacity = Fix::<32>::of(site.packets_per_s()).0;
-    [&[capacity, (period_s * 1e9).round() as i64, packet_and_marks], law].concat()
+/// What becomes of a packet that a law chooses: `enum chosen` of `bpf/tc/line.h`.
+#[derive(Debug, Clone, Copy)]
+enum OfChosen {
+    Drop,
+    Mark,
+    MarkOrPass,
 }
 
-fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>) -> Told {
+impl OfChosen {
+    /// Of a law that marks.
+    fn marking(not_ect: NotEct) -> Self {
+        match not_ect {
+            NotEct::Drop => Self::Mark,
+            NotEct::Pass => Self::MarkOrPass,
+        }
+    }
+}
+
+/// `struct line` of `bpf/tc/line.h`, and the law's parameters behind it.
+fn line(site: &aqm::Site, period_s: f64, chosen: OfChosen, law: &[i64]) -> Vec<i64> {
+    let mut bytes = Vec::new();
+    bytes.extend((site.packet.0 as u32).to_ne_bytes());
+    bytes.extend((chosen as u32).to_ne_bytes());
+    let packet_and_chosen = i64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    let capacity = Fix::<32>::of(site.packets_per_s()).0;
+    [&[capacity, (period_s * 1e9).round() as i64, packet_and_chosen], law].concat()
+}
+
+fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>, not_ect: Option<NotEct>) -> Told {
     let link = &scenario.links["device"];
     let mut parameters = vec![
         ("link.rate".to_owned(), print_real(link.rate.0 as f64, Unit::BitPerSecond)),
         ("link.packet".to_owned(), format!("{} B", scenario.packet.wire.0)),
     ];
     parameters.extend(settings::shown(&link.aqm).into_iter().map(|(key, value)| (format!("aqm.{key}"), value)));
+    parameters.extend(not_ect.map(|what| (NotEct::KEY.to_owned(), what.name().to_owned())));
     Told { words, start, parameters }
 }
 
-pub(super) fn price(scenario: &Scenario) -> Result<Told, String> {
+pub(super) fn price(asked: &Asked) -> Result<Told, String> {
+    let (scenario, not_ect) = (&asked.scenario, asked.not_ect.unwrap_or_default());
     let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
     let law: Price<Fix<32>> = Law::compile(values, &site)?;
-    let words = line(&site, values.number("period"), true, &[law.target.0, law.period.0, law.ln_phi.0]);
-    Ok(queue(scenario, words, Vec::new()))
+    let law = [law.target.0, law.period.0, law.ln_phi.0];
+    let words = line(&site, values.number("period"), OfChosen::marking(not_ect), &law);
+    Ok(queue(scenario, words, Vec::new(), Some(not_ect)))
 }
 
-pub(super) fn avq(scenario: &Scenario) -> Result<Told, String> {
+pub(super) fn avq(asked: &Asked) -> Result<Told, String> {
+    let scenario = &asked.scenario;
     let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
     let law: Avq<Fix<32>> = Law::compile(values, &site)?;
     if !law.bytes {
@@ -53,8 +75,12 @@ pub(super) fn avq(scenario: &Scenario) -> Result<Told, String> {
     }
     let words = [law.gamma.0, law.alpha.0, law.buffer.0, law.mean_packet.0, i64::from(law.bytes)];
     let start = law.start();
-    let words = line(&site, 0.0, values.switch("ecn"), &words);
-    Ok(queue(scenario, words, vec![start.virtual_capacity.0, start.virtual_queue.0]))
+    let not_ect = values.switch("ecn").then(|| asked.not_ect.unwrap_or_default());
+    if not_ect.is_none() && asked.not_ect.is_some() {
+        return Err("`not_ect`: without `aqm.ecn=true` `avq` marks nothing, and drops whatever it chooses".to_owned());
+    }
+    let words = line(&site, 0.0, not_ect.map_or(OfChosen::Drop, OfChosen::marking), &words);
+    Ok(queue(scenario, words, vec![start.virtual_capacity.0, start.virtual_queue.0], not_ect))
 }
 
 /// Where the law has TCP and everything else among its classes.
@@ -71,7 +97,8 @@ fn shared(scenario: &Scenario, law: &[i64]) -> Told {
     let buffer_ns = bytes * 8_000_000_000 / u128::from(site.rate.0.max(1));
     let buffer_ns = i64::try_from(buffer_ns).unwrap_or(i64::MAX);
     let law = [&[site.rate.0 as i64, buffer_ns], law].concat();
-    let mut told = queue(scenario, line(&site, link.aqm.values.number("interval"), false, &law), Vec::new());
+    let words = line(&site, link.aqm.values.number("interval"), OfChosen::Drop, &law);
+    let mut told = queue(scenario, words, Vec::new(), None);
     told.parameters.insert(2, ("link.buffer".to_owned(), print_real(buffer_ns as f64 / 1e9, Unit::Seconds)));
     for (name, class) in &scenario.classes {
         let rate = |of: Rate| print_real(of.0 as f64, Unit::BitPerSecond);
@@ -101,7 +128,8 @@ fn bat_words(law: &Bat<Fix<32>>, class: usize) -> [i64; 10] {
     .map(|number| number.0)
 }
 
-pub(super) fn bat(scenario: &Scenario) -> Result<Told, String> {
+pub(super) fn bat(asked: &Asked) -> Result<Told, String> {
+    let scenario = &asked.scenario;
     let law: Alone<Bat<Fix<32>>> = Law::compile(&scenario.links["device"].aqm.values, &scenario.site("device"))?;
     let words = classes(scenario).map(|class| bat_words(&law.0, class));
     let mut start = vec![0; 2 * BAT];
@@ -130,7 +158,8 @@ fn clcc_words(law: &Clcc<Fix<32>, Bat<Fix<32>>>, class: usize) -> Vec<i64> {
     words
 }
 
-pub(super) fn clcc(scenario: &Scenario) -> Result<Told, String> {
+pub(super) fn clcc(asked: &Asked) -> Result<Told, String> {
+    let scenario = &asked.scenario;
     let values = &scenario.links["device"].aqm.values;
     if values.number("inner") != 0.0 {
         return Err("`aqm.inner`: at a device CLCC is around `bat` only".to_owned());

@@ -40,6 +40,7 @@ pub enum Verdict {
     Other(u32),
 }
 
+const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_bucket_without_lock.bpf.o"));
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
 const NEXT: u32 = u32::MAX;
 const DROP: u32 = 2;
@@ -67,11 +68,26 @@ impl Trial {
         Self::load(wanted, false)
     }
 
+    /// The token bucket with the kernel's clock, compiled without the lock that keeps processors apart: for a test to see
+    /// what the lock is for. `settings` as in [`Wanted::read`].
+    ///
+    /// # Errors
+    /// As [`Wanted::read`] and [`Trial::new`].
+    pub fn without_lock(settings: &[String]) -> Result<Self, Error> {
+        let wanted = Wanted::read("token-bucket", settings)?;
+        Self::load_from(WITHOUT_LOCK, wanted, false)
+    }
+
     fn load(wanted: Wanted, told: bool) -> Result<Self, Error> {
+        Self::load_from(wanted.program.object, wanted, told)
+    }
+
+    fn load_from(object: &[u8], wanted: Wanted, told: bool) -> Result<Self, Error> {
         if let Some(missing) = super::missing().into_iter().next() {
             return Err(missing.into());
         }
-        let object = loaded::load(&wanted, Place { link_header: 14, told, direction: Direction::Egress })?;
+        let place = Place { link_header: 14, told, direction: Direction::Egress };
+        let object = loaded::load_from(object, &wanted, place)?;
         Ok(Self { wanted, object })
     }
 

@@ -34,6 +34,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
             return Err(item.wrong("a timeout of nothing", "write a duration above zero, as in `200 ms`"));
         }
     }
+    options.rto = fields.or("rto", options.rto, |item| item.choice())?;
     options.recovery = fields.or("recovery", options.recovery, |item| item.choice())?;
     options.delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2))? as u32;
     options.ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice())?;

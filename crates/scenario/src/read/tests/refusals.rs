@@ -188,6 +188,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { limited_transmit = \"on\" }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: `on` is not a switch"),
     ("cc = {", "sender = { remember = \"everything\" }\ncc = {", "lab.toml:20: flows.ftp.sender.remember: each flow is one transfer, so `remember` would change nothing"),
     ("cc = {", "size = \"1 MB\"\nidle = \"0 s\"\nsender = { remember = \"rtt\" }\ncc = {", "lab.toml:22: flows.ftp.sender.remember: `rtt` is not known here: known: `nothing`, `base rtt`, `everything`"),
+    ("cc = {", "sender = { rto = \"bsd\" }\ncc = {", "lab.toml:20: flows.ftp.sender.rto: `bsd` is not known here: known: `rfc6298`, `linux`"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { rto = \"linux\"", "lab.toml:21: flows.ftp.sender.rto: nobody acknowledges what the law `cbr` sends, so `rto` would change nothing: leave it out"),
     ("cc = {", "sender = { recovery = \"tahoe\" }\ncc = {", "lab.toml:20: flows.ftp.sender.recovery: `tahoe` is not known here: known: `sack`, `newreno`, `reno`"),
     ("cc = {", "sender = { delayed_ack = 3 }\ncc = {", "lab.toml:20: flows.ftp.sender.delayed_ack: `3` is out of range: write a whole number from 1 to 2"),
     ("cc = {", "sender = { initial_window = 0.5 }\ncc = {", "lab.toml:20: flows.ftp.sender.initial_window: `0.5` is out of range: write a number of packets, at least 1"),

@@ -1,0 +1,101 @@
+//! `--generator iperf3`: another program's traffic in the place of our own. Needs what `--world linux` needs, and iperf3.
+
+mod bench;
+mod optional;
+
+use std::process::{Command, Stdio};
+
+use bench::Bench;
+use serde_json::Value;
+
+/// Two flows of Reno over 20 Mbit/s; the second begins later and stops.
+const LINE: &str = r#"
+format = 1
+title = "Reno"
+duration = "6 s"
+warmup = "1 s"
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "1 bdp"
+duplex = true
+[flows.first]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "0 s"
+cc = { law = "newreno" }
+sender = { initial_window = 10 }
+[flows.second]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "2 s"
+stop = "4 s"
+cc = { law = "cubic", hystart = true }
+sender = { initial_window = 10 }
+[windows]
+before = ["1 s", "2 s"]
+both = ["3 s", "4 s"]
+after = ["5 s", "6 s"]
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("line.toml", LINE);
+    bench
+}
+
+/// iperf3 sends what the scenario says, when it says so and by the controllers it names; the record is as of our own senders.
+fn it_sends_as_the_scenario_says() {
+    let bench = bench();
+    let ended = bench.run(&["run", "line.toml", "--world", "linux", "--generator", "iperf3", "--json"]);
+    // A machine that is very busy may disturb the path: then it says so.
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
+    assert!(number(&summary["links"]["bottleneck"]["utilization"]) > 0.9, "{summary}");
+    let sockets = &summary["path"]["sockets"];
+    assert_eq!(sockets["first"], "reno, SACK, 1460 B a segment");
+    assert_eq!(sockets["second"], "cubic, SACK, 1460 B a segment");
+    let goodput =
+        |window: &str, group: &str| number(&summary["windows"][window]["groups"][group]["goodput_bit_per_s"]) / 1e6;
+    assert!((17.0..19.6).contains(&goodput("before", "first")), "alone: {}", goodput("before", "first"));
+    assert_eq!(goodput("before", "second"), 0.0);
+    assert!(goodput("both", "second") > 1.0 && goodput("both", "first") > 1.0);
+    assert!((17.0..19.6).contains(&(goodput("both", "first") + goodput("both", "second"))));
+    assert_eq!(goodput("after", "second"), 0.0, "it was to stop");
+    let window = number(&summary["groups"]["first"]["window_mean_packets"]);
+    assert!(window > 10.0 && window < 75.0, "33 packets on the path and 34 in its buffer: {window}");
+}
+
+/// What it does not send is refused before anything runs, and other worlds have no use for it.
+fn what_it_does_not_send_is_refused() {
+    let bench = bench();
+    for (more, status, said) in [
+        (&["--world", "linux", "--set", "flows.first.size=1 MB"][..], 3, "flows.first.size: iperf3 sends without end"),
+        (&["--world", "linux", "--set", "flows.first.on_off={ on = \"1 s\", off = \"1 s\" }"], 3, "on_off"),
+        (&["--world", "packets"], 2, "add --world linux"),
+        (&["--world", "linux", "--set", "sweep.seed=[1, 2]"], 2, "is a sweep of 2 cells"),
+    ] {
+        let ended = bench.run(&[&["run", "line.toml", "--generator", "iperf3"], more].concat());
+        assert!(ended.status == status && ended.err.contains(said), "{more:?}: {} {}", ended.status, ended.err);
+        assert!(!bench.path("out").exists(), "{more:?}");
+    }
+}
+
+fn main() {
+    let missing = penstock_linux::machine::missing_for_paths().first().map(ToString::to_string).or_else(|| {
+        let version = Command::new("iperf3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        version.err().map(|error| format!("cannot run `iperf3` ({error})"))
+    });
+    optional::run(
+        &[
+            ("it_sends_as_the_scenario_says", it_sends_as_the_scenario_says),
+            ("what_it_does_not_send_is_refused", what_it_does_not_send_is_refused),
+        ],
+        missing.as_deref(),
+    );
+}
