@@ -91,6 +91,7 @@ fn method(arguments: &Compare) -> Result<Method, Failure> {
         frozen_delays: arguments.frozen_delays,
         estimators: !arguments.true_signals,
         clocking: arguments.clocking.map(Into::into),
+        ..Method::default()
     })
 }
 

@@ -370,8 +370,10 @@ fn windows_that_stay_alike_have_the_queue_of_the_fluid() {
     let scenario = pi("newreno-pi-unstable.toml", 10.0, &[]);
     let mut shared = scenario.clone();
     shared.groups.values_mut().for_each(|g| g.cc.law = &SHARED);
-    let runs = [run(&Fluid::default(), &scenario), run(&Packets, &scenario), run(&Packets, &shared)];
-    let [fluid, packets, alike] = runs.map(|run| {
+    let counted = Fluid { method: Method { one_cut_a_round: true, ..Method::default() } };
+    let runs =
+        [run(&Fluid::default(), &scenario), run(&Packets, &scenario), run(&Packets, &shared), run(&counted, &scenario)];
+    let [fluid, packets, alike, _] = runs.map(|run| {
         let l = bottleneck(&run);
         println!("{:.1} +- {:.1}, {:.2} Hz", l.queue_mean_packets, l.queue_sd_packets, ups(&queue(&run)));
         l.queue_mean_packets
@@ -390,6 +392,7 @@ fn every_option_of_the_method_does_what_it_says() {
         Method { frozen_delays: true, ..Method::default() },
         Method { clocking: Some(Clocking::Paced), ..Method::default() },
         Method { step_s: Some(0.001), ..Method::default() },
+        Method { one_cut_a_round: true, ..Method::default() },
     ];
     for method in different {
         assert!(window(method.clone()) != usual, "{method:?}");

@@ -11,7 +11,7 @@ use crate::linear::{Jacobians, Linear};
 use crate::machine::{Kink, Machine};
 use crate::matrix::solve;
 use crate::response::Reading;
-use crate::settle::{Outcome, jacobian, root, settle};
+use crate::settle::{Outcome, centred, jacobian, root, settle};
 
 /// A link with its queue's law, ready to be asked.
 pub struct Bottleneck {
@@ -224,6 +224,8 @@ impl Bottleneck {
                 probability: f64::NAN,
             });
         };
+        // What the law says follows the last digits of its average where the average is near a threshold.
+        let state = centred(&state, step_s, &mut drift, &mut grain).unwrap_or(state);
         self.last.clone_from(&state);
         Ok(self.said(state, queue, load))
     }

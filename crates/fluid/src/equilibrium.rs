@@ -64,8 +64,11 @@ const BEYOND: f64 = 1e3;
 const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
-/// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no rest.
+/// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no rest; or so many times
+/// what rounding leaves open of a rate, where that is more, up to a share that leaves nothing worth calling a rest.
 const JUMP: f64 = 1e-6;
+const OPEN: f64 = 8.0;
+const ROUGHEST: f64 = 1e-3;
 
 /// Rounds of all links before the search is given up.
 const ROUNDS: usize = 400;
@@ -116,7 +119,8 @@ fn between(
             above *= if side == -1 { 0.5 } else { 1.0 };
             side = -1;
         }
-        if excess.abs() < best.excess.abs() {
+        // Of two that are as good the later one, so that a search which ends at a jump ends there.
+        if excess.abs() <= best.excess.abs() * (1.0 + 1e-9) {
             best = next;
         }
         if excess == 0.0 {
@@ -176,6 +180,16 @@ impl Net<'_> {
             Some(o) => (o.load - rest.load) / capacity,
             None => f64::INFINITY,
         })
+    }
+
+    /// What rounding leaves open of what its sources send, as a share.
+    fn open(&mut self, link: usize, signals: &[Signal]) -> Result<f64, AnalysisError> {
+        let mut open = 0.0;
+        for i in (0..self.sources.len()).filter(|i| self.routes[*i].contains(&link)) {
+            let signal = self.path(i, signals);
+            open = f64::max(open, self.sources[i].open(signal)?);
+        }
+        Ok(open)
     }
 
     /// One link at the number that its search goes along, everything else as it is.
@@ -464,10 +478,35 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
         signals[l] = signal;
         net.offered(l, signals)
     };
-    match begin {
+    let searched = match begin {
         Some(begin) => by_probability(net, l, begin, &mut demand),
         None => by_queue(net, l, &mut demand),
+    }?;
+    if let Searched::Binds(found) = &searched {
+        signals[l] = found.signal;
+        let capacity = net.links[l].capacity;
+        let excess = found.excess.abs() / capacity;
+        if excess > JUMP && (begin.is_some() || found.link.load >= capacity) {
+            let open = net.open(l, signals)?;
+            if excess > f64::min(OPEN * open, ROUGHEST) {
+                let place = match begin {
+                    Some(_) => format!("a probability of {:.6}", found.link.probability),
+                    None => format!("a queue of {:.3} packets", found.link.queue),
+                };
+                let what = if OPEN * open < ROUGHEST {
+                    "jumps past what it carries".to_owned()
+                } else {
+                    format!(
+                        "is known to {open:.1e} of itself only, by rounding of its windows, and misses what it carries"
+                    )
+                };
+                let why = format!("at {place} what its flows send {what} ({:+.1} packets/s)", found.excess);
+                let (link, aqm) = (net.links[l].name.clone(), net.links[l].law());
+                return Err(AnalysisError::NoEquilibrium { link, aqm, why });
+            }
+        }
     }
+    Ok(searched)
 }
 
 type Ask<'a> = &'a mut dyn FnMut(&mut Net<'_>, Signal) -> Result<Option<Offered>, AnalysisError>;
@@ -526,13 +565,6 @@ fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, An
         }
     }
     let found = between(1e-9, high, &mut |queue| at(queue, capacity))?;
-    if found.excess.abs() > JUMP * capacity {
-        let (queue, excess) = (found.link.queue, found.excess);
-        let why = format!(
-            "at a queue of {queue:.3} packets what its flows send jumps past what it carries ({excess:+.1} packets/s)"
-        );
-        return Err(AnalysisError::NoEquilibrium { link, aqm, why });
-    }
     Ok(Searched::Binds(found))
 }
 
@@ -575,12 +607,6 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         if (trial.excess > 0.0) != rises {
             let mut at = |v: f64| maybe(v)?.ok_or_else(|| nowhere(v));
             let found = between(low, high, &mut at)?;
-            if found.excess.abs() > JUMP * capacity {
-                let (probability, excess) = (found.link.probability, found.excess);
-                return Err(no(format!(
-                    "at a probability of {probability:.6} what its flows send jumps past what it takes ({excess:+.1} packets/s)"
-                )));
-            }
             return Ok(Searched::Binds(found));
         }
         if v < 1e-12 {

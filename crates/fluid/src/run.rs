@@ -7,7 +7,9 @@
 //! exactly.
 //!
 //! Steps are short against every way back, so that within one everybody knows all that reaches him. Curves are straight
-//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start.
+//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. Whose steps fit
+//! several times into every way back goes so many in a row before the queues follow: who is taken from memory once for ten
+//! steps costs a fraction of one that is taken ten times.
 //!
 //! Where customers enter, conditioners colour what is sent, and what is queued of each colour leaves in proportion to it.
 //! A law that estimates its bottleneck knows it as it is, and begins past slow start.
@@ -21,6 +23,7 @@ mod estimates;
 mod packets;
 mod queue;
 mod report;
+mod way;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
@@ -28,7 +31,7 @@ use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Schedu
 use penstock_scenario::world::{Run, RunError, Watcher, World};
 
 use crate::source::Clocking;
-use cohort::{Cohort, Hop};
+use cohort::Cohort;
 use edge::Edge;
 use queue::Queue;
 
@@ -51,11 +54,14 @@ pub struct Method {
     pub estimators: bool,
     /// How packets are timed. None is as hosts do it: at the law's gap, and never more in flight than its window.
     pub clocking: Option<Clocking>,
+    /// Whether the one cut that a host lets through in a round is counted: of marks and losses that come with a chance `p`
+    /// a packet, `p / (1 + w p)` are cuts then. The linearisation has all of them, and so has the usual run.
+    pub one_cut_a_round: bool,
 }
 
 impl Default for Method {
     fn default() -> Self {
-        Self { step_s: None, frozen_delays: false, estimators: true, clocking: None }
+        Self { step_s: None, frozen_delays: false, estimators: true, clocking: None, one_cut_a_round: false }
     }
 }
 
@@ -69,14 +75,18 @@ const MOST_STEPS: f64 = 1e8;
 const COHORTS: usize = 8;
 const ROUND_TRIPS: usize = 64;
 
-/// Steps of cohorts between two words to the watcher, at most: a tenth of a second or so.
+/// Steps of cohorts between two words to the watcher, or one block: a tenth of a second or so.
 const STEPS_UNWATCHED: u64 = 100_000;
+
+/// Steps in a row that a sender takes, at most.
+const BLOCK: u64 = 16;
 
 /// A fluid network while it runs.
 pub(crate) struct Network {
     queues: Vec<Queue>,
     /// The entries of customers that have a conditioner.
     edges: Vec<Edge>,
+    /// In the order of their groups.
     cohorts: Vec<Cohort>,
 }
 
@@ -89,47 +99,83 @@ impl World for Fluid {
         let mut network = build(scenario, &self.method)?;
         let (step, steps) = steps(scenario, &network, &self.method)?;
         let mut report = report::Report::new(scenario, step);
+        let block = network.block(step);
         for queue in &mut network.queues {
-            queue.begin(steps as usize, step);
+            queue.begin(steps as usize, step, block as usize);
         }
         for edge in &mut network.edges {
             edge.begin(steps as usize, step);
         }
         for cohort in &mut network.cohorts {
-            cohort.begin(step);
+            cohort.way.begin(step);
         }
         report.take(0, &mut network);
         let watched = (STEPS_UNWATCHED / network.cohorts.len().max(1) as u64).clamp(1, 512);
-        for k in 1..=steps {
-            let (from, to) = ((k - 1) as f64 * step, k as f64 * step);
-            // Who arrives where: a sender has moved, the queues not yet. Conditioners first need all that their customers
-            // send; without any a cohort is taken from memory once a step.
-            let alone = network.edges.is_empty();
-            for cohort in &mut network.cohorts {
-                cohort.advance(from, to, step, &network.queues, &network.edges);
-                if alone {
-                    cohort.arrive(to, &mut network.queues, &network.edges);
-                } else {
-                    cohort.enter(&mut network.edges);
+        let (mut done, mut watch) = (0, watched);
+        while done < steps {
+            let until = (done + block).min(report.next(done)).min(steps);
+            network.advance(done, until, step);
+            done = until;
+            report.take(done, &mut network);
+            if done >= watch {
+                watch += watched;
+                if !watcher.progress(done as f64 / steps as f64) {
+                    return Err(RunError::Stopped);
                 }
-            }
-            if !alone {
-                for edge in &mut network.edges {
-                    edge.advance(from, to);
-                }
-                for cohort in &mut network.cohorts {
-                    cohort.arrive(to, &mut network.queues, &network.edges);
-                }
-            }
-            for queue in &mut network.queues {
-                queue.advance(from, to);
-            }
-            report.take(k, &mut network);
-            if k % watched == 0 && !watcher.progress(k as f64 / steps as f64) {
-                return Err(RunError::Stopped);
             }
         }
         Ok(report.finish(&network))
+    }
+}
+
+impl Network {
+    /// The cohorts of a group.
+    fn of_group(&self, group: usize) -> core::ops::Range<usize> {
+        let begin = |group: usize| self.cohorts.partition_point(|cohort| cohort.group < group);
+        begin(group)..begin(group + 1)
+    }
+
+    /// How many steps senders can take before the queues do: what a sender hears within so many was decided before them.
+    /// Conditioners need all that their customers send, step by step.
+    fn block(&self, step: f64) -> u64 {
+        if !self.edges.is_empty() {
+            return 1;
+        }
+        let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
+        ((back / step * (1.0 - 1e-9)) as u64).clamp(1, BLOCK)
+    }
+
+    /// The steps after `done`, up to `until`.
+    fn advance(&mut self, done: u64, until: u64, step: f64) {
+        let Self { queues, edges, cohorts } = self;
+        let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
+        // Who arrives where: senders have moved, the queues not yet.
+        for cohort in cohorts.iter_mut() {
+            for k in done..until {
+                let (from, to) = span(k);
+                cohort.advance(from, to, step, queues, edges);
+                if edges.is_empty() {
+                    cohort.way.arrive_first(to, (k - done) as usize, queues, edges);
+                } else {
+                    cohort.way.enter(edges);
+                }
+            }
+        }
+        for k in done..until {
+            let ((from, to), slot) = (span(k), (k - done) as usize);
+            for edge in edges.iter_mut() {
+                edge.advance(from, to);
+            }
+            for cohort in cohorts.iter_mut() {
+                if !edges.is_empty() {
+                    cohort.way.arrive_first(to, slot, queues, edges);
+                }
+                cohort.way.arrive(to, slot, queues, edges);
+            }
+            for queue in queues.iter_mut() {
+                queue.advance(from, to, slot);
+            }
+        }
     }
 }
 
@@ -139,8 +185,8 @@ fn refused(what: String) -> RunError {
 
 /// The step [s] and how many.
 fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64, u64), RunError> {
-    let fastest = network.cohorts.iter().map(|c| c.base_rtt_s).fold(f64::INFINITY, f64::min);
-    let back = network.cohorts.iter().map(Cohort::shortest_way_back_s).fold(f64::INFINITY, f64::min);
+    let fastest = network.cohorts.iter().map(|c| c.way.base_rtt_s).fold(f64::INFINITY, f64::min);
+    let back = network.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
     if back <= 0.0 {
         return Err(refused(
             "a way back without any delay has no method of steps: give the flows a round trip longer than their links"
@@ -214,15 +260,15 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             .collect();
         flows.sort_unstable();
         for part in parts(&flows) {
-            let hops = group
+            let links: Vec<(usize, f64)> = group
                 .forward
                 .iter()
                 .filter_map(|link| scenario.links.get_full(link))
-                .map(|(link, _, l)| Hop { link, delay_s: l.delay.seconds() })
+                .map(|(link, _, l)| (link, l.delay.seconds()))
                 .collect();
-            let mut cohort = Cohort::new(at, scenario, name, group, part, hops, &queues, method).map_err(refused)?;
+            let mut cohort = Cohort::new(at, scenario, name, group, part, &links, &queues, method).map_err(refused)?;
             let of = |edge: &Edge| scenario.customers[edge.customer].flows.contains(name);
-            cohort.edge = edges.iter().position(of);
+            cohort.way.edge = edges.iter().position(of);
             cohorts.push(cohort);
         }
     }

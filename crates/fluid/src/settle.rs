@@ -105,6 +105,59 @@ pub(crate) fn settle(
     Outcome::Lost
 }
 
+/// Doublings of what rounding hides within which both sides of a rest are looked for.
+const SIDES: i32 = 8;
+
+/// A rest, freed of what rounding hides. A number that an event moves by less than half of its last digit stands still all
+/// around its rest: an average with a weight of 1e-8 does so for 1e-8 of itself. The drift is zero by rounding there, which
+/// is alike on both sides, and so the rest is in the middle. The others follow. `grain` as in [`settle`].
+pub(crate) fn centred(
+    state: &[f64],
+    step_s: f64,
+    drift: &mut dyn FnMut(&[Dual]) -> Vec<Dual>,
+    grain: &mut dyn FnMut(&[f64]) -> Vec<f64>,
+) -> Option<Vec<f64>> {
+    let (_, slopes) = jacobian(state, drift);
+    let mut next = state.to_vec();
+    let mut moved = false;
+    for i in 0..state.len() {
+        let hidden = grain(&next)[i] / -slopes[i][i];
+        // What a few digits more would not change is left alone, and so is what nothing draws to a rest.
+        if !(hidden > 16.0 * f64::EPSILON * next[i].abs() && hidden.is_finite()) {
+            continue;
+        }
+        let mut at = |x: f64| {
+            let mut beside: Vec<Dual> = next.iter().map(|x| Dual::constant(*x)).collect();
+            beside[i] = Dual::constant(x);
+            drift(&beside)[i].value
+        };
+        let reach = || (0..SIDES).map(|k| hidden * libm::exp2(f64::from(k)));
+        let below = reach().map(|r| next[i] - r).find(|x| at(*x) > 0.0);
+        let above = reach().map(|r| next[i] + r).find(|x| at(*x) < 0.0);
+        let (Some(below), Some(above)) = (below, above) else { continue };
+        // The last number that rises, and the first that falls.
+        let mut edge = |inside: &dyn Fn(f64) -> bool| {
+            let (mut low, mut high) = (below, above);
+            loop {
+                let middle = f64::midpoint(low, high);
+                if middle <= low || middle >= high {
+                    return middle;
+                }
+                if inside(at(middle)) { low = middle } else { high = middle }
+            }
+        };
+        next[i] = f64::midpoint(edge(&|drift| drift > 0.0), edge(&|drift| drift >= 0.0));
+        moved = true;
+    }
+    if !moved {
+        return None;
+    }
+    match settle(&next, step_s, drift, &mut |_| false, grain) {
+        Outcome::Still(state) => Some(state),
+        _ => None,
+    }
+}
+
 /// How far Newton's step would lead, relative to the state: a step that is short because its time is short proves
 /// nothing.
 fn newton(j: &Matrix, f: &[f64], state: &[f64]) -> Option<f64> {
@@ -192,6 +245,28 @@ mod tests {
         for p in chances {
             let Outcome::Still(state) = found(p, f64::EPSILON) else { panic!("{p}") };
             assert!((state[0] * libm::sqrt(0.5 * p) - 1.0).abs() < 1e-5, "{p}: {state:?}");
+        }
+    }
+
+    /// An average of weight 1e-8 that follows a queue stands still for 1e-8 to each side of it. Started on either side it is
+    /// found in the middle, and a number that follows the average with it.
+    #[test]
+    fn what_rounding_holds_rests_in_the_middle() {
+        let (queue, weight) = (1234.567, 1e-8);
+        let mut drift = |s: &[Dual]| {
+            let (rate, average) = (Dual::of(1e6), s[0]);
+            let after = average + Dual::of(weight) * (Dual::of(queue) - average);
+            vec![rate * (after - average), rate * (average - Dual::of(1234.0) - s[1])]
+        };
+        let mut grain = |s: &[f64]| s.iter().map(|x| 1e6 * f64::EPSILON * x.abs()).collect::<Vec<f64>>();
+        for start in [1000.0, 1500.0] {
+            let Outcome::Still(still) = settle(&[start, 0.0], 1e-6, &mut drift, &mut |_| false, &mut grain) else {
+                panic!("lost")
+            };
+            assert!((still[0] - queue).abs() > 1e-7, "else there would be nothing to do: {still:?}");
+            let state = centred(&still, 1e-6, &mut drift, &mut grain).unwrap();
+            assert!((state[0] / queue - 1.0).abs() < 1e-15, "{state:?}");
+            assert!((state[1] - (queue - 1234.0)).abs() < 1e-12, "{state:?}");
         }
     }
 

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
 use crate::machine::{Kink, Machine};
+use crate::matrix::solve;
 use crate::settle::{Outcome, jacobian, settle};
 pub use response::{Parts, SourceResponse};
 
@@ -353,6 +354,16 @@ impl Source {
         let rate = self.rate(&duals, u).rate.value;
         let events = rate + self.needs.tick_s.map_or(0.0, |period| 1.0 / period) + 1.0 / u.rtt_s.value;
         state.iter().map(|x| f64::EPSILON * x.abs() * events).collect()
+    }
+
+    /// What rounding leaves open of its rest at a signal, as a share of the state: how far the drift can be led by no more
+    /// than the last digits.
+    pub(crate) fn open(&mut self, signal: Signal) -> Result<f64, AnalysisError> {
+        let (rest, u) = (self.rest(signal)?, self.inputs(signal));
+        let (_, slopes) = jacobian(&rest.state, &mut |state| self.drift(state, &u));
+        let grain = self.grain(&rest.state, &u).into_iter().map(|g| vec![g]).collect();
+        let Some(moved) = solve(slopes, grain) else { return Ok(0.0) };
+        Ok(moved.iter().zip(&rest.state).map(|(d, s)| d[0].abs() / (s.abs() + 1e-6)).fold(0.0, f64::max))
     }
 
     /// A law that sets its window anew with every acknowledgement is followed some way to where it sets it: its mean drift,

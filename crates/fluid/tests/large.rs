@@ -5,7 +5,7 @@ mod scenarios;
 
 use penstock_fluid::{Fluid, Options, analyze};
 use penstock_law::quantity::{Rate, Time};
-use penstock_scenario::model::{Group, Rtt, Scenario};
+use penstock_scenario::model::{Group, Rtt, Scenario, Start};
 use penstock_scenario::world::World;
 use scenarios::{aqm, cc, dumbbell, fig8, group};
 
@@ -92,14 +92,20 @@ fn a_sparse_network_fills_every_link() {
     }
 }
 
-/// 100 s of Fig. 8 of fast-aqm: under a second of processor time.
+/// 100 s of Fig. 8 of fast-aqm: under a second of processor time, whether the flows of a group start at once or over a
+/// second, each round trip being eight streams then.
 #[test]
 #[ignore = "a measurement; run in release"]
 fn a_hundred_seconds_of_fig_8() {
     let mut scenario = fig8(&cc("leadlag", &[]), &aqm("price", &[]));
     scenario.duration = Time::from_seconds(200.0);
-    let seconds = timed("200 s of Fig. 8", &scenario, 5.0 * 1e5);
-    assert!(seconds < 2.0, "{seconds}");
+    let together = timed("200 s of Fig. 8", &scenario, 5.0 * 1e5);
+    for group in scenario.groups.values_mut() {
+        let Start::At(start) = group.start else { continue };
+        group.start = Start::Uniform(start, Time(start.0 + Time::from_seconds(1.0).0));
+    }
+    let spread = timed("200 s of Fig. 8, starts over a second", &scenario, 40.0 * 1e5);
+    assert!(together < 2.0 && spread < 2.0, "{together} {spread}");
 }
 
 /// 512 round trips from 50 to 150 ms: FAST both ways of one line, 256 each, which are taken together eight by eight as one
@@ -131,15 +137,24 @@ fn the_analysis_of_512_round_trips() {
     }
 }
 
+/// A step is a twentieth of the shortest round trip, 100 ms.
+fn classes(classes: usize, links: usize, steps: f64) {
+    let mut scenario = network(classes, links, "leadlag", "price");
+    scenario.duration = Time::from_seconds(steps * 0.005);
+    scenario.sample = scenario.duration;
+    timed(&format!("{classes} classes, {links} links, {steps} steps"), &scenario, classes as f64 * steps);
+}
+
 /// 100,000 classes, 1,000 links, 10,000 steps.
 #[test]
-#[ignore = "half an hour; run in release"]
+#[ignore = "ten minutes; run in release"]
 fn a_hundred_thousand_classes() {
-    for (classes, links, steps) in [(10_000, 100, 1000.0), (100_000, 1000, 10_000.0)] {
-        let mut scenario = network(classes, links, "leadlag", "price");
-        // A step is a twentieth of the shortest round trip, 100 ms.
-        scenario.duration = Time::from_seconds(steps * 0.005);
-        scenario.sample = scenario.duration;
-        timed(&format!("{classes} classes, {links} links, {steps} steps"), &scenario, classes as f64 * steps);
-    }
+    classes(100_000, 1000, 10_000.0);
+}
+
+/// A tenth of each.
+#[test]
+#[ignore = "a measurement; run in release"]
+fn a_tenth_of_it_all() {
+    classes(10_000, 100, 1000.0);
 }

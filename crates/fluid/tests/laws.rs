@@ -486,6 +486,25 @@ fn newreno_rests_wherever_a_double_can_tell() {
     }
 }
 
+/// The same over RED, whose automatic settings average over so many packets there that the average stands still long before
+/// it is where it rests: `p = (2/3) 0.1 (q / min - 1) / 2` with `min` what 2.5 ms of the line carry. Marks of one in 10^12
+/// hang on the last digits of the average, and what flows send is then as rough as their windows, and no jump.
+#[test]
+fn newreno_rests_over_red_wherever_a_double_can_tell() {
+    for w in [1e3, 2.5e3, 1e4, 3e4, 1e5, 1.5e5, 3e5, 4.5e5, 1e6] {
+        let (flows, rtt_s, p) = (10.0, 0.1, 2.0 / (2.0 + w * w));
+        let packets_per_s = flows * w / (rtt_s + 0.0025 * (1.0 + 30.0 * p));
+        let newreno = cc("newreno", &[("ecn", 1.0)]);
+        let red = aqm("red", &[("ecn", 1.0)]);
+        let a = analysis(&dumbbell(8e3 * packets_per_s, 1000, &red, vec![group(10, rtt_s, newreno)]));
+        let (link, class) = (a.bottleneck(), &a.classes[0]);
+        let grain = 10.0 * w * w * f64::EPSILON;
+        assert!(off(link.queue_packets, 0.0025 * packets_per_s * (1.0 + 30.0 * p)) < 2e-9, "{w}: {link:?}");
+        assert!(off(class.window_packets, w) < 2e-9 + grain, "{w}: {class:?}");
+        assert!(off(link.mark_probability * (2.0 + w * w), 2.0) < 4e-9 + 4.0 * grain, "{w}: {link:?}");
+    }
+}
+
 /// What goes one way and what goes the other meet nowhere: both ways at once have the margins of the worse, and the roots
 /// of both.
 #[test]

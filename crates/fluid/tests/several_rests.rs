@@ -1,9 +1,9 @@
-//! Scenarios with more than one equilibrium: the report says so, and where the others are.
+//! Scenarios with more than one equilibrium, or none: the report says so, and where the others are.
 
 mod newcomers;
 mod scenarios;
 
-use newcomers::{CUBIC, TWO_RESTS};
+use newcomers::{CUBIC, JUMPING, TWO_RESTS};
 use penstock_fluid::{Analysis, Options, analyze};
 use scenarios::{aqm, cc, dumbbell, entry_of, group};
 
@@ -50,4 +50,13 @@ fn what_rests_in_one_place_only_says_nothing() {
         let a = analyze(&dumbbell(1e8, 1000, &aqm(queue, marks), groups), &Options::default()).unwrap();
         assert!(a.others.is_empty() && told(&a) == 0, "{law} {queue}: {:?}", a.others);
     }
+}
+
+/// A demand that jumps past what the line carries, which it never is: by 750 packets a second, or half of that, at 10 ms.
+#[test]
+fn a_demand_that_jumps_has_no_rest() {
+    let groups = vec![group(1, 0.05, entry_of(&JUMPING, &[]))];
+    let error = analyze(&dumbbell(1e7, 1000, &aqm("droptail", &[]), groups), &Options::default()).unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("a queue of 12.500 packets what its flows send jumps past what it carries"), "{said}");
 }

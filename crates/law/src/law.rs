@@ -108,6 +108,16 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn names(&self) -> &'static [(&'static str, &'static str)];
     /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N));
+    /// What an event makes of a state of these numbers, and otherwise as that instance starts; they are replaced by those
+    /// after it. The instance may serve to try it on: what it held is lost.
+    fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, seen: &R::Seen<N>) {
+        self.restart(at);
+        let mut put = numbers.iter();
+        self.each(at, &mut |x| put.next().into_iter().for_each(|number| *x = *number));
+        self.on(at, event, seen);
+        let mut taken = numbers.iter_mut();
+        self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
+    }
     /// What the law asks of its host.
     fn needs(&self) -> R::Needs;
 }
@@ -157,6 +167,21 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N)) {
         self.states[at].each(f);
+    }
+    fn after(
+        &mut self,
+        at: usize,
+        numbers: &mut [N],
+        event: <L::Role as Role>::Event,
+        seen: &<L::Role as Role>::Seen<N>,
+    ) {
+        // Off the heap and behind one dynamic call, since hosts of fluid ask this for every packet and outcome.
+        let mut state = self.law.start_at(at);
+        let mut put = numbers.iter();
+        state.each(&mut |x| put.next().into_iter().for_each(|number| *x = *number));
+        self.law.on(&mut state, event, seen);
+        let mut taken = numbers.iter_mut();
+        state.each(&mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
     fn needs(&self) -> <L::Role as Role>::Needs {
         self.law.needs()

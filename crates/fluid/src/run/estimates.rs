@@ -6,7 +6,6 @@ use penstock_law::cc::Site;
 use penstock_law::estimate::{History, Lookback};
 use penstock_scenario::model::Group;
 
-use super::cohort::Hop;
 use super::queue::Queue;
 
 /// The queue that a law estimates, as it is.
@@ -28,13 +27,13 @@ impl Estimated {
         name: &str,
         group: &Group,
         site: &Site,
-        hops: &[Hop],
+        links: &[(usize, f64)],
         queues: &[Queue],
     ) -> Result<Option<Self>, String> {
         let entry = group.cc.law;
         let law = (entry.real)(&group.cc.values, site).map_err(|e| format!("`{}`: {e}", entry.name))?;
         let Some(by) = law.needs().bottleneck else { return Ok(None) };
-        let slowest = hops.iter().map(|hop| &queues[hop.link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
+        let slowest = links.iter().map(|(link, _)| &queues[*link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
         let refused =
             |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not know", entry.name));
         if by.lookback == Some(Lookback::Acknowledgement) {
@@ -89,7 +88,7 @@ impl Register {
         (marks - self.before(n)) / n
     }
 
-    /// Marks up to `n` packets before the newest.
+    /// Marks up to `n` packets before the newest. What is kept begins just before them, and so does the search.
     fn before(&self, n: f64) -> f64 {
         let register = &self.0;
         let at = register[register.len() - 1].0 - n;
@@ -97,7 +96,10 @@ impl Register {
             // Before the first packet there were no marks.
             return if register[0].0 > 0.0 { register[0].1 } else { 0.0 };
         }
-        let k = register.partition_point(|r| r.0 <= at);
+        let mut k = 1;
+        while register[k].0 <= at {
+            k += 1;
+        }
         let (a, b) = (register[k - 1], register[k]);
         a.1 + (at - a.0) / (b.0 - a.0) * (b.1 - a.1)
     }

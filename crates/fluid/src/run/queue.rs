@@ -7,7 +7,7 @@ use penstock_law::{Instances, Values, aqm};
 use penstock_scenario::model::Chosen;
 
 use super::edge::{GREEN, Shares};
-use super::packets::{State, drive, put, state_of};
+use super::packets::{Change, State, drive, put, state_of};
 
 /// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
 pub(super) struct Queue {
@@ -21,8 +21,11 @@ pub(super) struct Queue {
     packet_bytes: u32,
     /// Probability of a loss on the line.
     pub(super) line_loss: f64,
-    /// Step [s]; every history has a value at each multiple.
+    /// Step [s]; every history has a value at each multiple. And what a second and a packet are worth: reciprocals, since
+    /// every packet's way is asked for them.
     step: f64,
+    steps_a_second: f64,
+    seconds_a_packet: f64,
     /// Packets waiting.
     pub(super) waiting: Vec<f64>,
     /// Mark (or drop) probability of the law, of green packets where it goes by colours.
@@ -33,18 +36,37 @@ pub(super) struct Queue {
     waiting_by: [f64; 2],
     /// Share of what arrived that found no room.
     overflow: Vec<f64>,
-    /// What arrives in this step, before and after what marks and what cannot be marked are told apart [packets].
-    pub(super) incoming: f64,
-    /// The same of packets that the law drops.
-    pub(super) droppable: f64,
-    /// What arrives in this step, by colour [packets].
-    pub(super) incoming_by: Shares,
+    /// What arrives in each step of a block.
+    arriving: Vec<Arriving>,
     since_tick: f64,
     ticks: u64,
     /// Counted since the start [packets].
     pub(super) total: Counted,
     price_s: f64,
     has_price: bool,
+}
+
+/// What arrives at a queue in a step [packets].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Arriving {
+    packets: f64,
+    /// Those that the law drops where it drops anything.
+    droppable: f64,
+    by_colour: Shares,
+}
+
+impl Arriving {
+    /// Adds what a cohort brings.
+    pub(super) fn add(&mut self, by_colour: Shares, droppable: bool) {
+        let packets: f64 = by_colour.iter().sum();
+        self.packets += packets;
+        for (sum, packets) in self.by_colour.iter_mut().zip(by_colour) {
+            *sum += packets;
+        }
+        if droppable {
+            self.droppable += packets;
+        }
+    }
 }
 
 /// What a queue has counted [packets], and the integral of its price [s^2].
@@ -94,14 +116,14 @@ impl Queue {
             packet_bytes: u32::try_from(site.packet.0).unwrap_or(u32::MAX),
             line_loss,
             step: 0.0,
+            steps_a_second: 0.0,
+            seconds_a_packet: 1.0 / site.packets_per_s(),
             waiting: Vec::new(),
             chance: Vec::new(),
             coloured: Vec::new(),
             waiting_by: [0.0; 2],
             overflow: Vec::new(),
-            incoming: 0.0,
-            droppable: 0.0,
-            incoming_by: [0.0; 3],
+            arriving: Vec::new(),
             since_tick: 0.0,
             ticks: 0,
             total: Counted::default(),
@@ -130,8 +152,11 @@ impl Queue {
         state_of(self.law.as_mut(), 0)
     }
 
-    pub(super) fn begin(&mut self, steps: usize, step: f64) {
+    /// Makes room for so many steps, of which so many at most are one block.
+    pub(super) fn begin(&mut self, steps: usize, step: f64, block: usize) {
         self.step = step;
+        self.steps_a_second = 1.0 / step;
+        self.arriving = vec![Arriving::default(); block];
         // With a thousand links histories are most of the memory: only those are kept that are read.
         let kept = [true, self.needs.decides != Decides::Never, self.buffer.is_finite()];
         for (history, kept) in [&mut self.waiting, &mut self.chance, &mut self.overflow].into_iter().zip(kept) {
@@ -148,8 +173,13 @@ impl Queue {
         }
     }
 
+    /// What arrives in that step of the block.
+    pub(super) fn arriving(&mut self, slot: usize) -> &mut Arriving {
+        &mut self.arriving[slot]
+    }
+
     fn at(&self, history: &[f64], t: f64) -> f64 {
-        let x = t / self.step;
+        let x = t * self.steps_a_second;
         if x <= 0.0 {
             return history[0];
         }
@@ -161,7 +191,56 @@ impl Queue {
 
     /// How long a packet that arrives at `t` waits [s].
     pub(super) fn wait_s(&self, t: f64) -> f64 {
-        self.at(&self.waiting, t) / self.capacity
+        self.at(&self.waiting, t) * self.seconds_a_packet
+    }
+
+    /// When a packet that arrives as that step ends leaves [s]: never before those that came earlier.
+    fn leaves(&self, step: usize) -> f64 {
+        step as f64 * self.step + self.waiting[step] * self.seconds_a_packet
+    }
+
+    /// When the packet arrived that leaves at `t`; the last one, where nothing arrived for a while. The inverse of
+    /// `a + wait_s(a)`, which is straight within a step.
+    pub(super) fn entered(&self, t: f64) -> f64 {
+        let last = self.waiting.len() - 1;
+        if t <= 0.0 {
+            return t - self.waiting[0] * self.seconds_a_packet;
+        }
+        // A packet that came at about `t` waits about as long as one that leaves then did; from there by strides.
+        let newest = ((t * self.steps_a_second) as usize).min(last);
+        let guess = (t - self.waiting[newest] * self.seconds_a_packet) * self.steps_a_second;
+        let guess = (guess.max(0.0) as usize).min(last);
+        let (mut low, mut high) = (guess, guess + 1);
+        let mut stride = 1;
+        if self.leaves(guess) <= t {
+            while high <= last && self.leaves(high) <= t {
+                low = high;
+                stride *= 2;
+                high = (high + stride).min(last + 1);
+            }
+        } else {
+            (low, high) = (guess.saturating_sub(1), guess);
+            while low > 0 && self.leaves(low) > t {
+                high = low;
+                stride *= 2;
+                low = low.saturating_sub(stride);
+            }
+        }
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            if self.leaves(middle) <= t {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        if high > last {
+            return t - self.waiting[last] * self.seconds_a_packet;
+        }
+        let (before, after) = (self.leaves(low), self.leaves(high));
+        // The first packet of a queue that was never empty leaves later than that.
+        let share = ((t - before) / (after - before)).max(0.0);
+        (low as f64 + share) * self.step
     }
 
     /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no room or is lost.
@@ -177,7 +256,7 @@ impl Queue {
         if self.coloured.is_empty() {
             return [green; 3];
         }
-        let x = (t / self.step).max(0.0);
+        let x = (t * self.steps_a_second).max(0.0);
         let k = (x as usize).min(self.coloured.len() - 1);
         let (a, b) = (self.coloured[k], self.coloured[(k + 1).min(self.coloured.len() - 1)]);
         let share = f64::min(x - k as f64, 1.0);
@@ -205,9 +284,10 @@ impl Queue {
         (said.probability, said.price_s)
     }
 
-    /// One step, with what arrived in it.
-    pub(super) fn advance(&mut self, from: f64, to: f64) {
+    /// One step, with what arrived in it: that of its place in the block.
+    pub(super) fn advance(&mut self, from: f64, to: f64, slot: usize) {
         let dt = to - from;
+        let arriving = core::mem::take(&mut self.arriving[slot]);
         let before = self.waiting[self.waiting.len() - 1];
         let chance = self.chance[self.chance.len() - 1];
         let by_colour = match self.coloured.last() {
@@ -215,20 +295,26 @@ impl Queue {
             None => [chance; 3],
         };
         let dropped = if self.needs.marks {
-            self.droppable * chance
+            arriving.droppable * chance
         } else {
-            self.incoming_by.iter().zip(by_colour).map(|(packets, chance)| packets * chance).sum()
+            arriving.by_colour.iter().zip(by_colour).map(|(packets, chance)| packets * chance).sum()
         };
-        let marked = if self.needs.marks { (self.incoming - self.droppable) * chance } else { 0.0 };
-        let entering = self.incoming - dropped;
+        let marked = if self.needs.marks { (arriving.packets - arriving.droppable) * chance } else { 0.0 };
+        let entering = arriving.packets - dropped;
         // Straight within the step, so that where it touches zero or the brim is exact.
         let reached = before + entering - self.capacity * dt;
         let spilled = f64::max(reached - self.buffer, 0.0);
         let after = (reached - spilled).max(0.0);
         let served = before + entering - spilled - after;
-        self.law_advance(from, to, before, after);
+        self.law_advance(&arriving, from, to, before, after);
         let (probability, price_s) = if self.needs.colours {
-            self.mix(before, by_colour, if entering > 0.0 { 1.0 - spilled / entering } else { 1.0 }, after);
+            self.mix(
+                before,
+                arriving.by_colour,
+                by_colour,
+                if entering > 0.0 { 1.0 - spilled / entering } else { 1.0 },
+                after,
+            );
             let seen = self.port(after, Colour::Green);
             let chances = self.chances_by_colour(&seen);
             self.coloured.push([chances[1], chances[2]]);
@@ -239,7 +325,7 @@ impl Queue {
         self.has_price |= price_s > 0.0;
         self.total.price += 0.5 * (self.price_s + price_s) * dt;
         self.price_s = price_s;
-        self.total.arrived += self.incoming;
+        self.total.arrived += arriving.packets;
         self.total.served += served;
         self.total.dropped += dropped + spilled + served * self.line_loss;
         self.total.marked += marked;
@@ -250,15 +336,12 @@ impl Queue {
         if self.buffer.is_finite() {
             self.overflow.push(if entering > 0.0 { spilled / entering } else { 0.0 });
         }
-        self.incoming = 0.0;
-        self.droppable = 0.0;
-        self.incoming_by = [0.0; 3];
     }
 
     /// What waits of each colour after a step: what was there and what came in leave in proportion.
-    fn mix(&mut self, before: f64, chances: Shares, kept: f64, after: f64) {
+    fn mix(&mut self, before: f64, incoming: Shares, chances: Shares, kept: f64, after: f64) {
         let enter: Vec<f64> =
-            self.incoming_by.iter().zip(chances).map(|(packets, chance)| packets * (1.0 - chance) * kept).collect();
+            incoming.iter().zip(chances).map(|(packets, chance)| packets * (1.0 - chance) * kept).collect();
         let all = before + enter.iter().sum::<f64>();
         let left = if all > 0.0 { after / all } else { 0.0 };
         for (waiting, enter) in self.waiting_by.iter_mut().zip(enter) {
@@ -273,7 +356,7 @@ impl Queue {
     }
 
     /// The law through the step: arrivals as a mean, ticks at their times.
-    fn law_advance(&mut self, from: f64, to: f64, before: f64, after: f64) {
+    fn law_advance(&mut self, arriving: &Arriving, from: f64, to: f64, before: f64, after: f64) {
         if self.needs.decides == Decides::Never {
             return;
         }
@@ -285,8 +368,8 @@ impl Queue {
                 break;
             }
             let share = f64::max((next - from) / dt, done);
-            self.arrivals(done, share, before, after);
-            self.since_tick += self.incoming * (share - done);
+            self.arrivals(arriving, done, share, before, after);
+            self.since_tick += arriving.packets * (share - done);
             let queue = before + share * (after - before);
             let seen = Port { queue, arrived: self.since_tick, capacity: self.capacity, ..Port::nothing() };
             self.law.on(0, Event::Tick, &seen);
@@ -294,39 +377,55 @@ impl Queue {
             self.ticks += 1;
             done = share;
         }
-        self.arrivals(done, 1.0, before, after);
-        self.since_tick += self.incoming * (1.0 - done);
+        self.arrivals(arriving, done, 1.0, before, after);
+        self.since_tick += arriving.packets * (1.0 - done);
     }
 
-    fn arrivals(&mut self, from: f64, to: f64, before: f64, after: f64) {
-        let packets = self.incoming * (to - from);
+    fn arrivals(&mut self, arriving: &Arriving, from: f64, to: f64, before: f64, after: f64) {
+        let packets = arriving.packets * (to - from);
         if self.needs.decides != Decides::OnArrival || packets <= 0.0 {
             return;
         }
         let mut state = state_of(self.law.as_mut(), 0);
-        let colours = if self.needs.colours { self.incoming_by.map(|packets| packets / self.incoming) } else { GREEN };
+        let colours =
+            if self.needs.colours { arriving.by_colour.map(|packets| packets / arriving.packets) } else { GREEN };
         let seen = self.port(before, Colour::Green);
-        let (law, bytes) = (&mut self.law, self.packet_bytes);
-        let mut change = |s: &[f64], share: f64, sum: &mut [f64]| {
-            let queue = before + (from + share * (to - from)) * (after - before);
-            for (part, colour) in colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
-                let seen = Port { queue, colour, ..seen };
-                law.restart(1);
-                put(law.as_mut(), 1, s);
-                let hit = law.says_on_average(1, &seen).probability;
-                for (chance, event) in [(1.0, Event::Arrival { bytes, idle: 0 }), (hit, Event::Hit)] {
-                    law.restart(1);
-                    put(law.as_mut(), 1, s);
-                    law.on(1, event, &seen);
-                    let after = state_of(law.as_mut(), 1);
-                    for ((sum, after), before) in sum.iter_mut().zip(after.iter()).zip(s) {
-                        *sum += part * chance * (after - before);
-                    }
-                }
-            }
-        };
+        // The queue at both ends of the share of the step.
+        let ends = [from, to].map(|share| before + share * (after - before));
+        let mut change = Arrivals { law: self.law.as_mut(), bytes: self.packet_bytes, colours, seen, ends };
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
+    }
+}
+
+/// What an arrival does to the law, on average over colours and over whether the packet is hit.
+struct Arrivals<'a> {
+    law: &'a mut dyn Instances<f64, aqm::Queue>,
+    bytes: u32,
+    colours: Shares,
+    seen: Port<f64>,
+    /// Packets waiting at the beginning and at the end.
+    ends: [f64; 2],
+}
+
+impl Change for Arrivals<'_> {
+    fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
+        let queue = self.ends[0] + share * (self.ends[1] - self.ends[0]);
+        let mut sum = [0.0; N];
+        for (part, colour) in self.colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
+            let seen = Port { queue, colour, ..self.seen };
+            self.law.restart(1);
+            put(self.law, 1, state);
+            let hit = self.law.says_on_average(1, &seen).probability;
+            for (chance, event) in [(1.0, Event::Arrival { bytes: self.bytes, idle: 0 }), (hit, Event::Hit)] {
+                let mut after = *state;
+                self.law.after(1, &mut after, event, &seen);
+                for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
+                    *sum += part * chance * (after - before);
+                }
+            }
+        }
+        sum
     }
 }
 

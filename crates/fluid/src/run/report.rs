@@ -72,6 +72,13 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The next step after which there is something to read.
+    pub(super) fn next(&self, after: u64) -> u64 {
+        let edge = self.edges.partition_point(|edge| *edge <= after);
+        let sample = (after / self.every + 1) * self.every;
+        self.edges.get(edge).map_or(sample, |edge| sample.min(*edge))
+    }
+
     /// Reads what there is to read after a step.
     pub(super) fn take(&mut self, step: u64, network: &mut Network) {
         if step == 0 {
@@ -111,7 +118,8 @@ impl<'a> Report<'a> {
             let mut sum = [0.0; 5];
             let mut flows = 0.0;
             let mut reliable = true;
-            for (c, cohort) in network.cohorts.iter_mut().enumerate().filter(|(_, c)| c.group == g) {
+            for c in network.of_group(g) {
+                let cohort = &mut network.cohorts[c];
                 let (a, b, n) = (&before.cohorts[c], &now.cohorts[c], cohort.flows());
                 flows += n;
                 reliable &= cohort.is_reliable();
@@ -138,8 +146,9 @@ impl<'a> Report<'a> {
         let payload = self.scenario.packet.payload.bits();
         let mut first = 0;
         for (g, group) in self.scenario.groups.values().enumerate() {
-            let own = network.cohorts.iter_mut().enumerate().filter(|(_, c)| group.series && c.group == g);
-            for (c, cohort) in own {
+            let own = if group.series { network.of_group(g) } else { 0..0 };
+            for c in own {
+                let cohort = &mut network.cohorts[c];
                 let (acked, rtt) = (cohort.total.acked - before.cohorts[c].acked, cohort.rtt_s());
                 let in_flight = cohort.total.sent - cohort.total.acked - cohort.total.lost;
                 let (state, names) = cohort.state();
@@ -162,7 +171,7 @@ impl<'a> Report<'a> {
         let bits = self.scenario.packet.wire.bits();
         for (e, edge) in network.edges.iter_mut().enumerate() {
             let acked = |cohorts: &[cohort::Counted]| -> f64 {
-                let own = network.cohorts.iter().enumerate().filter(|(_, cohort)| cohort.edge == Some(e));
+                let own = network.cohorts.iter().enumerate().filter(|(_, cohort)| cohort.way.edge == Some(e));
                 own.map(|(c, cohort)| cohort.flows() * cohorts[c].acked).sum()
             };
             let (a, b) = (&before.edges[e], &now.edges[e]);
@@ -320,7 +329,7 @@ impl Span<'_> {
                     FlowSummary {
                         group: name.clone(),
                         index: *index,
-                        rtt_s: cohort.base_rtt_s,
+                        rtt_s: cohort.way.base_rtt_s,
                         goodput_bit_per_s: acked * scenario.packet.payload.bits() / seconds,
                         throughput_packets_per_s: acked / seconds,
                         window_mean_packets: (cohort.is_reliable() && active > 0.0)

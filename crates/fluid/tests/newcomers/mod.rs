@@ -226,6 +226,42 @@ impl<N: Number> Law<N> for ThreeDelays {
     }
 }
 
+/// 2000 packets a second below 10 ms in the queue, 500 above: a link of 1250 is full at no delay.
+pub(crate) static JUMPING: Entry<Sender> = Entry {
+    name: "jumping",
+    title: "x = 2000 packets/s below 10 ms in the queue, 500 above",
+    source: "a test",
+    colour: COLOUR,
+    parameters: &[],
+    linearises: Linearises::ByItself,
+    real: build::<f64, Jumping>,
+    dual: Some(build::<Dual, Jumping>),
+    fixed: None,
+};
+
+#[derive(Debug)]
+pub(crate) struct Jumping;
+
+impl<N: Number> Law<N> for Jumping {
+    type Role = Sender;
+    type State = Nothing<N>;
+
+    fn compile(_: &Values, _: &cc::Site) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn start(&self) -> Nothing<N> {
+        Nothing { arithmetic: core::marker::PhantomData }
+    }
+    fn on(&self, _: &mut Nothing<N>, _: cc::Event, _: &Path<N>) {}
+    fn says(&self, _: &Nothing<N>, seen: &Path<N>) -> Allowance<N> {
+        let rate = if seen.rtt_s - seen.base_rtt_s < N::of(0.01) { 2000.0 } else { 500.0 };
+        Allowance { window: N::of(rate) * seen.rtt_s, gap_s: N::of(0.0) }
+    }
+    fn needs(&self) -> cc::Needs {
+        cc::Needs::LEAST
+    }
+}
+
 /// A window that rests at 100 and at 300 packets, whatever the path says.
 pub(crate) static TWO_RESTS: Entry<Sender> = Entry {
     name: "two-rests",
