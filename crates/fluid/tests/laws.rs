@@ -499,9 +499,9 @@ fn newreno_rests_over_red_wherever_a_double_can_tell() {
         let a = analysis(&dumbbell(8e3 * packets_per_s, 1000, &red, vec![group(10, rtt_s, newreno)]));
         let (link, class) = (a.bottleneck(), &a.classes[0]);
         let grain = 10.0 * w * w * f64::EPSILON;
-        assert!(off(link.queue_packets, 0.0025 * packets_per_s * (1.0 + 30.0 * p)) < 2e-9, "{w}: {link:?}");
-        assert!(off(class.window_packets, w) < 2e-9 + grain, "{w}: {class:?}");
-        assert!(off(link.mark_probability * (2.0 + w * w), 2.0) < 4e-9 + 4.0 * grain, "{w}: {link:?}");
+        assert!(off(link.queue_packets, 0.0025 * packets_per_s * (1.0 + 30.0 * p)) < 1e-9, "{w}: {link:?}");
+        assert!(off(class.window_packets, w) < 1e-9 + grain, "{w}: {class:?}");
+        assert!(off(link.mark_probability * (2.0 + w * w), 2.0) < 1e-9 + 4.0 * grain, "{w}: {link:?}");
     }
 }
 
