@@ -1,7 +1,7 @@
 //! The thread between the two ends: reads what they send, lets the emulation decide, and hands over what is due.
 //!
 //! It sleeps in `ppoll` until shortly before something is due, and looks without sleeping from then on: the kernel wakes a
-//! thread some 20 us after the moment it asked for, and later if the processor slept for long ([`Lead`]).
+//! thread some 20 us after the moment it asked for, and later if the processor slept for long (`Lead`).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
