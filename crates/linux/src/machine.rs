@@ -67,16 +67,12 @@ pub fn missing_for_paths() -> Vec<Missing> {
     missing
 }
 
-/// How the path's thread may be scheduled here, best first: `deadline`, `fifo`. Without either, packets are milliseconds late
+/// How the path's thread may be scheduled here: `fifo`, `deadline`. Without either, packets are milliseconds late
 /// on a machine that does anything else.
 pub fn scheduling() -> Vec<&'static str> {
-    let tried = [
-        ("deadline", Scheduling::Deadline { runtime: 900_000, period: 1_000_000 }),
-        ("fifo", Scheduling::Fifo { priority: 50 }),
-    ];
     // Each on a thread of its own, which has it for as long as it lives.
     let allowed = |how| std::thread::spawn(move || schedule(how).is_ok()).join().unwrap_or(false);
-    tried.into_iter().filter(|(_, how)| allowed(*how)).map(|(name, _)| name).collect()
+    [Scheduling::FIRST, Scheduling::MOST].into_iter().filter(|how| allowed(*how)).map(Scheduling::name).collect()
 }
 
 /// Puts the calling thread in front of those without priority, for as long as it lives; whether the kernel allows that. For

@@ -7,12 +7,15 @@
 //! books of how late it was ([`error`]).
 
 pub mod address;
+mod arrivals;
+mod attention;
 pub mod burst;
 pub mod device;
 pub mod emulation;
 pub mod ends;
 pub mod error;
 pub mod namespace;
+mod processors;
 pub mod router;
 mod station;
 pub mod wire;
@@ -30,6 +33,7 @@ use crate::machine::{self, Missing};
 use emulation::{Emulation, Way};
 use ends::{End, Habits};
 use error::Bound;
+use processors::Processors;
 use router::{Outcome, Router};
 
 /// What this path does not carry, and what would do.
@@ -84,6 +88,7 @@ pub struct Laid {
     emulation: Emulation,
     devices: [device::Device; 2],
     rate: Rate,
+    processors: Option<Processors>,
 }
 
 /// A path that carries.
@@ -124,12 +129,14 @@ impl Laid {
         if let Some(missing) = machine::missing_for_paths().into_iter().next() {
             return Err(missing.into());
         }
-        let (sender, from) = End::new(Way::There, habits).map_err(while_trying("make the sending end"))?;
-        let (receiver, to) = End::new(Way::Back, habits).map_err(while_trying("make the receiving end"))?;
+        let processors = Processors::shared_out().map_err(while_trying("ask which processors there are"))?;
+        let end = |way| End::new(way, habits, processors.as_ref());
+        let (sender, from) = end(Way::There).map_err(while_trying("make the sending end"))?;
+        let (receiver, to) = end(Way::Back).map_err(while_trying("make the receiving end"))?;
         let groups = scenario.groups.iter();
         let shortest = groups.flat_map(|(name, group)| group.rtts(name, scenario.seed)).min().unwrap_or_default();
         let rate = Rate(scenario.links.values().map(|link| link.rate.0).max().unwrap_or_default());
-        Ok(Self { sender, receiver, bound: Bound::of(shortest), emulation, devices: [from, to], rate })
+        Ok(Self { sender, receiver, bound: Bound::of(shortest), emulation, devices: [from, to], rate, processors })
     }
 
     /// Begins to carry: `clock` says when time zero is.
@@ -137,9 +144,9 @@ impl Laid {
     /// # Errors
     /// Where there is no thread to be had.
     pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
-        let Self { sender, receiver, bound, emulation, devices, rate } = self;
+        let Self { sender, receiver, bound, emulation, devices, rate, processors } = self;
         let Schedule { edges, sample, end } = schedule;
-        let router = Router { clock, emulation, devices, rate, edges, sample, end };
+        let router = Router { clock, emulation, devices, rate, processors, edges, sample, end };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());

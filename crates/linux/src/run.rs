@@ -129,7 +129,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
         complete: &complete,
     };
     let blind = plan.flows.iter().any(|flow| matches!(flow.source, Source::Datagrams(_)));
-    let (senders, receivers) = (&path.sender.namespace, &path.receiver.namespace);
+    let (senders, receivers) = (&path.sender, &path.receiver);
     let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
             receivers.enter()?;

@@ -59,6 +59,21 @@ pub(crate) enum Scheduling {
     Fifo { priority: u32 },
 }
 
+impl Scheduling {
+    /// Most of a processor, on a machine that has one.
+    pub(crate) const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
+    /// Before all without a deadline.
+    pub(crate) const FIRST: Self = Self::Fifo { priority: 50 };
+
+    /// What it is called.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Deadline { .. } => "deadline",
+            Self::Fifo { .. } => "fifo",
+        }
+    }
+}
+
 /// Has this thread scheduled so.
 pub(crate) fn schedule(how: Scheduling) -> io::Result<()> {
     // SAFETY: all zeroes is a valid `sched_attr`, a structure of integers.

@@ -112,7 +112,7 @@ fn unless_panicked<T>(done: thread::Result<T>) -> T {
 /// Runs a program at an end, on this thread, to its end, or a server until it is `over`; its exit status, if it ended by
 /// itself.
 fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Result<Option<u8>> {
-    end.namespace.enter()?;
+    end.enter()?;
     for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
         command.env(variable, address::v4(way, 0).to_string());
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything happens at the moment it should, however late the caller comes: a packet reaches its next link, a line
 //! becomes free and a law's period goes by in the order of their own times, so that lateness does not add up along a way.
-//! Only arrivals are as late as the caller was in reading them.
+//! Only arrivals are as late as the caller was in reading them: see [`Packet::unseen`].
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -46,6 +46,9 @@ pub struct Packet {
     pub flow: u32,
     /// Size on the wire [B].
     pub bytes: u32,
+    /// How long after it is taken to have arrived it was seen: by so much it comes out later than its links alone would have it,
+    /// since it was perhaps not there before, and no round trip is to be shorter than the path's.
+    pub unseen: Time,
     /// Whether it may be marked.
     pub markable: bool,
     /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
@@ -136,6 +139,8 @@ struct Hop {
 struct Line {
     link: u32,
     delay: Time,
+    /// When what entered last leaves.
+    last: Time,
     packets: Ring<(Time, Packet)>,
 }
 
@@ -372,7 +377,8 @@ impl Emulation {
                 flow.passed.delivered_bytes += u64::from(packet.bytes);
                 flow.passed.marked += u64::from(packet.marked);
             }
-            self.exits.push(Exit { wanted: now, packet });
+            let wanted = if count == 0 { now + packet.unseen } else { now };
+            self.exits.push(Exit { wanted, packet });
             return;
         }
         let (key, hop) = (flow.key, self.hops[first as usize + usize::from(packet.hops)]);
@@ -418,8 +424,11 @@ impl Emulation {
         packet.marked |= marked;
         packet.hops += 1;
         self.crossed += u64::from(packet.data);
+        let (_, count) = self.flows[packet.flow as usize].routes[packet.way as usize];
+        let unseen = if packet.hops == count { packet.unseen } else { Time::ZERO };
         let line = &mut self.lines[at as usize];
-        let time = departure + line.delay;
+        let time = (departure + line.delay + unseen).max(line.last);
+        line.last = time;
         line.packets.push((time, packet));
         if line.packets.len() == 1 {
             self.schedule(time, Event::Out(at));
@@ -495,7 +504,7 @@ impl Plan {
             let delay = scenario.links[link].delay + if at + 1 == links.len() { private } else { Time::ZERO };
             let lines = &mut self.lines;
             let line = *self.by_link_and_delay.entry((number, delay)).or_insert_with(|| {
-                lines.push(Line { link: number, delay, packets: Ring::new() });
+                lines.push(Line { link: number, delay, last: Time::ZERO, packets: Ring::new() });
                 lines.len() as u32 - 1
             });
             self.hops.push(Hop { link: number, line });

@@ -13,6 +13,7 @@ use super::address;
 use super::device::{Device, NAME};
 use super::emulation::Way;
 use super::namespace::Namespace;
+use super::processors::Processors;
 
 /// What the kernel's TCP shall go by; what is not said is as the kernel has it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,8 +50,9 @@ pub struct FlowHabits {
 /// One end.
 #[derive(Debug)]
 pub struct End {
-    /// Where programs of this end run.
+    /// Its addresses, and its device.
     pub namespace: Namespace,
+    processors: Option<Processors>,
     /// Whether this is where data come from.
     way: Way,
 }
@@ -67,7 +69,7 @@ impl End {
     ///
     /// # Errors
     /// What the kernel or `ip` says.
-    pub fn new(way: Way, habits: &Habits) -> io::Result<(Self, Device)> {
+    pub(super) fn new(way: Way, habits: &Habits, processors: Option<&Processors>) -> io::Result<(Self, Device)> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {
             let device = Device::new()?;
@@ -79,7 +81,16 @@ impl End {
             ip(&batch(way, habits, six))?;
             Ok(device)
         })?;
-        Ok((Self { namespace, way }, device))
+        Ok((Self { namespace, processors: processors.cloned(), way }, device))
+    }
+
+    /// Puts the calling thread, and what it will start, to this end for good: into its namespace, and off the path's processor.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn enter(&self) -> io::Result<()> {
+        self.namespace.enter()?;
+        self.processors.as_ref().map_or(Ok(()), Processors::keep_to_ends)
     }
 
     /// Packets that this end could not give to its device.

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
@@ -15,12 +16,14 @@ use penstock_law::quantity::{Rate, Time};
 use penstock_link::{Conditioner, Counters, Passed as InProfile, Reading, Station};
 
 use super::address;
+use super::arrivals::{Arrivals, reads};
+use super::attention::{Lead, take_turn};
 use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
 use super::emulation::{Emulation, Packet, Passed, Way};
 use super::error::Lateness;
+use super::processors::Processors;
 use crate::clock::{Clock, duration};
-use crate::syscall::{Scheduling, schedule};
 
 /// What a router is made of.
 #[derive(Debug)]
@@ -29,8 +32,10 @@ pub(super) struct Router {
     pub(super) emulation: Emulation,
     /// Where packets that go there come from, and those that go back.
     pub(super) devices: [Device; 2],
-    /// How much the links carry together: what decides how the thread is scheduled.
+    /// How much the fastest link carries: what decides how early the thread stops sleeping.
     pub(super) rate: Rate,
+    /// Where it runs.
+    pub(super) processors: Option<Processors>,
     /// When it reads everything, in order.
     pub(super) edges: Vec<Time>,
     /// When it reads counters: every so often.
@@ -125,17 +130,13 @@ pub struct Outcome {
     pub unaccounted: i64,
 }
 
-/// Reads of a device before due packets have their turn.
-const READS: usize = 16;
-/// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle.
-const BUSY: Rate = Rate(150_000_000);
 /// Whoever wants it to end waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 impl Router {
     /// Runs until its end, or until `stop`. The devices are there for as long as somebody has them.
     pub(super) fn run(self, stop: &AtomicBool) -> io::Result<(Outcome, [Device; 2])> {
-        let scheduling = scheduled();
+        let (scheduling, mut ration) = take_turn(self.processors.as_ref())?;
         // Without it a sleep may end 50 us late.
         prctl::set_timerslack(1)?;
         let mut lead = Lead::at(self.rate);
@@ -143,6 +144,7 @@ impl Router {
             clock: self.clock,
             emulation: self.emulation,
             devices: self.devices,
+            arrivals: Arrivals::default(),
             held: Held::default(),
             coalescers: Default::default(),
             leaving: Vec::new(),
@@ -153,18 +155,26 @@ impl Router {
             notes: Notes { edges: self.edges, sample: self.sample, next: self.sample, ..Notes::default() },
         };
         let mut looked = work.clock.now();
+        // All that came up to then has been read, but for what was left for the next look.
+        let mut since = looked;
         let end = loop {
             let now = work.clock.now();
-            work.lateness.looked_away(now.since(looked));
-            looked = now;
+            let gap = now.since(looked);
+            work.lateness.looked_away(gap);
             if now >= self.end || stop.load(Ordering::Relaxed) {
                 break now;
             }
+            looked = now;
+            work.read(reads(gap))?;
+            let idle = work.arrivals.is_empty();
+            let now = work.clock.now();
+            work.offer(since, now);
             work.advance(now);
             work.deliver();
-            let mut idle = true;
-            for way in Way::BOTH {
-                idle &= !work.read(way)?;
+            since = now;
+            if let Some(rest) = ration.as_mut().and_then(|ration| ration.rest(now)) {
+                thread::sleep(duration(rest));
+                continue;
             }
             if idle {
                 let next = work.emulation.next().min(work.notes.next()).min(self.end);
@@ -177,6 +187,7 @@ impl Router {
                     let now = work.clock.now();
                     lead.slept(wait, now.since(until));
                     looked = now.min(until.max(looked));
+                    since = since.max(looked);
                 }
             }
         };
@@ -192,48 +203,9 @@ impl Router {
             strangers: work.strangers,
             flawed: work.flawed,
             refused: work.refused,
-            scheduling,
+            scheduling: scheduling.to_owned(),
         };
         Ok((outcome, work.devices))
-    }
-}
-
-/// How long before something is due the thread stops sleeping.
-///
-/// A sleep ends late by what the kernel and the processor take to wake: some 20 us after a short one, and several times that
-/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up what the scheduler allows, so
-/// short sleeps have a fixed lead, and long ones, of which few fit into a second, the one that nearly all of the last ones needed.
-#[derive(Debug)]
-struct Lead {
-    short: Time,
-    long: Time,
-}
-
-impl Lead {
-    /// From here on a sleep is a long one.
-    const LONG: Time = Time(1_000_000_000);
-    const LEAST: Time = Time(25_000_000);
-    const MOST: Time = Time(400_000_000);
-    /// Steps up over steps down, 20, is the number of sleeps of which one ends too late.
-    const UP: Time = Time(10_000_000);
-    const DOWN: Time = Time(500_000);
-
-    fn at(rate: Rate) -> Self {
-        Self { short: if rate < BUSY { Self::LEAST } else { Time(5_000_000) }, long: Self::LEAST }
-    }
-
-    /// What is due in `wait` is looked for so long before.
-    fn before(&self, wait: Time) -> Time {
-        if wait < Self::LONG { self.short } else { self.long }
-    }
-
-    /// The sleep before what was due in `wait` ended so late; zero if a packet ended it.
-    fn slept(&mut self, wait: Time, late: Time) {
-        if wait < Self::LONG || late == Time::ZERO {
-            return;
-        }
-        let long = if late > self.long { self.long + Self::UP } else { self.long.since(Self::DOWN) };
-        self.long = long.clamp(Self::LEAST, Self::MOST);
     }
 }
 
@@ -241,6 +213,7 @@ struct Work {
     clock: Clock,
     emulation: Emulation,
     devices: [Device; 2],
+    arrivals: Arrivals<Burst>,
     held: Held,
     coalescers: [Coalescer<u32>; 2],
     /// Bursts of packets that are being handed over.
@@ -259,25 +232,32 @@ impl Work {
         self.emulation.advance(now);
     }
 
-    /// Takes what an end has sent; whether there was anything.
-    fn read(&mut self, way: Way) -> io::Result<bool> {
-        for count in 0..READS {
-            let burst = match self.devices[way as usize].read()? {
-                Got::Nothing => return Ok(count > 0),
-                Got::Flawed(_) => {
-                    self.flawed += 1;
-                    continue;
+    /// Takes what the ends have sent, of each so many at most.
+    fn read(&mut self, most: usize) -> io::Result<()> {
+        self.arrivals.begin();
+        for way in Way::BOTH {
+            for _ in 0..most {
+                match self.devices[way as usize].read()? {
+                    Got::Nothing => break,
+                    Got::Flawed(_) => self.flawed += 1,
+                    Got::Burst(burst) => self.arrivals.push(way, burst.bytes().len(), burst),
                 }
-                Got::Burst(burst) => burst,
-            };
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers what was read to the links, as what came after `since` and up to `now`.
+    fn offer(&mut self, since: Time, now: Time) {
+        self.arrivals.spread(since, now);
+        while let Some((at, way, burst)) = self.arrivals.pop() {
             let headers = *burst.headers();
             let flow = address::flow(way, headers.destination).filter(|flow| (*flow as usize) < self.emulation.flows());
             let Some(flow) = flow else {
                 self.strangers += 1;
                 continue;
             };
-            let now = self.clock.now();
-            self.advance(now);
+            self.advance(at);
             let segments = burst.segments();
             let packet = Packet {
                 way,
@@ -285,19 +265,16 @@ impl Work {
                 markable: headers.markable(),
                 low_latency: headers.low_latency(),
                 data: headers.data(),
+                unseen: now.since(at),
                 ..Packet::default()
             };
             let sizes = (burst.size(0), burst.size(segments - 1));
             let number = self.held.put(burst, segments);
             for segment in 0..segments {
                 let bytes = if segment + 1 == segments { sizes.1 } else { sizes.0 };
-                self.emulation.offer(now, Packet { burst: number, segment, bytes, ..packet });
-            }
-            for packet in self.emulation.dropped() {
-                self.held.release(packet.burst);
+                self.emulation.offer(at, Packet { burst: number, segment, bytes, ..packet });
             }
         }
-        Ok(true)
     }
 
     /// Hands over what is due.
@@ -420,58 +397,5 @@ impl Notes {
                 self.taken_at_edges.push(Edge::read(at, emulation));
             }
         }
-    }
-}
-
-/// Puts the thread in front of others, and says how.
-///
-/// Under `SCHED_FIFO` a thread that hardly sleeps is stopped for some 50 ms every second, in favour of those without priority, and
-/// how much it sleeps depends on the packets of a run rather than on its rate; `SCHED_DEADLINE` leaves them a tenth of each
-/// millisecond instead.
-fn scheduled() -> String {
-    let choices = [Scheduling::Deadline { runtime: 900_000, period: 1_000_000 }, Scheduling::Fifo { priority: 50 }];
-    for choice in &choices {
-        if schedule(*choice).is_ok() {
-            return match choice {
-                Scheduling::Deadline { .. } => "deadline",
-                Scheduling::Fifo { .. } => "fifo",
-            }
-            .to_owned();
-        }
-    }
-    "normal".to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const fn us(us: u64) -> Time {
-        Time(us * 1_000_000)
-    }
-
-    #[test]
-    fn long_sleeps_end_as_early_as_they_have_to() {
-        let mut lead = Lead::at(Rate(100_000_000));
-        let (short, long) = (us(500), us(10_000));
-        assert_eq!((lead.before(short), lead.before(long)), (us(25), us(25)));
-        for _ in 0..100 {
-            lead.slept(short, us(200));
-            lead.slept(long, us(110));
-        }
-        assert_eq!(lead.before(short), us(25), "of short ones there are many");
-        assert!((us(100)..us(120)).contains(&lead.before(long)), "{lead:?}");
-        for _ in 0..100 {
-            lead.slept(long, Time::ZERO);
-        }
-        assert!(lead.before(long) > us(100), "a packet that ends a sleep says nothing of the kernel");
-        for _ in 0..1000 {
-            lead.slept(long, us(1));
-        }
-        assert_eq!(lead.before(long), us(25));
-        for _ in 0..1000 {
-            lead.slept(long, us(1_000_000));
-        }
-        assert_eq!(lead.before(long), us(400), "one who is kept from the processor does not spin for it");
     }
 }

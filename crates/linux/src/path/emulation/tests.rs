@@ -163,6 +163,26 @@ fn an_interface_is_its_flows_own() {
     assert_eq!((f.sent, f.lost, f.delivered, g.delivered), (3, 1, 2, 1));
 }
 
+/// What was read late and taken to have come earlier waits and is dropped by when it came, and comes out by when it was read.
+#[test]
+fn what_was_seen_late_comes_out_no_earlier_than_it_was_there() {
+    let mut path = Emulation::of(&scenario(LINK, FLOW)).unwrap();
+    let read = 10 * MS;
+    for n in 1..=8 {
+        // Eight packets in a gap of 8 ms, one a millisecond: the link's pace.
+        let at = Time(2 * MS + u64::from(n) * MS);
+        path.advance(at);
+        path.offer(at, Packet { unseen: Time(read - at.0), ..data(0, n) });
+    }
+    path.advance(Time(read));
+    path.offer(Time(read), data(0, 9));
+    path.advance(Time(100 * MS));
+    assert_eq!(path.dropped().count(), 0, "there was room for each when it came");
+    let out = 31 * MS;
+    assert_eq!(exits(&mut path)[..8], [1, 2, 3, 4, 5, 6, 7, 8].map(|n| (out, n)), "1 ms on the link, and 20 ms");
+    assert_eq!(path.passed()[0].delivered, 9);
+}
+
 /// Data spend their time in the sender before the first link, acknowledgements in the receiver, and keep their order.
 #[test]
 fn ends_delay_what_they_send() {

@@ -1,0 +1,78 @@
+//! Which processor the path has for itself.
+//!
+//! While much is under way its thread does not sleep, and whoever shares its processor is not heard, or keeps the path from
+//! looking: at 1 Gbit/s a millisecond is 83 packets. So it moves to one, and what runs at the ends keeps to the others.
+
+use std::io;
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// The processors that this process may use, shared out.
+#[derive(Debug, Clone)]
+pub(super) struct Processors {
+    path: CpuSet,
+    ends: CpuSet,
+}
+
+const THIS_THREAD: Pid = Pid::from_raw(0);
+
+impl Processors {
+    /// None where there is only one.
+    pub(super) fn shared_out() -> io::Result<Option<Self>> {
+        let all = sched_getaffinity(THIS_THREAD)?;
+        Ok(Self::of(all)?)
+    }
+
+    fn of(all: CpuSet) -> nix::Result<Option<Self>> {
+        let among = |number: &usize| all.is_set(*number).unwrap_or(false);
+        let mut numbers = (0..CpuSet::count()).rev().filter(among);
+        // The first ones have most of the interrupts.
+        let (Some(last), Some(_)) = (numbers.next(), numbers.next()) else { return Ok(None) };
+        let (mut path, mut ends) = (CpuSet::new(), all);
+        path.set(last)?;
+        ends.unset(last)?;
+        Ok(Some(Self { path, ends }))
+    }
+
+    /// Keeps this thread on the path's.
+    pub(super) fn keep_to_path(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(THIS_THREAD, &self.path)?)
+    }
+
+    /// Keeps this thread, and what it starts, off the path's.
+    pub(super) fn keep_to_ends(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(THIS_THREAD, &self.ends)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_has_one_processor_and_the_ends_the_others() {
+        let mut all = CpuSet::new();
+        assert!(Processors::of(all).unwrap().is_none());
+        all.set(3).unwrap();
+        assert!(Processors::of(all).unwrap().is_none(), "one is shared");
+        all.set(5).unwrap();
+        all.set(1).unwrap();
+        let shared = Processors::of(all).unwrap().unwrap();
+        let numbers = |set: &CpuSet| (0..8).filter(|n| set.is_set(*n).unwrap()).collect::<Vec<_>>();
+        assert_eq!((numbers(&shared.path), numbers(&shared.ends)), (vec![5], vec![1, 3]));
+    }
+
+    #[test]
+    fn threads_move() {
+        let Some(shared) = Processors::shared_out().unwrap() else { return };
+        std::thread::spawn(move || {
+            shared.keep_to_ends().unwrap();
+            assert_eq!(sched_getaffinity(THIS_THREAD).unwrap(), shared.ends);
+            shared.keep_to_path().unwrap();
+            assert_eq!(sched_getaffinity(THIS_THREAD).unwrap(), shared.path);
+        })
+        .join()
+        .unwrap();
+    }
+}
