@@ -18,15 +18,10 @@ use super::emulation::Way;
 
 /// Reads of a device in one look, before what is due has its turn.
 const READS: usize = 16;
-/// After a gap as long as this everything is read, since all of it has to be spread.
+/// After a gap as long as this all is read, since all of it has to be spread: up to what a link of 1 Gbit/s carries in 8 ms.
+/// A faster one may be looked at as late only because it is busy, and is not to wait for more still.
 const LONG: Time = Time(100_000_000);
-/// More than a device's queue of 500 packets.
-const ALL: usize = 512;
-
-/// How often to read a device at most, in a look so long after the last one.
-pub(super) fn reads(gap: Time) -> usize {
-    if gap < LONG { READS } else { ALL }
-}
+const ALL: u64 = 1_000_000;
 
 /// What was read in one look.
 #[derive(Debug)]
@@ -55,6 +50,12 @@ impl<T> Arrivals<T> {
     pub(super) fn begin(&mut self) {
         debug_assert!(self.is_empty(), "what was read is offered before more is read");
         self.ways.iter_mut().for_each(|read| read.bytes = 0);
+    }
+
+    /// Whether to read no more of those that go that way, in a look so long after the last one.
+    pub(super) fn enough(&self, way: Way, gap: Time) -> bool {
+        let read = &self.ways[way as usize];
+        read.waiting.len() >= READS && (gap < LONG || read.bytes >= ALL)
     }
 
     /// The next of those that go that way, with its size [B].
@@ -115,6 +116,22 @@ mod tests {
         arrivals.spread(Time(9000), Time(9000));
         assert_eq!(all(&mut arrivals), [(9000, 5)], "what is alone came now");
         assert!(arrivals.is_empty());
+    }
+
+    #[test]
+    fn more_is_read_after_a_gap_but_no_end_of_it() {
+        let read = |bytes: usize, gap: Time| {
+            let mut arrivals = Arrivals::default();
+            arrivals.begin();
+            (0..10_000).find(|n| {
+                let enough = arrivals.enough(Way::There, gap);
+                arrivals.push(Way::There, bytes, *n);
+                enough
+            })
+        };
+        assert_eq!(read(1500, Time(0)), Some(16));
+        assert_eq!(read(1500, LONG), Some(667));
+        assert_eq!(read(65_535, LONG), Some(16));
     }
 
     #[test]

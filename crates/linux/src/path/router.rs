@@ -16,7 +16,7 @@ use penstock_law::quantity::{Rate, Time};
 use penstock_link::{Conditioner, Counters, Passed as InProfile, Reading, Station};
 
 use super::address;
-use super::arrivals::{Arrivals, reads};
+use super::arrivals::Arrivals;
 use super::attention::{Lead, take_turn};
 use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
@@ -165,7 +165,7 @@ impl Router {
                 break now;
             }
             looked = now;
-            work.read(reads(gap))?;
+            work.read(gap)?;
             let idle = work.arrivals.is_empty();
             let now = work.clock.now();
             work.offer(since, now);
@@ -232,11 +232,15 @@ impl Work {
         self.emulation.advance(now);
     }
 
-    /// Takes what the ends have sent, of each so many at most.
-    fn read(&mut self, most: usize) -> io::Result<()> {
+    /// Takes what the ends have sent, in a look so long after the last one.
+    fn read(&mut self, gap: Time) -> io::Result<()> {
         self.arrivals.begin();
         for way in Way::BOTH {
-            for _ in 0..most {
+            // What is flawed is not kept, and does not hold up the rest for ever.
+            for _ in 0..1000 {
+                if self.arrivals.enough(way, gap) {
+                    break;
+                }
                 match self.devices[way as usize].read()? {
                     Got::Nothing => break,
                     Got::Flawed(_) => self.flawed += 1,
