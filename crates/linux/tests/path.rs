@@ -50,7 +50,7 @@ fn marks_reach_the_sender() {
     assert!(share > 0.001 && share < 0.5 && passed.lost == 0, "{passed:?}");
 }
 
-/// One packet in twenty marked and one in a thousand lost: the same bytes.
+/// One packet in ten marked or so, and one in a thousand lost: the same bytes.
 fn many_marks_keep_every_byte() {
     let laboratory = Laboratory::new(&hard(), true);
     let (sent, got, time) = laboratory.transfer(10_000_000, "reno");
@@ -58,7 +58,8 @@ fn many_marks_keep_every_byte() {
     let passed = laboratory.end().emulation.passed()[0];
     let share = passed.marked as f64 / passed.delivered as f64;
     println!("many marks: {time}, {passed:?}, {:.2} %", 100.0 * share);
-    assert!(share > 0.02 && share < 0.1 && passed.lost > 0, "{passed:?}");
+    // From a sender that spaces its packets to one whose whole window stands in the queue at once, see `hard`.
+    assert!(share > 0.02 && share < 0.15 && passed.lost > 0, "{passed:?}");
 }
 
 /// Noise of every protocol does the path no harm: what is for a flow passes, the rest is counted, and a ping still comes back.

@@ -43,8 +43,10 @@ pub fn line(rate: &str, rtt: &str, more: &str) -> String {
     )
 }
 
-/// A line that loses one packet in a thousand and marks about one in twenty: 5 packets fit on it, and a window of which one
-/// packet in 20 is marked is that of sqrt(3/2 20), 5.5 packets (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997).
+/// A line that loses one packet in a thousand and marks one in 8 to 20. A share p of marks holds a window of sqrt(3/(2 p)) packets
+/// (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997). Spaced packets are hardly marked before a window fills the 5 that fit
+/// on the line: 5.5 of them at 1/20. Of a window W that comes at once the k-th finds k - 1 before it, (W - 1)/20 are marked: 3.5 packets,
+/// 1/8.
 pub fn hard() -> String {
     line(
         "60 Mbit/s",
