@@ -241,7 +241,7 @@ fn namespaces() -> String {
 fn a_kill_leaves_nothing() {
     let bench = bench();
     let before = namespaces();
-    for (moment, wait_ms) in [15, 60, 150, 600, 1500].into_iter().enumerate() {
+    for (moment, wait_ms) in [15, 20, 25, 30, 60, 150, 600, 1500].into_iter().enumerate() {
         for tool in [true, false] {
             let mark = format!("PENSTOCK_TEST_MARK={}-{moment}-{tool}", std::process::id());
             let (variable, value) = mark.split_once('=').unwrap();

@@ -5,8 +5,8 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 
 use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
@@ -60,7 +60,7 @@ pub(crate) enum Scheduling {
 }
 
 impl Scheduling {
-    /// Most of a processor, on a machine that has one.
+    /// Most of a processor: where there is but one, what sends and receives needs some of it too.
     pub(crate) const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
     /// Before all without a deadline.
     pub(crate) const FIRST: Self = Self::Fifo { priority: 50 };
@@ -133,24 +133,51 @@ pub(crate) fn attach_to_device(program: &libbpf_rs::Program<'_>, device: u32) ->
     }
 }
 
-/// Starts a program with this thread's namespaces, under a process that ends it and all that it has started when it ends,
-/// or when this thread ends, however that happens.
+/// A program that ends, with all that it has started, when this value or this process does, however that happens.
 ///
-/// That process is the first of a process namespace: when it is gone, the kernel kills all others in it.
-pub(crate) fn spawn_bounded(command: &mut Command) -> io::Result<Child> {
-    // Its writing end closes when this process ends, and here only when the child has been told of that.
-    let (alive, held) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
-    let (alive, mine) = (alive.as_raw_fd(), held.as_raw_fd());
-    // SAFETY: between fork and exec only system calls are made: no allocation, no lock. The descriptors are open there,
-    // since those of the parent are.
-    unsafe {
-        command.pre_exec(move || first_of_namespace(alive, mine));
+/// It runs under the first process of a process namespace: when that is gone, the kernel kills all others in it.
+#[derive(Debug)]
+pub(crate) struct Bounded {
+    child: Child,
+    /// Closes with this process at the latest, and nobody else has it for longer than a fork takes.
+    _held: OwnedFd,
+}
+
+impl Bounded {
+    /// Starts a program with this thread's namespaces. Whatever the thread starts later is in that process namespace, or fails
+    /// if it is gone.
+    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let (alive, held) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
+        let (told, mine) = (alive.as_raw_fd(), held.as_raw_fd());
+        // SAFETY: between fork and exec only system calls are made: no allocation, no lock. The descriptors are open there,
+        // since those of the parent are.
+        unsafe {
+            command.pre_exec(move || first_of_namespace(told, mine));
+        }
+        // This thread's children are in a process namespace of their own from now on; this thread itself is not.
+        nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWPID)?;
+        Ok(Self { child: command.spawn()?, _held: held })
     }
-    // This thread's children are in a process namespace of their own from now on; this thread itself is not.
-    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWPID)?;
-    let child = command.spawn();
-    drop(held);
-    child
+
+    /// The first process, as this process's namespace numbers it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the program ended, if it has; by a signal is 128 and its number, as a shell says it.
+    pub(crate) fn ended(&mut self) -> io::Result<Option<u8>> {
+        let code = |status: ExitStatus| status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        let number = |code: Option<i32>| code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+        Ok(self.child.try_wait()?.map(code).map(number))
+    }
+}
+
+impl Drop for Bounded {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed, which is as well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A copy of another process's descriptor.
@@ -173,32 +200,51 @@ pub(crate) fn ignore_interrupts() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs in the child. Returns in a child of its own, which executes the program; waits for that one otherwise.
+/// Runs in the child. Returns in a child of its own, which executes the program; otherwise waits for that one, or for the
+/// end of who started it.
+///
+/// That is the closing of a pipe, and not `PR_SET_PDEATHSIG`: who is killed before that takes effect would not be missed, and
+/// there is no telling from in here, where the number of that parent is zero, nor by a look at the pipe, which closes later.
 fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
     // SAFETY: system calls on integers and on locals, in a process of one thread; `_exit` runs no destructors.
     unsafe {
-        Errno::result(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        // Whether the parent had ended before that took effect: then nobody holds the other end but this copy.
         libc::close(held);
-        let mut end = libc::pollfd { fd: alive, events: 0, revents: 0 };
-        if libc::poll(&raw mut end, 1, 0) == 1 && end.revents & libc::POLLHUP != 0 {
-            libc::_exit(1);
-        }
         let program = Errno::result(libc::fork())?;
         if program == 0 {
             return Ok(());
         }
-        // The pipe on which the standard library learns of a failed exec must not stay open here.
-        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
-        let mut status = 0;
+        // Neither the pipe on which the standard library learns of a failed exec nor another program's may stay open here.
+        let (below, above) = (alive as libc::c_uint - 1, alive as libc::c_uint + 1);
+        if below >= 3 {
+            libc::syscall(libc::SYS_close_range, 3, below, 0);
+        }
+        libc::syscall(libc::SYS_close_range, above, libc::c_uint::MAX, 0);
+        let mut ends: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut ends);
+        libc::sigaddset(&raw mut ends, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const ends, std::ptr::null_mut());
+        let ends = libc::signalfd(-1, &raw const ends, 0);
         loop {
-            let ended = libc::waitpid(-1, &raw mut status, 0);
-            if ended == program {
-                let signal = libc::WIFSIGNALED(status).then(|| 128 + libc::WTERMSIG(status));
-                libc::_exit(signal.unwrap_or(libc::WEXITSTATUS(status)));
+            let mut status = 0;
+            loop {
+                let ended = libc::waitpid(-1, &raw mut status, libc::WNOHANG);
+                if ended == program {
+                    let signal = libc::WIFSIGNALED(status).then(|| 128 + libc::WTERMSIG(status));
+                    libc::_exit(signal.unwrap_or(libc::WEXITSTATUS(status)));
+                }
+                if ended <= 0 {
+                    break;
+                }
             }
-            if ended < 0 && Errno::last() != Errno::EINTR {
+            let watch = |fd, events| libc::pollfd { fd, events, revents: 0 };
+            let mut watched = [watch(alive, 0), watch(ends, libc::POLLIN)];
+            let happened = libc::poll(watched.as_mut_ptr(), 2, -1);
+            if watched[0].revents != 0 || (happened < 0 && Errno::last() != Errno::EINTR) {
                 libc::_exit(1);
+            }
+            if watched[1].revents != 0 {
+                let mut read: libc::signalfd_siginfo = std::mem::zeroed();
+                libc::read(ends, (&raw mut read).cast(), size_of::<libc::signalfd_siginfo>());
             }
         }
     }

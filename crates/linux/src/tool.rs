@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
@@ -16,7 +15,7 @@ use crate::path::emulation::Way;
 use crate::path::ends::{End, FlowHabits, Habits};
 use crate::path::error;
 use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
-use crate::syscall::{ignore_interrupts, spawn_bounded};
+use crate::syscall::{Bounded, ignore_interrupts};
 
 /// Programs that run on a path.
 #[derive(Debug, Clone)]
@@ -116,19 +115,16 @@ fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Resu
     for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
         command.env(variable, address::v4(way, 0).to_string());
     }
-    let mut child = spawn_bounded(&mut command)?;
+    let mut program = Bounded::spawn(&mut command)?;
     if over.is_none() {
         // The command has its own habits with Ctrl-C. It has started: what it would ignore now, it would ignore too.
         ignore_interrupts()?;
     }
     loop {
-        if let Some(status) = child.try_wait()? {
-            let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-            return Ok(Some(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)));
+        if let Some(status) = program.ended()? {
+            return Ok(Some(status));
         }
         if over.is_some_and(|over| over.load(Ordering::Relaxed)) {
-            child.kill()?;
-            child.wait()?;
             return Ok(None);
         }
         thread::sleep(WATCH);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use nix::sys::socket::{SockaddrIn, getsockname};
 use penstock_law::quantity::Time;
@@ -16,7 +16,7 @@ use penstock_scenario::model::Scenario;
 use super::plan::{FlowPlan, Source};
 use crate::path::emulation::Way;
 use crate::path::{Refused, address};
-use crate::syscall::{copy_of_descriptor, spawn_bounded};
+use crate::syscall::{Bounded, copy_of_descriptor};
 
 /// Where servers listen, and where the connection that carries a client's data comes from.
 const SERVER: u16 = 5201;
@@ -58,41 +58,27 @@ fn of_tcp(flows: &[FlowPlan]) -> impl Iterator<Item = (u32, &FlowPlan, &str)> {
     })
 }
 
-/// Programs that end with the thread that started them.
-#[derive(Debug)]
-pub(super) struct Programs(Child);
-
-impl Programs {
-    /// Runs lines of a shell.
-    fn start(lines: &str) -> io::Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(lines).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self(spawn_bounded(&mut shell)?))
-    }
-}
-
-impl Drop for Programs {
-    fn drop(&mut self) {
-        // One that has ended already cannot be killed, which is as well.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Runs lines of a shell.
+fn start(lines: &str) -> io::Result<Bounded> {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(lines).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Bounded::spawn(&mut shell)
 }
 
 /// A server for each flow, on this thread's network.
-pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Programs> {
+pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Bounded> {
     let mut lines = String::new();
     for (number, ..) in of_tcp(flows) {
         let at = address::v4(Way::There, number);
         let _ = writeln!(lines, "iperf3 -s -1 -i 0 -B {at} -p {SERVER} &");
     }
-    Programs::start(&(lines + "wait"))
+    start(&(lines + "wait"))
 }
 
 /// A client for each flow, on this thread's network, and what they send with.
 #[derive(Debug)]
 pub(super) struct Clients {
-    programs: Programs,
+    programs: Bounded,
     /// Processes whose socket was found.
     seen: Vec<u32>,
     /// Flows whose socket was not.
@@ -115,7 +101,7 @@ impl Clients {
             );
             missing += 1;
         }
-        Ok(Self { programs: Programs::start(&(lines + "wait"))?, seen: Vec::new(), missing })
+        Ok(Self { programs: start(&(lines + "wait"))?, seen: Vec::new(), missing })
     }
 
     /// Flows that send since the last look, each with a copy of its socket.
@@ -124,7 +110,7 @@ impl Clients {
         if self.missing == 0 {
             return begun;
         }
-        let mut processes = vec![self.programs.0.id()];
+        let mut processes = vec![self.programs.id()];
         while let Some(process) = processes.pop() {
             processes.extend(children(process));
             if self.seen.contains(&process) {
