@@ -76,7 +76,7 @@ fn lateness(rate: &str, rtt: &str) {
     let buffered = line(rate, rtt, "").replace("\"unlimited\"", "\"1 bdp\"");
     let laboratory = Laboratory::new(&buffered, false);
     let (to, path) = (SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), &laboratory.path);
-    let bits = bulk(&path.sender.namespace, &path.receiver.namespace, to, "cubic", 15);
+    let bits = bulk([&|| path.sender.enter(), &|| path.receiver.enter()], to, "cubic", 15);
     let bound = laboratory.path.bound;
     let outcome = laboratory.end();
     let error = outcome.lateness.sum_up(bound);
@@ -111,7 +111,7 @@ fn transfer() {
 fn without_limit() {
     let laboratory = Laboratory::new(&line("1 Tbit/s", "0 s", ""), false);
     let (to, path) = (SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), &laboratory.path);
-    let bits = bulk(&path.sender.namespace, &path.receiver.namespace, to, "cubic", 5);
+    let bits = bulk([&|| path.sender.enter(), &|| path.receiver.enter()], to, "cubic", 5);
     laboratory.end();
     let (a, b) = (Namespace::new().unwrap(), Namespace::new().unwrap());
     let peer = format!("/proc/{}/fd/{}", std::process::id(), b.as_fd().as_raw_fd());
@@ -123,6 +123,6 @@ fn without_limit() {
         ip(at, &format!("addr add {address} dev {device}"));
         ip(at, &format!("link set {device} up"));
     }
-    let veth = bulk(&a, &b, SocketAddrV4::new(Ipv4Addr::new(10, 9, 0, 2), 5000), "cubic", 5);
+    let veth = bulk([&|| a.enter(), &|| b.enter()], SocketAddrV4::new(Ipv4Addr::new(10, 9, 0, 2), 5000), "cubic", 5);
     println!("without a limit of rate: {:.2} Gbit/s over the path, {:.2} Gbit/s over a veth", bits / 1e9, veth / 1e9);
 }

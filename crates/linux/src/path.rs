@@ -129,7 +129,7 @@ impl Laid {
         if let Some(missing) = machine::missing_for_paths().into_iter().next() {
             return Err(missing.into());
         }
-        let processors = Processors::shared_out().map_err(while_trying("ask which processors there are"))?;
+        let processors = Processors::shared_out();
         let end = |way| End::new(way, habits, processors.as_ref());
         let (sender, from) = end(Way::There).map_err(while_trying("make the sending end"))?;
         let (receiver, to) = end(Way::Back).map_err(while_trying("make the receiving end"))?;

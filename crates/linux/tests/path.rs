@@ -66,7 +66,7 @@ fn many_marks_keep_every_byte() {
 fn noise_passes_or_is_counted() {
     const COUNT: u32 = 100_000;
     let laboratory = Laboratory::new(&line("10 Gbit/s", "1 ms", ""), false);
-    let taken = laboratory.path.sender.namespace.within(|| noise(COUNT)).unwrap();
+    let taken = laboratory.path.sender.within(|| noise(COUNT)).unwrap();
     let rtts = laboratory.ping(3, Duration::from_millis(10), true);
     let outcome = laboratory.end();
     println!(

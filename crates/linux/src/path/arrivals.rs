@@ -1,31 +1,33 @@
 //! When what is read from the devices arrived there.
 //!
-//! A device does not say. What is read in one look came since the last one: a few microseconds ago, unless the path was kept from
-//! its processor. A millisecond at 1 Gbit/s is 83 packets, and a link that took all of them for arrivals of the moment it looks
-//! again, with nothing departed in between, would drop what a buffer of 100 packets has room for. So they are spread over the
-//! time in which they came, by their bytes, as a sender that paces sends them.
+//! A device does not say. What is read in one look came since the last one: a few microseconds ago, and counts as having come now,
+//! unless the path was kept from its processor. A millisecond at 1 Gbit/s is 83 packets, and a link that took all of them for
+//! arrivals of the moment it looks again, with nothing departed in between, would drop what a buffer of 100 packets has room
+//! for. So after a gap they are spread over the time in which they came, by their bytes, as a sender that paces sends them.
 //!
 //! That is what queues and markers go by. But the sender may have been kept from its processor too, and have sent all of it
 //! just now: a packet that came out by a time that was guessed too early would show its sender a round trip shorter than the path's,
-//! and laws remember the shortest. So what is read comes out no earlier than it would if it had arrived when it was read
-//! ([`super::emulation::Packet::unseen`]).
+//! and laws remember the shortest. So each packet takes as long from when it was read as it would have from when it arrived
+//! ([`super::emulation::Packet::unseen`]): what was spread over a gap comes out together, faster than the link.
 
 use std::collections::VecDeque;
 
-use penstock_law::quantity::Time;
+use penstock_law::quantity::{Rate, Time};
 
 use super::emulation::Way;
 
 /// Reads of a device in one look, before what is due has its turn.
 const READS: usize = 16;
-/// After a gap as long as this all is read, since all of it has to be spread: up to what a link of 1 Gbit/s carries in 8 ms.
-/// A faster one may be looked at as late only because it is busy, and is not to wait for more still.
+/// After a gap as long as this all is read that the fastest link could carry in it, since all of it has to be spread. Two
+/// packets of a pair are 12 us apart at 1 Gbit/s, and shorter looks are to leave them so.
 const LONG: Time = Time(100_000_000);
-const ALL: u64 = 1_000_000;
+/// But no more than this, 32 ms of 1 Gbit/s: who looks late because it is busy is not to be made later still [B].
+const MOST: u64 = 4_000_000;
 
 /// What was read in one look.
 #[derive(Debug)]
 pub(super) struct Arrivals<T> {
+    rate: Rate,
     ways: [Read<T>; 2],
     since: Time,
     gap: Time,
@@ -38,14 +40,13 @@ struct Read<T> {
     bytes: u64,
 }
 
-impl<T> Default for Arrivals<T> {
-    fn default() -> Self {
-        let read = || Read { waiting: VecDeque::new(), bytes: 0 };
-        Self { ways: [read(), read()], since: Time::ZERO, gap: Time::ZERO }
-    }
-}
-
 impl<T> Arrivals<T> {
+    /// For links of which the fastest has this rate.
+    pub(super) fn at(rate: Rate) -> Self {
+        let read = || Read { waiting: VecDeque::new(), bytes: 0 };
+        Self { rate, ways: [read(), read()], since: Time::ZERO, gap: Time::ZERO }
+    }
+
     /// Reading begins; all of the last look has been taken.
     pub(super) fn begin(&mut self) {
         debug_assert!(self.is_empty(), "what was read is offered before more is read");
@@ -55,7 +56,8 @@ impl<T> Arrivals<T> {
     /// Whether to read no more of those that go that way, in a look so long after the last one.
     pub(super) fn enough(&self, way: Way, gap: Time) -> bool {
         let read = &self.ways[way as usize];
-        read.waiting.len() >= READS && (gap < LONG || read.bytes >= ALL)
+        let carried = (self.rate.0 as f64 / 8.0 * gap.seconds()) as u64;
+        read.waiting.len() >= READS && (gap < LONG || read.bytes >= carried.min(MOST))
     }
 
     /// The next of those that go that way, with its size [B].
@@ -69,10 +71,10 @@ impl<T> Arrivals<T> {
         self.ways.iter().all(|read| read.waiting.is_empty())
     }
 
-    /// All of them came after `since` and up to `now`.
+    /// All of them came after `since` and up to `now`: just now, unless that is long.
     pub(super) fn spread(&mut self, since: Time, now: Time) {
-        self.since = since.min(now);
-        self.gap = now.since(since);
+        let gap = now.since(since);
+        (self.since, self.gap) = if gap < LONG { (now, Time::ZERO) } else { (since, gap) };
     }
 
     /// The next one, and when it arrived; times do not decrease.
@@ -96,32 +98,46 @@ impl<T> Read<T> {
 mod tests {
     use super::*;
 
+    const GIGABIT: Rate = Rate(1_000_000_000);
+    const US: u64 = 1_000_000;
+
     fn all(arrivals: &mut Arrivals<u32>) -> Vec<(u64, u32)> {
         std::iter::from_fn(|| arrivals.pop()).map(|(at, _, burst)| (at.0, burst)).collect()
     }
 
     #[test]
     fn what_came_in_a_gap_is_spread_over_it_by_its_bytes() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::at(GIGABIT);
         arrivals.begin();
         arrivals.push(Way::There, 3000, 0);
         arrivals.push(Way::There, 1000, 1);
         arrivals.push(Way::Back, 40, 2);
         arrivals.push(Way::There, 4000, 3);
         arrivals.push(Way::Back, 40, 4);
-        arrivals.spread(Time(1000), Time(9000));
-        assert_eq!(all(&mut arrivals), [(4000, 0), (5000, 1), (5000, 2), (9000, 3), (9000, 4)]);
+        arrivals.spread(Time(US), Time(801 * US));
+        let expected = [(301, 0), (401, 1), (401, 2), (801, 3), (801, 4)];
+        assert_eq!(all(&mut arrivals), expected.map(|(us, n)| (us * US, n)));
         arrivals.begin();
         arrivals.push(Way::Back, 40, 5);
-        arrivals.spread(Time(9000), Time(9000));
-        assert_eq!(all(&mut arrivals), [(9000, 5)], "what is alone came now");
+        arrivals.spread(Time(801 * US), Time(901 * US));
+        assert_eq!(all(&mut arrivals), [(901 * US, 5)], "what is alone came now");
         assert!(arrivals.is_empty());
     }
 
     #[test]
+    fn what_came_since_a_moment_ago_came_now() {
+        let mut arrivals = Arrivals::at(GIGABIT);
+        arrivals.begin();
+        (0..3).for_each(|n| arrivals.push(Way::There, 1500, n));
+        arrivals.spread(Time(US), Time(100 * US));
+        assert_eq!(all(&mut arrivals), [0, 1, 2].map(|n| (100 * US, n)));
+    }
+
+    #[test]
     fn more_is_read_after_a_gap_but_no_end_of_it() {
-        let read = |bytes: usize, gap: Time| {
-            let mut arrivals = Arrivals::default();
+        let read = |bytes: usize, gap: u64| {
+            let gap = Time(gap * US);
+            let mut arrivals = Arrivals::at(GIGABIT);
             arrivals.begin();
             (0..10_000).find(|n| {
                 let enough = arrivals.enough(Way::There, gap);
@@ -129,14 +145,16 @@ mod tests {
                 enough
             })
         };
-        assert_eq!(read(1500, Time(0)), Some(16));
-        assert_eq!(read(1500, LONG), Some(667));
-        assert_eq!(read(65_535, LONG), Some(16));
+        assert_eq!(read(1500, 0), Some(16));
+        assert_eq!(read(1500, 99), Some(16));
+        assert_eq!(read(1500, 12_000), Some(1000), "1.5 MB in 12 ms");
+        assert_eq!(read(1500, 1_000_000), Some(2667), "4 MB");
+        assert_eq!(read(65_535, 1000), Some(16));
     }
 
     #[test]
     fn a_gap_of_a_day_and_all_that_a_queue_holds() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::at(GIGABIT);
         arrivals.begin();
         (0..512).for_each(|n| arrivals.push(Way::There, 65_535, n));
         let day = Time(86_400 * 1_000_000_000_000);

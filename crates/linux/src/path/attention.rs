@@ -15,25 +15,27 @@ use crate::syscall::{Scheduling, schedule};
 /// of nine tenths is gaps of 0.3 to 2 ms, each 80 packets at 1 Gbit/s and more. And it does not let a thread keep to one processor. So
 /// where there are several the thread is under `SCHED_FIFO` on one of its own, and rests by itself before it is made to.
 pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static str, Option<Ration>)> {
-    let best = match processors {
+    let first = || schedule(Scheduling::FIRST).is_ok().then(|| (Scheduling::FIRST.name(), Some(Ration::default())));
+    let most = || schedule(Scheduling::MOST).is_ok().then(|| (Scheduling::MOST.name(), None));
+    let taken = match processors {
         Some(processors) => {
             processors.keep_to_path()?;
-            [Scheduling::FIRST, Scheduling::MOST]
+            let taken = first();
+            if taken.is_none() {
+                // The kernel gives a deadline to no thread that keeps to one, and one without priority is better off on any.
+                processors.keep_to_none()?;
+            }
+            taken.or_else(most)
         }
-        None => [Scheduling::MOST, Scheduling::FIRST],
+        None => most().or_else(first),
     };
-    let Some(taken) = best.into_iter().find(|how| schedule(*how).is_ok()) else { return Ok(("normal", None)) };
-    let ration = match taken {
-        Scheduling::Deadline { .. } => None,
-        Scheduling::Fifo { .. } => Some(Ration::default()),
-    };
-    Ok((taken.name(), ration))
+    Ok(taken.unwrap_or(("normal", None)))
 }
 
 /// What a thread under `SCHED_FIFO` may use of its processor.
 ///
 /// The kernel stops all of them for the rest of a second of which they have used 95 % (`sched_rt_runtime_us`), and what it has to do
-/// on that processor itself waits as long. Rests of some 50 us in each millisecond, where it comes to that, are less than that
+/// on that processor itself waits as long. Rests of some 70 us in each millisecond, where it comes to that, are less than that
 /// at once.
 #[derive(Debug, Default)]
 pub(super) struct Ration {

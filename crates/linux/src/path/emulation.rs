@@ -117,6 +117,8 @@ struct Flow {
 struct Entrance {
     way: Entry,
     packets: Ring<(Time, Packet)>,
+    /// When the last one on it comes out.
+    last: Time,
 }
 
 /// Where a customer's data enter, under a contract.
@@ -134,6 +136,9 @@ struct Hop {
     line: u32,
 }
 
+/// What the longest gap may be after which a packet is still marked by what the law said when it left the link.
+const UNSEEN: Time = Time(Time::PER_SECOND);
+
 /// A delay line: what enters first leaves first. Only its head is on the agenda.
 #[derive(Debug)]
 struct Line {
@@ -141,7 +146,8 @@ struct Line {
     delay: Time,
     /// When what entered last leaves.
     last: Time,
-    packets: Ring<(Time, Packet)>,
+    /// When each comes out, and when it left the link.
+    packets: Ring<(Time, Time, Packet)>,
 }
 
 /// What happens next.
@@ -210,7 +216,7 @@ impl Emulation {
         }
         let longest = |link: usize| plan.lines.iter().filter(move |l| l.link == link as u32).map(|l| l.delay).max();
         let links = scenario.links.keys().enumerate();
-        let links = links.map(|(at, name)| Link::of(scenario, name, longest(at).unwrap_or_default()));
+        let links = links.map(|(at, name)| Link::of(scenario, name, longest(at).unwrap_or_default() + UNSEEN));
         let links: Vec<_> = links.collect::<Result<_, _>>()?;
         let mut emulation = Self {
             links,
@@ -254,12 +260,18 @@ impl Emulation {
             flow.passed.sent += 1;
             flow.passed.sent_bytes += u64::from(packet.bytes);
         }
-        let packet = Packet { hops: 0, marked: false, colour: None, ..packet };
+        let mut packet = Packet { hops: 0, marked: false, colour: None, ..packet };
         let Some(at) = flow.entrances[packet.way as usize] else { return self.enter(now, packet) };
-        let Entrance { way, packets } = &mut self.entrances[at as usize];
-        let Some(out) = way.pass(now, packet.bytes) else {
+        // Without links this is all of its way.
+        let whole = flow.routes[packet.way as usize].1 == 0;
+        let Entrance { way, packets, last } = &mut self.entrances[at as usize];
+        let Some(mut out) = way.pass(now, packet.bytes) else {
             return lose(&mut self.flows, &mut self.dropped, packet);
         };
+        if whole {
+            out = (out + std::mem::take(&mut packet.unseen)).max(*last);
+        }
+        *last = out;
         packets.push((out, packet));
         if packets.len() == 1 {
             self.schedule(out, Event::Enter(at));
@@ -429,7 +441,7 @@ impl Emulation {
         let line = &mut self.lines[at as usize];
         let time = (departure + line.delay + unseen).max(line.last);
         line.last = time;
-        line.packets.push((time, packet));
+        line.packets.push((time, departure, packet));
         if line.packets.len() == 1 {
             self.schedule(time, Event::Out(at));
         }
@@ -438,12 +450,12 @@ impl Emulation {
     /// The head of a line comes out.
     fn out(&mut self, at: u32) {
         let line = &mut self.lines[at as usize];
-        let Some((time, mut packet)) = line.packets.front().copied() else { return };
+        let Some((time, departure, mut packet)) = line.packets.front().copied() else { return };
         line.packets.pop();
         if packet.markable {
-            packet.marked |= self.links[line.link as usize].marks(time - line.delay);
+            packet.marked |= self.links[line.link as usize].marks(departure);
         }
-        if let Some((next, _)) = line.packets.front().copied() {
+        if let Some((next, ..)) = line.packets.front().copied() {
             self.schedule(next, Event::Out(at));
         }
         self.reach(time, packet);
@@ -479,7 +491,7 @@ struct Plan {
 impl Plan {
     fn entrance(&mut self, way: Option<Entry>) -> Option<u32> {
         way.map(|way| {
-            self.entrances.push(Entrance { way, packets: Ring::new() });
+            self.entrances.push(Entrance { way, packets: Ring::new(), last: Time::ZERO });
             self.entrances.len() as u32 - 1
         })
     }

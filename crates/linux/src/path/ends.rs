@@ -12,7 +12,7 @@ use penstock_law::quantity::{Bytes, Time};
 use super::address;
 use super::device::{Device, NAME};
 use super::emulation::Way;
-use super::namespace::Namespace;
+use super::namespace::{Namespace, aside};
 use super::processors::Processors;
 
 /// What the kernel's TCP shall go by; what is not said is as the kernel has it.
@@ -91,6 +91,17 @@ impl End {
     pub fn enter(&self) -> io::Result<()> {
         self.namespace.enter()?;
         self.processors.as_ref().map_or(Ok(()), Processors::keep_to_ends)
+    }
+
+    /// Does something at this end, on a thread that ends then.
+    ///
+    /// # Errors
+    /// Those of `work`, and of getting there.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        aside(|| {
+            self.enter()?;
+            work()
+        })
     }
 
     /// Packets that this end could not give to its device.

@@ -11,6 +11,7 @@ use nix::unistd::Pid;
 /// The processors that this process may use, shared out.
 #[derive(Debug, Clone)]
 pub(super) struct Processors {
+    all: CpuSet,
     path: CpuSet,
     ends: CpuSet,
 }
@@ -18,10 +19,9 @@ pub(super) struct Processors {
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
 impl Processors {
-    /// None where there is only one.
-    pub(super) fn shared_out() -> io::Result<Option<Self>> {
-        let all = sched_getaffinity(THIS_THREAD)?;
-        Ok(Self::of(all)?)
+    /// None where there is only one, or more than a set has room for.
+    pub(super) fn shared_out() -> Option<Self> {
+        Self::of(sched_getaffinity(THIS_THREAD).ok()?).ok()?
     }
 
     fn of(all: CpuSet) -> nix::Result<Option<Self>> {
@@ -32,12 +32,17 @@ impl Processors {
         let (mut path, mut ends) = (CpuSet::new(), all);
         path.set(last)?;
         ends.unset(last)?;
-        Ok(Some(Self { path, ends }))
+        Ok(Some(Self { all, path, ends }))
     }
 
     /// Keeps this thread on the path's.
     pub(super) fn keep_to_path(&self) -> io::Result<()> {
         Ok(sched_setaffinity(THIS_THREAD, &self.path)?)
+    }
+
+    /// Lets this thread run on all of them.
+    pub(super) fn keep_to_none(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(THIS_THREAD, &self.all)?)
     }
 
     /// Keeps this thread, and what it starts, off the path's.
@@ -65,12 +70,14 @@ mod tests {
 
     #[test]
     fn threads_move() {
-        let Some(shared) = Processors::shared_out().unwrap() else { return };
+        let Some(shared) = Processors::shared_out() else { return };
         std::thread::spawn(move || {
             shared.keep_to_ends().unwrap();
             assert_eq!(sched_getaffinity(THIS_THREAD).unwrap(), shared.ends);
             shared.keep_to_path().unwrap();
             assert_eq!(sched_getaffinity(THIS_THREAD).unwrap(), shared.path);
+            shared.keep_to_none().unwrap();
+            assert_eq!(sched_getaffinity(THIS_THREAD).unwrap(), shared.all);
         })
         .join()
         .unwrap();

@@ -144,7 +144,7 @@ impl Router {
             clock: self.clock,
             emulation: self.emulation,
             devices: self.devices,
-            arrivals: Arrivals::default(),
+            arrivals: Arrivals::at(self.rate),
             held: Held::default(),
             coalescers: Default::default(),
             leaving: Vec::new(),
@@ -237,10 +237,8 @@ impl Work {
         self.arrivals.begin();
         for way in Way::BOTH {
             // What is flawed is not kept, and does not hold up the rest for ever.
-            for _ in 0..1000 {
-                if self.arrivals.enough(way, gap) {
-                    break;
-                }
+            let most = self.flawed + 1000;
+            while self.flawed < most && !self.arrivals.enough(way, gap) {
                 match self.devices[way as usize].read()? {
                     Got::Nothing => break,
                     Got::Flawed(_) => self.flawed += 1,

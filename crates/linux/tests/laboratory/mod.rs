@@ -15,7 +15,6 @@ use nix::sys::socket::{
 use penstock_law::quantity::Time;
 use penstock_linux::clock::Clock;
 use penstock_linux::path::ends::{FlowHabits, Habits};
-use penstock_linux::path::namespace::Namespace;
 use penstock_linux::path::router::Outcome;
 use penstock_linux::path::{Laid, Running, Schedule};
 use penstock_scenario::model::Scenario;
@@ -81,7 +80,7 @@ impl Laboratory {
     /// measures its own waking too.
     pub fn ping(&self, count: usize, gap: Duration, sleeps: bool) -> Vec<Time> {
         let flags = if sleeps { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
-        let socket = self.path.sender.namespace.within(icmp).unwrap();
+        let socket = self.path.sender.within(icmp).unwrap();
         let to = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 0));
         let mut rtts = Vec::new();
         for number in 0..count {
@@ -124,45 +123,58 @@ impl Laboratory {
 
     /// Sends to flow 0's address for as long as `left` has something left, by what was sent; digests and time.
     fn send(&self, controller: &str, left: impl Fn(usize) -> usize + Send) -> (Vec<u8>, Vec<u8>, Time) {
-        let listener = self.path.receiver.namespace.within(|| TcpListener::bind("10.78.0.1:5000")).unwrap();
+        let Running { sender, receiver, .. } = &self.path;
+        let listener = receiver.within(|| TcpListener::bind("10.78.0.1:5000")).unwrap();
         let start = self.clock.now();
-        let receiver = std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
+        let receive = || {
+            let (mut stream, _) = listener.accept()?;
             let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
             loop {
-                match stream.read(&mut buffer).unwrap() {
-                    0 => return digest.finalize().to_vec(),
+                match stream.read(&mut buffer)? {
+                    0 => return Ok(digest.finalize().to_vec()),
                     n => digest.update(&buffer[..n]),
                 }
             }
-        });
-        let sent = self.path.sender.namespace.within(|| send(controller, left)).unwrap();
-        let got = receiver.join().unwrap();
-        (sent, got, self.clock.now() - start)
+        };
+        std::thread::scope(|scope| {
+            let got = scope.spawn(|| receiver.within(receive).unwrap());
+            let sent = sender.within(|| send(controller, left)).unwrap();
+            (sent, got.join().unwrap(), self.clock.now() - start)
+        })
     }
 }
 
+/// What puts a thread to an end.
+type Enter<'a> = &'a (dyn Fn() -> io::Result<()> + Sync);
+
 /// Bits a second of user's data from one end to the other, with nothing computed on them.
-pub fn bulk(sender: &Namespace, receiver: &Namespace, to: SocketAddrV4, controller: &str, seconds: u64) -> f64 {
-    let listener = receiver.within(|| TcpListener::bind(to)).unwrap();
-    let counting = std::thread::spawn(move || {
+pub fn bulk([sender, receiver]: [Enter<'_>; 2], to: SocketAddrV4, controller: &str, seconds: u64) -> f64 {
+    let (listens, listening) = std::sync::mpsc::channel();
+    let count = move || {
+        receiver().unwrap();
+        let listener = TcpListener::bind(to).unwrap();
+        listens.send(()).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
         let (mut buffer, mut bytes, clock) = (vec![0; 1 << 20], 0, Clock::start());
         while let Ok(n @ 1..) = stream.read(&mut buffer) {
             bytes += n;
         }
         bytes as f64 * 8.0 / clock.now().seconds()
-    });
+    };
     let send = || {
-        let mut stream = connected(to, controller)?;
+        sender().unwrap();
+        let mut stream = connected(to, controller).unwrap();
         let (buffer, clock) = (vec![0; 1 << 20], Clock::start());
         while clock.now() < Time(seconds * Time::PER_SECOND) {
-            stream.write_all(&buffer)?;
+            stream.write_all(&buffer).unwrap();
         }
-        Ok(())
     };
-    sender.within(send).unwrap();
-    counting.join().unwrap()
+    std::thread::scope(|scope| {
+        let counting = scope.spawn(count);
+        listening.recv().unwrap();
+        scope.spawn(send);
+        counting.join().unwrap()
+    })
 }
 
 fn connected(to: SocketAddrV4, controller: &str) -> io::Result<TcpStream> {

@@ -85,12 +85,17 @@ fn ce_packets_in() -> io::Result<f64> {
 /// is the marks that hold it, and its super-packets are counted by their segments.
 fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
     let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), true);
-    let (sender, receiver) = (&laboratory.path.sender.namespace, &laboratory.path.receiver.namespace);
+    let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
     let (pins, settings) = (pins(), said(settings));
     let place = Place::Device { name: "penstock0", direction: None };
     let request = Request { name: law, place, settings: &settings };
     sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
-    let rate = bulk(sender, receiver, SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), "reno", 8);
+    let rate = bulk(
+        [&|| sender.enter(), &|| receiver.enter()],
+        SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000),
+        "reno",
+        8,
+    );
     let attached = sender.within(|| Ok(attach::status(&pins).unwrap().pop().unwrap())).unwrap();
     sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
     let ce = receiver.within(ce_packets_in).unwrap();
@@ -114,13 +119,18 @@ fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
 /// and none is marked, as long as nobody asks.
 pub(crate) fn a_flow_without_ecn_passes_where_it_is_told_to() {
     let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), false);
-    let (sender, receiver) = (&laboratory.path.sender.namespace, &laboratory.path.receiver.namespace);
+    let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
     let (pins, settings) = (pins(), said(&["link.rate=50 Mbit/s", "not_ect=pass"]));
     let place = Place::Device { name: "penstock0", direction: None };
     let request = Request { name: "price", place, settings: &settings };
     let first = sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
     assert!(first.parameters.contains(&("not_ect".to_owned(), "pass".to_owned())), "{first:?}");
-    let rate = bulk(sender, receiver, SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000), "reno", 3);
+    let rate = bulk(
+        [&|| sender.enter(), &|| receiver.enter()],
+        SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000),
+        "reno",
+        3,
+    );
     let attached = sender.within(|| Ok(attach::status(&pins).unwrap().pop().unwrap())).unwrap();
     sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
     laboratory.end();

@@ -183,6 +183,48 @@ fn what_was_seen_late_comes_out_no_earlier_than_it_was_there() {
     assert_eq!(path.passed()[0].delivered, 9);
 }
 
+/// On a way without links the receiver's own delay is counted from when a packet was read too, and none overtakes.
+#[test]
+fn what_was_seen_late_is_delayed_from_then_on() {
+    let link = LINK.replace("buffer = \"2 packets\"", "buffer = \"unlimited\", duplex = false");
+    let flow = r#"flows.f = { from = "a", to = "b", cc = { law = "newreno" },
+                              ack_jitter = { probability = 1, uniform = ["10 ms", "10.000001 ms"] } }"#;
+    let mut path = Emulation::of(&scenario(&link, flow)).unwrap();
+    let ack = |n, unseen| Packet { way: Way::Back, data: false, unseen: Time(unseen), ..data(0, n) };
+    path.offer(Time(2 * MS), ack(0, 8 * MS));
+    path.offer(Time(6 * MS), ack(1, 4 * MS));
+    path.offer(Time(10 * MS), ack(2, 0));
+    path.advance(Time(15 * MS));
+    assert_eq!(exits(&mut path), [], "10 ms after they were read");
+    path.advance(Time(21 * MS));
+    let out = exits(&mut path);
+    assert_eq!(out.iter().map(|(_, n)| *n).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(out.iter().all(|(at, _)| at / 1000 == 20 * MS / 1000), "{out:?}");
+}
+
+/// A packet is marked by what the law said when it left the link, not by what it said when the packet was read.
+#[test]
+fn what_was_seen_late_is_marked_by_when_it_left() {
+    let link = r#"links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "900 packets",
+                              aqm = { law = "price", phi = 1e9 } }"#;
+    let marked = |unseen: u64| {
+        let mut path = Emulation::of(&scenario(link, FLOW)).unwrap();
+        path.offer(Time(10 * MS), Packet { unseen: Time(unseen), ..data(0, 0) });
+        // Nothing up to 40 ms, and then twice what the link carries: the price, by which with this base a mark is certain, is
+        // zero up to then.
+        for n in 0..200u64 {
+            let at = Time((40 + n / 2) * MS);
+            path.advance(at);
+            path.offer(at, data(1, 1));
+        }
+        path.advance(Time(1000 * MS));
+        let out: Vec<_> = path.exits().map(|exit| (exit.packet.burst, exit.packet.marked)).collect();
+        (out.contains(&(1, true)), out.contains(&(0, true)))
+    };
+    assert_eq!(marked(0), (true, false));
+    assert_eq!(marked(100 * MS), (true, false));
+}
+
 /// Data spend their time in the sender before the first link, acknowledgements in the receiver, and keep their order.
 #[test]
 fn ends_delay_what_they_send() {
