@@ -129,13 +129,13 @@ impl Laid {
         if let Some(missing) = machine::missing_for_paths().into_iter().next() {
             return Err(missing.into());
         }
-        let processors = Processors::shared_out();
+        let rate = Rate(scenario.links.values().map(|link| link.rate.0).max().unwrap_or_default());
+        let processors = Processors::shared_out(rate);
         let end = |way| End::new(way, habits, processors.as_ref());
         let (sender, from) = end(Way::There).map_err(while_trying("make the sending end"))?;
         let (receiver, to) = end(Way::Back).map_err(while_trying("make the receiving end"))?;
         let groups = scenario.groups.iter();
         let shortest = groups.flat_map(|(name, group)| group.rtts(name, scenario.seed)).min().unwrap_or_default();
-        let rate = Rate(scenario.links.values().map(|link| link.rate.0).max().unwrap_or_default());
         Ok(Self { sender, receiver, bound: Bound::of(shortest), emulation, devices: [from, to], rate, processors })
     }
 

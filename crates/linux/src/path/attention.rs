@@ -13,7 +13,7 @@ use crate::syscall::{Scheduling, schedule};
 ///
 /// `SCHED_DEADLINE` takes away what a thread has used beyond its share, but looks only at its ticks, every 4 ms or so: a share
 /// of nine tenths is gaps of 0.3 to 2 ms, each 80 packets at 1 Gbit/s and more. And it does not let a thread keep to one processor. So
-/// where there are several the thread is under `SCHED_FIFO` on one of its own, and rests by itself before it is made to.
+/// where a fast path has one of its own the thread is under `SCHED_FIFO` there, and rests by itself before it is made to.
 pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static str, Option<Ration>)> {
     let first = || schedule(Scheduling::FIRST).is_ok().then(|| (Scheduling::FIRST.name(), Some(Ration::default())));
     let most = || schedule(Scheduling::MOST).is_ok().then(|| (Scheduling::MOST.name(), None));
