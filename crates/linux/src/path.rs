@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use penstock_law::quantity::{Rate, Time};
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{Scenario, Service};
 
 use crate::clock::Clock;
 use crate::machine::{self, Missing};
@@ -115,6 +115,18 @@ pub struct Schedule {
     pub end: Time,
 }
 
+/// The rate of the fastest link, at its fastest; of a trace, the mean.
+fn fastest(scenario: &Scenario) -> Rate {
+    let rates = scenario.links.values().flat_map(|link| {
+        let later: &[(Time, Rate)] = match &link.service {
+            Service::Schedule(steps) => steps,
+            Service::Constant | Service::Trace(_) => &[],
+        };
+        later.iter().map(|(_, rate)| *rate).chain([link.rate])
+    });
+    rates.max().unwrap_or_default()
+}
+
 impl Laid {
     /// Lays the path of a scenario.
     ///
@@ -129,7 +141,7 @@ impl Laid {
         if let Some(missing) = machine::missing_for_paths().into_iter().next() {
             return Err(missing.into());
         }
-        let rate = Rate(scenario.links.values().map(|link| link.rate.0).max().unwrap_or_default());
+        let rate = fastest(scenario);
         let processors = Processors::shared_out(rate);
         let end = |way| End::new(way, habits, processors.as_ref());
         let (sender, from) = end(Way::There).map_err(while_trying("make the sending end"))?;
@@ -175,5 +187,24 @@ impl Running {
             outcome.lateness.device_drops += end.dropped().map_err(while_trying("read a device's figures"))?;
         }
         Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_scenario::read::Document;
+
+    use super::*;
+
+    #[test]
+    fn a_link_that_becomes_faster_counts_with_that() {
+        let text = r#"format = 1
+            duration = "10 s"
+            links.l = { from = "a", to = "b", delay = "1 ms", buffer = "9 packets",
+                        rate = [["0 s", "100 Mbit/s"], ["5 s", "1 Gbit/s"], ["6 s", "10 Mbit/s"]] }
+            links.m = { from = "b", to = "c", rate = "200 Mbit/s", delay = "1 ms", buffer = "9 packets" }
+            flows.f = { from = "a", to = "c", cc = { law = "newreno" } }"#;
+        let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
+        assert_eq!(fastest(&cells[0].scenario), Rate(1_000_000_000));
     }
 }

@@ -224,6 +224,9 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
         libc::sigaddset(&raw mut ends, libc::SIGCHLD);
         libc::sigprocmask(libc::SIG_BLOCK, &raw const ends, std::ptr::null_mut());
         let ends = libc::signalfd(-1, &raw const ends, 0);
+        if ends < 0 {
+            libc::_exit(1);
+        }
         loop {
             let mut status = 0;
             loop {

@@ -21,8 +21,11 @@ const READS: usize = 16;
 /// After a gap as long as this all is read that the fastest link could carry in it, since all of it has to be spread. Two
 /// packets of a pair are 12 us apart at 1 Gbit/s, and shorter looks are to leave them so.
 const LONG: Time = Time(100_000_000);
-/// But no more than this, 32 ms of 1 Gbit/s: who looks late because it is busy is not to be made later still [B].
+/// But no more than this, 32 ms of 1 Gbit/s: who looks late because it is busy is not to be made later still [B]. What that
+/// leaves counts as having come in the next look.
 const MOST: u64 = 4_000_000;
+/// Nor more bursts of the smallest packets, of which those bytes hold 80,000.
+const BURSTS: usize = 4000;
 
 /// What was read in one look.
 #[derive(Debug)]
@@ -57,7 +60,8 @@ impl<T> Arrivals<T> {
     pub(super) fn enough(&self, way: Way, gap: Time) -> bool {
         let read = &self.ways[way as usize];
         let carried = (self.rate.0 as f64 / 8.0 * gap.seconds()) as u64;
-        read.waiting.len() >= READS && (gap < LONG || read.bytes >= carried.min(MOST))
+        let long = gap >= LONG && read.bytes < carried.min(MOST) && read.waiting.len() < BURSTS;
+        read.waiting.len() >= READS && !long
     }
 
     /// The next of those that go that way, with its size [B].
@@ -150,6 +154,7 @@ mod tests {
         assert_eq!(read(1500, 12_000), Some(1000), "1.5 MB in 12 ms");
         assert_eq!(read(1500, 1_000_000), Some(2667), "4 MB");
         assert_eq!(read(65_535, 1000), Some(16));
+        assert_eq!(read(52, 1_000_000), Some(4000), "the smallest");
     }
 
     #[test]
