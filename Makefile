@@ -13,7 +13,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits validation build fmt lint doc fuzz bless clean
+.PHONY: help setup demo test verdicts bits validation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -62,21 +62,51 @@ lint: setup ## shape of Rust and C, and clippy
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
-# How long the reader is fuzzed [s].
+deny: setup ## licences and known vulnerabilities of the dependencies, by cargo-deny
+	if ! cargo deny --version >/dev/null 2>&1; then
+		echo 'deny: not run: cargo-deny is missing; `cargo install --locked cargo-deny`, then try again'; exit 0
+	fi
+	cargo deny --locked check licenses bans sources
+	if [ -d "$${CARGO_HOME:-$$HOME/.cargo}/advisory-dbs" ] || curl -sfI -m 5 https://github.com >/dev/null; then
+		cargo deny --locked check advisories
+	else
+		echo 'deny: advisories not run: their database is not here, and there is no way to it'
+	fi
+
+# The parsers that are fuzzed, for how long each [s], and on how many inputs at most; -1 is no limit.
+FUZZ         ?= scenario record trace path vectors paper
 FUZZ_SECONDS ?= 60
-fuzz: setup ## the reader of scenarios against mutilated files, for FUZZ_SECONDS
-	cargo run -q --release --locked -p penstock-scenario --example fuzz -- $(FUZZ_SECONDS) scenarios/*.toml papers/*/fig*.toml crates/scenario/examples/everything.toml
+FUZZ_INPUTS  ?= -1
+# What cargo-fuzz does on a stable compiler: coverage without a sanitizer. `--target` keeps it from build scripts.
+COVERAGE = -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Clink-dead-code
+fuzz: setup ## parsers of files and packets, by coverage, for FUZZ_SECONDS each; as root FUZZ=tc fuzzes the BPF programs
+	host=$$(rustc -vV | sed -n 's/^host: //p')
+	RUSTFLAGS='$(COVERAGE)' cargo build --locked --profile fuzz -p penstock-fuzz --features libfuzzer --bins --target "$$host" --target-dir $(BUILT)/fuzz
+	cargo run -q --locked -p penstock-fuzz --example seeds -- $(OUT)/fuzz
+	for target in $(FUZZ); do
+		mkdir -p $(OUT)/fuzz/$$target/found crates/fuzz/corpus/$$target
+		echo "fuzz: $$target"
+		$(BUILT)/fuzz/$$host/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_INPUTS) -max_len=65536 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+			-artifact_prefix=$(OUT)/fuzz/$$target- $(OUT)/fuzz/$$target/found $(OUT)/fuzz/$$target/seeds crates/fuzz/corpus/$$target 2>&1 | tail -n 40
+	done
+
+nightly: setup ## what takes hours: tests that are ignored elsewhere, and 10^7 inputs for the parsers; docs/validation/nightly.md
+	python3 bench/nightly.py $(OUT)/nightly
 
 bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test notices third_party
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
 
 clean: ## what was built; records in out/ stay
 	cargo clean
 
-# What is missing is installed where this is root on Debian, and named otherwise. Without what is optional everything
-# but some tests runs (those inside the kernel, and of captures); they then say what they lack.
+# What is missing is installed where this is root on Debian, and named otherwise. A person at a terminal is asked first;
+# a script is not, and INSTALL=no or INSTALL=yes answers for either. Without what is optional everything but some tests
+# runs (those inside the kernel, and of captures); they then say what they lack.
+INSTALL ?= ask
 setup: ## see to compilers and headers
 	@needs='' wants='' $(if $(WANTS),extra='$(WANTS)',extra='')
 	has_header() { printf "$$1" | cc -E -x c - >/dev/null 2>&1; }
@@ -90,8 +120,14 @@ setup: ## see to compilers and headers
 	for tool in $$extra; do command -v $$tool >/dev/null || needs+=" $$tool"; done
 	install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$$@" </dev/null; }
 	if [ -n "$$needs$$wants" ]; then
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-			echo "setup: installing$$needs$$wants"
+		answer='$(INSTALL)'
+		if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then answer=no; fi
+		if [ "$$answer" = ask ] && [ -t 0 ] && [ -t 2 ]; then
+			read -r -p "setup: install$$needs$$wants with apt-get? [y/N] " answer
+		fi
+		case "$$answer" in ask | yes | y | Y) answer=yes ;; *) answer=no ;; esac
+		if [ "$$answer" = yes ]; then
+			echo "setup: installing$$needs$$wants (INSTALL=no would not)"
 			install $$needs $$wants || { apt-get update -q && install $$needs $$wants; } || {
 				[ -z "$$needs" ] || { echo "setup: cannot install$$needs" >&2; exit 3; }
 				echo "setup: without$$wants; the tests that use them will not run" >&2
