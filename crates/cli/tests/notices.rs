@@ -10,7 +10,8 @@ use std::{env, fs};
 use serde_json::Value;
 
 /// Files that hold a licence, the ones that are taken first where a crate offers several.
-const TEXTS: &[&str] = &["LICENSE-MIT", "LICENSE-MIT.txt", "LICENSE-MIT.md", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"];
+const TEXTS: &[&str] =
+    &["LICENSE-MIT", "LICENSE-MIT.txt", "LICENSE-MIT.md", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"];
 
 /// A crate that is linked with.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -158,6 +158,7 @@ fn write_column(
 pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
     let broken = |source| RecordError::Parquet { table: String::new(), source };
     let file = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).map_err(broken)?;
+    check_places(&file, bytes.len())?;
     let metadata = file.metadata().file_metadata();
     let ours = metadata.key_value_metadata().and_then(|all| all.iter().find(|kv| kv.key == KEY));
     let about: Value = match ours.and_then(|kv| kv.value.as_deref()) {
@@ -185,6 +186,21 @@ pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
         }
     }
     Ok(Table { name, columns })
+}
+
+/// Refuses columns that lie outside the file: the library takes their places as they stand, and panics.
+fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), RecordError> {
+    let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
+    for column in columns {
+        let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+        let end = start.checked_add(column.compressed_size());
+        let within = start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end <= bytes as i64);
+        if !within || column.num_values() < 0 {
+            let name = column.column_descr().name();
+            return Err(RecordError::NotATable(format!("the column `{name}` lies outside the file")));
+        }
+    }
+    Ok(())
 }
 
 /// A column without rows.

@@ -330,3 +330,20 @@ fn cases_are_compared_seed_by_seed() {
     assert_eq!(queue["n"], 3);
     assert!(first["measures"].get("flows").is_none() && first["measures"].get("engine").is_none());
 }
+
+/// The library that reads Parquet takes the places of columns as they stand: a negative one was a panic.
+#[test]
+fn a_column_outside_its_file_is_refused() {
+    let column = |name: &str, values| Column { name: name.to_owned(), kind: Kind::Key, values };
+    let columns = vec![column("time_s", Cells::Number(vec![0.5; 3])), column("n", Cells::Count(vec![7; 3]))];
+    let bytes = write_table(&Table { name: "t".to_owned(), columns }).unwrap();
+    read_table(&bytes).unwrap();
+    let mut refused = 0;
+    // Every byte of the footer, all of it turned around.
+    for at in bytes.len() / 2..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x7f;
+        refused += u32::from(read_table(&changed).is_err_and(|e| e.to_string().contains("outside the file")));
+    }
+    assert!(refused > 0);
+}

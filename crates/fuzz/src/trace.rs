@@ -1,0 +1,28 @@
+//! The reader of traces of a link's rate, in mahimahi's format.
+
+use penstock_scenario::read::Document;
+
+const SCENARIO: &str = r#"
+    format = 1
+    duration = "1 s"
+    links.l = { from = "a", to = "b", rate = { trace = "t" }, delay = "1 ms", buffer = "10 packets" }
+    flows.f = { from = "a", to = "b", cc = { law = "newreno" } }
+"#;
+
+/// A trace is read, or an error names its file.
+///
+/// # Panics
+/// If not.
+pub fn check(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let document =
+        Document::parse_with(SCENARIO, "fuzz.toml", move |_| Ok(text.clone())).expect("this scenario is one");
+    if let Err(error) = document.cells() {
+        assert!(!error.found.is_empty() && !error.remedy.is_empty(), "an error without words: {error}");
+    }
+}
+
+/// Traces that are read.
+pub fn seeds() -> Vec<Vec<u8>> {
+    vec![b"0\n1\n1\n7\n".to_vec(), b"5\r\n".to_vec(), b"0\n18446744073709551615\n".to_vec()]
+}
