@@ -8,11 +8,11 @@ use penstock_fluid::Fluid;
 use penstock_packets::Packets;
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
-use penstock_scenario::record::read_header;
+use penstock_scenario::record::read_scenario;
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
-use crate::failure::Failure;
+use crate::failure::{Failure, causes};
 use crate::terminal;
 
 /// The largest scenario file or trace that is read [B].
@@ -24,8 +24,7 @@ const RECORD: &str = "record.toml";
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let bytes = bytes(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))?;
     if is_record(path) {
-        let header = read_header(&bytes).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
-        return Ok(header.scenario);
+        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.display(), causes(&e))));
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
