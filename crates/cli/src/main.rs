@@ -19,6 +19,7 @@ mod laws;
 mod linux;
 mod machine;
 mod map;
+mod memory;
 mod meter;
 mod pages;
 mod paper;

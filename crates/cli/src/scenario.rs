@@ -13,7 +13,7 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
-use crate::terminal;
+use crate::{memory, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -74,6 +74,9 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
     };
     let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
+    if let Some((bytes, why)) = memory::available() {
+        document.within(bytes, why);
+    }
     if let Some(seed) = seed {
         document.set("seed", &seed.to_string()).map_err(Failure::input)?;
     }

@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::content;
 use crate::failure::Failure;
 use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
 use crate::record;
 use crate::run::Batch;
+use crate::{content, disk};
 
 /// The file's name.
 const NAME: &str = "source.json";
@@ -77,7 +77,7 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
 /// Takes the file away again where there is nothing else.
 pub(crate) fn give_up(folder: &Folder) {
     if is_empty(folder.path()).is_ok_and(|empty| empty) {
-        let _ = fs::remove_file(folder.path().join(NAME));
+        let _ = disk::remove(&folder.path().join(NAME));
     }
 }
 

@@ -288,3 +288,21 @@ fn a_sweep_of_the_same_name_from_elsewhere_replaces_nothing() {
     assert!(refused.status == 2 && refused.err.contains("out/y holds something else"), "{}", refused.err);
     assert_eq!(bench.names("out/y"), ["notes.txt"]);
 }
+
+/// With three gigabytes: what cannot be had is told before it runs, and is no abort.
+#[test]
+fn what_there_is_no_memory_for_is_refused_with_what_limits_it() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let many = "flows.ftp.count=100";
+    let window = "flows.ftp.sender={ pacing = \"off\", initial_window = 1000000 }";
+    let ended = limited(&bench, 3_000_000, &["run", "small.toml", "--set", many, "--set", window]);
+    assert_eq!(ended.status, 2, "{}", ended.err);
+    assert!(ended.err.contains("flows.ftp: the packets that 100 flows start with take about "), "{}", ended.err);
+    assert!(ended.err.contains(" GB are left by the limit of `ulimit -v`: write a smaller"), "{}", ended.err);
+    assert!(!bench.path("out").exists());
+    // As much as may be had by the estimate can be had.
+    let most = "flows.ftp.count=1";
+    let ended = limited(&bench, 3_000_000, &["run", "small.toml", "--set", most, "--set", window]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+}

@@ -155,13 +155,15 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let mut child =
         Command::new("sh").args(["-c", &script]).current_dir(bench.path(".")).stderr(Stdio::piped()).spawn().unwrap();
     until("the first cell", &mut child, &|| !records(&bench.path("out/long")).is_empty());
+    let id = child.id().to_string();
     let send = |signal: &str| {
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     };
     for signal in ["-HUP", "-INT", "-HUP", "-INT"] {
         send(signal);
         thread::sleep(Duration::from_millis(100));
     }
+    assert!(child.try_wait().unwrap().is_none(), "it has ended");
     // Those that were not ignored still end it, and it says so.
     send("-TERM");
     let ended = child.wait_with_output().unwrap();
