@@ -3,11 +3,16 @@
 //! Whoever writes a draft holds a lock on it, which ends with the process however that ends. A draft that nobody holds
 //! is what a killed run has left behind, and is removed by the next that comes by.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+use crate::disk;
 
 /// A directory or file that is not complete.
 #[derive(Debug)]
@@ -20,31 +25,39 @@ pub(crate) struct Draft {
 impl Draft {
     /// Begins a directory in `folder`.
     pub(crate) fn directory(folder: &Path, name: &str) -> io::Result<Self> {
-        Self::begin(folder, name, |path| fs::create_dir(path).and_then(|()| File::open(path)))
+        Self::begin(folder, name, |path| disk::make_directory(path).and_then(|()| File::open(path)))
     }
 
     /// Begins a file in `folder`.
     pub(crate) fn file(folder: &Path, name: &str) -> io::Result<Self> {
-        Self::begin(folder, name, |path| File::create_new(path))
+        Self::begin(folder, name, disk::create)
     }
 
     fn begin(folder: &Path, name: &str, create: impl Fn(&Path) -> io::Result<File>) -> io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let mut takes_nothing = true;
         // Who removes what was abandoned may be faster than the lock; not time after time.
         for _ in 0..100 {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!(".{name}{PARTIAL}{}-{count}", process::id()));
             let held = match create(&path) {
                 Ok(held) => held,
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 Err(e) if e.kind() == ErrorKind::NotFound && folder.is_dir() => continue,
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                    takes_nothing = false;
+                    continue;
+                }
                 Err(e) => return Err(e),
             };
+            takes_nothing = false;
             let draft = Self { path, held };
             if !matches!(draft.held.try_lock(), Err(TryLockError::WouldBlock)) && draft.path.symlink_metadata().is_ok()
             {
                 return Ok(draft);
             }
+        }
+        if takes_nothing {
+            return Err(disk::takes_nothing());
         }
         Err(io::Error::new(ErrorKind::ResourceBusy, "somebody removes what is being written"))
     }
@@ -56,25 +69,19 @@ impl Draft {
 
     /// Writes into a file.
     pub(crate) fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.held.write_all(bytes)
+        disk::fill(&mut self.held, &self.path, bytes)
     }
 
-    /// Moves it to its place, which is free, or for a file that of an older one.
+    /// Moves it to its place, which is free, or for a file that of an older one. Afterwards it is there for good.
     pub(crate) fn place(&self, place: &Path) -> io::Result<()> {
-        fs::rename(&self.path, place)
+        disk::place(&self.path, place)
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        remove(&self.path);
-    }
-}
-
-/// Removes a draft; where it was moved to its place there is none.
-fn remove(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        let _ = fs::remove_dir_all(path);
+        // Where it was moved to its place there is none.
+        let _ = disk::remove(&self.path);
     }
 }
 
@@ -87,15 +94,17 @@ fn is_ours(name: &str) -> bool {
     numbers.and_then(|numbers| numbers.split_once('-')).is_some_and(|(a, b)| digits(a) && digits(b))
 }
 
-/// Removes the drafts in `folder` that nobody is writing. What cannot be removed is left where it is.
+/// Removes the drafts in `folder` that nobody is writing. What cannot be removed is left where it is, and so is what
+/// only has the name of a draft: whoever may write there can make a pipe or a link of any name.
 pub(crate) fn clean(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_some_and(is_ours)
-            && let Ok(file) = File::open(entry.path())
+            && let Ok(file) = OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(entry.path())
+            && file.metadata().is_ok_and(|about| about.is_file() || about.is_dir())
             && file.try_lock().is_ok()
         {
-            remove(&entry.path());
+            let _ = disk::remove(&entry.path());
         }
     }
 }
@@ -129,5 +138,24 @@ mod tests {
         drop((directory, file));
         let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, [".mine"]);
+    }
+
+    /// Opening a pipe waits for somebody at its other end, and the name of a draft is one that anybody can give.
+    #[test]
+    fn what_only_has_the_name_of_a_draft_is_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join(".x.partial-1-1");
+        assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", home.path().join(".x.partial-1-2")).unwrap();
+        clean(home.path());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_system_that_takes_nothing_is_not_somebody_who_removes_it() {
+        for draft in [Draft::directory, Draft::file] {
+            let refused = draft(Path::new("/proc"), "new").unwrap_err().to_string();
+            assert_eq!(refused, "its file system takes no new files");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! How the command ends.
 
+use std::error::Error;
 use std::fmt;
 
 use penstock_scenario::world::RunError;
@@ -61,6 +62,21 @@ impl Failure {
     pub(crate) fn input(what: impl fmt::Display) -> Self {
         Self::Input(what.to_string())
     }
+}
+
+/// What went wrong, and below it why: each cause that its error does not say itself.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        // A parser's message has lines of its own, with an excerpt.
+        let why = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        if !text.contains(&why) {
+            text = format!("{text}: {why}");
+        }
+        below = cause.source();
+    }
+    text
 }
 
 impl From<RunError> for Failure {

@@ -5,8 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use penstock_scenario::record::{Header, Origin, read_header, read_summary};
+use penstock_scenario::record::{Header, Origin, RecordError, read_header, read_summary};
 
+use crate::content;
+use crate::failure::causes;
 use crate::record::Kept;
 
 /// The records in a directory, by the beginning of their identity.
@@ -41,7 +43,12 @@ impl Finished {
         Ok(Self(records))
     }
 
-    /// The record of a cell that `origin` computed. Those of other versions and worlds are passed over.
+    /// Whether there is a record with the identity of that scenario, whatever computed it.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        id.get(..8).is_some_and(|id| self.0.contains_key(id))
+    }
+
+    /// The record of a cell that `origin` computed. Those of other code, worlds and formats are passed over.
     pub(crate) fn find(&self, id: &str, origin: &Origin) -> Found {
         let places = id.get(..8).and_then(|id| self.0.get(id));
         let mut damaged = Found::Nothing;
@@ -64,15 +71,18 @@ fn ids(name: &str) -> impl Iterator<Item = &str> {
 
 /// Reads a record; none if it is of something else.
 fn whole(place: &Path, id: &str, origin: &Origin) -> Result<Option<(Header, Kept)>, String> {
-    let mut read = |name: &str| fs::read(place.join(name));
-    let header = read("record.toml").map_err(|e| format!("record.toml: {e}"))?;
-    let header = read_header(&header).map_err(|e| format!("record.toml: {e}"))?;
-    if header.id != id || header.provenance.origin != *origin {
+    let header = content::read(&place.join("record.toml"), content::HEADER).map_err(|e| format!("record.toml: {e}"))?;
+    let header = match read_header(&header) {
+        Err(RecordError::Format(_)) => return Ok(None),
+        header => header.map_err(|e| format!("record.toml: {}", causes(&e)))?,
+    };
+    if header.id != id || !header.provenance.origin.computes_as(origin) {
         return Ok(None);
     }
-    header.intact(&mut read).map_err(|e| e.to_string())?;
-    let summary = read("summary.json").map_err(|e| format!("summary.json: {e}"))?;
-    let summary = read_summary(&summary).map_err(|e| format!("summary.json: {e}"))?;
+    header.intact(|name| content::open(&place.join(name), content::HASHED)).map_err(|e| causes(&e))?;
+    let summary =
+        content::read(&place.join("summary.json"), content::SUMMARY).map_err(|e| format!("summary.json: {e}"))?;
+    let summary = read_summary(&summary).map_err(|e| format!("summary.json: {}", causes(&e)))?;
     Ok(Some((header, Kept { path: place.to_path_buf(), summary })))
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::disk;
 use crate::draft::{self, Draft};
 use crate::failure::Failure;
 use crate::terminal;
@@ -19,7 +20,7 @@ pub(crate) struct Folder {
     /// Which directories were made for it, the innermost first. They go again where nothing was put into them.
     made: Vec<PathBuf>,
     /// Open and locked for as long as nobody else shall write there.
-    _held: Option<OpenFile>,
+    held: Option<OpenFile>,
 }
 
 /// Who else may write to the directory of a sweep.
@@ -36,8 +37,8 @@ impl Folder {
     /// What killed runs have left there unfinished is removed.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let missing = path.ancestors().take_while(|part| !part.as_os_str().is_empty() && !part.exists());
-        let folder = Self { path: path.to_path_buf(), made: missing.map(Path::to_path_buf).collect(), _held: None };
-        fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
+        let folder = Self { path: path.to_path_buf(), made: missing.map(Path::to_path_buf).collect(), held: None };
+        disk::make_directories(path).map_err(|e| unwritable(path, &e))?;
         draft::clean(path);
         folder.draft("probe").map(drop)?;
         Ok(folder)
@@ -50,9 +51,10 @@ impl Folder {
 
     /// Begins a record.
     pub(crate) fn draft(&self, name: &str) -> Result<Draft, Failure> {
+        self.still_here()?;
         let draft = Draft::directory(&self.path, name).or_else(|e| match e.kind() {
             // Whoever made the directory has taken it away, for there was nothing in it yet.
-            ErrorKind::NotFound => fs::create_dir_all(&self.path).and_then(|()| Draft::directory(&self.path, name)),
+            ErrorKind::NotFound => disk::make_directories(&self.path).and_then(|()| Draft::directory(&self.path, name)),
             _ => Err(e),
         });
         draft.map_err(|e| unwritable(&self.path, &e))
@@ -65,10 +67,13 @@ impl Folder {
 
     /// The same for a record that was begun: with these files it is complete.
     pub(crate) fn complete(&self, draft: &Draft, name: &str, files: &[File]) -> Result<PathBuf, Failure> {
+        self.still_here()?;
         for (file, bytes) in files {
             let path = draft.path().join(file);
             let parent = path.parent().unwrap_or(draft.path());
-            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
+            let written = disk::make_directories(parent)
+                .and_then(|()| disk::create(&path))
+                .and_then(|mut file| disk::fill(&mut file, &path, bytes));
             // The draft's hidden name says nothing to people.
             written.map_err(|e| unwritable(&self.path.join(name).join(file), &e))?;
         }
@@ -87,7 +92,7 @@ impl Folder {
         }
         // Who stops before anything is complete takes the directory away, perhaps just now; not time after time.
         for _ in 0..100 {
-            fs::create_dir_all(&path).map_err(|e| unwritable(&path, &e))?;
+            disk::make_directories(&path).map_err(|e| unwritable(&path, &e))?;
             let held = match OpenFile::open(&path) {
                 Err(e) if e.kind() == ErrorKind::NotFound => continue,
                 held => held.map_err(|e| unwritable(&path, &e))?,
@@ -109,19 +114,30 @@ impl Folder {
                     path.display()
                 )),
             }
-            let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-            if let (Ok(there), Ok(ours)) = (fs::metadata(&path), held.metadata())
-                && same(there, ours)
-            {
+            if is_at(&held, &path) {
                 draft::clean(&path);
-                return Ok(Self { path, made: Vec::new(), _held: Some(held) });
+                return Ok(Self { path, made: Vec::new(), held: Some(held) });
             }
         }
         Err(Failure::Input(format!("{} appears and disappears; see what else writes there", path.display())))
     }
 
+    /// Says so where the directory of a sweep is no longer the one that was opened. What is written then would stand
+    /// beside the cells that are there, and without the lock.
+    fn still_here(&self) -> Result<(), Failure> {
+        if self.held.as_ref().is_none_or(|held| is_at(held, &self.path)) {
+            return Ok(());
+        }
+        let path = self.path.display();
+        Err(Failure::Input(format!(
+            "{path} was moved or removed while cells were written to it; complete ones are where it is now, and the same \
+             command goes on there with --out DIR"
+        )))
+    }
+
     /// Writes one file, whole or not at all.
     pub(crate) fn put_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
+        self.still_here()?;
         let place = self.path.join(name);
         Draft::file(&self.path, name)
             .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
@@ -132,12 +148,12 @@ impl Folder {
     /// Gives a record that is not whole another name: `NAME.damaged`.
     pub(crate) fn set_aside(&self, record: &Path) -> Result<PathBuf, Failure> {
         let name = record.file_name().unwrap_or_default().to_string_lossy();
-        self.to_fresh(&format!("{name}.damaged"), |place| fs::rename(record, place))
+        self.to_fresh(&format!("{name}.damaged"), |place| disk::rename(record, place))
     }
 
     /// Takes the directory away if nothing was put into it.
     pub(crate) fn remove_if_empty(&self) {
-        let _ = fs::remove_dir(&self.path);
+        let _ = disk::remove_directory(&self.path);
     }
 
     /// Does what makes `name`, or else `name-2`, `name-3` and so on, where there is nothing yet.
@@ -161,8 +177,14 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         // What is not empty stays, and with it all that it is in.
-        let _ = self.made.iter().try_for_each(fs::remove_dir);
+        let _ = self.made.iter().try_for_each(|made| disk::remove_directory(made));
     }
+}
+
+/// Whether what is open is what a path leads to.
+fn is_at(held: &OpenFile, path: &Path) -> bool {
+    let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    fs::metadata(path).is_ok_and(|there| held.metadata().is_ok_and(|ours| same(there, ours)))
 }
 
 /// What to do where nothing can be written.

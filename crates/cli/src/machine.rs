@@ -1,28 +1,62 @@
 //! Where a run took place.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use penstock_scenario::record::{Origin, Provenance};
 use penstock_scenario::world::Run;
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
 
 /// What computes results of a world here: this program.
-pub(crate) fn origin(world: &str) -> Origin {
-    Origin {
+pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
+    Ok(Origin {
         world: world.to_owned(),
+        code: code()?,
         version: env!("CARGO_PKG_VERSION").into(),
         commit: option_env!("PENSTOCK_COMMIT").map(Into::into),
+    })
+}
+
+/// What identifies the code that computes results. Of two builds of the same sources the results are the same, so the
+/// hash of the sources that `build.rs` took is the better name: records may be shared between machines, and between
+/// builds with and without optimisation. Where it was not built from the workspace, the program itself is hashed.
+fn code() -> Result<String, Failure> {
+    static CODE: OnceLock<Result<String, String>> = OnceLock::new();
+    let code = CODE.get_or_init(|| match option_env!("PENSTOCK_CODE") {
+        Some(sources) => Ok(format!("sources {sources}")),
+        None => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
+    });
+    code.clone()
+        .map_err(|e| Failure::Machine(format!("cannot read the program that runs, to identify its results: {e}")))
+}
+
+/// The SHA-256 of the program that runs, in hexadecimal digits.
+fn program() -> io::Result<String> {
+    // What was started, even where another file has taken its place since.
+    let ours = PathBuf::from("/proc/self/exe");
+    let path = if ours.exists() { ours } else { std::env::current_exe()? };
+    let (mut hash, mut file, mut piece) = (Sha256::new(), File::open(path)?, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hash.update(&piece[..read]),
+        }
     }
 }
 
 /// What a record says of where it comes from.
-pub(crate) fn provenance(run: &Run, labels: &[(String, String)]) -> Provenance {
-    Provenance {
-        origin: origin(&run.summary.world),
+pub(crate) fn provenance(run: &Run, labels: &[(String, String)]) -> Result<Provenance, Failure> {
+    Ok(Provenance {
+        origin: origin(&run.summary.world)?,
         wall_s: run.summary.engine.wall_s,
         labels: labels.iter().cloned().collect(),
         machine: machine(),
-    }
+    })
 }
 
 /// The same for a page.
@@ -47,4 +81,20 @@ fn machine() -> IndexMap<String, String> {
     }
     known.insert("system".to_owned(), format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Never nothing, and never what two different programs have in common.
+    #[test]
+    fn there_is_always_a_name_for_the_code() {
+        let code = code().unwrap();
+        let hash = code.strip_prefix("sources ").or(code.strip_prefix("program ")).unwrap();
+        assert!(hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()), "{code}");
+        let tests = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let hash: String = Sha256::digest(tests).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(program().unwrap(), hash);
+    }
 }

@@ -224,8 +224,15 @@ fn prepare<'a>(
         at
     } else {
         let (title, text) = (item.title.clone(), scenario::text(&file)?);
-        let batch =
-            Batch { stem, title, text, command: command(&source.key, id, extent), cells: Vec::new(), swept: true };
+        let batch = Batch {
+            file,
+            stem,
+            title,
+            text,
+            command: command(&source.key, id, extent),
+            cells: Vec::new(),
+            swept: true,
+        };
         shared.push(Shared { source, world, batch });
         shared.len() - 1
     };

@@ -10,7 +10,7 @@ use penstock_scenario::world::Run;
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::failure::Failure;
+use crate::failure::{Failure, causes};
 use crate::folder::{Folder, slug};
 use crate::machine::{origin, provenance};
 
@@ -43,7 +43,7 @@ pub(crate) fn keep(
     draft: Option<Draft>,
     with: impl FnOnce(&Run) -> Vec<(String, Vec<u8>)>,
 ) -> Result<Kept, Failure> {
-    let mut record = Record::of(scenario, &run, &provenance(&run, labels)).map_err(|e| bug(&e))?;
+    let mut record = Record::of(scenario, &run, &provenance(&run, labels)?).map_err(|e| bug(&e))?;
     record.files.extend(with(&run));
     let draft = draft.map_or_else(|| folder.draft(name), Ok)?;
     let path = folder.complete(&draft, name, &record.files)?;
@@ -57,7 +57,7 @@ pub(crate) fn of_sweep(world: &str, cells: &[Cell], kept: &[Kept]) -> Result<Val
         .zip(kept)
         .map(|(cell, kept)| SweepCell { labels: &cell.labels, id: &cell.id, summary: &kept.summary })
         .collect();
-    sweep(&rows, &origin(world)).map_err(|e| bug(&e))
+    sweep(&rows, &origin(world)?).map_err(|e| bug(&e))
 }
 
 /// JSON as files hold it.
@@ -72,5 +72,5 @@ pub(crate) fn shown(path: &Path, file: &str) -> String {
 
 // What a world measured and what a record holds are ours alike.
 fn bug(error: &RecordError) -> Failure {
-    Failure::Bug(error.to_string())
+    Failure::Bug(causes(error))
 }

@@ -1,19 +1,20 @@
 //! `penstock report`: report.html again, from the files of a record.
 
-use std::fs;
+use std::error::Error;
+use std::io;
 use std::path::Path;
 
 use indexmap::IndexMap;
 use penstock_report::{Page, html};
-use penstock_scenario::record::{self, Header, Origin, read_header, read_summary, read_table};
+use penstock_scenario::record::{self, Header, Origin, RecordError, read_header, read_summary, read_table};
 use penstock_scenario::world::Table;
 use serde::Deserialize;
 
 use crate::arguments::Report;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, causes};
 use crate::finished::{Finished, Found};
 use crate::folder::Folder;
-use crate::{pages, terminal};
+use crate::{content, pages, terminal};
 
 /// What is needed of `sweep.json`.
 #[derive(Debug, Deserialize)]
@@ -53,20 +54,25 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
 
 fn of_record(directory: &Path) -> Result<Page, Failure> {
     let path = directory.join("record.toml");
-    let header = read_header(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
-    header.intact(&mut |name| fs::read(directory.join(name))).map_err(|e| {
+    let again = |e: &RecordError| {
         let (record, header) = (directory.display(), path.display());
-        Failure::Input(format!("{record}: {e}; `penstock run {header}` makes the record again"))
+        Failure::Input(format!("{record}: {}; `penstock run {header}` makes the record again", causes(e)))
+    };
+    let header = read_header(&bytes(&path, content::HEADER)?).map_err(|e| match e {
+        RecordError::Format(1) => again(&e),
+        _ => wrong(&path, &e),
     })?;
+    header.intact(|name| content::open(&directory.join(name), content::HASHED)).map_err(|e| again(&e))?;
     // The scenario is not resolved: it may name files that are elsewhere.
     let laws = header.laws().map_err(|e| wrong(&path, &e))?;
     let path = directory.join("summary.json");
-    let summary = read_summary(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
+    let summary = read_summary(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
     let mut series: Vec<Table> = Vec::new();
     for name in ["links.parquet", "groups.parquet", "customers.parquet", "flows-series.parquet"] {
-        let path = directory.join(name);
-        if path.is_file() {
-            series.push(read_table(&bytes(&path)?).map_err(|e| wrong(&path, &e))?);
+        // What the header does not list is not of this record.
+        if header.files.contains_key(name) {
+            let path = directory.join(name);
+            series.push(read_table(&bytes(&path, content::TABLE)?).map_err(|e| wrong(&path, &e))?);
         }
     }
     Ok(pages::of_run(&header.scenario, &laws, &summary, &series, &known(&header)))
@@ -74,13 +80,13 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
 
 fn of_sweep(directory: &Path) -> Result<Page, Failure> {
     let path = directory.join("sweep.json");
-    let sweep: Sweep = serde_json::from_slice(&bytes(&path)?).map_err(|e| wrong(&path, &e))?;
+    let sweep: Sweep = serde_json::from_slice(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
     let finished = Finished::scan(directory).map_err(|e| wrong(directory, &e))?;
     let mut found = Vec::new();
     for row in sweep.cells {
         match finished.find(&row.id, &sweep.origin) {
             Found::Whole(whole) => found.push((row.labels, *whole)),
-            Found::Damaged(path, why) => return Err(wrong(&path, &why)),
+            Found::Damaged(path, why) => return Err(wrong(&path, &io::Error::other(why))),
             // Taken away, or on another machine.
             Found::Nothing => {}
         }
@@ -104,10 +110,10 @@ fn known(header: &Header) -> Vec<(String, String)> {
     std::iter::once(version).chain(header.provenance.machine.clone()).collect()
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.display())))
+fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    content::read(path, most).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.display())))
 }
 
-fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Input(format!("{}: {error}", path.display()))
+fn wrong(path: &Path, error: &dyn Error) -> Failure {
+    Failure::Input(format!("{}: {}", path.display(), causes(error)))
 }

@@ -1,7 +1,7 @@
 //! `penstock run` and `penstock sweep`.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use penstock_report::html;
 use penstock_scenario::read::Cell;
@@ -22,6 +22,7 @@ use crate::{interrupt, machine, pages, scenario, terminal};
 /// A scenario file, read.
 #[derive(Debug)]
 pub(crate) struct Batch {
+    pub(crate) file: PathBuf,
     pub(crate) stem: String,
     pub(crate) title: String,
     /// The file's text, and the command that runs it again.
@@ -158,7 +159,15 @@ fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
     };
     let title = first.scenario.title.clone();
     let swept = cells.len() > 1 || !first.labels.is_empty();
-    Ok(Batch { stem: scenario::stem(file), title, text, command: again(file, arguments), cells, swept })
+    Ok(Batch {
+        file: file.to_path_buf(),
+        stem: scenario::stem(file),
+        title,
+        text,
+        command: again(file, arguments),
+        cells,
+        swept,
+    })
 }
 
 /// What the record of a single run is called.

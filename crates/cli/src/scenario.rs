@@ -8,12 +8,12 @@ use penstock_fluid::Fluid;
 use penstock_packets::Packets;
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
-use penstock_scenario::record::read_header;
+use penstock_scenario::record::read_scenario;
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
-use crate::failure::Failure;
-use crate::terminal;
+use crate::failure::{Failure, causes};
+use crate::{memory, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -24,8 +24,7 @@ const RECORD: &str = "record.toml";
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let bytes = bytes(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))?;
     if is_record(path) {
-        let header = read_header(&bytes).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
-        return Ok(header.scenario);
+        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.display(), causes(&e))));
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
@@ -75,6 +74,9 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
     };
     let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
+    if let Some((bytes, why)) = memory::available() {
+        document.within(bytes, why);
+    }
     if let Some(seed) = seed {
         document.set("seed", &seed.to_string()).map_err(Failure::input)?;
     }

@@ -14,7 +14,7 @@ use crate::finished::{Finished, Found};
 use crate::folder::{Folder, Others, unwritable};
 use crate::record::{self, Kept};
 use crate::run::Batch;
-use crate::{machine, pages, terminal};
+use crate::{machine, pages, source, terminal};
 
 /// A sweep, its directory, and what is there of it.
 #[derive(Debug)]
@@ -37,8 +37,9 @@ impl<'a> Swept<'a> {
         let mut seen = BTreeSet::new();
         let cells = batch.cells.iter().enumerate().filter(|(at, _)| shard.is_none_or(|shard| shard.has(*at)));
         let ours: Vec<&Cell> = cells.map(|(_, cell)| cell).filter(|cell| seen.insert(&cell.id)).collect();
-        let mut swept = Self { batch, folder, origin: machine::origin(world), ours, kept: BTreeMap::new(), shard };
+        let mut swept = Self { batch, folder, origin: machine::origin(world)?, ours, kept: BTreeMap::new(), shard };
         let finished = swept.scan()?;
+        source::claim(&swept.folder, batch, world, &finished)?;
         for cell in &swept.ours {
             match finished.find(&cell.id, &swept.origin) {
                 Found::Whole(found) => {
@@ -75,6 +76,7 @@ impl<'a> Swept<'a> {
 
     /// After a failure: says how it goes on.
     pub(crate) fn give_up(&self) {
+        source::give_up(&self.folder);
         self.folder.remove_if_empty();
         let Ok(finished) = self.scan() else { return };
         let whole = |cell: &&&Cell| matches!(finished.find(&cell.id, &self.origin), Found::Whole(_));

@@ -44,7 +44,7 @@ fn a_full_disk_keeps_what_is_complete_and_the_sweep_goes_on_where_there_is_room(
     assert_eq!(status, 3, "{err}");
     assert!(err.contains("penstock: no room for out/swept") && err.contains("--out DIR"), "{err}");
     let listed = fs::read_to_string(bench.path("listed")).unwrap();
-    let kept: Vec<&str> = listed.lines().collect();
+    let kept: Vec<&str> = listed.lines().filter(|name| *name != "source.json").collect();
     assert!((1..6).contains(&kept.len()), "{kept:?}");
     for cell in &kept {
         assert!(cells.iter().any(|name| name == cell), "nothing half-written: {kept:?}");

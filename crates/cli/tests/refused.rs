@@ -44,7 +44,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "loss = 1\n[flows.ftp]", "bad.toml:13: links.bottleneck.loss: `1` is not a probability of loss"),
     ("count = 2", "count = 0", "bad.toml:14: flows.ftp.count: `0` is out of range"),
     ("count = 2", "count = 2\ncount = 3", "bad.toml:15: not TOML: the key `count` stands here twice, first on line 14"),
-    ("count = 2", "count = 10000000", "bad.toml:13: flows.ftp: "),
+    ("count = 2", "count = 10000000\nsender = { initial_window = 1e6 }", "bad.toml:13: flows.ftp: "),
     ("rtt = \"40 ms\"", "rtt = \"1 ms\"", "bad.toml:17: flows.ftp.rtt: `1 ms` is less than the 10 ms"),
     ("rtt = \"40 ms\"", "rtt = []", "bad.toml:17: flows.ftp.rtt: a list without round-trip times"),
     ("from = \"left\"\nto = \"right\"\nrtt", "from = \"right\"\nto = \"left\"\nrtt", "bad.toml:16: flows.ftp.to: no route leads from `right` to `left`"),

@@ -152,7 +152,7 @@ fn a_sweep_has_a_record_a_cell_and_a_summary() {
     let out = bench.well(&["sweep", "swept.toml"]);
     assert!(out.contains("20 Mbit/s"), "{out}");
     let entries = bench.names("out/swept");
-    assert_eq!(entries.len(), 6 + 2, "{entries:?}");
+    assert_eq!(entries.len(), 6 + 3, "{entries:?}");
     let sweep: Value = serde_json::from_slice(&fs::read(bench.path("out/swept/sweep.json")).unwrap()).unwrap();
     assert_eq!(sweep["cells"].as_array().unwrap().len(), 6);
     assert_eq!(sweep["groups"].as_array().unwrap().len(), 3);
@@ -174,8 +174,9 @@ fn results(directory: &Path) -> Vec<(String, Vec<u8>)> {
             files.push((name, format!("{summary} {} {}", engine["events"], engine["packets"]).into_bytes()));
         } else if name == "record.toml" {
             let text = fs::read_to_string(&path).unwrap();
-            // Wall time, and the hash of the summary, which has it too.
-            let costs = |line: &&str| line.starts_with("wall_s") || line.starts_with("\"summary.json\"");
+            // Wall time, the hash of the summary, which has it too, and that of the header.
+            let costs =
+                |line: &&str| ["wall_s", "\"summary.json\"", "# SHA-256"].iter().any(|cost| line.starts_with(cost));
             let kept: Vec<&str> = text.lines().filter(|line| !costs(line)).collect();
             files.push((name, kept.join("\n").into_bytes()));
         } else if name.ends_with(".parquet") {
@@ -220,9 +221,11 @@ fn ctrl_c_keeps_complete_records_and_removes_the_rest() {
     let bench = Bench::new();
     let sweep = format!("sample = \"1 min\"\n{SMALL}\n[sweep]\nduration = [\"3 s\", \"{ENDLESS}\"]\n");
     bench.write("long.toml", &sweep);
-    let one_done = || names(&bench.path("out/long")).iter().any(|n| !n.starts_with('.'));
+    let is_record = |name: &String| !name.starts_with('.') && name != "source.json";
+    let one_done = || names(&bench.path("out/long")).iter().any(is_record);
     assert_eq!(interrupted(&bench, &["sweep", "long.toml", "--jobs", "2"], &one_done), Some(130));
-    let entries = bench.names("out/long");
+    let mut entries = bench.names("out/long");
+    entries.retain(is_record);
     assert_eq!(entries.len(), 1, "{entries:?}");
     assert!(bench.path("out/long").join(&entries[0]).join("summary.json").is_file());
     assert_eq!(bench.names("out"), ["long"]);

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::{Bench, SMALL, SWEEP, names};
+use penstock_scenario::record::read_header;
 use serde_json::Value;
 
 fn swept() -> Bench {
@@ -24,7 +25,7 @@ fn sweep_json(bench: &Bench, directory: &str) -> Vec<u8> {
 /// Directories of records, without what is hidden.
 fn records(directory: &Path) -> Vec<String> {
     let mut names = names(directory);
-    names.retain(|name| directory.join(name).join("record.toml").is_file());
+    names.retain(|name| !name.starts_with('.') && directory.join(name).join("record.toml").is_file());
     names
 }
 
@@ -82,6 +83,93 @@ fn a_sweep_that_was_killed_goes_on_where_it_stopped() {
     assert_eq!(hidden, [".mine.partial"]);
     bench.well(&["sweep", "long.toml", "--out", "fresh"]);
     assert!(sweep_json(&bench, "out/long") == sweep_json(&bench, "fresh/long"), "as if it had never stopped");
+}
+
+/// Killed at ever later moments until it is done: in the middle of whatever it does then.
+#[test]
+fn a_sweep_that_is_killed_again_and_again_is_whole_each_time() {
+    let bench = Bench::new();
+    let sweep =
+        "\n[sweep]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"10 Mbit/s\", \"20 Mbit/s\"]\nseed = { count = 8 }\n";
+    bench.write("swept.toml", &format!("{SMALL}{sweep}"));
+    bench.well(&["sweep", "swept.toml", "--out", "whole"]);
+    let home = bench.path("out/swept");
+    let (mut kills, mut between) = (0, 0);
+    loop {
+        let mut child = bench
+            .command(&["sweep", "swept.toml", "--jobs", "2"])
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(3 * kills));
+        let ended = child.try_wait().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let done = records(&home);
+        for name in &done {
+            let place = home.join(name);
+            let header =
+                read_header(&fs::read(place.join("record.toml")).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            header.intact(|file| File::open(place.join(file))).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        if let Ok(summary) = fs::read(home.join("sweep.json")) {
+            assert!(summary == sweep_json(&bench, "whole/swept"), "there is the whole of it, or nothing");
+        }
+        if let Some(status) = ended {
+            assert!(status.success());
+            break;
+        }
+        kills += 1;
+        between += usize::from((1..24).contains(&done.len()));
+    }
+    assert!(between >= 3, "of {kills} kills {between} came between the first cell and the last");
+    assert!(sweep_json(&bench, "out/swept") == sweep_json(&bench, "whole/swept"));
+    assert_eq!(names(&home), names(&bench.path("whole/swept")), "nothing twice, and nothing left over");
+}
+
+#[test]
+fn a_directory_that_is_moved_while_cells_run_is_noticed() {
+    let bench = Bench::new();
+    let sweep = "\n[sweep]\nduration = [\"2 s\", \"200 s\", \"400 s\", \"600 s\"]\n";
+    bench.write(
+        "long.toml",
+        &format!("sample = \"1 min\"\n{SMALL}{sweep}").replace("warmup = \"1 s\"", "warmup = \"0 s\""),
+    );
+    let mut child = bench.command(&["sweep", "long.toml", "--jobs", "1"]).stderr(Stdio::piped()).spawn().unwrap();
+    until("its directory", &mut child, &|| bench.path("out/long/source.json").is_file());
+    fs::rename(bench.path("out/long"), bench.path("out/moved")).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{err}");
+    assert!(err.contains("out/long was moved or removed while cells were written to it"), "{err}");
+    assert!(!bench.path("out/long").exists(), "nothing is begun anew");
+}
+
+/// `nohup` and shells ignore a signal before they start what shall go on, and ask nothing else of it.
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let bench = quick_and_slow();
+    let penstock = env!("CARGO_BIN_EXE_penstock");
+    let script = format!("trap '' HUP INT; exec {penstock} sweep long.toml --jobs 2");
+    let mut child =
+        Command::new("sh").args(["-c", &script]).current_dir(bench.path(".")).stderr(Stdio::piped()).spawn().unwrap();
+    until("the first cell", &mut child, &|| !records(&bench.path("out/long")).is_empty());
+    let id = child.id().to_string();
+    let send = |signal: &str| {
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    };
+    for signal in ["-HUP", "-INT", "-HUP", "-INT"] {
+        send(signal);
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    // Those that were not ignored still end it, and it says so.
+    send("-TERM");
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "by the first that was not ignored: {err}");
+    assert!(err.contains("stopped; complete records are kept"), "the second would end it without a word: {err}");
 }
 
 #[test]
@@ -204,24 +292,6 @@ fn cells_that_say_the_same_run_once() {
     assert_eq!(cells.len(), 2);
     assert_eq!((&cells[0]["id"], &cells[0]["summary"]), (&cells[1]["id"], &cells[1]["summary"]));
     assert!(cells[0]["labels"] != cells[1]["labels"]);
-}
-
-#[test]
-fn records_of_another_version_are_neither_used_nor_touched() {
-    let bench = swept();
-    bench.well(&["sweep", "swept.toml"]);
-    let home = bench.path("out/swept");
-    let older = home.join(&records(&home)[0]).join("record.toml");
-    let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
-    let text = fs::read_to_string(&older).unwrap();
-    assert!(text.contains(&version));
-    let text = text.replace(&version, "version = \"0.0.1\"");
-    fs::write(&older, &text).unwrap();
-    let ended = bench.run(&["sweep", "swept.toml"]);
-    assert!(ended.err.contains("5 of 6 cells are finished"), "{}", ended.err);
-    assert_eq!(fs::read_to_string(&older).unwrap(), text);
-    assert_eq!(records(&home).len(), 7);
-    assert!(bench.run(&["sweep", "swept.toml"]).err.contains("6 of 6"));
 }
 
 #[test]

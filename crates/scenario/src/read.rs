@@ -57,6 +57,7 @@ use sha2::{Digest, Sha256};
 pub use error::ReadError;
 use error::offer;
 pub(crate) use law::{AUTOMATIC, SPACING_JITTER};
+use memory::Memory;
 pub use sweep::is_named_axis;
 use table::{Item, error};
 use trace::{Loader, Traces};
@@ -76,6 +77,7 @@ pub struct Document {
     root: Node,
     settings: Vec<Setting>,
     load: Option<Arc<Loader>>,
+    memory: Memory,
 }
 
 impl fmt::Debug for Document {
@@ -127,7 +129,7 @@ impl Document {
     /// Says where the text stops being TOML.
     pub fn parse(text: &str, file: &str) -> Result<Self, ReadError> {
         let file = Arc::from(file);
-        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new(), load: None })
+        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new(), load: None, memory: Memory::default() })
     }
 
     /// The same for a scenario that may name other files: traces of a link's rate. `load` has the text of a file by its
@@ -142,6 +144,12 @@ impl Document {
         load: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
     ) -> Result<Self, ReadError> {
         Ok(Self { load: Some(Arc::new(load)), ..Self::parse(text, file)? })
+    }
+
+    /// Says how much memory a cell may take [B], and why that is the most as the end of a sentence: `are free on this
+    /// machine`. Where nobody says, it is 16 GB.
+    pub fn within(&mut self, bytes: u64, why: &str) {
+        self.memory = Memory::of(bytes, why);
     }
 
     /// Sets `key`, a dotted path, to `value`: TOML, or else a text that needs no quotation marks.
@@ -176,7 +184,7 @@ impl Document {
         if let Some(table) = plain.table_mut() {
             table.shift_remove("sweep");
         }
-        let traces = Traces::by(self.load.as_deref());
+        let traces = Traces::by(self.load.as_deref(), self.memory.clone());
         let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
             return Ok(vec![self.swept(&plain, &[], 0, &traces)?]);
         };

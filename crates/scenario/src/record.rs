@@ -17,7 +17,8 @@ mod page;
 mod parquet;
 mod sweep;
 
-use std::io;
+use std::fmt::Write as _;
+use std::io::{self, Read};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -33,16 +34,34 @@ use crate::summary::{FlowSummary, Summary};
 use crate::world::{Cells, Column, Kind, Run, Table};
 use crate::write::print;
 
-/// What computed a result: of two runs of one scenario with the same origin every number is the same.
+/// The version of a record's format that is written and read.
+pub const FORMAT: u32 = 2;
+/// What the last line of `record.toml` begins with. It is a comment, so that the file is TOML as a whole.
+const SEAL: &str = "# SHA-256 of all bytes above this line: ";
+/// What every record has, besides its header.
+const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
+
+/// What computed a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The world.
     pub world: String,
-    /// The program's version.
+    /// What identifies the code that computed it: a hash of its sources, or of the program. None was written before
+    /// format 2.
+    #[serde(default)]
+    pub code: String,
+    /// The program's version, for people.
     pub version: String,
-    /// The commit it was built from, where that is known.
+    /// The commit it was built from, where that is known, for people: with `-dirty` where sources were changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+}
+
+impl Origin {
+    /// Whether two runs of one scenario with these origins have the same numbers: the same code ran in the same world.
+    pub fn computes_as(&self, other: &Self) -> bool {
+        !self.code.is_empty() && (&self.world, &self.code) == (&other.world, &other.code)
+    }
 }
 
 /// Where and how a run took place.
@@ -64,7 +83,7 @@ pub struct Provenance {
 /// `record.toml`: with it a record can be made again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of the record's format: 1.
+    /// The version of the record's format: [`FORMAT`].
     pub format: u32,
     /// The identity of the resolved scenario, see [`identity`].
     pub id: String,
@@ -76,24 +95,43 @@ pub struct Header {
     #[serde(flatten)]
     pub provenance: Provenance,
     /// The SHA-256 of each other file that the results consist of, in hexadecimal digits, by its name.
-    #[serde(default)]
     pub files: IndexMap<String, String>,
 }
 
 impl Header {
-    /// Sees whether the files of a record are as they were written. `content` reads one by its name.
+    /// Sees whether the files of a record are as they were written. `content` opens one by its name, which is a plain
+    /// one: that of no folder, and none above.
     ///
     /// # Errors
     /// Says which file cannot be read or is another.
-    pub fn intact(&self, content: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<(), RecordError> {
+    pub fn intact<R: Read>(&self, mut content: impl FnMut(&str) -> io::Result<R>) -> Result<(), RecordError> {
         for (name, written) in &self.files {
             let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
-            let bytes = content(name).map_err(|e| damaged(e.to_string()))?;
-            if digest(&bytes) != *written {
+            let found = content(name).and_then(digest).map_err(|e| damaged(e.to_string()))?;
+            if found != *written {
                 return Err(damaged("it is not what was written".to_owned()));
             }
         }
         Ok(())
+    }
+
+    /// `record.toml`: the header, and under it a line with the hash of all that stands above.
+    ///
+    /// # Errors
+    /// None that a header can cause.
+    pub fn text(&self) -> Result<String, RecordError> {
+        Ok(sealed(&toml::to_string_pretty(self)?))
+    }
+
+    /// Sees whether the header lists what every record has, by names that stay within it.
+    fn complete(&self) -> Result<(), RecordError> {
+        if let Some(name) = NEEDED.into_iter().find(|name| !self.files.contains_key(*name)) {
+            return Err(RecordError::Unlisted(name.to_owned()));
+        }
+        match self.files.keys().find(|name| !is_plain(name)) {
+            Some(name) => Err(RecordError::Name(name.clone())),
+            None => Ok(()),
+        }
     }
 
     /// The law of each group's senders, by the group's name, as they stand in the scenario's text. Nothing else of it is
@@ -119,9 +157,39 @@ impl Header {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+/// Whether a name is one of a file in the very directory of a record: letters, digits, dashes, underscores and dots,
+/// no dot in front.
+fn is_plain(name: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(known)
+}
+
+/// The text of a header without its seal, with one.
+pub fn sealed(header: &str) -> String {
+    format!("{header}{SEAL}{}\n", hexadecimal(&Sha256::digest(header)))
+}
+
+/// Sees whether a header is whole: its last line has the hash of those above.
+fn is_sealed(text: &str) -> bool {
+    let above = text.rfind(SEAL).map_or("", |at| &text[..at]);
+    text.ends_with('\n') && sealed(above) == text
+}
+
+/// The SHA-256 of all that is read, in constant memory.
+fn digest(mut content: impl Read) -> io::Result<String> {
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match content.read(&mut piece) {
+            Ok(0) => return Ok(hexadecimal(&hash.finalize())),
+            Ok(read) => hash.update(&piece[..read]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -153,14 +221,17 @@ pub enum RecordError {
         /// Where it stands in the summary.
         path: String,
     },
-    /// The Parquet library refused.
-    #[error("the table `{table}` cannot be written or read")]
+    /// The Parquet library cannot write a table.
+    #[error("the table `{table}` cannot be written")]
     Parquet {
         /// The table.
         table: String,
         /// Why.
         source: ::parquet::errors::ParquetError,
     },
+    /// The Parquet library cannot read a file.
+    #[error("not a Parquet file that can be read")]
+    Unreadable(#[source] ::parquet::errors::ParquetError),
     /// A Parquet file is not one of a record.
     #[error("not a table of a record: {0}")]
     NotATable(String),
@@ -176,6 +247,15 @@ pub enum RecordError {
     /// `record.toml` is not UTF-8.
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
+    /// The last line of `record.toml` is not there, or is not the hash of the others.
+    #[error("not what was written: its last line is not the SHA-256 of those above")]
+    Unsealed,
+    /// A header does not list a file that every record has.
+    #[error("its `files` do not list {0}, which every record has")]
+    Unlisted(String),
+    /// A header lists a file that is not in the record.
+    #[error("its `files` list `{0}`, which is no name of a file in a record")]
+    Name(String),
     /// A file of the record is not as it was written.
     #[error("{file} is damaged: {why}")]
     Damaged {
@@ -185,7 +265,7 @@ pub enum RecordError {
         why: String,
     },
     /// The record is of another format.
-    #[error("a record of format {0}, and this version reads format 1")]
+    #[error("a record of format {0}, and this version reads format {FORMAT}")]
     Format(u32),
 }
 
@@ -203,14 +283,14 @@ impl Record {
             files.push((table_file(&table.name), write_table(table)?));
         }
         let header = Header {
-            format: 1,
+            format: FORMAT,
             id: identity(scenario),
             seed: scenario.seed.0,
             scenario: print(scenario),
             provenance: provenance.clone(),
-            files: files.iter().map(|(name, bytes)| (name.clone(), digest(bytes))).collect(),
+            files: files.iter().map(|(name, bytes)| (name.clone(), hexadecimal(&Sha256::digest(bytes)))).collect(),
         };
-        files.insert(0, ("record.toml".to_owned(), toml::to_string_pretty(&header)?.into_bytes()));
+        files.insert(0, ("record.toml".to_owned(), header.text()?.into_bytes()));
         Ok(Self { files })
     }
 
@@ -271,10 +351,42 @@ pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
 /// Reads `record.toml`.
 ///
 /// # Errors
-/// Says what is not as a header is.
+/// Says what is not as a header is. One that was cut off, at whatever place, or changed is not.
 pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
-    let header: Header = toml::from_str(std::str::from_utf8(bytes)?)?;
-    if header.format == 1 { Ok(header) } else { Err(RecordError::Format(header.format)) }
+    let text = std::str::from_utf8(bytes)?;
+    // What another version wrote is told from what is damaged as far as it can be.
+    if let Ok(Format { format }) = toml::from_str(text)
+        && format != FORMAT
+    {
+        return Err(RecordError::Format(format));
+    }
+    if !is_sealed(text) {
+        return Err(RecordError::Unsealed);
+    }
+    let header: Header = toml::from_str(text)?;
+    header.complete()?;
+    Ok(header)
+}
+
+/// What every format of a header has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+/// The scenario of a record, which may be of format 1 too: what it holds can be run again.
+///
+/// # Errors
+/// Says what is not as a header is.
+pub fn read_scenario(bytes: &[u8]) -> Result<String, RecordError> {
+    #[derive(Deserialize)]
+    struct Older {
+        scenario: String,
+    }
+    match read_header(bytes) {
+        Err(RecordError::Format(1)) => Ok(toml::from_str::<Older>(std::str::from_utf8(bytes)?)?.scenario),
+        read => Ok(read?.scenario),
+    }
 }
 
 /// One row a flow: averages over the measured span, and counts and extremes as they stand at its end.

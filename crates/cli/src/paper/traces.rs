@@ -1,7 +1,5 @@
 //! What the figures of a paper show over time, from the series in records.
 
-use std::fs;
-
 use penstock_papers::Item;
 use penstock_report::assemble::series_figures;
 use penstock_report::figure::Figure;
@@ -9,7 +7,8 @@ use penstock_scenario::read::Cell;
 use penstock_scenario::record::{read_table, table_file};
 use penstock_scenario::world::{Kind, Table};
 
-use crate::failure::Failure;
+use crate::content;
+use crate::failure::{Failure, causes};
 use crate::record::Kept;
 
 /// One figure for each trace of `item` in each of its cells; of cells that differ in their seed only, the first.
@@ -27,8 +26,9 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let (table, column) = trace.split_once('.').unwrap_or((trace.as_str(), ""));
             let wrong = |what: String| Failure::Input(format!("{}: {trace}: {what}", item.id.get_ref()));
             let file = kept.path.join(table_file(table));
-            let bytes = fs::read(&file).map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
-            let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {e}", file.display())))?;
+            let bytes = content::read(&file, content::TABLE);
+            let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
+            let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
             figures.extend(series_figures(&only(table, column).map_err(wrong)?, &title, &|_| None).figures);
         }
     }

@@ -1,6 +1,7 @@
-//! What a scenario takes in memory, by estimates on the safe side; what no machine here can hold is refused.
+//! What a scenario takes in memory, by estimates on the safe side; what there is no memory for is refused.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use penstock_law::Values;
 use penstock_law::cc::{Path, Site};
@@ -12,34 +13,74 @@ use super::links::Line;
 use super::table::Item;
 use crate::model::{Buffer, Group, Link, Packet, Repeats, Service, Start};
 
-/// The most memory a scenario may need, by the estimates here [B].
-const MOST: f64 = 16e9;
+/// How much memory a scenario may take, by the estimates here.
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
+    /// The most [B].
+    most: f64,
+    /// Why that is the most, as the end of a sentence that begins with it.
+    why: Arc<str>,
+}
+
+impl Memory {
+    pub(super) fn of(most: u64, why: &str) -> Self {
+        Self { most: most as f64, why: why.into() }
+    }
+
+    /// What a part takes, and what it comes to with what was counted before.
+    fn told(&self, part: f64, all: f64) -> String {
+        let (part, all, most) = (amount(part), amount(all), amount(self.most));
+        let together = if part == all { String::new() } else { format!(", {all} with the rest of the scenario") };
+        format!("about {part} of memory{together}, and {most} {}", self.why)
+    }
+}
+
+impl Default for Memory {
+    /// For those who do not know what there is.
+    fn default() -> Self {
+        Self::of(16_000_000_000, "are the most")
+    }
+}
+
+/// An amount of memory in three digits.
+fn amount(bytes: f64) -> String {
+    let (value, unit) = if bytes < 1e6 {
+        (bytes / 1e3, "kB")
+    } else if bytes < 1e9 {
+        (bytes / 1e6, "MB")
+    } else {
+        (bytes / 1e9, "GB")
+    };
+    let places = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    let text = format!("{value:.places$}");
+    let text = if places > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
 /// A flow with its ports, timers and estimators [B].
 const A_FLOW: f64 = 2048.0;
-/// A packet under way, and its record at the sender [B].
-const A_PACKET: f64 = 32.0;
-/// A packet that waits in a queue, and the room that the queue keeps for it [B].
-const A_WAITING_PACKET: f64 = 48.0;
+/// A packet under way, its record at the sender, and places that rings keep free: they double when they are full. Measured:
+/// 30 to 91 [B].
+const A_PACKET: f64 = 96.0;
+/// A packet that waits in a queue, with the places that the queue keeps free. Measured: 63 to 81 [B].
+const A_WAITING_PACKET: f64 = 96.0;
 /// A row of a series: about ten numbers [B].
 const A_ROW: f64 = 80.0;
 /// A transfer that has arrived: its size and times [B].
 const A_TRANSFER: f64 = 48.0;
 
-fn gb(bytes: f64) -> String {
-    format!("about {:.0} GB of memory, and {:.0} GB are the most", bytes / 1e9, MOST / 1e9)
-}
-
-/// Refuses what no machine here can hold, with the estimate. `rows` is the length of a series.
+/// Refuses what there is no memory for, with the estimate. `rows` is the length of a series.
 pub(super) fn affordable(
     lines: &[Line<'_>],
     groups: &[(String, Item<'_>, Group)],
     packet: Packet,
     duration: Time,
     rows: u64,
+    most: &Memory,
 ) -> Result<(), ReadError> {
-    flows_and_series(lines, groups, duration, rows)?;
-    under_way(lines, groups, packet)?;
-    waiting(lines, groups, packet, duration)
+    flows_and_series(lines, groups, duration, rows, most)?;
+    under_way(lines, groups, packet, most)?;
+    waiting(lines, groups, packet, duration, most)
 }
 
 fn flows_and_series(
@@ -47,6 +88,7 @@ fn flows_and_series(
     groups: &[(String, Item<'_>, Group)],
     duration: Time,
     rows: u64,
+    most: &Memory,
 ) -> Result<(), ReadError> {
     let (mut flows, mut memory) = (0.0, 0.0);
     let mut series = rows as f64 * A_ROW * (lines.len() + groups.len()) as f64;
@@ -54,26 +96,26 @@ fn flows_and_series(
         let count = f64::from(group.count);
         flows += count;
         memory += count * A_FLOW;
-        if memory > MOST {
+        if memory > most.most {
             return Err(item.wrong(
-                format!("with these there are {flows} flows, which take {}", gb(memory)),
+                format!("with these there are {flows} flows, which take {}", most.told(memory, memory)),
                 "write a smaller `count`",
             ));
         }
         let at_once = count * group.sender.initial_window * A_PACKET;
         memory += at_once;
-        if memory > MOST {
+        if memory > most.most {
             return Err(item.wrong(
-                format!("the packets that {flows} flows start with take {}", gb(at_once)),
+                format!("the packets that {flows} flows start with take {}", most.told(at_once, memory)),
                 "write a smaller `initial_window` or `count`",
             ));
         }
         if let Some(Repeats::Poisson(often)) = group.repeats {
             let transfers = often * duration.seconds() * A_TRANSFER;
             memory += transfers;
-            if memory > MOST {
+            if memory > most.most {
                 return Err(item.wrong(
-                    format!("{:.0} transfers take {}", transfers / A_TRANSFER, gb(transfers)),
+                    format!("{:.0} transfers take {}", transfers / A_TRANSFER, most.told(transfers, memory)),
                     "let fewer arrive, or write a shorter `duration`",
                 ));
             }
@@ -81,9 +123,9 @@ fn flows_and_series(
         if group.series {
             series += count * rows as f64 * A_ROW;
         }
-        if series > MOST {
+        if series > most.most {
             return Err(item.wrong(
-                format!("the series of {rows} rows take {}", gb(series)),
+                format!("the series of {rows} rows take {}", most.told(series, series)),
                 "write a larger `sample`, or record series of fewer flows",
             ));
         }
@@ -92,7 +134,12 @@ fn flows_and_series(
 }
 
 /// What is under way is bounded by each route's slowest link times the longest round trip that starts there.
-fn under_way(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)], packet: Packet) -> Result<(), ReadError> {
+fn under_way(
+    lines: &[Line<'_>],
+    groups: &[(String, Item<'_>, Group)],
+    packet: Packet,
+    most: &Memory,
+) -> Result<(), ReadError> {
     let mut memory = 0.0;
     for line in lines {
         let slowest = |group: &Group| {
@@ -106,9 +153,9 @@ fn under_way(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)], packet: P
         let rtt = groups.iter().filter(|(_, _, g)| slowest(g)).map(|(_, _, g)| round_trip(g)).max();
         let packets = peak(&line.link) as f64 / packet.wire.bits() * rtt.unwrap_or_default().seconds();
         memory += packets * A_PACKET;
-        if memory > MOST {
+        if memory > most.most {
             return Err(line.item.wrong(
-                format!("the packets under way at its rate take {}", gb(memory)),
+                format!("the packets under way at its rate take {}", most.told(memory, memory)),
                 "write a lower rate or a shorter round trip",
             ));
         }
@@ -130,11 +177,13 @@ fn waiting(
     groups: &[(String, Item<'_>, Group)],
     packet: Packet,
     duration: Time,
+    most: &Memory,
 ) -> Result<(), ReadError> {
     let loads: Vec<Load<'_>> = groups.iter().filter_map(|(_, item, group)| Load::of(item, group, packet)).collect();
     let refuse = |item: &Item<'_>, packets: f64, memory: f64| {
+        let takes = most.told(packets * A_WAITING_PACKET, memory);
         Err(item.wrong(
-            format!("up to {packets:.0} packets of flows that answer nothing pile up there and take {}", gb(memory)),
+            format!("up to {packets:.0} packets of flows that answer nothing pile up there and take {takes}"),
             "write a finite buffer, or a lower rate of those flows",
         ))
     };
@@ -146,7 +195,7 @@ fn waiting(
         let bits = pile(&carried, &[(load, f64::INFINITY, one)], duration);
         let packets = fits(access.queue, bits, packet) * f64::from(load.group.count);
         memory += packets * A_WAITING_PACKET;
-        if memory > MOST {
+        if memory > most.most {
             return refuse(load.item, packets, memory);
         }
     }
@@ -165,7 +214,7 @@ fn waiting(
         }
         let packets = fits(line.link.buffer, pile(&carried, &offered, duration), packet);
         memory += packets * A_WAITING_PACKET;
-        if memory > MOST {
+        if memory > most.most {
             return refuse(&line.item, packets, memory);
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire)?;
     links::check_schedulers(&lines, &groups)?;
-    affordable(&lines, &groups, packet, duration, rows)?;
+    affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
     let windows = windows(&fields, duration)?;
     let classes = contracts::classes(&fields, &groups)?;
     let customers = contracts::customers(&fields, &groups, packet)?;

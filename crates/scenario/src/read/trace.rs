@@ -9,6 +9,7 @@ use penstock_law::quantity::{Rate, Time};
 use sha2::{Digest, Sha256};
 
 use super::error::ReadError;
+use super::memory::Memory;
 use super::table::Item;
 use crate::format;
 use crate::model::Trace;
@@ -24,15 +25,21 @@ const MOST: usize = 20_000_000;
 /// How the text of a file is had, by its name as it stands in the scenario.
 pub(super) type Loader = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
-/// The traces of a document, each read once for all cells of a sweep.
+/// What a document has from outside: its traces, each read once for all cells of a sweep, and the memory there is.
 pub(super) struct Traces<'a> {
     load: Option<&'a Loader>,
+    memory: Memory,
     read: RefCell<BTreeMap<String, Trace>>,
 }
 
 impl<'a> Traces<'a> {
-    pub(super) fn by(load: Option<&'a Loader>) -> Self {
-        Self { load, read: RefCell::default() }
+    pub(super) fn by(load: Option<&'a Loader>, memory: Memory) -> Self {
+        Self { load, memory, read: RefCell::default() }
+    }
+
+    /// The memory that a cell may take.
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// Reads `{ trace = "file" }`.

@@ -18,7 +18,7 @@ write it; `make bless` writes this page.
 
 | file | what it holds |
 | --- | --- |
-| `record.toml` | the scenario with every default filled in, the world, the program's version and commit, and a hash of each file |
+| `record.toml` | the scenario with every default filled in, the world, the code that ran, and a hash of each file |
 | `summary.json` | what was measured, in numbers |
 | `flows.parquet` | one row a flow, over the measured span, under the names of `flows` below; what does not apply is null |
 | `links.parquet`, `groups.parquet` | series of links and of groups, a row each `sample` |
@@ -29,11 +29,31 @@ write it; `make bless` writes this page.
 | `packets.pcapng` | packets at one end of every flow, with `run --pcap` |
 | `report.html` | tables and plots of all that |
 | `sweep.json` | beside the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
+| `source.json` | beside them: which scenario file and world the directory is of |
 
 A number is counted over the **measured span**: from `warmup` to the end of the run, and from `from` to `to` of each
 window. A name ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`; one without is a
 count or a ratio. A name that does not apply is absent, never null or a made-up zero; the last column says when.
 In claims of a paper and in `sweep.json` a number is named by its path, such as `links.bottleneck.utilization`.
+
+## What a record is of, and whether it is whole
+
+`code` in `record.toml` names what computed the numbers: `sources` and the SHA-256 of every source file that can change
+one (all crates but `cli`, `papers` and `report`, the twins in `bpf/`, the manifests, `Cargo.lock`, the compiler's
+version), or, where the command was not built from the workspace, `program` and the SHA-256 of the program. A finished cell is
+taken for one of this sweep if its scenario, world and code are the same. Sources are hashed rather than the program, so
+that builds on several machines, and with or without optimisation, share records: their results are the same bits.
+`version` and `commit` (with `-dirty` where sources were changed since) are for people and decide nothing.
+
+The last line of `record.toml` is the SHA-256 of all bytes above it, and `files` has the SHA-256 of every other file that
+the results consist of. A header without its last line, a list without `summary.json` or `flows.parquet`, and a file that
+is not what was written are refused; in a sweep such a record is set aside as `NAME.damaged`, and its cell runs again.
+A record has its name only after all its files are on disk (`fsync`), so that neither a kill nor a power failure leaves a
+part of one. Names in `files` are plain, without folders. Regular files are read, never links or devices: `record.toml` up to
+64 MB, `summary.json` and `sweep.json` up to 1 GB, a table up to 4 GB and 500 million values.
+
+Records of format 1 (`format = 1`, without `code` and without the last line) are neither used nor touched. `penstock run
+RECORD/record.toml` makes one again.
 ";
 
 const SERIES: &str = "\

@@ -26,6 +26,9 @@ use crate::world::{Cells, Column, Kind, Table};
 const KEY: &str = "penstock";
 /// Rows written and read at a time.
 const ROWS: usize = 1 << 20;
+/// The most values of a table that is read: 4 GB. A few bytes of Parquet can say that a value stands there a billion
+/// times.
+const MOST_VALUES: u64 = 500_000_000;
 
 /// The unit that a column's name ends in, `1` where it is a plain number.
 pub fn unit_of(column: &str) -> &'static str {
@@ -156,17 +159,18 @@ fn write_column(
 /// # Errors
 /// Says why the bytes are not such a table.
 pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
-    let broken = |source| RecordError::Parquet { table: String::new(), source };
-    let file = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).map_err(broken)?;
+    let file = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).map_err(RecordError::Unreadable)?;
     check_places(&file, bytes.len())?;
+    let rows = file.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+    let rows = rows.fold(0, u64::saturating_add);
     let metadata = file.metadata().file_metadata();
+    check_size(rows, metadata.schema().get_fields().len())?;
     let ours = metadata.key_value_metadata().and_then(|all| all.iter().find(|kv| kv.key == KEY));
     let about: Value = match ours.and_then(|kv| kv.value.as_deref()) {
         Some(text) => serde_json::from_str(text)?,
         None => return Err(RecordError::NotATable(format!("its metadata have no `{KEY}`"))),
     };
     let name = about["table"].as_str().unwrap_or_default().to_owned();
-    let broken = |source| RecordError::Parquet { table: name.clone(), source };
     let mut columns = Vec::new();
     for field in metadata.schema().get_fields() {
         columns.push(empty_column(field, &about["columns"][field.name()])?);
@@ -180,9 +184,9 @@ pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
         })
         .collect();
     for at in 0..file.num_row_groups() {
-        let group = file.get_row_group(at).map_err(broken)?;
+        let group = file.get_row_group(at).map_err(RecordError::Unreadable)?;
         for (at, (column, places)) in columns.iter_mut().zip(&mut places).enumerate() {
-            read_column(group.as_ref(), at, &mut column.values, places).map_err(broken)?;
+            read_column(group.as_ref(), at, &mut column.values, places).map_err(RecordError::Unreadable)?;
         }
     }
     Ok(Table { name, columns })
@@ -201,6 +205,15 @@ fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Refuses what would take the memory of a whole machine.
+fn check_size(rows: u64, columns: usize) -> Result<(), RecordError> {
+    if rows.saturating_mul(columns as u64) <= MOST_VALUES {
+        return Ok(());
+    }
+    let what = format!("it has {rows} rows of {columns} columns, and {MOST_VALUES} values at most are read");
+    Err(RecordError::NotATable(what))
 }
 
 /// A column without rows.
@@ -268,4 +281,18 @@ fn drain<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Ve
     }
     let mut values = values.into_iter();
     Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_more_values_than_memory_holds_is_not_read() {
+        check_size(50_000_000, 10).unwrap();
+        check_size(u64::MAX, 0).unwrap();
+        let refused = check_size(50_000_001, 10).unwrap_err().to_string();
+        assert!(refused.contains("50000001 rows of 10 columns, and 500000000 values at most"), "{refused}");
+        assert!(check_size(u64::MAX, 2).is_err());
+    }
 }

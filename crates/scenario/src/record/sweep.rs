@@ -21,7 +21,7 @@ pub struct SweepCell<'a> {
 /// Builds `sweep.json`:
 ///
 /// ```text
-/// { "format": 1, "world", "version", "commit",
+/// { "format": 1, "world", "code", "version", "commit",
 ///   "cells":  [ { "labels": { KEY: VALUE }, "id", "summary" } ],
 ///   "groups": [ { "labels": { KEY: VALUE }, "seeds": ["1", "2"],
 ///                 "measures": the shape of a summary, each number replaced by
@@ -64,7 +64,7 @@ pub fn sweep(cells: &[SweepCell<'_>], origin: &Origin) -> Result<Value, RecordEr
         let measures = measures(&summaries).unwrap_or_else(|| json!({}));
         json!({ "labels": labels(key.iter().copied()), "seeds": seeds, "measures": measures })
     });
-    let mut sweep = json!({ "format": 1, "world": origin.world, "version": origin.version });
+    let mut sweep = json!({ "format": 1, "world": origin.world, "code": origin.code, "version": origin.version });
     if let Some(commit) = &origin.commit {
         sweep["commit"] = json!(commit);
     }

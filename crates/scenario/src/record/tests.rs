@@ -166,8 +166,39 @@ fn bytes_that_are_not_a_table_are_refused() {
     assert!(read_table(&good[..good.len() / 2]).is_err());
 }
 
+/// Who reads a message hears the library's reason, with line and column where it has one.
+#[test]
+fn an_error_keeps_its_cause() {
+    let causes = |error: RecordError| {
+        let below = std::iter::successors(std::error::Error::source(&error), |e| e.source());
+        below.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    };
+    let parquet = read_table(b"not Parquet at all").unwrap_err();
+    assert_eq!(parquet.to_string(), "not a Parquet file that can be read");
+    assert!(causes(parquet).contains("Corrupt footer"));
+    let summary = read_summary(b"{\n\"title\": 1}").unwrap_err();
+    assert!(causes(summary).ends_with("expected a string at line 2 column 10"));
+    let header = read_header(sealed("format = 2\n").as_bytes()).unwrap_err();
+    assert!(causes(header).contains("missing field `id`"));
+}
+
 fn origin() -> Origin {
-    Origin { world: "packets".into(), version: "0.1.0".into(), commit: Some("abc".into()) }
+    Origin { world: "packets".into(), code: "0123".into(), version: "0.1.0".into(), commit: Some("abc".into()) }
+}
+
+/// Version and commit are for people: the same code may be of two commits, and other code of the same.
+#[test]
+fn results_are_those_of_the_same_code_in_the_same_world() {
+    let of = |world: &str, code: &str, commit: &str| Origin {
+        world: world.into(),
+        code: code.into(),
+        version: "0.1.0".into(),
+        commit: Some(commit.into()),
+    };
+    assert!(of("packets", "0123", "abc").computes_as(&of("packets", "0123", "def")));
+    assert!(!of("packets", "0123", "abc").computes_as(&of("packets", "4567", "abc")));
+    assert!(!of("packets", "0123", "abc").computes_as(&of("fluid", "0123", "abc")));
+    assert!(!of("packets", "", "abc").computes_as(&of("packets", "", "abc")), "nobody knows what ran");
 }
 
 #[test]
@@ -187,7 +218,7 @@ fn a_record_has_its_files_and_they_can_be_read_again() {
     );
 
     let header = read_header(record.file("record.toml").unwrap()).unwrap();
-    assert_eq!((header.format, header.seed, &header.provenance), (1, 1, &provenance));
+    assert_eq!((header.format, header.seed, &header.provenance), (FORMAT, 1, &provenance));
     let again = Document::parse(&header.scenario, "record.toml").unwrap().cells().unwrap().remove(0);
     assert_eq!((print(&again.scenario), &again.id), (header.scenario.clone(), &header.id));
     assert_eq!(header.laws().unwrap(), [("f".to_owned(), "newreno".to_owned())]);
@@ -219,13 +250,59 @@ fn a_number_that_is_none_is_refused_by_name() {
     assert_eq!(error.to_string(), "the summary cannot be written: `links.l.utilization` is not a number");
 }
 
+/// The header of a record of one run, as a text without its seal.
+fn header() -> String {
+    let record = Record::of(&scenario(1), &run(1), &Provenance { origin: origin(), ..Provenance::default() }).unwrap();
+    let text = std::str::from_utf8(record.file("record.toml").unwrap()).unwrap().to_owned();
+    assert_eq!(text.matches("# SHA-256").count(), 1);
+    text[..text.find("# SHA-256").unwrap()].to_owned()
+}
+
 #[test]
-fn a_header_of_another_format_is_refused() {
-    let record = Record::of(&scenario(1), &run(1), &Provenance::default()).unwrap();
-    let text = std::str::from_utf8(record.file("record.toml").unwrap()).unwrap();
-    let other = text.replacen("format = 1", "format = 2", 1);
-    assert!(matches!(read_header(other.as_bytes()), Err(RecordError::Format(2))));
+fn a_header_of_another_format_is_told_from_a_damaged_one() {
+    let header = header();
+    read_header(sealed(&header).as_bytes()).unwrap();
+    for format in [1, 3] {
+        let other = header.replacen("format = 2", &format!("format = {format}"), 1);
+        assert!(matches!(read_header(other.as_bytes()), Err(RecordError::Format(f)) if f == format));
+    }
+    let older = header.replacen("format = 2", "format = 1", 1);
+    assert_eq!(read_scenario(older.as_bytes()).unwrap(), read_scenario(sealed(&header).as_bytes()).unwrap());
     assert!(read_header(b"\xff").is_err());
+}
+
+/// Wherever it ends early: at a line, within the table of files, within its last line.
+#[test]
+fn a_header_that_was_cut_off_is_noticed_at_every_byte() {
+    let whole = sealed(&header());
+    for end in 0..whole.len() {
+        assert!(read_header(&whole.as_bytes()[..end]).is_err(), "{end} of {} bytes", whole.len());
+    }
+    let changed = whole.replacen("seed = 1\n", "seed = 2\n", 1);
+    assert!(matches!(read_header(changed.as_bytes()), Err(RecordError::Unsealed)));
+    let longer = format!("{whole}# more\n");
+    assert!(matches!(read_header(longer.as_bytes()), Err(RecordError::Unsealed)));
+}
+
+/// A header that says the hash of itself, and lists too little or too much.
+#[test]
+fn a_header_lists_what_a_record_has_and_nothing_outside_of_it() {
+    let header = header();
+    let without = |key: &str| {
+        let lines: Vec<&str> = header.lines().filter(|line| !line.starts_with(key)).collect();
+        read_header(sealed(&format!("{}\n", lines.join("\n"))).as_bytes())
+    };
+    without("nothing").unwrap();
+    for name in NEEDED {
+        let refused = without(&format!("\"{name}\"")).unwrap_err();
+        assert!(matches!(&refused, RecordError::Unlisted(file) if file == name), "{refused}");
+    }
+    let (above, _) = header.split_once("[files]").unwrap();
+    assert!(read_header(sealed(above).as_bytes()).is_err(), "`files` is needed");
+    for name in ["/dev/zero", "..", "../../secret", "a/b", ".", "", ".hidden", "a\u{2044}b"] {
+        let refused = read_header(sealed(&format!("{header}\"{name}\" = \"0\"\n")).as_bytes()).unwrap_err();
+        assert!(matches!(&refused, RecordError::Name(file) if file == name), "{name}: {refused}");
+    }
 }
 
 #[test]
@@ -261,9 +338,9 @@ fn a_damaged_file_of_a_record_is_named() {
     let header = read_header(record.file("record.toml").unwrap()).unwrap();
     assert_eq!(header.files.len(), record.files.len() - 1);
     let check = |damage: &dyn Fn(&str, &mut Vec<u8>) -> io::Result<()>| {
-        header.intact(&mut |name| {
+        header.intact(|name| {
             let mut bytes = record.file(name).unwrap().to_vec();
-            damage(name, &mut bytes).map(|()| bytes)
+            damage(name, &mut bytes).map(|()| io::Cursor::new(bytes))
         })
     };
     check(&|_, _| Ok(())).unwrap();
@@ -289,7 +366,7 @@ fn what_a_cell_cost_is_not_in_the_sweep() {
     };
     assert_eq!(json(1.0), json(2.0));
     assert_eq!(json(1.0)["cells"][0]["summary"]["engine"], serde_json::json!({ "events": 5, "packets": 0 }));
-    assert_eq!(json(1.0)["commit"], "abc");
+    assert_eq!((&json(1.0)["commit"], &json(1.0)["code"]), (&"abc".into(), &"0123".into()));
 }
 
 /// A difference over common seeds is the mean of the seeds' differences, and its interval does not see what the seeds

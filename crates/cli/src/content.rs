@@ -1,0 +1,79 @@
+//! Files of records that are read, whoever wrote them: regular files of a bounded size, and nothing that a name or a link
+//! leads to outside.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+/// The largest `record.toml` or `source.json` that is read [B].
+pub(crate) const HEADER: u64 = 64_000_000;
+/// The largest `summary.json` or `sweep.json` that is read [B].
+pub(crate) const SUMMARY: u64 = 1_000_000_000;
+/// The largest table that is read [B].
+pub(crate) const TABLE: u64 = 4_000_000_000;
+/// The largest file whose hash is taken, in constant memory [B].
+pub(crate) const HASHED: u64 = 64_000_000_000;
+
+/// Opens a regular file of at most that size. What is something else is told at once: a pipe would be waited for, a
+/// device may have no end.
+pub(crate) fn open(path: &Path, most: u64) -> io::Result<impl Read + use<>> {
+    let (file, length) = regular(path)?;
+    if length > most {
+        return Err(io::Error::new(
+            ErrorKind::FileTooLarge,
+            format!("it has {length} bytes, and {most} at most are read"),
+        ));
+    }
+    // It may grow while it is read.
+    Ok(file.take(most))
+}
+
+/// Reads such a file.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path, most)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file if it is a regular one, and gives its length.
+pub(crate) fn regular(path: &Path) -> io::Result<(File, u64)> {
+    let no_file = |what: &str| io::Error::new(ErrorKind::InvalidInput, what.to_owned());
+    if path.is_symlink() {
+        return Err(no_file("it is a symbolic link; copy what it leads to into its place"));
+    }
+    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(path)?;
+    let about = file.metadata()?;
+    if about.is_file() { Ok((file, about.len())) } else { Err(no_file("it is not a file")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_told_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let refused = |name: &str| read(&at(name), 10).unwrap_err().to_string();
+        fs::write(at("ten"), [7; 10]).unwrap();
+        assert_eq!(read(&at("ten"), 10).unwrap(), [7; 10]);
+        assert_eq!(read(&at("ten"), 9).unwrap_err().to_string(), "it has 10 bytes, and 9 at most are read");
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        fs::create_dir(at("directory")).unwrap();
+        for name in ["pipe", "directory"] {
+            assert_eq!(refused(name), "it is not a file");
+        }
+        for (name, to) in [("endless", "/dev/zero"), ("near", "ten"), ("nowhere", "none")] {
+            symlink(to, at(name)).unwrap();
+            assert!(refused(name).starts_with("it is a symbolic link"), "{name}");
+        }
+        assert_eq!(read(Path::new("/dev/zero"), 10).unwrap_err().to_string(), "it is not a file");
+    }
+}

@@ -1,0 +1,129 @@
+//! Which sweep a directory is of, so that no other takes its place: `source.json`.
+//!
+//! A directory is called after the scenario's file, and other folders may have a file of that name. The file itself may
+//! change from one run to the next: that is how a sweep grows.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+use crate::finished::Finished;
+use crate::folder::{Folder, unwritable};
+use crate::record;
+use crate::run::Batch;
+use crate::{content, disk};
+
+/// The file's name.
+const NAME: &str = "source.json";
+
+/// Which sweep a directory is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Source {
+    format: u32,
+    /// The scenario's file, seen from the directory: it stays true where both are moved.
+    file: String,
+    /// The SHA-256 of its text.
+    sha256: String,
+    world: String,
+}
+
+/// Sees whether `folder`, which is open, is of this sweep or of none yet, and writes down that it is.
+pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Finished) -> Result<(), Failure> {
+    let path = folder.path();
+    let ours = Source {
+        format: 1,
+        file: seen_from(path, &batch.file).to_string_lossy().into_owned(),
+        sha256: Sha256::digest(&batch.text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        world: world.to_owned(),
+    };
+    let theirs = match content::read(&path.join(NAME), content::HEADER) {
+        Ok(bytes) => serde_json::from_slice::<Source>(&bytes).ok(),
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        Err(e) => return Err(unwritable(&path.join(NAME), &e)),
+    };
+    // Records that this sweep would make again say more than names of files.
+    let shared = || batch.cells.iter().any(|cell| finished.has(&cell.id));
+    let same = match &theirs {
+        Some(theirs) if theirs.world != ours.world => false,
+        Some(theirs) if theirs.file == ours.file => true,
+        // It was moved or copied, or is seen from another machine.
+        Some(theirs) => (theirs.sha256 == ours.sha256 || !path.join(&theirs.file).exists()) && shared(),
+        None => shared(),
+    };
+    if !same && !is_empty(path).map_err(|e| unwritable(path, &e))? {
+        let of = theirs.map_or_else(
+            || "holds something else".to_owned(),
+            |Source { file, world, .. }| {
+                format!("has the sweep of {} in the {world} world", joined(path, &file).display())
+            },
+        );
+        return Err(Failure::Input(format!(
+            "{} {of}, and that of {} in the {world} world would replace its sweep.json; choose another place with --out DIR",
+            path.display(),
+            batch.file.display(),
+        )));
+    }
+    if theirs.as_ref() != Some(&ours) {
+        let value = serde_json::to_value(&ours).map_err(|e| Failure::Bug(e.to_string()))?;
+        folder.put_file(NAME, &record::bytes(&value)?)?;
+    }
+    Ok(())
+}
+
+/// Takes the file away again where there is nothing else.
+pub(crate) fn give_up(folder: &Folder) {
+    if is_empty(folder.path()).is_ok_and(|empty| empty) {
+        let _ = disk::remove(&folder.path().join(NAME));
+    }
+}
+
+/// Whether nothing of anybody's is in a directory.
+fn is_empty(path: &Path) -> std::io::Result<bool> {
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        if name != NAME && !name.to_string_lossy().starts_with('.') {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A file as it is named from a directory.
+fn seen_from(directory: &Path, file: &Path) -> PathBuf {
+    let whole = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or(path.to_path_buf());
+    let (from, to) = (whole(directory), whole(file));
+    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
+}
+
+/// That file as somebody reads it: `out/x` and `../../a/x.toml` are `a/x.toml`.
+fn joined(directory: &Path, file: &str) -> PathBuf {
+    let mut path = directory.to_path_buf();
+    for part in Path::new(file).components() {
+        let up = part == Component::ParentDir && matches!(path.components().next_back(), Some(Component::Normal(_)));
+        if up {
+            path.pop();
+        } else {
+            path.push(part)
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_from_the_directory_and_read_from_here() {
+        assert_eq!(seen_from(Path::new("/a/out/x"), Path::new("/a/b/x.toml")), Path::new("../../b/x.toml"));
+        assert_eq!(seen_from(Path::new("/none/out"), Path::new("/none/out/x.toml")), Path::new("x.toml"));
+        assert_eq!(joined(Path::new("out/x"), "../../b/x.toml"), Path::new("b/x.toml"));
+        assert_eq!(joined(Path::new("out"), "../../b/x.toml"), Path::new("../b/x.toml"));
+    }
+}
