@@ -33,6 +33,9 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
     if broken != 0 {
         return Err(RunError::Broken(format!("{broken} packets at links are neither departed, dropped nor there")));
     }
+    if let Some(fault) = run.outcome.emulation.fault(scenario) {
+        return Err(fault);
+    }
     let at = |moment: Time| {
         let edges = &run.outcome.edges;
         edges.iter().position(|edge| edge.at >= moment).unwrap_or(edges.len().saturating_sub(1))
