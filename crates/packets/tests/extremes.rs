@@ -39,7 +39,7 @@ impl Path {
             .find(|entry| entry.name == law)
             .into_iter()
             .flat_map(|entry| entry.parameters.iter().filter(|p| p.default == Default::Required))
-            .map(|p| format!(", {} = \"{:.0} bit/s\"", p.name, bit_per_s / 2.0 + 1.0))
+            .map(|p| format!(", {} = \"{:.0} bit/s\"", p.name, (bit_per_s / 2.0 + 1.0).min(1e12)))
             .collect();
         format!(
             r#"
