@@ -1,9 +1,11 @@
 //! `penstock check`: a scenario with every default, or what the format of all of them is.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use penstock_scenario::format;
+use penstock_scenario::summary::Finding;
 use penstock_scenario::write::print;
+use penstock_scenario::{finding, format};
 
 use crate::arguments::Check;
 use crate::failure::{Done, Failure};
@@ -34,5 +36,10 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     }
     text += &print(&first.scenario);
     terminal::say(text.trim_end())?;
+    // The same text of many cells is said once.
+    let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
+    for Finding { subject, text, .. } in findings {
+        terminal::note(format!("penstock: note: {subject}: {text}"));
+    }
     Ok(Done::Well)
 }

@@ -85,6 +85,7 @@ impl From<RunError> for Failure {
             RunError::Input(what) => Self::Input(what),
             RunError::Refused { .. } => Self::Machine(error.to_string()),
             RunError::Stopped => Self::Stopped,
+            RunError::Law { .. } => Self::Bug(error.to_string()),
             RunError::Broken(what) => Self::Bug(what),
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::capture::CAPTURE_FILE;
+use penstock_scenario::summary::Finding;
 use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde_json::Value;
@@ -102,15 +103,33 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             terminal::note(format!("penstock: outside the run's stated error: {what}"));
             beyond = true;
         }
+        let notes = findings(&of_batch);
         values.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,
         });
+        notes.into_iter().for_each(terminal::note);
     }
     if arguments.output.json {
         terminal::say_all(&values)?;
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })
+}
+
+/// What a reader of the numbers should know, each thing once, however many cells it is found in.
+fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
+    let mut found: Vec<(&Finding, usize)> = Vec::new();
+    for finding in kept.iter().flat_map(|(_, kept)| &kept.summary.findings) {
+        match found.iter_mut().find(|(known, _)| (&known.id, &known.subject) == (&finding.id, &finding.subject)) {
+            Some((_, cells)) => *cells += 1,
+            None => found.push((finding, 1)),
+        }
+    }
+    let note = |(Finding { subject, text, .. }, cells): (&Finding, usize)| match kept.len() {
+        1 => format!("penstock: note: {subject}: {text}"),
+        all => format!("penstock: note: {subject}, in {cells} of {all} cells: {text}"),
+    };
+    found.into_iter().map(note).collect()
 }
 
 /// Says of options that do not go together what would.

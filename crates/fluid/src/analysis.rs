@@ -241,31 +241,8 @@ pub fn analyze_watched(
     options: &Options,
     watch: &dyn Fn(Busy),
 ) -> Result<Analysis, AnalysisError> {
-    let classes = classes(scenario, options);
-    if classes.is_empty() {
-        return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
-    }
-    let Bench { names, mut links, routes, mut sources } = bench(scenario, options, &classes)?;
-    let rest = find(&mut links, &mut sources, &routes, &|asked| watch(Busy::Rest(asked)))?;
-    for (l, name) in names.iter().enumerate() {
-        check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
-    }
-    let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
-    let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
-    let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
-    let program = program::check(&mut sources, &routes, &rest, &capacities, &wanted);
-    let mut members = Vec::with_capacity(sources.len());
-    for (i, source) in sources.iter_mut().enumerate() {
-        let at = &rest.sources[i];
-        members.push(Member {
-            count: f64::from(source.count),
-            rtt_s: at.rtt_s,
-            response: source.linearise(at, rest.signals[i])?,
-            hops: hops(scenario, &names, &routes[i], &rest, source, at.rate, &binding),
-        });
-    }
-    let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
-    let closed = Loop { links: responses, members };
+    let Rested { classes, bench, rest, binding, program, closed } = rested(scenario, options, watch)?;
+    let Bench { names, links, sources, .. } = bench;
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let readings = readings(&closed, &names_of, watch);
     let last = &readings[readings.len() - 1];
@@ -292,6 +269,55 @@ pub fn analyze_watched(
         warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
         readings,
     })
+}
+
+/// The loop that [`analyze`] takes its readings of: a row and a column a link that limits anyone, in the scenario's order.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn closed_loop(scenario: &Scenario, options: &Options) -> Result<Loop, AnalysisError> {
+    rested(scenario, options, &|_| ()).map(|rested| rested.closed)
+}
+
+/// A scenario at rest, and its loop there.
+struct Rested<'a> {
+    classes: Vec<Class<'a>>,
+    bench: Bench<'a>,
+    rest: Equilibrium,
+    /// The links that limit anyone.
+    binding: Vec<usize>,
+    program: Option<Program>,
+    closed: Loop,
+}
+
+fn rested<'a>(scenario: &'a Scenario, options: &Options, watch: &dyn Fn(Busy)) -> Result<Rested<'a>, AnalysisError> {
+    let classes = classes(scenario, options);
+    if classes.is_empty() {
+        return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
+    }
+    let mut bench = bench(scenario, options, &classes)?;
+    let Bench { names, links, routes, sources } = &mut bench;
+    let rest = find(links, sources, routes, &|asked| watch(Busy::Rest(asked)))?;
+    for (l, name) in names.iter().enumerate() {
+        check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
+    }
+    let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
+    let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
+    let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
+    let program = program::check(sources, routes, &rest, &capacities, &wanted);
+    let mut members = Vec::with_capacity(sources.len());
+    for (i, source) in sources.iter_mut().enumerate() {
+        let at = &rest.sources[i];
+        members.push(Member {
+            count: f64::from(source.count),
+            rtt_s: at.rtt_s,
+            response: source.linearise(at, rest.signals[i])?,
+            hops: hops(scenario, names, &routes[i], &rest, source, at.rate, &binding),
+        });
+    }
+    let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
+    let closed = Loop { links: responses, members };
+    Ok(Rested { classes, bench, rest, binding, program, closed })
 }
 
 /// The bottlenecks on a class's path, with the delays to each.

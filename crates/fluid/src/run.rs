@@ -96,39 +96,84 @@ impl World for Fluid {
     }
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
-        let mut network = build(scenario, &self.method)?;
-        let (step, steps) = steps(scenario, &network, &self.method)?;
-        let mut report = report::Report::new(scenario, step);
-        let block = network.block(step);
-        for queue in &mut network.queues {
-            queue.begin(steps as usize, step, block as usize);
-        }
-        for edge in &mut network.edges {
-            edge.begin(steps as usize, step);
-        }
-        for cohort in &mut network.cohorts {
-            cohort.way.begin(step);
-        }
-        report.take(0, &mut network);
-        let watched = (STEPS_UNWATCHED / network.cohorts.len().max(1) as u64).clamp(1, 512);
-        let (mut done, mut watch) = (0, watched);
-        while done < steps {
-            let until = (done + block).min(report.next(done)).min(steps);
-            network.advance(done, until, step);
-            done = until;
-            report.take(done, &mut network);
-            if done >= watch {
-                watch += watched;
-                if !watcher.progress(done as f64 / steps as f64) {
-                    return Err(RunError::Stopped);
-                }
-            }
-        }
-        Ok(report.finish(&network))
+        through(build(scenario, &self.method)?, scenario, &self.method, watcher)
     }
 }
 
+/// The whole time of the scenario.
+fn through(
+    mut network: Network,
+    scenario: &Scenario,
+    method: &Method,
+    watcher: &mut dyn Watcher,
+) -> Result<Run, RunError> {
+    let (step, steps) = steps(scenario, &network, method)?;
+    let mut report = report::Report::new(scenario, step);
+    let block = network.block(step);
+    for queue in &mut network.queues {
+        queue.begin(steps as usize, step, block as usize);
+    }
+    for edge in &mut network.edges {
+        edge.begin(steps as usize, step);
+    }
+    for cohort in &mut network.cohorts {
+        cohort.way.begin(step);
+    }
+    report.take(0, &mut network);
+    let watched = (STEPS_UNWATCHED / network.cohorts.len().max(1) as u64).clamp(1, 512);
+    let (mut done, mut watch) = (0, watched);
+    while done < steps {
+        let until = (done + block).min(report.next(done)).min(steps);
+        network.advance(done, until, step);
+        if let Some(fault) = network.fault(scenario) {
+            return Err(fault);
+        }
+        done = until;
+        report.take(done, &mut network);
+        if done >= watch {
+            watch += watched;
+            if !watcher.progress(done as f64 / steps as f64) {
+                return Err(RunError::Stopped);
+            }
+        }
+    }
+    Ok(report.finish(&network))
+}
+
 impl Network {
+    /// What a law said that nobody can act on, if one did.
+    fn fault(&self, scenario: &Scenario) -> Option<RunError> {
+        let error = |whose: String, law: &'static str, at_s: f64, said: String| RunError::Law {
+            whose,
+            law,
+            at: Time::from_seconds(at_s),
+            said,
+        };
+        let of_cohort = |cohort: &Cohort| {
+            let (at_s, said) = cohort.fault?;
+            let (name, group) = scenario.groups.get_index(cohort.group)?;
+            let said = format!("a window of {} packets and a gap of {} s", said.window, said.gap_s);
+            Some(error(format!("flows.{name}"), group.cc.law.name, at_s, said))
+        };
+        let of_link = |(at, queue): (usize, &Queue)| {
+            let (at_s, (name, link)) = (queue.unsound_s?, scenario.links.get_index(at)?);
+            let said = "a probability or a price of NaN".to_owned();
+            Some(error(format!("links.{name}.aqm"), link.aqm.law.name, at_s, said))
+        };
+        let of_edge = |edge: &Edge| {
+            let (at_s, (name, customer)) = (edge.unsound_s?, scenario.customers.get_index(edge.customer)?);
+            let law = customer.conditioner.as_ref()?.law.name;
+            Some(error(
+                format!("customers.{name}.conditioner"),
+                law,
+                at_s,
+                "a probability or a level of NaN".to_owned(),
+            ))
+        };
+        let links = || self.queues.iter().enumerate().find_map(of_link);
+        self.cohorts.iter().find_map(of_cohort).or_else(links).or_else(|| self.edges.iter().find_map(of_edge))
+    }
+
     /// The cohorts of a group.
     fn of_group(&self, group: usize) -> core::ops::Range<usize> {
         let begin = |group: usize| self.cohorts.partition_point(|cohort| cohort.group < group);

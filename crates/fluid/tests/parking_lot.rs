@@ -2,8 +2,9 @@
 
 mod scenarios;
 
+use penstock_fluid::analysis::closed_loop;
 use penstock_fluid::theory::network::{Network, NetworkSource};
-use penstock_fluid::{Analysis, AnalysisError, Options, Reading, Verdict, analyze};
+use penstock_fluid::{Analysis, AnalysisError, Complex, Options, Reading, Verdict, analyze};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Link, Scenario};
 use scenarios::{aqm, cc, dumbbell, group, off};
@@ -104,20 +105,21 @@ fn links_that_share_no_flow_are_two_loops() {
     assert_eq!(both.reading(Reading::Laws).nyquist.len(), 2);
 }
 
-/// The loop of a scenario is (12) with the compensator (13): eigenvalues of `L(jw)`, and with them the margins. The
-/// difference is that of the step map, and goes with the period.
+/// The loop of a scenario is (12) with the compensator (13), entry by entry, and so are its margins, which see the
+/// eigenvalues alone. The difference is that of the step map, and goes with the period.
 #[test]
 fn the_loop_matrix_is_equation_12() {
     let rtts = [0.12, 0.05, 0.2];
-    let with = |period: f64| {
+    let chained = |period: f64| {
         let of = |rtt_s: f64, count: u32| group(count, rtt_s, cc("leadlag", &[("M", 2.0), ("period", period)]));
         let groups = vec![(of(rtts[0], 40), 0..2), (of(rtts[1], 60), 0..1), (of(rtts[2], 30), 1..2)];
         let mut scenario = chain(&[1e9, 6e8], 0.01, "price", groups);
         for link in scenario.links.values_mut() {
             link.aqm = aqm("price", &[("period", period)]);
         }
-        analysis(&scenario)
+        scenario
     };
+    let with = |period: f64| analysis(&chained(period));
     let a = with(0.001);
     let mut network = Network { capacities: vec![0.95 * 125_000.0, 0.95 * 75_000.0], sources: Vec::new() };
     for (class, path) in a.classes.iter().zip([vec![(0, 0.0), (1, 0.01)], vec![(0, 0.0)], vec![(1, 0.0)]]) {
@@ -139,6 +141,23 @@ fn the_loop_matrix_is_equation_12() {
     let (one, ten) = (difference(&a), difference(&with(0.01)));
     println!("gain margin by hand {:?}, by the laws {one:.2e} off at 1 ms, {ten:.2e} at 10 ms", hand.gain_margin);
     assert!(one.abs() < 1.5e-3 && (ten / one - 10.0).abs() < 1.0, "{one} {ten}");
+    // The delay from one link to the next stands in the entries off the diagonal: turned round, it leaves all eigenvalues
+    // as they are, and one of these entries a fifth of a radian and more off.
+    let entries = |period: f64, w: f64| {
+        let closed = closed_loop(&chained(period), &Options::default()).unwrap();
+        let (found, hand) = (closed.matrix(Complex::new(0.0, w), Reading::Laws), network.gain(Complex::new(0.0, w)));
+        let off = |row: usize, column: usize| {
+            let (found, hand) = (found[row][column], hand[row][column]);
+            (found - hand).abs() / hand.abs()
+        };
+        [off(0, 0), off(0, 1), off(1, 0), off(1, 1)]
+    };
+    for w in [1.0, 5.0, 10.0, 20.0] {
+        for (one, ten) in entries(0.001, w).into_iter().zip(entries(0.01, w)) {
+            println!("an entry at {w} rad/s is {one:.2e} off at 1 ms, {ten:.2e} at 10 ms");
+            assert!(one < 0.01 && (ten / one - 10.0).abs() < 1.0, "at {w} rad/s: {one} and {ten}");
+        }
+    }
     // And by the rightmost root of its equations.
     assert!(network.equations().rightmost(1).unwrap().roots[0].re < 0.0);
 }

@@ -160,6 +160,13 @@ numbers! {
     }
 }
 
+impl Chance<f64> {
+    /// Whether a host can act on it: both are numbers.
+    pub fn is_sound(&self) -> bool {
+        !self.probability.is_nan() && !self.price_s.is_nan()
+    }
+}
+
 /// What is known of a queue when its law is compiled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {

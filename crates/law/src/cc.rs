@@ -18,7 +18,7 @@ use crate::estimate::{BottleneckEstimate, MarkEstimate};
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, is_amount};
 
 /// Every controller, in the order the docs show them.
 pub const CONTROLLERS: &[Entry<Sender>] = &[
@@ -59,9 +59,9 @@ pub enum Event {
         /// Those among them whose acknowledgement carried a congestion echo [packets].
         marked: u32,
     },
-    /// The law's period went by.
+    /// The law's period went by. Never before the first sample of the round-trip time.
     Tick,
-    /// The host saw a round trip end.
+    /// The host saw a round trip end. Never before the first sample of the round-trip time.
     Round,
     /// A congestion event: loss, or an echo where [`Marks::Cut`]. The host lets at most one through in a round.
     Cut,
@@ -70,11 +70,13 @@ pub enum Event {
 }
 
 numbers! {
-    /// What a sender has measured of its path.
+    /// What a sender has measured of its path. Data that were sent again are acknowledged without a sample (RFC 6298,
+    /// section 3), so that acknowledgements, cuts and timeouts may come before the first one.
     pub struct Path {
-        /// Average round-trip time, as [`Needs::average_rtt`] asks; the latest sample where it does not.
+        /// Average round-trip time, as [`Needs::average_rtt`] asks; the latest sample where it does not. Zero before the
+        /// first sample.
         rtt_s: "s",
-        /// The smallest round-trip time so far.
+        /// The smallest round-trip time so far. Zero before the first sample, unless a connection before knew it.
         base_rtt_s: "s",
         /// The sum of prices along the path, as [`Marks::Price`] asks; otherwise zero.
         price_s: "s",
@@ -118,6 +120,13 @@ numbers! {
         window: "packets",
         /// Least time between two packets; zero leaves the spacing to the acknowledgements.
         gap_s: "s",
+    }
+}
+
+impl Allowance<f64> {
+    /// Whether a host can act on it: a finite number of packets and a finite span of time.
+    pub fn is_sound(&self) -> bool {
+        is_amount(self.window) && is_amount(self.gap_s)
     }
 }
 

@@ -99,6 +99,13 @@ numbers! {
     }
 }
 
+impl Profile<f64> {
+    /// Whether a host can act on it: all are numbers.
+    pub fn is_sound(&self) -> bool {
+        !(self.yellow.is_nan() || self.red.is_nan() || self.level.is_nan())
+    }
+}
+
 impl<N: Number> Profile<N> {
     /// What is said without a coin: the packet is `colour`.
     fn certain(colour: Colour, level: N) -> Self {

@@ -3,6 +3,12 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
+/// Whether a law's window, gap or rate is one that a host can act on: finite, and not negative.
+#[inline]
+pub fn is_amount(x: f64) -> bool {
+    (0.0..f64::INFINITY).contains(&x)
+}
+
 /// Simulated time, or a span of it: whole picoseconds since the start of the run. 2^64 ps are 213 days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(pub u64);

@@ -61,6 +61,8 @@ pub struct Conditioner {
     passed: Passed,
     /// The level at [`Passed::at`] [B].
     level: f64,
+    /// When the law first said what is no number.
+    unsound: Option<Time>,
 }
 
 impl fmt::Debug for Conditioner {
@@ -93,7 +95,7 @@ impl Conditioner {
     pub fn new(mut law: Box<dyn Instances<f64, Edge>>, packet: Bytes) -> Self {
         law.add();
         let level = law.says(0, &Gate { now_s: 0.0 }).level;
-        Self { contract: law.needs(), law, packet: packet.0 as f64, passed: Passed::default(), level }
+        Self { contract: law.needs(), law, packet: packet.0 as f64, passed: Passed::default(), level, unsound: None }
     }
 
     /// What the law is reported by.
@@ -106,6 +108,9 @@ impl Conditioner {
         self.integrate(now);
         let seen = Gate { now_s: now.seconds() };
         let says = self.law.on(0, Event::Arrival { bytes }, &seen);
+        if !says.is_sound() {
+            self.unsound = self.unsound.or(Some(now));
+        }
         let colour = if says.red + says.yellow <= 0.0 {
             Colour::Green
         } else {
@@ -122,6 +127,11 @@ impl Conditioner {
         self.passed.packets[colour as usize] += 1;
         self.passed.bytes[colour as usize] += u64::from(bytes);
         colour
+    }
+
+    /// When the law first said what is no number, and what that was, if it did: such a run has no result.
+    pub fn unsound(&self) -> Option<(Time, &'static str)> {
+        self.unsound.map(|at| (at, "a probability or a level of NaN"))
     }
 
     /// What passed up to `now`.

@@ -102,6 +102,8 @@ pub struct Port {
     first_tick: u64,
     period: Time,
     memory: Time,
+    /// When the law first said what is no number.
+    unsound: Option<Time>,
 }
 
 impl fmt::Debug for Port {
@@ -147,6 +149,7 @@ impl Port {
             account: Account::default(),
             arrived_since_tick: 0,
             said: VecDeque::from([start]),
+            unsound: (!start.is_sound()).then_some(Time::ZERO),
             first_tick: 0,
             period: needs.tick_s.map_or(Time::NEVER, Time::from_seconds),
             memory,
@@ -182,6 +185,7 @@ impl Port {
             match judge(&mut *self.law, 0, event, &self.seen, markable, coin) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
+                Verdict::Unsound => self.unsound = self.unsound.or(Some(now)),
                 Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offer::Refused(Reason::Early);
@@ -274,6 +278,9 @@ impl Port {
         self.arrived_since_tick = 0;
         self.account.counters.price += self.says().price_s * self.period.seconds();
         let says = self.law.on(0, Event::Tick, &seen);
+        if !says.is_sound() {
+            self.unsound = self.unsound.or(Some(now));
+        }
         if self.needs.decides != Decides::OnDeparture {
             return;
         }
@@ -291,6 +298,11 @@ impl Port {
         } else {
             self.law.says(0, &Seen::NOTHING)
         }
+    }
+
+    /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
+    pub fn unsound(&self) -> Option<Time> {
+        self.unsound
     }
 
     /// Names and units of the law's observables, and their values now.

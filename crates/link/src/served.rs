@@ -139,6 +139,8 @@ pub struct Served<P> {
     in_service: u32,
     started_bytes: u64,
     account: Account,
+    /// When the law first said what is no number.
+    unsound: Option<Time>,
 }
 
 impl<P> fmt::Debug for Served<P> {
@@ -193,6 +195,7 @@ impl<P: Copy> Served<P> {
             in_service: 0,
             started_bytes: 0,
             account: Account::default(),
+            unsound: None,
         };
         served.grow(queues.max(1));
         if served.by_class {
@@ -230,6 +233,7 @@ impl<P: Copy> Served<P> {
             match judge(&mut *self.law, instance, event, &seen, markable, coin) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
+                Verdict::Unsound => self.unsound = self.unsound.or(Some(now)),
                 Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offered::Refused(Reason::Early);
@@ -288,6 +292,9 @@ impl<P: Copy> Served<P> {
             let at = self.order.next(&mut self.queues, |list| store.head(list).map_or(0, |held| held.bytes))?;
             let held = self.take(at, now);
             let verdict = self.at_head(now, at, &held, &mut coin);
+            if verdict == Verdict::Unsound {
+                self.unsound = self.unsound.or(Some(now));
+            }
             if verdict == Verdict::Drop {
                 self.drop_late(&held, now);
                 dropped(held.packet);
@@ -362,13 +369,20 @@ impl<P: Copy> Served<P> {
             if self.by_class {
                 (seen.departed, seen.all_arrived, seen.all_departed) = (departed, all.0, all.1);
             }
-            self.law.on(instance, Event::Tick, &seen);
+            if !self.law.on(instance, Event::Tick, &seen).is_sound() {
+                self.unsound = self.unsound.or(Some(now));
+            }
         }
     }
 
     /// What the law says now; where each queue has an instance, the first one's.
     pub fn says(&self) -> Chance<f64> {
         self.law.says(0, &Seen::nothing())
+    }
+
+    /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
+    pub fn unsound(&self) -> Option<Time> {
+        self.unsound
     }
 
     /// Names and units of the law's observables, and their values now. Where each queue has an instance: the mean over

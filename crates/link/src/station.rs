@@ -163,6 +163,11 @@ impl<P: Copy> Station<P> {
         said
     }
 
+    /// When the law first said what is no number, and what that was, if it did: such a run has no result.
+    pub fn unsound(&self) -> Option<(Time, &'static str)> {
+        either!(self, station => station.unsound()).map(|at| (at, "a probability or a price of NaN"))
+    }
+
     /// Whether the law has a price.
     pub fn has_price(&self) -> bool {
         either!(self, station => station.has_price())

@@ -12,6 +12,8 @@ pub(crate) enum Verdict {
     Mark,
     /// It is dropped.
     Drop,
+    /// What the law said is no number: nothing happens to it, and the run has no result.
+    Unsound,
 }
 
 /// What a law makes of a packet that it has just been told of: the coin is tossed, a hit is told, and the law may overrule
@@ -33,7 +35,7 @@ pub(crate) fn judge(
     if draw < says.probability {
         return hit(law, instance, seen, markable, draw / says.probability);
     }
-    Verdict::Pass
+    if says.probability.is_nan() { Verdict::Unsound } else { Verdict::Pass }
 }
 
 /// `draw` is uniform in [0, 1) among hits.
@@ -41,6 +43,9 @@ pub(crate) fn judge(
 fn hit(law: &mut dyn Instances<f64, Queue>, instance: usize, seen: &Seen<f64>, markable: bool, draw: f64) -> Verdict {
     let Needs { marks, overrules_marks, .. } = law.needs();
     let instead = law.on(instance, Event::Hit, seen);
+    if overrules_marks && instead.probability.is_nan() {
+        return Verdict::Unsound;
+    }
     let overruled = overrules_marks && draw < instead.probability;
     if marks && markable && !overruled { Verdict::Mark } else { Verdict::Drop }
 }

@@ -1,13 +1,14 @@
 //! What happens next: a wheel of buckets over intrusive entries, and a heap for what is far off.
 //!
 //! Every entity (a line's head, a timer) is scheduled at most once, so an entry is three array slots and nothing is
-//! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry.
+//! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry. Where it holds
+//! many, as when many flows start at one moment, all but the first few of them wait in a heap of their own, the crowd.
 //!
 //! Where only a few entities are busy, one event, the earliest of those scheduled since its place fell free, stays aside
 //! and enters the wheel only where others come before it or in its bucket. The head of a line that all packets are on
 //! never does.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 const BUCKETS: usize = 4096;
@@ -16,6 +17,9 @@ const NONE: u32 = u32::MAX;
 
 /// With so many busy entities or fewer, one of them is often next again.
 const FEW: usize = 8;
+
+/// A list of more entries is not looked through again: they go into the crowd.
+const CROWDED: u32 = 32;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
@@ -30,6 +34,27 @@ struct Aside {
     time: u64,
     stamp: u32,
     entity: u32,
+}
+
+/// An event of the crowd. The greatest is the one that comes first, as a heap wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Crowded {
+    time: u64,
+    stamp: u32,
+    entity: u32,
+}
+
+impl Ord for Crowded {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Stamps count on from each other, see `earlier`.
+        other.time.cmp(&self.time).then((other.stamp.wrapping_sub(self.stamp) as i32).cmp(&0))
+    }
+}
+
+impl PartialOrd for Crowded {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// The schedule of a run.
@@ -48,6 +73,12 @@ pub(crate) struct Agenda {
     /// Whether it pays to have an event aside.
     few: bool,
     aside: Option<Aside>,
+    /// More events of the bucket at the cursor. While there are any, that bucket's list has two entries or more, one of
+    /// them not later than any of these.
+    crowd: BinaryHeap<Crowded>,
+    /// Entries of lists that were looked at to find the earliest.
+    #[cfg(test)]
+    looked_at: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_bucket: u64,
     stamp: u32,
@@ -67,6 +98,9 @@ impl Agenda {
             first: u64::MAX,
             few: busy <= FEW,
             aside: None,
+            crowd: BinaryHeap::new(),
+            #[cfg(test)]
+            looked_at: 0,
             far: BinaryHeap::new(),
             far_bucket: u64::MAX,
             stamp: 0,
@@ -161,19 +195,50 @@ impl Agenda {
         }
         // Find the earliest and the entry before it.
         let (mut best_before, mut best_entry, mut before, mut at) = (NONE, e, head, next);
+        let mut others = 0;
         while at != NONE {
             let e = self.entries[at as usize];
             if (e.time, 0) < (best_entry.time, i32::from(earlier(e.stamp, best_entry.stamp))) {
                 (best, best_before, best_entry) = (at, before, e);
             }
             (before, at) = (at, e.next);
+            others += 1;
         }
         if best_before == NONE {
             self.heads[slot] = best_entry.next;
         } else {
             self.entries[best_before as usize].next = best_entry.next;
         }
+        #[cfg(test)]
+        {
+            self.looked_at += u64::from(others) + 1;
+        }
+        if others > CROWDED || !self.crowd.is_empty() {
+            self.relieve(slot, others > CROWDED);
+        }
         Some((best_entry.time, best))
+    }
+
+    /// The first of the crowd takes the place of the event that has just left the list of the cursor's bucket; where that
+    /// is `long`, all of it joins the crowd, and the first two come back.
+    #[cold]
+    #[inline(never)]
+    fn relieve(&mut self, slot: usize, long: bool) {
+        let mut places = 1;
+        if long {
+            let mut at = std::mem::replace(&mut self.heads[slot], NONE);
+            while at != NONE {
+                let Entry { time, stamp, next } = self.entries[at as usize];
+                self.crowd.push(Crowded { time, stamp, entity: at });
+                at = next;
+            }
+            places = 2;
+        }
+        for _ in 0..places {
+            let Some(Crowded { entity, .. }) = self.crowd.pop() else { return };
+            self.entries[entity as usize].next = self.heads[slot];
+            self.heads[slot] = entity;
+        }
     }
 
     /// What will probably be the next two events of the wheel, as things stand, for whoever wants to have their data at
@@ -299,6 +364,69 @@ mod tests {
                 put(&mut agenda, &mut truth, entity, time + span);
             }
         }
+    }
+
+    /// The same where hundreds of events share a moment or a bucket, with new ones among them.
+    #[test]
+    fn a_crowd_comes_in_order_too() {
+        let mut x = 5u64;
+        let mut draw = move |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        };
+        for (width, moment) in [(1000, 1000), (1 << 20, 1 << 18), (1 << 20, 1 << 22), (1, 1 << 20)] {
+            let mut agenda = Agenda::new(3000, 3000, width);
+            let mut truth = BTreeSet::new();
+            let mut stamp = u32::MAX - 100_000;
+            let mut order = 0u64;
+            let mut put = |agenda: &mut Agenda, truth: &mut BTreeSet<_>, entity: u32, time: u64| {
+                agenda.schedule(entity, time, stamp);
+                truth.insert((time, order, entity));
+                stamp = stamp.wrapping_add(1);
+                order += 1;
+            };
+            for entity in 0..3000 {
+                let time = draw(4) * moment;
+                put(&mut agenda, &mut truth, entity, time);
+            }
+            for _ in 0..200_000 {
+                let (time, entity) = agenda.next().unwrap();
+                let (t, _, e) = truth.pop_first().unwrap();
+                assert_eq!((time, entity), (t, e));
+                let next = match draw(8) {
+                    0 => time,
+                    1 => time + draw(width * 2),
+                    2 => time + draw(width * 10_000),
+                    _ => (time / moment + 1 + draw(3)) * moment,
+                };
+                put(&mut agenda, &mut truth, entity, next);
+            }
+        }
+    }
+
+    /// Work, not time: what is looked at is proportional to the events, however many of them share a moment.
+    #[test]
+    fn many_events_of_one_moment_cost_what_few_do() {
+        let looks = |events: u32| {
+            let mut agenda = Agenda::new(events as usize, events as usize, 1000);
+            for entity in 0..events {
+                agenda.schedule_last(entity, 5000);
+            }
+            for entity in 0..events {
+                assert_eq!(agenda.next(), Some((5000, entity)));
+                // Half of them come again at once, behind all others.
+                if entity % 2 == 0 {
+                    agenda.schedule_last(entity, 5000);
+                }
+            }
+            for entity in (0..events).step_by(2) {
+                assert_eq!(agenda.next(), Some((5000, entity)));
+            }
+            assert_eq!(agenda.next(), None);
+            agenda.looked_at as f64 / f64::from(events)
+        };
+        let (few, many) = (looks(1000), looks(100_000));
+        assert!(many < 2.0 * f64::from(CROWDED) && many < 1.1 * few, "{few} and {many} an event");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::packet::Packet;
 
 /// A customer's entry.
 pub(crate) struct Edge {
+    /// Its customer's name, and that of its law.
+    name: String,
+    law: &'static str,
     pub(crate) conditioner: Conditioner,
     /// Its place among the customers.
     pub(crate) customer: usize,
@@ -18,6 +21,12 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
+    /// What its law said that nobody can act on, if it did.
+    pub(crate) fn fault(&self) -> Option<RunError> {
+        let whose = format!("customers.{}.conditioner", self.name);
+        self.conditioner.unsound().map(|(at, said)| RunError::Law { whose, law: self.law, at, said: said.to_owned() })
+    }
+
     /// The packet passes at `now`.
     pub(crate) fn colour(&mut self, packet: &mut Packet, now: u64, keys: &[u64]) {
         let coin = || self.coins.of(packet.identity(keys));
@@ -31,8 +40,10 @@ pub(crate) fn edges(scenario: &Scenario) -> Result<Vec<Edge>, RunError> {
     let conditioners =
         Conditioner::of_customers(scenario).map_err(|what| RunError::Refused { world: "packets", what })?;
     let edge = |(customer, conditioner)| {
-        let name: &String = scenario.customers.keys().nth(customer).expect("a conditioner is a customer's");
-        Edge { conditioner, customer, coins: scenario.seed.coins(&format!("customers.{name}/conditioner")) }
+        let (name, each) = scenario.customers.get_index(customer).expect("a conditioner is a customer's");
+        let law = each.conditioner.as_ref().map_or("none", |chosen| chosen.law.name);
+        let coins = scenario.seed.coins(&format!("customers.{name}/conditioner"));
+        Edge { name: name.clone(), law, conditioner, customer, coins }
     };
     Ok(conditioners.into_iter().map(edge).collect())
 }

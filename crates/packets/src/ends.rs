@@ -203,7 +203,8 @@ impl Engine {
         allowed = group.windows.ack(index, now, ack).or(allowed);
         if heard.tx >= flow.round {
             flow.round = flow.data.next_tx();
-            if settled {
+            // Of a path longer than the first timeout all that was sent may have been sent again: no sample yet.
+            if settled && group.windows.known(index) {
                 allowed = Some(group.windows.on(index, now, Event::Round));
             }
         }
@@ -216,8 +217,10 @@ impl Engine {
                 flow.timer.restart(self.now);
             }
         }
-        if let Some(allowed) = allowed {
-            flow.allow(allowed, group.paced, self.now);
+        if let Some(allowed) = allowed
+            && !flow.allow(allowed, group.paced, self.now)
+        {
+            return self.refuse(at, allowed);
         }
         if complete {
             self.completed(at);
@@ -357,7 +360,9 @@ impl Engine {
             flow.reduced();
             let group = &mut self.groups[flow.group as usize];
             let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Timeout);
-            flow.allow(allowed, group.paced, self.now);
+            if !flow.allow(allowed, group.paced, self.now) {
+                return self.refuse(at, allowed);
+            }
         }
         let flow = &mut self.flows[at];
         flow.timer.scheduled = true;

@@ -16,6 +16,7 @@ use crate::loss::Losses;
 use crate::measure::{Measure, Taken};
 use crate::packet::{ACK, CE, ECT, Packet};
 use crate::receiver::{Receiver, Reply};
+use crate::sender::window::Allowed;
 use crate::station::{Link, Station, held};
 use crate::traffic::{Now, Source, Supply};
 
@@ -86,6 +87,8 @@ pub(crate) struct Engine {
     pub(crate) ack_size: u16,
     /// Sent and not yet handed to the first link.
     pub(crate) outbox: Vec<Packet>,
+    /// What a sender's law said that nobody can act on: the run ends there, and has no result.
+    pub(crate) fault: Option<RunError>,
     /// What was seen at ends of flows since the watcher was last told.
     pub(crate) seen: Option<Vec<Sighting>>,
     pub(crate) events: u64,
@@ -123,13 +126,17 @@ impl Engine {
             self.now = time;
             self.events += 1;
             self.happen(entity);
-            if self.events & BETWEEN_LOOKS == 0 && !watcher.progress(time as f64 / self.end as f64) {
-                return Err(RunError::Stopped);
+            if self.events & BETWEEN_LOOKS == 0 {
+                self.faults()?;
+                if !watcher.progress(time as f64 / self.end as f64) {
+                    return Err(RunError::Stopped);
+                }
             }
             if let Some(seen) = &mut self.seen {
                 seen.drain(..).for_each(|sighting| watcher.packet(&sighting));
             }
         }
+        self.faults()?;
         self.read_before(u64::MAX, &mut measure);
         measure.close(self);
         self.now = self.end;
@@ -138,6 +145,27 @@ impl Engine {
         self.lines.iter_mut().for_each(|line| line.packets = Ring::new());
         self.flows.iter_mut().for_each(|flow| flow.data.release());
         Ok(measure.taken)
+    }
+
+    /// The law of a flow said what nobody can act on. What else happens at this moment goes by what it said before, and
+    /// nothing happens after.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuse(&mut self, at: usize, said: Allowed) {
+        let flow = &self.flows[at];
+        let Group { name, law, .. } = &self.groups[flow.group as usize];
+        let whose = format!("flows.{name}, flow {}", flow.index);
+        let fault = RunError::Law { whose, law, at: Time(self.now), said: said.to_string() };
+        self.fault.get_or_insert(fault);
+        self.end = self.now;
+    }
+
+    /// What a law said that nobody can act on, if one did.
+    #[cold]
+    fn faults(&mut self) -> Result<(), RunError> {
+        let links = self.links.iter().find_map(Link::fault);
+        let fault = self.fault.take().or(links).or_else(|| self.edges.iter().find_map(Edge::fault));
+        fault.map_or(Ok(()), Err)
     }
 
     /// Takes the readings that are due before `time`, and not after the end.
@@ -253,7 +281,9 @@ impl Engine {
         let next = self.now + group.period;
         if group.windows.known(flow.index as usize) {
             let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Tick);
-            flow.allow(allowed, group.paced, self.now);
+            if !flow.allow(allowed, group.paced, self.now) {
+                return self.refuse(at, allowed);
+            }
             self.send(at);
         }
         self.schedule(entity, next);
@@ -328,3 +358,6 @@ pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mu
         agenda.schedule(number, packet.at, packet.stamp);
     }
 }
+
+#[cfg(test)]
+mod tests;

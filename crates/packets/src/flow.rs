@@ -1,7 +1,7 @@
 //! A flow's sending end, and what the flows of a group share.
 
 use penstock_law::cc::Marks;
-use penstock_law::quantity::Time;
+use penstock_law::quantity::{Time, is_amount};
 use penstock_scenario::model::Remember;
 
 use crate::engine::Hop;
@@ -17,6 +17,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// What the flows of a group share.
 pub(crate) struct Group {
+    /// Its name, and that of its law.
+    pub(crate) name: String,
+    pub(crate) law: &'static str,
     /// Its data packets leave one by one, straight into a queue that is a [`Port`](penstock_link::Port), are acknowledged
     /// one by one and at once, and nobody else counts or sees them: asked once, not at every turn of their way.
     pub(crate) plain: bool,
@@ -128,17 +131,20 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The law has spoken.
+    /// The law has spoken; false where nobody can act on what it said.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
-    pub(crate) fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) {
+    #[must_use]
+    pub(crate) fn allow(&mut self, allowed: Allowed, paced: bool, now: u64) -> bool {
+        // What is no number differs from every window.
         if self.window != allowed.window {
+            if !is_amount(allowed.window) {
+                return false;
+            }
             self.integrate_window(now);
             self.window = allowed.window;
         }
-        if paced {
-            self.burst.space(allowed.gap_s);
-        }
+        !paced || self.burst.space(allowed.gap_s)
     }
 
     /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2).

@@ -94,6 +94,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         payload: scenario.packet.payload.0,
         ack_size,
         outbox: Vec::new(),
+        fault: None,
         seen: None,
         events: 0,
         crossed: 0,
@@ -151,6 +152,10 @@ impl Parts {
             let number = self.flows.len() as u32;
             let route = routes.of(scenario, name, group, rtt)?;
             let allowed = windows.start(index);
+            if !allowed.is_sound() {
+                let (whose, law) = (format!("flows.{name}"), group.cc.law.name);
+                return Err(RunError::Law { whose, law, at: Time::ZERO, said: allowed.to_string() });
+            }
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(
                 (group.access.is_some() || group.jitter.is_some() || edge.is_some())
@@ -235,6 +240,8 @@ impl Parts {
         let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
+            name: name.to_owned(),
+            law: group.cc.law.name,
             plain: one_by_one && at_once && accounts == [NONE; 2],
             flows,
             windows,
@@ -380,7 +387,8 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
-        Ok(Link { station, apart, scheduled: false, coins: coins("aqm"), losses })
+        let (name, law) = (name.clone(), link.aqm.law.name);
+        Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }

@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::classes;
 use penstock_scenario::fairness::{jain, takes_part};
-use penstock_scenario::model::Scenario;
+use penstock_scenario::finding;
+use penstock_scenario::model::{Repeats, Scenario};
 use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Summary, Transfers,
@@ -51,11 +52,13 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
             (name.clone(), window.measured(&window.flows()))
         })
         .collect();
+    let measured = whole.measured(&flows);
     let summary = Summary {
         title: scenario.title.clone(),
         world: "packets".to_owned(),
         seed: scenario.seed.0,
-        whole: whole.measured(&flows),
+        findings: finding::of_run(scenario, &measured),
+        whole: measured,
         windows,
         engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
         path: None,
@@ -261,7 +264,7 @@ impl Span<'_> {
                 transfers: group
                     .size
                     .filter(|_| acknowledged)
-                    .map(|_| self.transfers(range.start as u32..range.end as u32)),
+                    .map(|_| self.transfers(range.clone(), matches!(group.repeats, Some(Repeats::Poisson(_))))),
             };
             groups.insert(name.clone(), summary);
         }
@@ -287,11 +290,28 @@ impl Span<'_> {
         })
     }
 
-    /// Transfers of a range of flows that ended in the span.
-    fn transfers(&self, flows: Range<u32>) -> Transfers {
+    /// Transfers of the flows of a group that ended in the span. `open` says that they arrive at the group, and wait where
+    /// no flow is free.
+    fn transfers(&self, flows: Range<usize>, open: bool) -> Transfers {
         let (a, b) = self.ends();
-        let ended = |t: &&Transfer| flows.contains(&t.flow) && (a.at..=b.at).contains(&t.ended);
-        transfer::sum_up(self.engine.transfers.iter().filter(ended))
+        let own = || self.engine.transfers.iter().filter(|t| flows.contains(&(t.flow as usize)));
+        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), open);
+        Transfers { waiting: open.then(|| self.waiting(own(), flows.clone(), b.at)), ..sum }
+    }
+
+    /// Transfers of the flows of a group that had arrived at `at` and no flow had taken up; `completed` are those of them
+    /// that were complete in the end.
+    fn waiting<'a>(&self, completed: impl Iterator<Item = &'a Transfer>, flows: Range<usize>, at: Time) -> u64 {
+        let waits = |arrived: Time, began: Time| u64::from(arrived <= at && at < began);
+        let group = self.engine.flows[flows.start].group as usize;
+        let under_way = self.engine.flows[flows].iter().filter(|flow| flow.data.una < flow.data.limit).map(|flow| {
+            let source = &self.engine.sources[flow.source as usize];
+            waits(Time(source.arrived), Time(source.began))
+        });
+        let supply = self.engine.supplies[group].iter().flat_map(|supply| &supply.waiting);
+        completed.map(|t| waits(t.arrived, t.began)).sum::<u64>()
+            + under_way.sum::<u64>()
+            + supply.map(|(arrived, _)| waits(Time(*arrived), Time::NEVER)).sum::<u64>()
     }
 
     /// Bit rates that an account was sent and had delivered.

@@ -3,6 +3,7 @@
 use penstock_law::quantity::Time;
 use penstock_link::{Apart, Arrival, Offered};
 use penstock_scenario::seed::Coins;
+use penstock_scenario::world::RunError;
 
 use crate::engine::Engine;
 use crate::flow::Flow;
@@ -14,12 +15,23 @@ pub(crate) type Station = penstock_link::Station<Packet>;
 
 /// A link.
 pub(crate) struct Link {
+    /// Its name, and that of its law.
+    pub(crate) name: String,
+    pub(crate) law: &'static str,
     pub(crate) station: Station,
     pub(crate) coins: Coins,
     pub(crate) losses: Losses,
     pub(crate) apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(crate) scheduled: bool,
+}
+
+impl Link {
+    /// What its law said that nobody can act on, if it did.
+    pub(crate) fn fault(&self) -> Option<RunError> {
+        let whose = format!("links.{}.aqm", self.name);
+        self.station.unsound().map(|(at, said)| RunError::Law { whose, law: self.law, at, said: said.to_owned() })
+    }
 }
 
 /// Packets held at a link and not on its line.

@@ -103,9 +103,11 @@ impl Engine {
             flow.first = flow.data.fresh;
             flow.data.restart();
             flow.timer.restart_connection();
-            flow.burst.space(allowed.gap_s);
             flow.round = flow.data.next_tx();
-            flow.allow(allowed, group.paced, self.now);
+            if !allowed.is_sound() || !flow.allow(allowed, group.paced, self.now) {
+                return self.refuse(at, allowed);
+            }
+            flow.burst.space(allowed.gap_s);
             self.receivers[at].restart();
         }
         self.sources[self.flows[at].source as usize].number += 1;
@@ -207,7 +209,10 @@ impl Engine {
         for at in flows.0..flows.1 {
             let flow = &mut self.flows[at as usize];
             let group = &self.groups[flow.group as usize];
-            flow.burst.change(group.windows.start(flow.index as usize).gap_s, self.now.max(flow.start));
+            let allowed = group.windows.start(flow.index as usize);
+            if !flow.burst.change(allowed.gap_s, self.now.max(flow.start)) {
+                return self.refuse(at as usize, allowed);
+            }
             if flow.start <= self.now {
                 self.send(at as usize);
             }

@@ -4,7 +4,7 @@ mod laboratory;
 
 use std::collections::BTreeMap;
 
-use laboratory::{assert_near, data_at, numbers, run, scenario, watch};
+use laboratory::{Dumbbell, assert_near, data_at, numbers, run, scenario, watch};
 use penstock_law::aqm::AQMS;
 use penstock_scenario::read::Document;
 use penstock_scenario::summary::{Engine, Summary};
@@ -122,6 +122,20 @@ fn a_seed_is_a_run() {
     }
     let reseeded = without_cost(run(&MIXTURE.replace("seed = 3", "seed = 4")));
     assert_ne!(first.summary.whole, reseeded.summary.whole);
+}
+
+/// A link's marks and the losses of its line are drawn from streams of their own: of what was marked, the line loses the
+/// same share as of all packets. Were they one stream, what is marked would be what is lost.
+#[test]
+fn marks_and_losses_are_independent() {
+    let link = "aqm = { law = \"red\", ecn = true }\nloss = 0.02";
+    let flows = "count = 10\ncc = { law = \"newreno\", ecn = true }";
+    let top = "duration = \"100 s\"\nwarmup = \"0 s\"";
+    let run = Dumbbell { top, buffer: "\"100 packets\"", link, flows, ..Dumbbell::PLAIN }.run();
+    let (b, f) = (&run.summary.whole.links["b"], &run.summary.whole.groups["f"]);
+    let arrived = f.mark_rate * f.throughput_packets_per_s * run.summary.whole.measured_s;
+    assert!(b.marks > 500, "{b:?}");
+    assert_near(arrived, 0.98 * b.marks as f64, 0.02, "marks that arrive");
 }
 
 /// Every queue there is: each AQM under each scheduler that goes with it.

@@ -116,6 +116,31 @@ fn transfers_wait_for_a_flow() {
     }
     assert!(arrived.windows(2).all(|w| w[0] <= w[1]), "first come, first served");
     assert!(took.last().unwrap() > &8.0, "{:?}", took.last());
+    // Summed up: who waited and for how long, and who was left waiting, which is all that came and was not taken up.
+    let of = &group(&run, "f").transfers.clone().unwrap();
+    let waits: Vec<f64> = began.iter().zip(&arrived).map(|(began, arrived)| began - arrived).collect();
+    assert_eq!(of.waited, Some(waits.iter().filter(|wait| **wait > 0.0).count() as u64));
+    assert_near(of.wait_mean_s.unwrap(), waits.iter().sum::<f64>() / waits.len() as f64, 1e-9, "mean wait");
+    let left = of.waiting.unwrap() as f64;
+    assert_near(left + began.len() as f64, 2000.0, 0.08, "3.5 standard deviations of what came in 20 s");
+    let [finding] = &run.summary.findings[..] else { panic!("{:?}", run.summary.findings) };
+    assert_eq!((finding.id.as_str(), finding.subject.as_str()), ("transfers-wait", "flows.f.count"));
+}
+
+/// What waits at the end of a window is what had arrived by then and was taken up later, if ever.
+#[test]
+fn transfers_that_wait_are_counted_where_a_window_ends() {
+    let top = "duration = \"20 s\"\nwarmup = \"0 s\"\nwindows = { early = [\"0 s\", \"5 s\"] }";
+    let flows =
+        "count = 2\nstart = \"0 s\"\narrivals = { poisson = \"60 /s\" }\nsize = \"960 B\"\ncc = { law = \"newreno\" }";
+    let run = Dumbbell { top, flows, ..Dumbbell::PLAIN }.run();
+    let (arrived, began) = (numbers(&run, "transfers", "arrived_s"), numbers(&run, "transfers", "began_s"));
+    let of = |measured: &penstock_scenario::summary::Measured| measured.groups["f"].transfers.clone().unwrap();
+    let (early, whole) = (of(&run.summary.windows["early"]), of(&run.summary.whole));
+    let known = arrived.iter().zip(&began).filter(|(arrived, began)| **arrived <= 5.0 && **began > 5.0).count() as u64;
+    // All that waited at 5 s was complete at 20 s.
+    assert!(early.waiting == Some(known) && known > 20, "{early:?} {known}");
+    assert!(whole.waiting > early.waiting, "more come than go");
 }
 
 /// The closed loop: after a transfer a flow is silent for just the time drawn, then begins the next.

@@ -104,6 +104,7 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
         },
         windows: IndexMap::new(),
         path: None,
+        findings: Vec::new(),
         engine: Engine {
             events: 14_220_118,
             packets: 3_110_198,

@@ -8,7 +8,7 @@ use penstock_report::assemble::{
 use penstock_report::page::Tone;
 use penstock_report::page::Verdict::{Fails, Holds, NotRunHere};
 use penstock_report::{ClaimView, Figure, Mark, Page, Scale, Style, html, text};
-use penstock_scenario::summary::Summary;
+use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 fn summary(utilization: f64, drops: f64) -> Summary {
@@ -228,4 +228,19 @@ fn a_path_states_its_error() {
     let ill = page(Some(path(false, r#""the path did not look for 7.1 ms""#)));
     let callout = ill.sections[1].callout.as_ref().expect("it says so");
     assert!(callout.tone == Tone::Bad && callout.text.ends_with("did not look for 7.1 ms."), "{callout:?}");
+}
+
+/// Findings stand in a box of their own, under the tables.
+#[test]
+fn findings_are_in_a_box() {
+    let heading = |page: &Page| page.sections.iter().map(|section| section.heading.clone()).collect::<Vec<_>>();
+    let of = |summary: &Summary| of_run(&RunView { summary, series: &[], scenario_text: "", header: &[], laws: &[] });
+    let mut summary = summary(0.9, 1.0);
+    assert!(!heading(&of(&summary)).contains(&"Findings".to_owned()));
+    let (subject, text) = ("flows.web.count".to_owned(), "475 of 475 transfers waited <for> a connection".to_owned());
+    summary.findings = vec![Finding { id: "transfers-wait".to_owned(), subject, text }];
+    let page = of(&summary);
+    assert_eq!(heading(&page)[..2], ["Summary".to_owned(), "Findings".to_owned()]);
+    let written = html::write(&page);
+    assert!(written.contains("flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection."), "{written}");
 }

@@ -7,6 +7,7 @@
 pub mod classes;
 mod draw;
 pub mod fairness;
+pub mod finding;
 pub mod format;
 pub mod idle;
 pub mod model;

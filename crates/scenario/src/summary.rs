@@ -26,6 +26,20 @@ pub struct Summary {
     /// How far an emulated path was from what it should have been; absent where nothing is emulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathSummary>,
+    /// What a reader should know before trusting the numbers; absent where nothing was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// A setting or an outcome that misleads whoever takes the numbers as they stand.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Its kind.
+    pub id: String,
+    /// The key of the scenario that it is about, such as `flows.web.count`.
+    pub subject: String,
+    /// What was found, and what would do.
+    pub text: String,
 }
 
 /// An emulated path over the whole run, warm-up included: its error, and what was found at its ends.
@@ -259,6 +273,17 @@ pub struct Transfers {
     /// 99th percentile of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_p99_s: Option<f64>,
+    /// How many of those that finished had waited for a connection; absent where transfers do not arrive at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<u64>,
+    /// Mean time that those that finished had waited, zero of those that had not: a part of the mean time above. Absent
+    /// where transfers do not arrive at random, or none finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_mean_s: Option<f64>,
+    /// How many had arrived by the end of the span and no connection had taken up; absent where transfers do not arrive at
+    /// random, and in the Linux world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
 }
 
 /// One flow over one span.

@@ -29,9 +29,15 @@ impl Transfer {
     }
 }
 
-/// What transfers that were complete in a span amount to.
-pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>) -> Transfers {
-    let mut times: Vec<f64> = completed.into_iter().map(|transfer| transfer.completion().seconds()).collect();
+/// What transfers that were complete in a span amount to. `open` says that they arrive whatever became of those before, so
+/// that they may have waited for a connection; how many do at the end of the span is for the caller to say.
+pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>, open: bool) -> Transfers {
+    let (mut times, mut waited, mut waits_s) = (Vec::new(), 0, 0.0);
+    for transfer in completed {
+        times.push(transfer.completion().seconds());
+        waited += u64::from(transfer.began > transfer.arrived);
+        waits_s += transfer.began.since(transfer.arrived).seconds();
+    }
     times.sort_by(f64::total_cmp);
     // The smallest time that the share of transfers does not exceed.
     let quantile = |share: f64| {
@@ -43,6 +49,9 @@ pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>) -> Transfer
         completion_mean_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
         completion_p50_s: quantile(0.50),
         completion_p99_s: quantile(0.99),
+        waited: open.then_some(waited),
+        wait_mean_s: (open && !times.is_empty()).then(|| waits_s / times.len() as f64),
+        waiting: None,
     }
 }
 
@@ -84,12 +93,22 @@ mod tests {
                 bytes: Bytes(n),
             })
             .collect();
-        let said = sum_up(all.iter().rev());
+        let said = sum_up(all.iter().rev(), true);
         assert_eq!((said.completed, said.completion_mean_s), (100, Some(50.5)));
         assert_eq!((said.completion_p50_s, said.completion_p99_s), (Some(50.0), Some(99.0)));
-        assert_eq!(
-            sum_up(&[]),
-            Transfers { completed: 0, completion_mean_s: None, completion_p50_s: None, completion_p99_s: None }
-        );
+        // Each waited from 7 s to 8 s; in a closed loop nobody waits, whatever the times.
+        assert_eq!((said.waited, said.wait_mean_s), (Some(100), Some(1.0)));
+        let closed = sum_up(&all, false);
+        assert_eq!((closed.completed, closed.waited, closed.wait_mean_s), (100, None, None));
+        let nothing = Transfers {
+            completed: 0,
+            completion_mean_s: None,
+            completion_p50_s: None,
+            completion_p99_s: None,
+            waited: Some(0),
+            wait_mean_s: None,
+            waiting: None,
+        };
+        assert_eq!(sum_up(&[], true), nothing);
     }
 }

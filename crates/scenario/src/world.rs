@@ -125,6 +125,18 @@ pub enum RunError {
     /// Whoever started the run stopped it.
     #[error("stopped")]
     Stopped,
+    /// A law said what nobody can act on, such as a window that is not a number: a bug of the law.
+    #[error("{whose}: {} s into the run `{law}` said {said}, which is not a number that a host can act on", at.seconds())]
+    Law {
+        /// Where it acts, as a key of the scenario.
+        whose: String,
+        /// Its name in the registry.
+        law: &'static str,
+        /// When it said so.
+        at: Time,
+        /// What it said.
+        said: String,
+    },
     /// The engine broke one of its own laws: a bug.
     #[error("bug: {0}")]
     Broken(String),

@@ -1,7 +1,7 @@
 //! Flows of one group, of one round trip and of about one start, as one fluid.
 
 use penstock_law::Instances;
-use penstock_law::cc::{Event, Marks, Needs, Path, Sender, Site};
+use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
 use penstock_law::estimate::{MarkEstimate, buffer_level};
 use penstock_law::law::Linearises;
 use penstock_law::quantity::Time;
@@ -50,6 +50,8 @@ pub(super) struct Cohort {
     price_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
+    /// When its law first said what nobody can act on [s], and what.
+    pub(super) fault: Option<(f64, Allowance<f64>)>,
 }
 
 /// What a cohort has counted: of one flow [packets], and integrals over time.
@@ -170,6 +172,7 @@ impl Cohort {
             register: Register::new(),
             price_s: 0.0,
             total: Counted::default(),
+            fault: None,
         })
     }
 
@@ -369,6 +372,9 @@ impl Cohort {
     fn send(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
         let seen = self.seen(signal);
         let said = self.law.says(0, &seen);
+        if !said.is_sound() {
+            self.fault.get_or_insert((now, said));
+        }
         self.window = said.window;
         let pace = self.pace(said.gap_s, said.window, seen.rtt_s);
         let before = core::mem::replace(&mut self.pace, pace.unwrap_or(0.0));
@@ -455,3 +461,6 @@ impl Change for Acknowledged<'_> {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests;

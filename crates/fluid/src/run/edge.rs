@@ -39,6 +39,8 @@ pub(super) struct Edge {
     counted_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
+    /// When its law first said what is no number [s].
+    pub(super) unsound_s: Option<f64>,
 }
 
 /// What an entry has counted: packets, and integrals over time.
@@ -77,6 +79,7 @@ impl Edge {
             level,
             counted_s: 0.0,
             total: Counted::default(),
+            unsound_s: None,
         })
     }
 
@@ -131,6 +134,9 @@ impl Edge {
         self.count(now_s);
         let (bytes, now) = (self.bytes, Gate { now_s });
         let said = self.law.on(0, Event::Arrival { bytes }, &now);
+        if !said.is_sound() {
+            self.unsound_s.get_or_insert(now_s);
+        }
         let shares = [1.0 - said.yellow - said.red, said.yellow, said.red];
         let before = self.state();
         let mut mean = State::zeros(before.len());

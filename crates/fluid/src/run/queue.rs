@@ -44,6 +44,8 @@ pub(super) struct Queue {
     pub(super) total: Counted,
     price_s: f64,
     has_price: bool,
+    /// When its law first said what is no number [s].
+    pub(super) unsound_s: Option<f64>,
 }
 
 /// What arrives at a queue in a step [packets].
@@ -129,6 +131,7 @@ impl Queue {
             total: Counted::default(),
             price_s: 0.0,
             has_price: false,
+            unsound_s: None,
         })
     }
 
@@ -322,6 +325,9 @@ impl Queue {
         } else {
             self.says(after)
         };
+        if probability.is_nan() || price_s.is_nan() {
+            self.unsound_s.get_or_insert(to);
+        }
         self.has_price |= price_s > 0.0;
         self.total.price += 0.5 * (self.price_s + price_s) * dt;
         self.price_s = price_s;

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::fairness::{jain, takes_part};
+use penstock_scenario::finding;
 use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::summary::{
     ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, Summary,
@@ -202,11 +203,13 @@ impl<'a> Report<'a> {
             self.scenario.windows.iter().map(|(name, (a, b))| (name.clone(), span(*a, *b).measured())).collect();
         let steps = self.last.as_ref().map_or(0, |r| r.step);
         let served: f64 = network.queues.iter().map(|q| q.total.served).sum();
+        let measured = whole.measured();
         let summary = Summary {
             title: self.scenario.title.clone(),
             world: "fluid".to_owned(),
             seed: self.scenario.seed.0,
-            whole: whole.measured(),
+            findings: finding::of_run(self.scenario, &measured),
+            whole: measured,
             windows,
             path: None,
             engine: Engine {

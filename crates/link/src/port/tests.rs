@@ -198,3 +198,45 @@ fn a_law_that_marks_drops_what_cannot_be_marked() {
     assert!(matches!(port.offer(Time(0), 1000, true, || 0.0), Offer::Accepted { marked: true, .. }));
     assert_eq!(port.offer(Time(0), 1000, false, || 0.0), Offer::Refused(Reason::Early));
 }
+
+/// The books are checked by what is in them: a packet too many in any of them is seen, whichever way.
+#[test]
+fn a_planted_miscount_is_seen() {
+    let off = |plant: fn(&mut Port)| {
+        let mut port = port("droptail", &[], 8_000_000, 3, u64::MAX);
+        for at in 0..10 {
+            port.offer(Time(at * MS / 2), 1000, false, || 0.0);
+        }
+        plant(&mut port);
+        port.unaccounted(Time(6 * MS))
+    };
+    assert_eq!(off(|_| ()), 0);
+    assert_eq!(off(|port| port.account.counters.arrivals += 1), 1);
+    assert_eq!(off(|port| port.account.counters.started += 1), -1);
+    assert_eq!(off(|port| port.account.counters.drops += 1), -1);
+}
+
+/// A law that says a probability of NaN on arrival, or at a tick, is remembered with the moment.
+#[test]
+fn what_is_no_number_is_remembered() {
+    for decides in [Decides::OnArrival, Decides::OnDeparture] {
+        let needs = Needs { tick_s: Some(0.001), decides, marks: true, ..Needs::LEAST };
+        let law = listener(needs, |_, seen| if seen.now_s > 0.0025 { f64::NAN } else { 0.0 });
+        let mut port = Port::new(Config {
+            service: Service::Constant(Rate(8_000_000)),
+            most_packets: u64::MAX,
+            most_bytes: u64::MAX,
+            packet: Bytes(1000),
+            law,
+            memory: Time(100 * MS),
+        });
+        for k in 1..6 {
+            assert_eq!(port.unsound(), (k > 3).then_some(Time(3 * MS)));
+            if decides == Decides::OnArrival {
+                assert!(matches!(port.offer(Time(k * MS), 1000, true, || 0.0), Offer::Accepted { marked: false, .. }));
+            } else {
+                port.tick(Time(k * MS));
+            }
+        }
+    }
+}

@@ -275,6 +275,50 @@ fn an_idle_queue_saves_nothing_up() {
     assert_eq!(host.departed.iter().map(|(p, ..)| p.number).collect::<Vec<_>>(), [0, 1, 3, 2]);
 }
 
+/// Shreedhar and Varghese: a queue that becomes empty forgoes its deficit. Number 0 leaves 800 of 1500 bytes unused; when
+/// its queue has packets again these are worth one packet of 1000 bytes in the first turn, not two.
+#[test]
+fn a_queue_that_was_empty_begins_without_a_deficit() {
+    let mut host = Host::new(ServedConfig { scheduler: Scheduler::Drr { quantum: Bytes(1500) }, ..droptail(8 * MBIT) });
+    host.offer(0, 0, 700);
+    for _ in 0..4 {
+        host.offer(0, 1, 1000);
+    }
+    for _ in 0..2 {
+        host.offer(MS / 2, 0, 1000);
+    }
+    host.run(20 * MS);
+    assert_eq!(host.departed.iter().map(|(p, ..)| p.number).collect::<Vec<_>>(), [0, 1, 5, 2, 3, 6, 4]);
+}
+
+/// A probability or a price of NaN is remembered from its first moment on, wherever the law says it; nothing is dropped or
+/// marked for it.
+#[test]
+fn what_is_no_number_is_remembered() {
+    let at_head = Needs { decides: Decides::AtHead, ..Needs::LEAST };
+    let at_arrival = Needs { decides: Decides::OnArrival, colours: true, ..Needs::LEAST };
+    let at_ticks = Needs { tick_s: Some(0.001), ..at_head };
+    let odd: crate::listener::Answer = |_, seen| if seen.now_s > 0.0025 { f64::NAN } else { 0.0 };
+    let none: crate::listener::Answer = |_, _| 0.0;
+    for (needs, answer, unsound) in [
+        (at_head, odd, Some(Time(3 * MS))),
+        (at_arrival, odd, Some(Time(3 * MS))),
+        (at_ticks, odd, Some(Time(3 * MS))),
+        (at_head, none, None),
+    ] {
+        let mut host = Host::new(listening(8 * MBIT, needs, answer));
+        for k in 0..6 {
+            if needs.tick_s.is_some() {
+                host.served.tick(Time(k * MS));
+            } else {
+                host.offer(k * MS, 0, 1000);
+            }
+        }
+        assert_eq!(host.served.unsound(), unsound, "{needs:?}");
+        assert!(host.dropped.is_empty() && host.refused == 0);
+    }
+}
+
 /// Each queue of a scheduler has an instance of the law, which hears of its own queue.
 #[test]
 fn each_queue_has_a_law_of_its_own() {

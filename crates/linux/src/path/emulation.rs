@@ -12,6 +12,7 @@ use penstock_law::quantity::Time;
 use penstock_link::{Conditioner, Counters, Entry, Ring, Station};
 use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::seed::Stream;
+use penstock_scenario::world::RunError;
 
 use super::Refused;
 use super::station::{Fate, Link};
@@ -348,6 +349,23 @@ impl Emulation {
     /// Arrivals at links that are neither departed, dropped nor there: zero, or this is broken.
     pub fn unaccounted(&mut self, now: Time) -> i64 {
         self.links.iter_mut().map(|link| link.station.unaccounted(now).abs()).sum()
+    }
+
+    /// What a law of a link or of a conditioner said that is no number, if one did: such a run has no result.
+    pub fn fault(&self, scenario: &Scenario) -> Option<RunError> {
+        let links = self.links.iter().zip(&scenario.links).find_map(|(link, (name, of))| {
+            let (at, said) = link.station.unsound()?;
+            Some(RunError::Law { whose: format!("links.{name}.aqm"), law: of.aqm.law.name, at, said: said.to_owned() })
+        });
+        let edges = || {
+            self.contracts.iter().find_map(|contract| {
+                let (at, said) = contract.conditioner.unsound()?;
+                let (name, customer) = scenario.customers.get_index(contract.customer)?;
+                let whose = format!("customers.{name}.conditioner");
+                Some(RunError::Law { whose, law: customer.conditioner.as_ref()?.law.name, at, said: said.to_owned() })
+            })
+        };
+        links.or_else(edges)
     }
 
     fn schedule(&mut self, time: Time, event: Event) {

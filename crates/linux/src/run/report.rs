@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::classes::{self, Classes};
 use penstock_scenario::fairness::{jain, takes_part};
-use penstock_scenario::model::{Customer, Group, Scenario};
+use penstock_scenario::finding;
+use penstock_scenario::model::{Customer, Group, Repeats, Scenario};
 use penstock_scenario::summary::{
     CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
 };
@@ -32,6 +33,9 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
     let broken = run.outcome.unaccounted;
     if broken != 0 {
         return Err(RunError::Broken(format!("{broken} packets at links are neither departed, dropped nor there")));
+    }
+    if let Some(fault) = run.outcome.emulation.fault(scenario) {
+        return Err(fault);
     }
     let at = |moment: Time| {
         let edges = &run.outcome.edges;
@@ -61,6 +65,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
     let flows = whole.flows();
     let measured = whole.measured();
     let path = check::check(scenario, run, &measured);
+    let findings = finding::of_run(scenario, &measured);
     let packets = run.outcome.emulation.crossed();
     let summary = Summary {
         title: scenario.title.clone(),
@@ -70,6 +75,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
         windows: windows.collect(),
         engine: Engine { packets, ..Engine::default() },
         path: Some(path),
+        findings,
     };
     Ok(Run { summary, flows, series: series.tables(scenario, run) })
 }
@@ -249,8 +255,10 @@ impl Between<'_> {
         let group = &self.scenario.groups[first.group];
         let ended =
             |t: &&Transfer| flows.contains(&(t.flow as usize)) && (self.path.0.at..=self.path.1.at).contains(&t.ended);
-        (matches!(first.source, Source::Tcp { .. }) && group.size.is_some())
-            .then(|| transfer::sum_up(self.run.sent.transfers.iter().filter(ended)))
+        (matches!(first.source, Source::Tcp { .. }) && group.size.is_some()).then(|| {
+            let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
+            transfer::sum_up(self.run.sent.transfers.iter().filter(ended), open)
+        })
     }
 
     /// What the flows that `is` picks by their groups were sent and had delivered [bit/s].

@@ -1,5 +1,7 @@
 //! Burstiness control: when a packet that may be sent is sent.
 
+use penstock_law::quantity::is_amount;
+
 /// Spaces packets by the gap the law says, and gathers them into bursts where the scenario asks for that.
 #[derive(Debug)]
 pub(crate) struct Burst {
@@ -23,14 +25,19 @@ impl Burst {
         burst
     }
 
-    /// Least time between two packets from now on; zero where acknowledgements clock [s].
+    /// Least time between two packets from now on; zero where acknowledgements clock [s]. False, and all as before, where
+    /// that is no span of time.
     #[inline]
-    pub(crate) fn space(&mut self, gap_s: f64) {
+    pub(crate) fn space(&mut self, gap_s: f64) -> bool {
         if self.gap_s != gap_s {
+            if !is_amount(gap_s) {
+                return false;
+            }
             self.gap_s = gap_s;
             // By way of a signed integer, which the processor converts to in one step.
             self.gap = if gap_s > 0.0 { (gap_s * 1e12) as i64 as u64 } else { 0 };
         }
+        true
     }
 
     /// When the next packet may leave, if not now.
@@ -75,11 +82,12 @@ impl Burst {
         }
     }
 
-    /// Another gap from now on, also before the packet that is due next.
-    pub(crate) fn change(&mut self, gap_s: f64, now: u64) {
+    /// Another gap from now on, also before the packet that is due next; false as [`Burst::space`] has it.
+    pub(crate) fn change(&mut self, gap_s: f64, now: u64) -> bool {
         let before = self.gap;
-        self.space(gap_s);
+        let done = self.space(gap_s);
         self.due = self.due.saturating_sub(before).saturating_add(self.gap).max(now);
+        done
     }
 
     /// After a silence, in which no slot was missed.
@@ -118,7 +126,7 @@ mod tests {
         assert_eq!(next(&mut burst, 100), Some(110));
         burst.resume(500);
         assert_eq!(next(&mut burst, 500), Some(510));
-        burst.change(3e-12, 509);
+        assert!(burst.change(3e-12, 509));
         assert_eq!(next(&mut burst, 509), Some(512));
     }
 }

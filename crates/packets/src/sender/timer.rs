@@ -173,6 +173,21 @@ mod tests {
         assert_eq!(timeout(&mut timer), 200 * MS);
     }
 
+    /// RFC 6298, rule 2.3, in numbers worked out by hand: after 100 ms, which gives RTTVAR 50 ms, a sample of 200 ms has
+    /// RTTVAR = 3/4 50 + 1/4 |100 - 200| = 62.5 ms and SRTT = 7/8 100 + 1/8 200 = 112.5 ms; one of 100 ms after that has
+    /// RTTVAR = 3/4 62.5 + 1/4 12.5 = 50 ms and SRTT = 7/8 112.5 + 1/8 100 = 110.9375 ms. RTO = SRTT + 4 RTTVAR.
+    #[test]
+    fn the_variation_weighs_a_quarter_and_the_mean_an_eighth() {
+        let mut timer = Timer::new(Rto::Rfc6298, Time(MS));
+        timer.sample(100 * MS, true);
+        timer.sample(200 * MS, true);
+        assert_eq!((timer.smoothed, timer.variation), (112 * MS + MS / 2, 62 * MS + MS / 2));
+        assert_eq!(timeout(&mut timer), 362 * MS + MS / 2);
+        timer.sample(100 * MS, true);
+        assert_eq!((timer.smoothed, timer.variation), (110 * MS + MS / 16 * 15, 50 * MS));
+        assert_eq!(timeout(&mut timer), 310 * MS + MS / 16 * 15);
+    }
+
     /// Linux: the first sample R gives R + 2 R, or R + the least; a steady one falls to R + the least, by a quarter of the
     /// rest a round trip, however many samples that has; backing off ends at 120 s.
     #[test]

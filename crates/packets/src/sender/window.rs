@@ -1,9 +1,11 @@
 //! Window control: the law, in the arithmetic that the scenario asks for.
 
+use std::fmt;
+
 use penstock_law::cc::{Event, Needs, Sender};
 use penstock_law::estimate::Clocked;
 use penstock_law::law::Instances;
-use penstock_law::quantity::Time;
+use penstock_law::quantity::{Time, is_amount};
 use penstock_law::{Fix, Number};
 
 use crate::ahead::fetch;
@@ -18,6 +20,19 @@ pub(crate) struct Allowed {
     pub(crate) window: f64,
     /// Least time between two packets; zero where the law leaves it to the acknowledgements [s].
     pub(crate) gap_s: f64,
+}
+
+impl Allowed {
+    /// Whether anybody can act on it.
+    pub(crate) fn is_sound(&self) -> bool {
+        is_amount(self.window) && is_amount(self.gap_s)
+    }
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a window of {} packets and a gap of {} s", self.window, self.gap_s)
+    }
 }
 
 /// The law of a group of flows with all their states.

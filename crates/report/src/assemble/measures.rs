@@ -57,6 +57,8 @@ pub(super) const GROUP: &[Measure<GroupSummary>] = &[
     real("Mean completion", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_mean_s)),
     real("Median completion", "s", false, |g| g.transfers.as_ref().and_then(|t| t.completion_p50_s)),
     real("Completion p99", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_p99_s)),
+    whole("Transfers that waited", |g| g.transfers.as_ref().and_then(|t| t.waited).map(|waited| waited as f64)),
+    real("Mean wait", "s", false, |g| g.transfers.as_ref().and_then(|t| t.wait_mean_s)),
 ];
 
 /// What a summary says of a customer.

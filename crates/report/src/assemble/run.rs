@@ -1,11 +1,11 @@
 //! The page of one run.
 
-use penstock_scenario::summary::Summary;
+use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::Table;
 
 use crate::assemble::{law_colour, measures, path, scenario_code, series};
 use crate::number::{count, quantity, significant, words};
-use crate::page::{Page, Section};
+use crate::page::{Callout, Page, Section, Tone};
 
 /// One run, as a page shows it.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     }
     page.sections.push(numbers);
     page.sections.extend(summary.path.as_ref().map(path::section));
+    page.sections.extend(findings(&summary.findings));
 
     for table in run.series {
         // `flows` rows may be keyed by group and index; their law is that of the group they start with.
@@ -84,4 +85,11 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         page.sections.push(source);
     }
     page
+}
+
+/// What a reader should know before trusting the numbers, in a box.
+fn findings(findings: &[Finding]) -> Option<Section> {
+    let said: Vec<String> = findings.iter().map(|finding| format!("{}: {}.", finding.subject, finding.text)).collect();
+    let callout = Callout { tone: Tone::Neutral, text: said.join(" ") };
+    (!said.is_empty()).then(|| Section { callout: Some(callout), ..Section::new("Findings") })
 }

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
+use crate::finding::KINDS;
 use crate::summary::{
-    ClassSummary, CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured, PathSummary,
-    Summary, Transfers,
+    ClassSummary, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
+    PathSummary, Summary, Transfers,
 };
 
 const HEAD: &str = "\
@@ -124,6 +125,16 @@ pub fn reference() -> String {
         "`path`",
         "The emulated path of the Linux world, over the whole run: how far it was off, and what was found at its ends.",
     );
+    table::<Finding>(
+        &mut page,
+        "`findings`",
+        "What a reader should know before trusting the numbers. It stands under the tables that the command prints, and on \
+         the report; `penstock check` says what the scenario alone tells.",
+    );
+    page.push_str("\n| id | what it means |\n| --- | --- |\n");
+    for (id, meaning) in KINDS {
+        let _ = writeln!(page, "| `{id}` | {meaning} |");
+    }
     page.push('\n');
     page + SERIES
 }

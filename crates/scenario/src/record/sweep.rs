@@ -142,7 +142,7 @@ fn labels<'a>(labels: impl Iterator<Item = &'a (String, String)>) -> Map<String,
     labels.map(|(key, value)| (key.clone(), json!(value))).collect()
 }
 
-/// Values of one shape, each number replaced by its statistics; text is left out, and so is the seed.
+/// Values of one shape, each number replaced by its statistics; text is left out, and so are findings and the seed.
 fn measures(values: &[&Value]) -> Option<Value> {
     match values.first()? {
         Value::Number(_) => {
@@ -154,7 +154,9 @@ fn measures(values: &[&Value]) -> Option<Value> {
             for (key, value) in values.iter().filter_map(|v| v.as_object()).flatten() {
                 keys.entry(key).or_default().push(value);
             }
-            keys.shift_remove(&"seed".to_owned());
+            for no_number in ["seed", "findings"] {
+                keys.shift_remove(&no_number.to_owned());
+            }
             let below = keys.into_iter().filter_map(|(key, values)| Some((key.clone(), measures(&values)?)));
             Some(Value::Object(below.collect()))
         }

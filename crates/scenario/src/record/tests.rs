@@ -78,6 +78,9 @@ fn run(seed: u64) -> Run {
             completion_mean_s: Some(2.0),
             completion_p50_s: None,
             completion_p99_s: None,
+            waited: None,
+            wait_mean_s: None,
+            waiting: None,
         }),
     };
     let flows = vec![flow(0, Some(0.1)), flow(1, None)];
@@ -98,6 +101,7 @@ fn run(seed: u64) -> Run {
         whole,
         engine: Engine { events: 5, wall_s: 0.25, ..Engine::default() },
         path: None,
+        findings: Vec::new(),
     };
     Run { summary, flows, series: vec![series("links", 3), series("flows", 0), series("transfers", 5)] }
 }

@@ -1,0 +1,73 @@
+//! Laws that say what nobody can act on.
+
+use penstock_law::law::{Dense, Law};
+use penstock_law::{Values, numbers};
+use penstock_scenario::read::Document;
+use penstock_scenario::world::RunError;
+
+use super::*;
+use crate::run::{build, through};
+
+/// Ten packets, until a round trip ends: then something else.
+#[derive(Debug)]
+struct Odd([f64; 2]);
+
+numbers! {
+    struct Said {
+        window: "packets",
+        gap_s: "s",
+    }
+}
+
+impl Law<f64> for Odd {
+    type Role = Sender;
+    type State = Said<f64>;
+
+    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+        Err("it has no parameters to compile".into())
+    }
+    fn start(&self) -> Said<f64> {
+        Said { window: 10.0, gap_s: 0.001 }
+    }
+    fn on(&self, s: &mut Said<f64>, event: Event, seen: &Path<f64>) {
+        assert!(seen.rtt_s > 0.0 && seen.base_rtt_s > 0.0, "{event:?} before a round trip was measured");
+        if event == Event::Round {
+            [s.window, s.gap_s] = self.0;
+        }
+    }
+    fn says(&self, s: &Said<f64>, _: &Path<f64>) -> Allowance<f64> {
+        Allowance { window: s.window, gap_s: s.gap_s }
+    }
+    fn needs(&self) -> Needs {
+        Needs::LEAST
+    }
+}
+
+/// The run ends when the law says so, with the law's name, and not with numbers that are none.
+#[test]
+fn a_law_that_says_no_number_ends_the_run() {
+    let text = r#"
+format = 1
+duration = "1 s"
+links.b = { from = "l", to = "r", rate = "10 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "newreno" } }
+"#;
+    let scenario = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+    let run = |says: [f64; 2]| {
+        let method = Method::default();
+        let mut network = build(&scenario, &method).unwrap();
+        let cohort = &mut network.cohorts[0];
+        cohort.law = Box::new(Dense::new(Odd(says)));
+        cohort.law.add();
+        cohort.law.add();
+        through(network, &scenario, &method, &mut |_| true)
+    };
+    for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN]] {
+        let error = run(says).err().expect("it has no result");
+        let RunError::Law { whose, law: "newreno", at, said } = &error else { panic!("{says:?}: {error}") };
+        assert_eq!(whose, "flows.f");
+        assert!((0.02..0.1).contains(&at.seconds()), "{at}");
+        assert_eq!(*said, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
+    }
+    run([12.0, 0.002]).unwrap();
+}
