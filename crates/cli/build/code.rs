@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The crates that compute no result: this command hands a resolved scenario to a world and writes what it gets; the
+/// The crates that compute no result: the command hands a resolved scenario to a world and writes what it gets; the
 /// others read what was written.
-const BESIDE: [&str; 3] = ["cli", "papers", "report"];
+const BESIDE: [&str; 4] = ["cli", "fuzz", "papers", "report"];
 
 /// The files and directories below `root`, a workspace, that the hash is of, sorted.
 pub(crate) fn counted(root: &Path) -> io::Result<Vec<PathBuf>> {

@@ -98,7 +98,7 @@ fn flows_and_series(
         memory += count * A_FLOW;
         if memory > most.most {
             return Err(item.wrong(
-                format!("with these there are {flows} flows, which take {}", most.told(memory, memory)),
+                format!("with these there are {flows} flows, which take {}", most.told(flows * A_FLOW, memory)),
                 "write a smaller `count`",
             ));
         }
