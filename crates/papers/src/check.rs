@@ -67,6 +67,28 @@ pub(crate) fn paper(paper: &Paper) -> Result<(), Fault> {
         };
         claim(c, item).map_err(|what| (at, format!("claim `{id}`: {what}")))?;
     }
+    reasons(paper)
+}
+
+/// Each reason says something, of claims that exist, and no claim has two.
+fn reasons(paper: &Paper) -> Result<(), Fault> {
+    let mut explained: Vec<&str> = Vec::new();
+    for reason in &paper.reasons {
+        let at = reason.text.span().start;
+        if reason.text.get_ref().trim().is_empty() || reason.claims.is_empty() {
+            return Err((at, "a reason needs `claims`, their ids, and a `text`".into()));
+        }
+        for id in &reason.claims {
+            let (at, id) = (id.span().start, id.get_ref().as_str());
+            if paper.claims.iter().all(|claim| claim.id.get_ref() != id) {
+                return Err((at, format!("no claim has the id `{id}`")));
+            }
+            if explained.contains(&id) {
+                return Err((at, format!("the claim `{id}` has two reasons; write one")));
+            }
+            explained.push(id);
+        }
+    }
     Ok(())
 }
 

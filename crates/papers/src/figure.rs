@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use penstock_scenario::record::half_width_95;
 use serde::Serialize;
 
 use crate::axis::position;
@@ -39,11 +40,14 @@ pub struct Line {
     /// Where its numbers come from, if they are not ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The line of ours that shows the same, if it is not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// Its points, from left to right.
     pub points: Vec<Point>,
 }
 
-/// A point of a line: the mean over seeds, and the band they span.
+/// A point of a line: the mean over seeds, how well it is known, and the range of the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// The value of the swept key.
@@ -56,6 +60,9 @@ pub struct Point {
     pub min: f64,
     /// Largest over seeds.
     pub max: f64,
+    /// Half the width of the 95 % confidence interval for the mean; none where there are fewer than two seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<f64>,
 }
 
 /// A row of the printed table: a cell, and a number for each of the item's columns.
@@ -120,8 +127,14 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
             mean: cell::mean(values),
             min: cell::least(values),
             max: cell::largest(values),
+            ci95: half_width_95(values),
         };
-        drawn.push(Line { label: label.clone(), source: None, points: sorted(points.iter().map(point).collect()) });
+        drawn.push(Line {
+            label: label.clone(),
+            source: None,
+            of: None,
+            points: sorted(points.iter().map(point).collect()),
+        });
     }
     for reference in references {
         // What others measured where we did not is left out, so that a short run shows a short figure.
@@ -132,10 +145,12 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
             mean: *value,
             min: *value,
             max: *value,
+            ci95: None,
         };
         drawn.push(Line {
             label: reference.label.clone(),
             source: Some(reference.source.clone()),
+            of: paired(reference, lines.keys()),
             points: sorted(shown.map(point).collect()),
         });
     }
@@ -149,6 +164,12 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
         y_range: y.range,
         lines: drawn,
     })
+}
+
+/// The line of ours that shows what a reference shows.
+fn paired<'a>(reference: &Reference, mut lines: impl Iterator<Item = &'a String>) -> Option<String> {
+    let wanted = reference.of.as_deref().or_else(|| reference.label.strip_suffix(", paper")).unwrap_or_default();
+    lines.find(|line| line.eq_ignore_ascii_case(wanted)).cloned()
 }
 
 /// The printed table: one row a cell, in the order of the sweep.

@@ -105,7 +105,7 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         quoted: claim.quote.is_some(),
         ours: claim.ours,
         measure: claim.measure.as_ref().map(|_| in_words(claim)),
-        bound: claim.test.as_ref().map(|t| bound(t.get_ref())),
+        bound: claim.test.as_ref().map(|t| bound(t.get_ref(), &|x| x.to_string())),
         source: claim.source.clone(),
         verdict: Verdict::NotRunHere,
         measured: Vec::new(),
@@ -335,22 +335,22 @@ fn rising(order: &Order, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measur
     Ok(measured)
 }
 
-/// A test in words.
-fn bound(test: &Test) -> String {
+/// A test in words. `say` prints a number in the measure's own unit.
+pub fn bound(test: &Test, say: &dyn Fn(f64) -> String) -> String {
     let named = |other: &Other| {
-        let by = if other.by == 0.0 { String::new() } else { format!(" by {} at least", other.by) };
+        let by = if other.by == 0.0 { String::new() } else { format!(" by {} at least", say(other.by)) };
         format!("{}{by}", other.cells.values().cloned().collect::<Vec<_>>().join(", "))
     };
     match test {
-        Test::AtLeast(x) => format!("at least {x}"),
-        Test::AtMost(x) => format!("at most {x}"),
+        Test::AtLeast(x) => format!("at least {}", say(*x)),
+        Test::AtMost(x) => format!("at most {}", say(*x)),
         Test::Within(b) => match (b.relative, b.absolute) {
-            (Some(r), _) => format!("{} within {} %", b.value, (r * 1e6).round() / 1e4),
-            (None, a) => format!("{} within {}", b.value, a.unwrap_or_default()),
+            (Some(r), _) => format!("{} within {} %", say(b.value), (r * 1e6).round() / 1e4),
+            (None, a) => format!("{} within {}", say(b.value), say(a.unwrap_or_default())),
         },
         Test::Falls(f) => {
-            let rise = f.rise_at_most.map(|r| format!("rises by at most {r} from a point to the next"));
-            let drop = f.drop_at_least.map(|d| format!("the last is below the first by at least {d}"));
+            let rise = f.rise_at_most.map(|r| format!("rises by at most {} from a point to the next", say(r)));
+            let drop = f.drop_at_least.map(|d| format!("the last is below the first by at least {}", say(d)));
             let parts: Vec<String> = rise.into_iter().chain(drop).collect();
             format!("falls along {}: {}", f.along, parts.join("; "))
         }
@@ -358,7 +358,7 @@ fn bound(test: &Test) -> String {
         Test::Below(other) => format!("below {}", named(other)),
         Test::Table(t) => match (t.relative, t.absolute) {
             (Some(r), _) => format!("each of {} within {} % of its value", t.values.len(), (r * 1e6).round() / 1e4),
-            (None, a) => format!("each of {} within {} of its value", t.values.len(), a.unwrap_or_default()),
+            (None, a) => format!("each of {} within {} of its value", t.values.len(), say(a.unwrap_or_default())),
         },
         Test::Times(t) => {
             let least = t.at_least.map(|n| format!("at least {n} times"));

@@ -16,9 +16,9 @@ mod verdicts;
 pub use axis::position;
 pub use cell::Cell;
 pub use figure::{Figure, Line, Point, Row, also, figure, rows};
-pub use judge::{Finding, JudgeError, Measured, Verdict, judge};
+pub use judge::{Finding, JudgeError, Measured, Verdict, bound, judge};
 pub use paper::{
-    Axis, Bounds, Claim, Column, Falls, Item, LoopPlot, Other, Paper, PaperError, Path, Reference, Scale, Seeds, Table,
-    Test, Values,
+    Axis, Bounds, Claim, Column, Falls, Item, LoopPlot, Other, Paper, PaperError, Path, Reason, Reference, Scale,
+    Seeds, Table, Test, Values,
 };
 pub use verdicts::{Comparison, Extent, Recorded, Verdicts};

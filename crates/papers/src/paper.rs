@@ -25,6 +25,19 @@ pub struct Paper {
     /// What the paper states, with bounds.
     #[serde(rename = "claim")]
     pub claims: Vec<Claim>,
+    /// Why claims that are on record as `fails` fail.
+    #[serde(default, rename = "reason")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Why claims fail, in a few sentences.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// The claims it is about, by their ids.
+    pub claims: Vec<Spanned<String>>,
+    /// The reason. It begins with "Not explained yet" where nobody knows one.
+    pub text: Spanned<String>,
 }
 
 /// A figure or a table.
@@ -158,6 +171,8 @@ pub struct Reference {
     pub label: String,
     /// Where the numbers come from.
     pub source: String,
+    /// The line of ours that shows the same; unless given, the one whose name the label begins with, as in `Reno, paper`.
+    pub of: Option<String>,
     /// Values of the swept key, and the numbers there.
     pub points: Vec<(Spanned<String>, f64)>,
 }
@@ -413,6 +428,12 @@ impl Paper {
         self.items.iter().find(|i| i.id.get_ref() == id)
     }
 
+    /// Why the claim of that id fails, where a reason is known.
+    pub fn reason(&self, claim: &str) -> Option<&str> {
+        let about = |reason: &&Reason| reason.claims.iter().any(|id| id.get_ref() == claim);
+        self.reasons.iter().find(about).map(|reason| reason.text.get_ref().as_str())
+    }
+
     /// The claims that are measured in `item`.
     pub fn claims_of<'a>(&'a self, item: &'a str) -> impl Iterator<Item = &'a Claim> {
         self.claims.iter().filter(move |c| c.item.get_ref() == item)
@@ -454,6 +475,27 @@ impl Item {
 }
 
 impl Claim {
+    /// The unit of what is measured, by the names of its paths; empty for plain numbers. `unit_of` gives the unit that a
+    /// name ends in.
+    pub fn unit(&self, unit_of: impl Fn(&str) -> &'static str) -> String {
+        let last = |path: &str| unit_of(path.rsplit('.').next().unwrap_or_default());
+        if !self.per.is_empty() || self.reduce == Some(Reduce::Ratio) {
+            return String::new();
+        }
+        if let Some(Test::Table(table)) = self.test.as_ref().map(Spanned::get_ref) {
+            let mut units = table.values.keys().map(|rest| last(rest));
+            let first = units.next().unwrap_or_default();
+            return if units.all(|unit| unit == first) { first.to_owned() } else { String::new() };
+        }
+        let of = |path: &Option<Spanned<String>>| path.as_ref().map_or("", |path| last(path.get_ref()));
+        match (of(&self.measure), of(&self.over)) {
+            (one, other) if one == other => String::new(),
+            (one, "") => one.to_owned(),
+            ("", other) => format!("1/{other}"),
+            (one, other) => format!("{one}/({other})"),
+        }
+    }
+
     /// Why this claim is not judged: its own reason, or its item's.
     pub fn why_not(&self, item: &Item) -> Option<String> {
         self.not_run.clone().or_else(|| item.not_run.clone())

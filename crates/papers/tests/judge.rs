@@ -1,6 +1,6 @@
 //! Every kind of test, on both sides of its bound.
 
-use penstock_papers::{Cell, Comparison, Extent, Finding, Paper, Verdict, Verdicts, figure, judge, rows};
+use penstock_papers::{Cell, Comparison, Extent, Finding, Paper, Verdict, Verdicts, bound, figure, judge, rows};
 use serde_json::json;
 
 /// A paper with one runnable item and one claim, to which `claim` adds measure, cells and test.
@@ -52,6 +52,60 @@ fn cells() -> Vec<Cell> {
         }
     }
     cells
+}
+
+#[test]
+fn a_claim_has_the_unit_of_what_it_measures() {
+    let unit_of = |name: &str| match name.rsplit_once('_') {
+        Some((_, "s")) => "s",
+        Some((_, "packets")) => "packets",
+        _ => "",
+    };
+    let unit = |claim: &str| paper(&format!("{claim}\ntest = {{ at_least = 1 }}")).claims[0].unit(unit_of);
+    // The helper's own measure is `u`, a plain number.
+    assert_eq!(unit(""), "");
+    assert_eq!(unit("over = \"at.delay_s\""), "1/s");
+    let claim = |claim: &str| {
+        let mut paper = paper("test = { at_least = 1 }");
+        let mut one = paper.claims.remove(0);
+        let span = one.measure.as_ref().unwrap().span();
+        one.measure = Some(toml::Spanned::new(span, claim.to_owned()));
+        one
+    };
+    assert_eq!(claim("links.a.queue_packets").unit(unit_of), "packets");
+    let mut ratio = claim("groups.a.rtt_s");
+    assert_eq!(ratio.unit(unit_of), "s");
+    ratio.over = ratio.measure.clone();
+    assert_eq!(ratio.unit(unit_of), "", "seconds over seconds");
+    ratio.over = None;
+    ratio.per.insert("case".to_owned(), "FAST".to_owned());
+    assert_eq!(ratio.unit(unit_of), "", "a share of the same in other cells");
+}
+
+#[test]
+fn a_bound_is_said_in_the_unit_that_the_caller_prints() {
+    let paper = paper("test = { above = { case = \"RED\", by = 1e6 } }");
+    let test = paper.claims[0].test.as_ref().unwrap().get_ref();
+    assert_eq!(bound(test, &|x| format!("{} Mbit/s", x / 1e6)), "above RED by 1 Mbit/s at least");
+    assert_eq!(bound(test, &|x| x.to_string()), "above RED by 1000000 at least");
+}
+
+/// What a paper has of a case is paired with ours: by the label, or by `of`; the interval is that of the mean.
+#[test]
+fn lines_of_others_are_paired_with_ours() {
+    let mut paper = paper("test = { at_least = 1 }");
+    let item = &mut paper.items[0];
+    let of = |item: &penstock_papers::Item| {
+        let drawn = figure(item, &cells()).unwrap().unwrap();
+        (drawn.lines.last().unwrap().of.clone(), drawn.lines[0].points[0].ci95)
+    };
+    assert_eq!(of(item).0, None, "`theirs` names no line of ours");
+    item.reference[0].label = "fast, paper".to_owned();
+    assert_eq!(of(item).0.as_deref(), Some("FAST"));
+    item.reference[0].of = Some("RED".to_owned());
+    assert_eq!(of(item).0.as_deref(), Some("RED"));
+    // Two seeds 0.02 apart: 12.7062 times 0.01.
+    assert!((of(item).1.unwrap() - 0.127_062).abs() < 1e-5);
 }
 
 fn finding(claim: &str) -> Finding {

@@ -127,6 +127,33 @@ fn every_claim_that_fails_is_named_on_the_first_page() {
     }
 }
 
+/// Whoever reads a verdict `fails` finds the reason beside it: each such claim has one in `paper.toml`, and no other has.
+#[test]
+fn every_claim_that_fails_has_a_reason() {
+    for folder in folders() {
+        let verdicts = Verdicts::parse(&read(&folder, "verdicts.toml"), "verdicts.toml").unwrap();
+        let paper = paper(&folder);
+        for id in paper.claims.iter().map(|claim| claim.id.get_ref()) {
+            let fails = |extent| verdicts.of(id, extent).is_some_and(|r| r.verdict == Verdict::Fails);
+            let fails = fails(Extent::Full) || fails(Extent::Short);
+            assert_eq!(fails, paper.reason(id).is_some(), "{}: {id}", folder.display());
+        }
+    }
+}
+
+#[test]
+fn a_reason_is_of_a_claim_that_exists_and_of_no_other() {
+    let folder = folders().remove(0);
+    let text = read(&folder, "paper.toml");
+    let refused = |reason: &str| Paper::parse(&format!("{text}\n{reason}"), "p.toml").unwrap_err().what;
+    assert_eq!(refused("[[reason]]\nclaims = [\"no\"]\ntext = \"t\"\n"), "no claim has the id `no`");
+    let known = paper(&folder).reasons[0].claims[0].get_ref().clone();
+    let twice = refused(&format!("[[reason]]\nclaims = [{known:?}]\ntext = \"t\"\n"));
+    assert_eq!(twice, format!("the claim `{known}` has two reasons; write one"));
+    assert!(refused("[[reason]]\nclaims = []\ntext = \"t\"\n").starts_with("a reason needs"));
+    assert!(refused("[[reason]]\nclaims = [\"x\"]\ntext = \" \"\n").starts_with("a reason needs"));
+}
+
 #[test]
 fn a_claim_is_named_by_its_id_by_its_target_or_in_a_list() {
     let page = "what failed (D.table1.a, .b to .d;\n  D.text.c/loss, .e/x): why. **A.fig8.tracks/prices-1**";

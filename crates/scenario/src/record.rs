@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::page::reference;
 pub use self::parquet::{read_table, unit_of, write_table};
-pub use self::sweep::{SweepCell, sweep};
+pub use self::sweep::{SweepCell, half_width_95, sweep};
 use crate::model::Scenario;
 use crate::read::identity;
 use crate::summary::{FlowSummary, Summary};
@@ -155,6 +155,20 @@ impl Header {
         let scenario: Scenario = toml::from_str(&self.scenario)?;
         Ok(scenario.flows.into_iter().map(|(name, group)| (name, group.cc.law)).collect())
     }
+}
+
+/// The warm-up of a resolved scenario, in seconds, from its text; 0 where the text does not say.
+///
+/// ```
+/// assert_eq!(penstock_scenario::record::warm_up_s("duration = '60 s'\nwarmup = '20 s'"), 20.0);
+/// ```
+pub fn warm_up_s(scenario: &str) -> f64 {
+    #[derive(Deserialize)]
+    struct Scenario {
+        warmup: Option<String>,
+    }
+    let warm_up = toml::from_str::<Scenario>(scenario).ok().and_then(|s| s.warmup);
+    warm_up.and_then(|text| crate::quantity::time(&text).ok()).map_or(0.0, |time| time.seconds())
 }
 
 /// Whether a name is one of a file in the very directory of a record: letters, digits, dashes, underscores and dots,

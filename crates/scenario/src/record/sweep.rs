@@ -188,10 +188,31 @@ fn statistics(numbers: &[f64]) -> Value {
     out["min"] = json!(least);
     out["max"] = json!(most);
     if let Some(sd) = spread {
-        let half = student_975(numbers.len() - 1) * sd / n.sqrt();
+        let half = half_width(numbers.len(), sd);
         out["ci95"] = json!([mean - half, mean + half]);
     }
     out
+}
+
+/// Half the width of Student's 95 % confidence interval for the mean of `numbers`; none for fewer than two.
+///
+/// ```
+/// use penstock_scenario::record::half_width_95;
+/// assert!((half_width_95(&[1.0, 2.0, 3.0, 4.0]).unwrap() - 2.054_260).abs() < 1e-5);
+/// assert_eq!(half_width_95(&[1.0]), None);
+/// ```
+pub fn half_width_95(numbers: &[f64]) -> Option<f64> {
+    if numbers.len() < 2 {
+        return None;
+    }
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
+    Some(half_width(numbers.len(), (squares / (n - 1.0)).sqrt()))
+}
+
+fn half_width(count: usize, sd: f64) -> f64 {
+    student_975(count - 1) * sd / (count as f64).sqrt()
 }
 
 /// The 97.5 % quantile of Student's t distribution.
