@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use indexmap::IndexMap;
+use penstock_papers::Extent;
 use penstock_report::assemble::{self, CellView, PaperFigure, PaperView, RunView, SweepView};
 use penstock_report::figure::{Axis, Figure, Line, Style};
-use penstock_report::number::{count, quantity, significant};
+use penstock_report::number::{Prefix, count, quantity, short, significant};
 use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
 use penstock_report::{palette, text};
 use penstock_scenario::model::Scenario;
@@ -81,7 +82,7 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
         PaperFigure {
             id: item.place.clone(),
             title: item.title.clone(),
-            prose: item.figure.iter().map(sources).collect(),
+            prose: String::new(),
             figures: item
                 .figure
                 .iter()
@@ -100,32 +101,60 @@ pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
         title: outcome.title.clone(),
         citation: format!("{}. {published}.", authors.join(", ")),
         findings: String::new(),
+        explained_in: format!("papers/{}/README.md", outcome.key),
+        short: outcome.extent == Extent::Short,
         header: header.to_vec(),
         figures: figures.collect(),
     })
 }
 
-/// One page of several papers: each section says whose it is.
-pub(crate) fn atlas(papers: Vec<Page>, header: &[(String, String)]) -> Page {
+/// One page of several papers, of short runs or of whole ones; each paper is a part.
+pub(crate) fn atlas(papers: Vec<Page>, short: bool, header: &[(String, String)]) -> Page {
+    let runs = if short { "Short runs: some cells and seeds of each figure." } else { "" };
     let mut atlas = Page {
-        title: "Atlas".to_owned(),
-        subtitle: "Figures and claims of every paper, as reproduced here.".to_owned(),
+        title: if short { "Atlas: short runs" } else { "Atlas" }.to_owned(),
+        subtitle: format!("Figures and claims of every paper, as reproduced here. {runs}").trim_end().to_owned(),
         facts: header.to_vec(),
         sections: Vec::new(),
     };
     for paper in papers {
         for mut section in paper.sections {
-            section.heading = format!("{}. {}", paper.title, section.heading);
+            section.part.clone_from(&paper.title);
             atlas.sections.push(section);
         }
     }
     atlas
 }
 
-/// Where the lines of others come from.
-fn sources(figure: &penstock_papers::Figure) -> String {
-    let said = |l: &penstock_papers::Line| l.source.as_ref().map(|source| format!("{}: {source}.", l.label));
-    figure.lines.iter().filter_map(said).collect::<Vec<_>>().join(" ")
+/// What hollow markers are, and how well means are known.
+fn caption(figure: &penstock_papers::Figure) -> String {
+    let mut sentences = Vec::new();
+    let mut sources: Vec<&str> = figure.lines.iter().filter_map(|l| l.source.as_deref()).collect();
+    sources.dedup();
+    match sources.as_slice() {
+        [] => {}
+        [one] => sentences.push(format!("Hollow markers: {one}.")),
+        _ => {
+            let said = |l: &penstock_papers::Line| l.source.as_ref().map(|source| format!("{} ({source})", l.label));
+            let said: Vec<String> = figure.lines.iter().filter_map(said).collect();
+            sentences.push(format!("Hollow markers: {}.", said.join("; ")));
+        }
+    }
+    if figure.lines.iter().flat_map(|l| &l.points).any(|p| p.ci95.is_some()) {
+        sentences.push("Means over seeds; bands are 95 % confidence intervals for them.".to_owned());
+    }
+    sentences.join(" ")
+}
+
+/// Ours in order, each followed by what others have of the same, then what others have alone.
+fn in_pairs(figure: &penstock_papers::Figure) -> Vec<&penstock_papers::Line> {
+    let mut lines = Vec::with_capacity(figure.lines.len());
+    for ours in figure.lines.iter().filter(|l| l.source.is_none()) {
+        lines.push(ours);
+        lines.extend(figure.lines.iter().filter(|l| l.of.as_ref() == Some(&ours.label)));
+    }
+    lines.extend(figure.lines.iter().filter(|l| l.source.is_some() && l.of.is_none()));
+    lines
 }
 
 fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static str>) -> Figure {
@@ -143,16 +172,25 @@ fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static s
         let values = || figure.lines.iter().flat_map(|l| &l.points);
         y = y.between(values().map(|p| p.min).fold(least, f64::min), values().map(|p| p.max).fold(most, f64::max));
     }
-    let mut drawn = Figure::new(&figure.title, x, y);
-    let wanted: Vec<Option<&str>> = figure.lines.iter().map(|l| colours.get(&l.label).copied()).collect();
-    for (line, colour) in figure.lines.iter().zip(palette::assign(&wanted)) {
+    let mut drawn = Figure::new(&figure.title, x, y).captioned(caption(figure));
+    let lines = in_pairs(figure);
+    // What belongs to a line of ours has its colour; the others have one each.
+    let leading: Vec<&str> = lines.iter().filter(|l| l.of.is_none()).map(|l| l.label.as_str()).collect();
+    let wanted: Vec<Option<&str>> = leading.iter().map(|label| colours.get(*label).copied()).collect();
+    let colours: IndexMap<&str, String> = leading.into_iter().zip(palette::assign(&wanted)).collect();
+    for line in lines {
         let points = line.points.iter().map(|p| (p.x, p.mean)).collect();
-        let mut shown = Line::new(&line.label, points).coloured(colour);
+        let mut shown = Line::new(&line.label, points);
+        shown.colour.clone_from(&colours[line.of.as_ref().unwrap_or(&line.label).as_str()]);
         if line.source.is_some() {
-            shown = shown.styled(Style::Dashed);
+            shown = shown.styled(Style::Dashed).hollow();
         }
-        if line.points.iter().any(|p| p.min < p.max) {
-            shown = shown.banded(line.points.iter().map(|p| (p.x, p.min, p.max)).collect());
+        let interval = |p: &penstock_papers::Point| {
+            let half = p.ci95.unwrap_or(f64::NAN);
+            (p.x, p.mean - half, p.mean + half)
+        };
+        if line.points.iter().any(|p| p.ci95.is_some_and(|half| half > 0.0)) {
+            shown = shown.banded(line.points.iter().map(interval).collect());
         }
         drawn.lines.push(shown);
     }
@@ -185,11 +223,12 @@ fn claim(judged: &Judged) -> ClaimView {
         id: finding.id.clone(),
         quotation: finding.statement.clone(),
         place: finding.place.clone(),
-        bound: finding.bound.clone().unwrap_or_default(),
-        measured: measured(finding),
+        bound: judged.bound.clone(),
+        measured: measured(finding, &judged.unit),
         verdict: verdict(finding.verdict),
         recorded: judged.recorded.map(verdict),
         ours: finding.ours,
+        reason: judged.reason.clone().unwrap_or_default(),
         note: finding.why.clone().or_else(|| finding.source.clone()).unwrap_or_default(),
     }
 }
@@ -203,8 +242,8 @@ fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
 }
 
 /// What was measured, in a few words: the range, or for what falls the values in order; and where it does not hold.
-fn measured(finding: &penstock_papers::Finding) -> String {
-    let number = |x: f64| significant(x, 4);
+fn measured(finding: &penstock_papers::Finding, unit: &str) -> String {
+    let number = |x: f64| quantity(x, unit, 4);
     let all = &finding.measured;
     let ordered = finding.bound.as_deref().is_some_and(|b| b.starts_with("falls") || b.contains(" < "));
     let mut text = match all.as_slice() {
@@ -221,19 +260,26 @@ fn measured(finding: &penstock_papers::Finding) -> String {
             let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
             let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
             let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
-            let (number, unit): (&dyn Fn(f64) -> String, _) =
-                if off { (&|x| significant(x, 2), " %") } else { (&number, "") };
-            match (number(least), number(most)) {
-                (least, most) if least == most => format!("{word}{least}{unit} throughout"),
-                (least, most) => format!("{word}{least} to {most}{unit}"),
+            let span =
+                if off { format!("{} to {} %", short(least, 2), short(most, 2)) } else { span(least, most, unit) };
+            match number(least) {
+                one if !off && one == number(most) => format!("{word}{one} throughout"),
+                _ => format!("{word}{span}"),
             }
         }
     };
     let failing: Vec<&str> = all.iter().filter(|m| !m.keeps && !m.at.is_empty()).map(|m| m.at.as_str()).collect();
     if !failing.is_empty() {
-        let _ = write!(text, "; not at {}", failing.join("; "));
+        let _ = write!(text, "; fails at {}", failing.join("; "));
     }
     text
+}
+
+/// Two numbers in one unit, with the prefix that suits the larger: `11.68 to 23.26 Mbit/s`.
+fn span(least: f64, most: f64, unit: &str) -> String {
+    let prefix = Prefix::for_value(least.abs().max(most.abs()), unit);
+    let number = |x: f64| short(x / prefix.factor, 4);
+    format!("{} to {} {}{unit}", number(least), number(most), prefix.symbol).trim_end().to_owned()
 }
 
 /// A table for the terminal: heads, and whether a column holds numbers.

@@ -9,6 +9,7 @@ mod traces;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Recorded, Row, Verdict};
+use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
 use penstock_report::{html, text};
 use penstock_scenario::read;
@@ -97,6 +98,14 @@ pub(crate) struct Judged {
     pub(crate) recorded: Option<Verdict>,
     /// Whether it is the same.
     pub(crate) compared: Comparison,
+    /// The unit of the bound and of what was measured; empty for plain numbers.
+    pub(crate) unit: String,
+    /// Why the claim fails, where it does and a reason is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// The bound with its unit.
+    #[serde(skip)]
+    pub(crate) bound: String,
 }
 
 /// A scenario file, read, with the cells that any item needs.
@@ -175,7 +184,8 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         pages.push(page);
     }
     if arguments.what.is_none() && !homes.is_empty() {
-        let path = out.put_file("atlas.html", html::write(&pages::atlas(pages, &machine::facts())).as_bytes())?;
+        let path = out
+            .put_file("atlas.html", html::write(&pages::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
         if !arguments.output.json {
             terminal::say(format!("atlas   {}", path.display()))?;
         }
@@ -367,10 +377,20 @@ fn say(
 }
 
 fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: Vec<Finding>) -> Outcome {
-    let judged = |finding: Finding| Judged {
-        recorded: source.verdicts.of(&finding.id, extent).map(|r: &Recorded| r.verdict),
-        compared: source.verdicts.compare(&finding, extent),
-        finding,
+    let judged = |finding: Finding| {
+        let claim = source.paper.claims.iter().find(|claim| *claim.id.get_ref() == finding.id);
+        let unit = claim.map(|claim| claim.unit(|name| unit_of(name).1)).unwrap_or_default();
+        let test = claim.and_then(|claim| claim.test.as_ref());
+        let bound = test.map(|test| penstock_papers::bound(test.get_ref(), &|x| quantity(x, &unit, 6)));
+        let fails = finding.verdict == Verdict::Fails;
+        Judged {
+            recorded: source.verdicts.of(&finding.id, extent).map(|r: &Recorded| r.verdict),
+            compared: source.verdicts.compare(&finding, extent),
+            reason: source.paper.reason(&finding.id).filter(|_| fails).map(str::to_owned),
+            bound: bound.unwrap_or_default(),
+            unit,
+            finding,
+        }
     };
     let claims: Vec<Judged> = findings.into_iter().map(judged).collect();
     let differing = claims.iter().filter(|c| c.compared != Comparison::Same).count();

@@ -364,6 +364,11 @@ fn paper() -> Page {
         verdict,
         recorded: Some(if id == "queue-empty" { Verdict::Fails } else { Verdict::Holds }),
         ours,
+        reason: if verdict == Verdict::Fails {
+            "RED\u{2019}s average follows the queue too slowly.".to_owned()
+        } else {
+            String::new()
+        },
         note: String::new(),
     };
     let mut sweep = sweep();
@@ -377,6 +382,8 @@ fn paper() -> Page {
     steps.marks.push(Mark::Vertical { at: 12.0, label: "contract changes".to_owned() });
     of_paper(&PaperView {
         title: "A New TCP/AQM for Stable Operation in Fast Networks".to_owned(),
+        explained_in: "papers/fast-aqm/README.md".to_owned(),
+        short: false,
         citation: "F. Paganini, Z. Wang, S. H. Low and J. C. Doyle, IEEE INFOCOM 2003".to_owned(),
         findings:
             "The claims about utilization and queues hold at all capacities; the empty queue of Figure 5 does not, \

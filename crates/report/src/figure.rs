@@ -22,6 +22,10 @@ pub struct Figure {
     /// Whether a unit is equally long on both axes, as in the complex plane. Linear axes only.
     #[serde(default)]
     pub equal_aspect: bool,
+    /// Where along x the warm-up ends. What is before is shaded, and does not set the scale of y alone: what is far beyond
+    /// the rest is cut off and marked.
+    #[serde(default)]
+    pub warm_up: Option<f64>,
 }
 
 /// One axis.
@@ -74,10 +78,14 @@ pub struct Line {
     /// How it is drawn.
     #[serde(default)]
     pub style: Style,
+    /// Whether its markers are hollow: data of others. After a line of the same colour it shows the same thing, and has
+    /// that line's shape.
+    #[serde(default)]
+    pub hollow: bool,
     /// The data; a point with a number that is not finite breaks the line. (JSON writes such a number as null.)
     #[serde(with = "gaps")]
     pub points: Vec<(f64, f64)>,
-    /// For each x the lowest and highest value, as over seeds.
+    /// For each x a lowest and a highest value: an interval, or a range.
     #[serde(default, with = "gaps_in_band", skip_serializing_if = "Option::is_none")]
     pub band: Option<Vec<(f64, f64, f64)>>,
 }
@@ -137,6 +145,7 @@ impl Figure {
             lines: Vec::new(),
             marks: Vec::new(),
             equal_aspect: false,
+            warm_up: None,
         }
     }
 
@@ -191,6 +200,7 @@ impl Line {
             name: name.into(),
             colour: crate::palette::PALETTE[0].to_owned(),
             style: Style::Solid,
+            hollow: false,
             points,
             band: None,
         }
@@ -207,6 +217,13 @@ impl Line {
     #[must_use]
     pub fn styled(mut self, style: Style) -> Self {
         self.style = style;
+        self
+    }
+
+    /// The same with hollow markers.
+    #[must_use]
+    pub fn hollow(mut self) -> Self {
+        self.hollow = true;
         self
     }
 

@@ -1,10 +1,12 @@
 //! Writes a [`Page`] as one HTML file that opens offline: its style and figures are inside, there is no script, and it
 //! refers to nothing outside.
 
+mod contents;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::page::{Align, ClaimView, Code, Page, Section, TableView, Tone, Verdict};
+use crate::page::{Align, ClaimView, Code, Page, Section, TableView, Tally, Tone, Verdict};
 use crate::svg;
 
 const STYLE: &str = include_str!("page.css");
@@ -19,12 +21,17 @@ pub fn write(page: &Page) -> String {
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
          <meta name=\"generator\" content=\"Penstock\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+         <title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#{MAIN}\">Skip to the content</a>\n",
+        dark_figures(page)
     );
+    contents::targets(&mut out, page);
+    let _ = write!(out, "<header>\n<h1>{title}</h1>\n");
     if !page.subtitle.is_empty() {
-        let _ = writeln!(out, "<p class=\"subtitle\">{}</p>", escape(&page.subtitle));
+        let _ = writeln!(out, "<p class=\"subtitle\">{}</p>", rich(&page.subtitle));
     }
     if !page.facts.is_empty() {
         out.push_str("<dl class=\"facts\">\n");
@@ -34,16 +41,14 @@ pub fn write(page: &Page) -> String {
         out.push_str("</dl>\n");
     }
     let anchors = anchors(&page.sections);
-    let headed: Vec<_> = page.sections.iter().zip(&anchors).filter(|(s, _)| !s.heading.is_empty()).collect();
-    if headed.len() > 2 {
-        out.push_str("<nav aria-label=\"Sections\">\n");
-        for (section, anchor) in headed {
-            let _ = writeln!(out, "<a href=\"#{anchor}\">{}</a>", escape(&section.heading));
-        }
-        out.push_str("</nav>\n");
-    }
-    out.push_str("</header>\n<main>\n");
+    contents::write(&mut out, page, &anchors);
+    let _ = writeln!(out, "</header>\n<main id=\"{MAIN}\">");
+    let mut part = "";
     for (section, anchor) in page.sections.iter().zip(&anchors) {
+        if section.part != part {
+            part = &section.part;
+            let _ = writeln!(out, "<h2 class=\"part\">{}</h2>", escape(part));
+        }
         self::section(&mut out, section, anchor);
     }
     out.push_str(
@@ -53,9 +58,18 @@ pub fn write(page: &Page) -> String {
 }
 
 fn section(out: &mut String, section: &Section, anchor: &str) {
-    let _ = writeln!(out, "<section id=\"{anchor}\">");
+    let class = match (section.failing(), section.claims.is_empty()) {
+        (0, true) => "",
+        (0, false) => " class=\"kept\"",
+        _ => " class=\"failing\"",
+    };
+    let _ = writeln!(out, "<section id=\"{anchor}\"{class}>");
     if !section.heading.is_empty() {
-        let _ = writeln!(out, "<h2>{}</h2>", escape(&section.heading));
+        let level = if section.part.is_empty() { 2 } else { 3 };
+        let _ = writeln!(out, "<h{level}>{}</h{level}>", escape(&section.heading));
+    }
+    if let Some(tally) = &section.tally {
+        self::tally(out, tally);
     }
     if let Some(callout) = &section.callout {
         let class = match callout.tone {
@@ -63,10 +77,10 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
             Tone::Bad => "callout bad",
             Tone::Neutral => "callout",
         };
-        let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&callout.text));
+        let _ = writeln!(out, "<p class=\"{class}\">{}</p>", rich(&callout.text));
     }
     for paragraph in section.prose.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-        let _ = writeln!(out, "<p>{}</p>", escape(paragraph));
+        let _ = writeln!(out, "<p>{}</p>", rich(paragraph));
     }
     if !section.tables.is_empty() {
         out.push_str("<div class=\"tables\">\n");
@@ -82,7 +96,8 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
             self::table(out, table, false);
             out.push_str("</details>\n");
         } else {
-            self::table(out, table, true);
+            // A caption that says what the heading says is not said twice.
+            self::table(out, table, !table.caption.eq_ignore_ascii_case(&section.heading));
         }
     }
     if !section.tables.is_empty() {
@@ -91,10 +106,13 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
     if !section.figures.is_empty() {
         out.push_str("<div class=\"figures\">\n");
         for figure in &section.figures {
-            out.push_str("<figure>\n");
+            out.push_str("<figure>\n<div class=\"plot\">\n");
             out.push_str(&svg::draw(figure));
+            out.push_str(
+                "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways to see all of it</p>\n",
+            );
             if !figure.caption.is_empty() {
-                let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&figure.caption));
+                let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));
             }
             out.push_str("</figure>\n");
         }
@@ -115,7 +133,7 @@ const SHORT: usize = 16;
 fn table(out: &mut String, table: &TableView, captioned: bool) {
     out.push_str("<div class=\"wide\"><table>\n");
     if captioned && !table.caption.is_empty() {
-        let _ = writeln!(out, "<caption>{}</caption>", escape(&table.caption));
+        let _ = writeln!(out, "<caption>{}</caption>", rich(&table.caption));
     }
     out.push_str("<thead><tr>");
     for column in &table.columns {
@@ -131,6 +149,11 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
         out.push_str("<tr>");
         for (i, column) in table.columns.iter().enumerate() {
             let text = row.get(i).map_or("", String::as_str);
+            if i == 0 && column.align != Align::Verdict {
+                let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
+                let _ = write!(out, "<th scope=\"row\"{class}>{}</th>", rich(text));
+                continue;
+            }
             match (column.align, Verdict::from_word(text)) {
                 (Align::Verdict, Some(verdict)) => {
                     let _ = write!(out, "<td>{}</td>", badge(verdict));
@@ -140,7 +163,7 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
                 }
                 _ => {
                     let class = if text.chars().count() <= SHORT { " class=\"s\"" } else { "" };
-                    let _ = write!(out, "<td{class}>{}</td>", escape(text));
+                    let _ = write!(out, "<td{class}>{}</td>", rich(text));
                 }
             }
         }
@@ -155,7 +178,13 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
          <th scope=\"col\">Bound</th><th scope=\"col\">Measured</th></tr></thead>\n<tbody>\n",
     );
     for claim in claims {
-        let _ = write!(out, "<tr><td>{}</td><td>", badge(claim.verdict));
+        let class = if claim.verdict == Verdict::Fails { " class=\"failing\"" } else { "" };
+        let _ = write!(
+            out,
+            "<tr id=\"{}\"{class}><td>{}</td><th scope=\"row\">",
+            contents::claim_anchor(&claim.id),
+            badge(claim.verdict)
+        );
         let quotation = escape(&claim.quotation);
         let tag = if claim.ours { "span" } else { "q" };
         let _ = write!(out, "<{tag}>{quotation}</{tag}>");
@@ -165,8 +194,12 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
             escape(&claim.id),
             escape(&claim.place)
         );
+        if claim.verdict == Verdict::Fails {
+            let reason = if claim.reason.is_empty() { "Not explained yet." } else { &claim.reason };
+            let _ = write!(out, "<span class=\"reason\"><b>Why it fails:</b> {}</span>", rich(reason));
+        }
         if !claim.note.is_empty() {
-            let _ = write!(out, "<span class=\"note\">{}</span>", escape(&claim.note));
+            let _ = write!(out, "<span class=\"note\">{}</span>", rich(&claim.note));
         }
         let mut tags = String::new();
         if claim.ours {
@@ -178,8 +211,11 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
         if !tags.is_empty() {
             let _ = write!(out, "<span class=\"tags\">{}</span>", tags.trim_end());
         }
-        let (bound, measured) = (escape(&claim.bound), escape(&claim.measured));
-        let _ = writeln!(out, "</td><td class=\"value\">{bound}</td><td class=\"value\">{measured}</td></tr>");
+        let (bound, measured) = (rich(&claim.bound), rich(&claim.measured));
+        let _ = writeln!(
+            out,
+            "</th><td class=\"value\" data-head=\"Bound\">{bound}</td><td class=\"value\" data-head=\"Measured\">{measured}</td></tr>"
+        );
     }
     out.push_str("</tbody>\n</table></div>\n");
 }
@@ -201,13 +237,45 @@ fn badge(verdict: Verdict) -> String {
     format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{}</span> {word}</span>", verdict.sign())
 }
 
+/// The verdicts as a bar, and in words; beside it, whether they are as recorded.
+fn tally(out: &mut String, tally: &Tally) {
+    let parts = [("holds", tally.holds), ("fails", tally.fails), ("absent", tally.not_run)];
+    out.push_str("<div class=\"tally\">\n<div class=\"bar\" aria-hidden=\"true\">");
+    for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
+        let _ = write!(out, "<span class=\"{class}\" style=\"flex-grow:{count}\"></span>");
+    }
+    let class = if tally.surprises() { "record differs" } else { "record" };
+    let (counts, record) = (escape(&tally.counts()), escape(&tally.against_the_record()));
+    let _ = writeln!(out, "</div>\n<p class=\"counts\">{counts}.</p>\n<p class=\"{class}\">{record}</p>\n</div>");
+}
+
+/// What every colour of the figures is on a dark page. Print stays light.
+fn dark_figures(page: &Page) -> String {
+    let mut out = String::from("@media screen and (prefers-color-scheme: dark) {\n");
+    for (light, dark) in svg::on_dark(page.sections.iter().flat_map(|s| &s.figures)) {
+        let _ = writeln!(
+            out,
+            "  svg [fill=\"{light}\"] {{ fill: {dark}; }} svg [stroke=\"{light}\"] {{ stroke: {dark}; }}"
+        );
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// The anchor of the content.
+const MAIN: &str = "content";
+
+/// `text` in lower case, with nothing but letters, digits and hyphens.
+fn slug(text: &str) -> String {
+    let letters = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+    letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-")
+}
+
 /// One name a section to link to, no two the same.
 fn anchors(sections: &[Section]) -> Vec<String> {
-    let mut taken = BTreeSet::new();
+    let mut taken = BTreeSet::from([MAIN, contents::ALL, contents::FAILING].map(str::to_owned));
     let one = |section: &Section| {
-        let letters =
-            section.heading.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
-        let name = letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-");
+        let name = slug(&section.heading);
         let name = if name.is_empty() { "section".to_owned() } else { name };
         let mut candidate = name.clone();
         let mut n = 1;
@@ -237,6 +305,21 @@ pub fn escape(text: &str) -> String {
             c => out.push(c),
         }
     }
+    out
+}
+
+/// `text` as HTML, with what is between back-ticks as code.
+fn rich(text: &str) -> String {
+    let text = escape(text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, code, after)) =
+        rest.split_once('`').and_then(|(before, tail)| tail.split_once('`').map(|(code, after)| (before, code, after)))
+    {
+        let _ = write!(out, "{before}<code>{code}</code>");
+        rest = after;
+    }
+    out.push_str(rest);
     out
 }
 
@@ -283,11 +366,15 @@ mod tests {
             verdict: Verdict::Fails,
             recorded: Some(Verdict::Holds),
             ours: true,
+            reason: e(),
             note: e(),
         };
         let section = Section {
             heading: e(),
+            label: e(),
+            part: e(),
             prose: e(),
+            tally: Some(Tally { holds: 1, fails: 2, ..Tally::default() }),
             callout: Some(Callout { tone: Tone::Bad, text: e() }),
             tables: vec![table],
             figures: vec![figure],
@@ -340,6 +427,51 @@ mod tests {
             }
         }
         assert!(open.is_empty(), "{open:?}");
+    }
+
+    #[test]
+    fn back_ticks_are_code() {
+        assert_eq!(rich("`ftp` limits `<b>`"), "<code>ftp</code> limits <code>&lt;b&gt;</code>");
+        assert_eq!(rich("one ` alone"), "one ` alone");
+        let mut section = Section::new("h");
+        section.prose = "`ftp` limits it".to_owned();
+        let html = write(&Page { sections: vec![section], ..Page::default() });
+        assert!(html.contains("<p><code>ftp</code> limits it</p>"));
+    }
+
+    /// The policy that the page sets itself allows what the page uses: its icon is a data: URL.
+    #[test]
+    fn the_policy_allows_the_icon() {
+        let html = write(&Page::default());
+        assert!(html.contains("rel=\"icon\" href=\"data:,\"") && html.contains("img-src data:"));
+    }
+
+    #[test]
+    fn readers_of_every_kind_find_their_way() {
+        let mut section = Section::new("Flows");
+        let mut table = TableView::new("Flows", vec![Column::words("Flow"), Column::numbers("RTT", "s")]);
+        table.rows = vec![vec!["ftp 0".into(), "0.1".into()]];
+        section.tables = vec![table];
+        let html = write(&Page { sections: vec![section], ..Page::default() });
+        assert!(html.contains("<a class=\"skip\" href=\"#content\">") && html.contains("<main id=\"content\">"));
+        assert!(html.contains("<th scope=\"row\">ftp 0</th>"));
+        assert!(!html.contains("<caption>"), "the heading says it");
+    }
+
+    #[test]
+    fn there_is_a_dark_page_and_print_stays_light() {
+        let mut section = Section::new("Links");
+        let mut figure = Figure::new("Queue", Axis::new("Time", "s"), Axis::new("Queue", "packets"));
+        figure.lines.push(Line::new("a", vec![(0.0, 1.0), (1.0, 2.0)]).coloured("#2456c4"));
+        section.figures = vec![figure];
+        let html = write(&Page { sections: vec![section], ..Page::default() });
+        assert!(html.contains("@media screen and (prefers-color-scheme: dark)"));
+        assert_eq!(
+            html.matches("prefers-color-scheme").count(),
+            html.matches("screen and (prefers-color-scheme").count()
+        );
+        assert!(html.contains("svg [stroke=\"#2456C4\"] { stroke: #"), "lines are lighter there");
+        assert!(html.contains("svg [fill=\"#FFFFFF\"] { fill: #171c20; }"));
     }
 
     #[test]

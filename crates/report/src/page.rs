@@ -22,8 +22,14 @@ pub struct Page {
 pub struct Section {
     /// Its heading.
     pub heading: String,
-    /// Plain text; an empty line starts a new paragraph.
+    /// What the contents call it; its heading where this is empty.
+    pub label: String,
+    /// What it is a part of, as the paper that a figure is in. Sections of one part stand together.
+    pub part: String,
+    /// Plain text; an empty line starts a new paragraph, back-ticks set off code.
     pub prose: String,
+    /// How many claims hold and fail.
+    pub tally: Option<Tally>,
     /// The one sentence to take away.
     pub callout: Option<Callout>,
     /// Tables that stand above the figures.
@@ -113,8 +119,27 @@ pub struct ClaimView {
     pub recorded: Option<Verdict>,
     /// Whether the paper gives no number, so that the test is ours.
     pub ours: bool,
+    /// Why it fails, where it does and a reason is known.
+    pub reason: String,
     /// What else a reader should know.
     pub note: String,
+}
+
+/// How many claims have which verdict, and how that compares with the record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// How many hold.
+    pub holds: usize,
+    /// How many fail.
+    pub fails: usize,
+    /// How many this run does not decide.
+    pub not_run: usize,
+    /// How many have another verdict on record.
+    pub differing: usize,
+    /// How many of those that fail are not on record at all.
+    pub new_failures: usize,
+    /// How many are on record.
+    pub recorded: usize,
 }
 
 /// What became of a claim.
@@ -173,6 +198,55 @@ impl Verdict {
     }
 }
 
+impl Tally {
+    /// Of these claims.
+    pub fn of<'a>(claims: impl Iterator<Item = &'a ClaimView>) -> Self {
+        let mut tally = Self::default();
+        for claim in claims {
+            match claim.verdict {
+                Verdict::Holds => tally.holds += 1,
+                Verdict::Fails => tally.fails += 1,
+                Verdict::NotRunHere => tally.not_run += 1,
+            }
+            tally.differing += usize::from(claim.differs());
+            tally.new_failures += usize::from(claim.recorded.is_none() && claim.verdict == Verdict::Fails);
+            tally.recorded += usize::from(claim.recorded.is_some());
+        }
+        tally
+    }
+
+    /// How many there are.
+    pub const fn claims(&self) -> usize {
+        self.holds + self.fails + self.not_run
+    }
+
+    /// `84 claims: 30 hold, 23 fail, 31 not run here`.
+    pub fn counts(&self) -> String {
+        let verb = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        let mut parts = vec![verb(self.holds, "holds", "hold"), verb(self.fails, "fails", "fail")];
+        if self.not_run > 0 {
+            parts.push(format!("{} not run here", self.not_run));
+        }
+        format!("{}: {}", verb(self.claims(), "claim", "claims"), parts.join(", "))
+    }
+
+    /// How the verdicts compare with the record, in a sentence.
+    pub fn against_the_record(&self) -> String {
+        let claims = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        match (self.differing, self.new_failures, self.recorded) {
+            (0, 0, 0) => "No verdict is on record.".to_owned(),
+            (0, 0, _) => "Every verdict is as recorded.".to_owned(),
+            (0, new, _) => format!("{} and is not on record.", claims(new, "claim fails", "claims fail")),
+            (n, _, _) => format!("{} from the record.", claims(n, "verdict differs", "verdicts differ")),
+        }
+    }
+
+    /// Whether a verdict is not what is on record.
+    pub const fn surprises(&self) -> bool {
+        self.differing + self.new_failures > 0
+    }
+}
+
 impl ClaimView {
     /// Whether the verdict is another than the recorded one. A claim that was not run contradicts nothing.
     pub fn differs(&self) -> bool {
@@ -184,6 +258,16 @@ impl Section {
     /// A section with nothing but a heading.
     pub fn new(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), ..Self::default() }
+    }
+
+    /// What the contents call it.
+    pub fn name(&self) -> &str {
+        if self.label.is_empty() { &self.heading } else { &self.label }
+    }
+
+    /// How many of its claims fail.
+    pub fn failing(&self) -> usize {
+        self.claims.iter().filter(|c| c.verdict == Verdict::Fails).count()
     }
 }
 

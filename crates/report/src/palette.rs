@@ -1,8 +1,22 @@
 //! Colours of lines: a law's own where it is free, otherwise one that a colour-blind reader can tell from the others.
+//!
+//! Every colour has a contrast of at least [`LEAST_CONTRAST`] with what is behind it, on white and on the dark page.
 
-/// Colours for lines that have none of their own: Okabe and Ito's set without its yellow, which is too light for a line on
-/// white, in an order that keeps neighbours apart.
-pub const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444", "#7b3fa0"];
+/// Colours for lines that have none of their own, in an order that keeps neighbours apart: Okabe and Ito's, without those
+/// that are too light for a line on white (WCAG 2.2, 1.4.11), and darker ones in their place.
+pub const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#6e4a00", "#4a90d9", "#444444", "#7b3fa0"];
+
+/// What stands for each colour of [`PALETTE`] on a dark page.
+const PALETTE_ON_DARK: [&str; 8] =
+    ["#3f9fe0", "#f07a28", "#1fbf8f", "#e58cc0", "#d9b44a", "#8fd0ff", "#c8c8c8", "#a878d8"];
+
+/// What is behind figures.
+pub const LIGHT_GROUND: &str = "#ffffff";
+/// What is behind figures on a dark page.
+pub const DARK_GROUND: &str = "#171c20";
+
+/// The contrast that WCAG 2.2 asks of graphics (1.4.11).
+pub const LEAST_CONTRAST: f64 = 3.0;
 
 /// Two colours nearer than this look alike as thin lines.
 const ALIKE: f64 = 90.0;
@@ -35,6 +49,42 @@ pub fn assign(wanted: &[Option<&str>]) -> Vec<String> {
     given.into_iter().map(|c| hex(c.unwrap_or(GREY))).collect()
 }
 
+/// The contrast of two colours, 1 to 21, as WCAG 2.2 defines it; 1 where one is not a colour.
+///
+/// ```
+/// use penstock_report::palette::contrast;
+/// assert!((contrast("#000000", "#ffffff") - 21.0).abs() < 1e-9);
+/// ```
+pub fn contrast(a: &str, b: &str) -> f64 {
+    let (Some(a), Some(b)) = (parse(a), parse(b)) else { return 1.0 };
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// The colour that stands for `colour` on a dark page: the one of the palette that is meant for it, or a lighter one of
+/// the same hue.
+pub fn on_dark(colour: &str) -> String {
+    if let Some(at) = PALETTE.iter().position(|c| c.eq_ignore_ascii_case(colour)) {
+        return PALETTE_ON_DARK[at].to_owned();
+    }
+    let (r, g, b) = parse(colour).unwrap_or(GREY);
+    // Mixed with white, one per cent at a time, until it is well above what is asked.
+    let mixed = |percent: u32| {
+        let part = |c: u8| (u32::from(c) + (255 - u32::from(c)) * percent / 100) as u8;
+        hex((part(r), part(g), part(b)))
+    };
+    (0..=100).map(mixed).find(|c| contrast(c, DARK_GROUND) >= 1.5 * LEAST_CONTRAST).unwrap_or_else(|| mixed(100))
+}
+
+/// Relative luminance, 0 to 1 (WCAG 2.2).
+fn luminance((r, g, b): (u8, u8, u8)) -> f64 {
+    let linear = |c: u8| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
 /// What stands in for a colour that is not one.
 pub(crate) const GREY: (u8, u8, u8) = (0x77, 0x77, 0x77);
 
@@ -45,7 +95,7 @@ pub(crate) fn parse(colour: &str) -> Option<(u8, u8, u8)> {
     Some((part(0)?, part(2)?, part(4)?))
 }
 
-fn hex((r, g, b): (u8, u8, u8)) -> String {
+pub(crate) fn hex((r, g, b): (u8, u8, u8)) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
@@ -71,19 +121,34 @@ mod tests {
 
     #[test]
     fn the_palette_is_told_apart() {
-        for (i, a) in PALETTE.iter().enumerate() {
-            for b in &PALETTE[i + 1..] {
-                let d = distance(parse(a).unwrap(), parse(b).unwrap());
-                assert!(d >= ALIKE, "{a} {b}: {d}");
+        for palette in [PALETTE, PALETTE_ON_DARK] {
+            for (i, a) in palette.iter().enumerate() {
+                for b in &palette[i + 1..] {
+                    let d = distance(parse(a).unwrap(), parse(b).unwrap());
+                    assert!(d >= ALIKE, "{a} {b}: {d}");
+                }
             }
         }
     }
 
     #[test]
-    fn every_law_of_the_registry_has_a_colour_that_is_one() {
-        for entry in penstock_law::cc::CONTROLLERS {
-            assert!(parse(entry.colour).is_some(), "{}: {}", entry.name, entry.colour);
+    fn every_colour_stands_out_on_white_and_on_the_dark_page() {
+        let laws = penstock_law::cc::CONTROLLERS.iter().map(|e| (e.name, e.colour));
+        let laws = laws.chain(penstock_law::aqm::AQMS.iter().map(|e| (e.name, e.colour)));
+        let laws = laws.chain(penstock_law::edge::EDGES.iter().map(|e| (e.name, e.colour)));
+        for (name, colour) in laws.chain(PALETTE.iter().map(|c| ("palette", *c))) {
+            assert!(parse(colour).is_some(), "{name}: {colour}");
+            let (light, dark) = (contrast(colour, LIGHT_GROUND), contrast(&on_dark(colour), DARK_GROUND));
+            assert!(light >= LEAST_CONTRAST, "{name}: {colour} has {light:.2} on white");
+            assert!(dark >= LEAST_CONTRAST, "{name}: {} has {dark:.2} on the dark page", on_dark(colour));
         }
+    }
+
+    #[test]
+    fn contrast_is_that_of_wcag() {
+        assert!((contrast("#777777", "#ffffff") - 4.48).abs() < 0.01);
+        assert!((contrast("#e69f00", "#ffffff") - 2.25).abs() < 0.01, "a colour that was in the palette");
+        assert_eq!(contrast("red", "#ffffff"), 1.0);
     }
 
     #[test]

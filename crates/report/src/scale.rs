@@ -76,6 +76,11 @@ impl Ruler {
         self.log
     }
 
+    /// Whether zero is outside of what is shown.
+    pub(crate) fn leaves_out_zero(&self) -> bool {
+        !self.log && (self.low > 0.0 || self.high < 0.0)
+    }
+
     /// The length shown.
     pub(crate) fn span(&self) -> f64 {
         self.high - self.low

@@ -3,14 +3,16 @@
 mod canvas;
 mod layout;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::figure::{Figure, Line, Mark, Style};
+use crate::figure::{Figure, Line, Mark, Scale, Style};
+use crate::number::quantity;
 use crate::palette;
 use crate::scale::{Fit, Place, Ruler};
-use crate::trace;
+use crate::trace::{self, Envelope};
 use canvas::Anchor::{End, Start};
-use canvas::{Anchor, Canvas, INK, Ink, Shape, text_width, wrap};
+use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape, text_width, wrap};
 use layout::{Area, Legend};
 
 /// Width of every figure in pixels; the height follows from what it shows.
@@ -30,6 +32,7 @@ pub fn draw(figure: &Figure) -> String {
     let plan = Plan::new(figure);
     let mut canvas = Canvas::new(WIDTH, plan.height);
     plan.heading(&mut canvas, figure);
+    plan.warm_up(&mut canvas, figure);
     plan.frame(&mut canvas);
     if figure.is_empty() {
         let (x, y) = plan.area.middle();
@@ -39,6 +42,14 @@ pub fn draw(figure: &Figure) -> String {
         plan.marks(&mut canvas, figure);
     }
     canvas.finish(&figure.title, &describe(figure))
+}
+
+/// What each colour of these figures becomes on a dark page: as the drawing writes it, and what stands for it there.
+pub(crate) fn on_dark<'a>(figures: impl Iterator<Item = &'a Figure>) -> BTreeMap<String, String> {
+    let lines =
+        figures.flat_map(|f| &f.lines).map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY)).hex());
+    let lines = lines.map(|colour| (colour.clone(), palette::on_dark(&colour)));
+    lines.chain(Inks::ON_DARK.iter().map(|(ink, dark)| (ink.hex(), (*dark).to_owned()))).collect()
 }
 
 /// Where everything goes.
@@ -51,6 +62,10 @@ struct Plan {
     y: Ruler,
     x_labels: Vec<(Place, Vec<String>)>,
     colours: Vec<Ink>,
+    /// What a reader has to know of the axes, in lines.
+    notes: Vec<String>,
+    /// For each line, its envelope if it turns too often to be drawn.
+    envelopes: Vec<Option<Envelope>>,
 }
 
 impl Plan {
@@ -66,7 +81,10 @@ impl Plan {
         let empty = figure.is_empty();
         let named = figure.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty() && !empty);
         let legend = Legend::new(named.map(|(i, l)| (i, l.name.as_str())), WIDTH as f64 - 24.0, TICK_SIZE as f64);
-        let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + 10.0;
+        let envelopes: Vec<Option<Envelope>> = figure.lines.iter().map(|l| envelope(l, &x, &y)).collect();
+        let notes = if empty { String::new() } else { notes(figure, &x, &y, &envelopes) };
+        let notes = wrap(&notes, WIDTH as f64 - 40.0, NOTE_SIZE as f64);
+        let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + notes.len() as f64 * NOTE_LINE + 10.0;
 
         let widest = y.ticks.iter().map(|t| text_width(&t.label, TICK_SIZE as f64)).fold(0.0, f64::max);
         let left = (12.0 + 22.0 + widest.min(150.0) + 10.0).max(56.0);
@@ -82,7 +100,7 @@ impl Plan {
         let bottom = area.bottom + 8.0 + rows as f64 * 15.0 + if x.title.is_empty() { 4.0 } else { 26.0 };
         let colours =
             figure.lines.iter().map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY))).collect();
-        Self { height: bottom as u32, title, legend, area, x, y, x_labels, colours }
+        Self { height: bottom as u32, title, legend, area, x, y, x_labels, colours, notes, envelopes }
     }
 
     fn heading(&self, canvas: &mut Canvas, figure: &Figure) {
@@ -93,8 +111,10 @@ impl Plan {
         for entry in &self.legend.entries {
             let (line, ink) = (&figure.lines[entry.line], self.colours[entry.line]);
             let (x, y) = (12.0 + entry.x, top + entry.row as f64 * 19.0);
+            let shape = shape(figure, entry.line);
             match line.style {
-                Style::Points => canvas.marker(Shape::number(entry.line), (x + 11.0, y), 3.4, ink),
+                Style::Points if line.hollow => canvas.hollow(shape, (x + 11.0, y), 3.4, ink),
+                Style::Points => canvas.marker(shape, (x + 11.0, y), 3.4, ink),
                 Style::Solid | Style::Dashed | Style::Steps => {
                     let alone = line.points.is_empty() && line.band.is_some();
                     if line.band.is_some() {
@@ -104,12 +124,30 @@ impl Plan {
                         canvas.line(&[(x, y), (x + 22.0, y)], 2.0, ink, line.style == Style::Dashed);
                     }
                     if sparse(line) && !alone {
-                        canvas.marker(Shape::number(entry.line), (x + 11.0, y), 3.4, ink);
+                        if line.hollow {
+                            canvas.hollow(shape, (x + 11.0, y), 3.4, ink);
+                        } else {
+                            canvas.marker(shape, (x + 11.0, y), 3.4, ink);
+                        }
                     }
                 }
             }
             canvas.text(&entry.name, (x + 28.0, y), TICK_SIZE, INK.text, Anchor::Start);
         }
+        for (i, line) in self.notes.iter().rev().enumerate() {
+            let y = self.area.top - 11.0 - i as f64 * NOTE_LINE;
+            canvas.text(line, (self.area.left, y), NOTE_SIZE, INK.mark, Anchor::Start);
+        }
+    }
+
+    /// Shades what is before the end of the warm-up.
+    fn warm_up(&self, canvas: &mut Canvas, figure: &Figure) {
+        let Some(end) = figure.warm_up.map(|end| self.x.place(end)).filter(|end| *end > 0.0) else { return };
+        if figure.is_empty() {
+            return;
+        }
+        let (from, to) = (self.area.at((0.0, 1.0)), self.area.at((end.min(1.0), 0.0)));
+        canvas.rectangle(from, to, INK.faint.alpha(0.14));
     }
 
     fn frame(&self, canvas: &mut Canvas) {
@@ -150,8 +188,9 @@ impl Plan {
 
     fn data(&self, canvas: &mut Canvas, figure: &Figure) {
         let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, 560);
-        for (line, ink) in figure.lines.iter().zip(&self.colours) {
-            for piece in trace::bands(line.band.as_deref().unwrap_or_default(), &self.x, &self.y, columns) {
+        for ((line, envelope), ink) in figure.lines.iter().zip(&self.envelopes).zip(&self.colours) {
+            let band = envelope.as_ref().map(|e| e.band.as_slice()).or(line.band.as_deref());
+            for piece in trace::bands(band.unwrap_or_default(), &self.x, &self.y, columns) {
                 self.band(canvas, &piece, *ink);
             }
         }
@@ -159,7 +198,8 @@ impl Plan {
         for (i, (line, ink)) in figure.lines.iter().zip(&self.colours).enumerate() {
             if line.style != Style::Points {
                 let stairs = line.style == Style::Steps;
-                for piece in trace::strokes(&line.points, &self.x, &self.y, stairs, columns) {
+                let points = self.envelopes[i].as_ref().map_or(line.points.as_slice(), |e| e.mean.as_slice());
+                for piece in trace::strokes(points, &self.x, &self.y, stairs, columns) {
                     let piece: Vec<_> = piece.into_iter().map(|p| self.area.at(p)).collect();
                     if piece.len() == 1 {
                         canvas.marker(Shape::Circle, piece[0], width, *ink);
@@ -175,8 +215,16 @@ impl Plan {
                     _ => 1.6,
                 };
                 for p in trace::dots(&line.points, &self.x, &self.y, columns) {
-                    canvas.marker(Shape::number(i), self.area.at(p), size, *ink);
+                    if line.hollow {
+                        canvas.hollow(shape(figure, i), self.area.at(p), size, *ink);
+                    } else {
+                        canvas.marker(shape(figure, i), self.area.at(p), size, *ink);
+                    }
                 }
+            }
+            if let Some((x, _)) = cut_off(figure, line, &self.y) {
+                let (x, y) = self.area.at((self.x.place(x).clamp(0.0, 1.0), 1.0));
+                canvas.marker(Shape::Up, (x, y + 4.0), 4.0, *ink);
             }
         }
     }
@@ -260,6 +308,49 @@ impl Plan {
     }
 }
 
+/// The height of a line of notes.
+const NOTE_LINE: f64 = 15.0;
+
+/// What a reader has to know of the axes, and of what is drawn in the place of the data.
+fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) -> String {
+    let mut notes = Vec::new();
+    match (x.is_log(), y.is_log()) {
+        (true, true) => notes.push("both axes logarithmic".to_owned()),
+        (false, true) => notes.push("y axis logarithmic".to_owned()),
+        (true, false) => notes.push("x axis logarithmic".to_owned()),
+        (false, false) => {}
+    }
+    if y.leaves_out_zero() && !figure.equal_aspect {
+        notes.push("y axis does not include 0".to_owned());
+    }
+    if envelopes.iter().any(Option::is_some) {
+        notes.push("line: mean of neighbouring samples, shade: their range".to_owned());
+    }
+    let most = figure.lines.iter().filter_map(|line| cut_off(figure, line, y)).map(|(_, value)| value);
+    if let Some(most) = most.max_by(f64::total_cmp) {
+        notes.push(format!("warm-up cut off: it reaches {}", quantity(most, &figure.y.unit, 3)));
+    }
+    notes.join("; ")
+}
+
+/// The largest value of the warm-up that is above what the vertical axis shows, and where it is.
+fn cut_off(figure: &Figure, line: &Line, y: &Ruler) -> Option<(f64, f64)> {
+    let end = figure.warm_up?;
+    let above = line.points.iter().filter(|p| p.0 <= end && p.1.is_finite() && y.place(p.1) > 1.0 + 1e-9);
+    above.copied().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn envelope(line: &Line, x: &Ruler, y: &Ruler) -> Option<Envelope> {
+    (line.style == Style::Solid && line.band.is_none()).then(|| trace::envelope(&line.points, x, y)).flatten()
+}
+
+/// The shape of a line's markers; what belongs to the line before it has that line's.
+fn shape(figure: &Figure, line: usize) -> Shape {
+    let paired = |i: usize| i > 0 && figure.lines[i].hollow && figure.lines[i].colour == figure.lines[i - 1].colour;
+    let own = (0..=line).filter(|i| !paired(*i)).count();
+    Shape::number(own.saturating_sub(1))
+}
+
 /// How dark a band is.
 const BAND: f64 = 0.18;
 
@@ -291,10 +382,26 @@ fn rulers(figure: &Figure) -> (Ruler, Ruler) {
     let x_values = points().map(|p| p.0).chain(bands().map(|b| b.0)).chain(mark_x);
     let x = Ruler::new(&figure.x, x_values, fit_x, 7);
     let shown = |v: f64| (-1e-9..=1.0 + 1e-9).contains(&x.place(v));
-    let y_points = points().filter(|p| shown(p.0)).map(|p| p.1);
-    let y_bands = bands().filter(|b| shown(b.0)).flat_map(|b| [b.1, b.2]);
-    let y = Ruler::new(&figure.y, y_points.chain(y_bands).chain(mark_y), fit_y, 5);
+    let y_points = points().filter(|p| shown(p.0));
+    let y_bands = bands().filter(|b| shown(b.0)).flat_map(|b| [(b.0, b.1), (b.0, b.2)]);
+    let values: Vec<(f64, f64)> = y_points.chain(y_bands).collect();
+    let fits = after_warm_up(figure, &values);
+    let y_values = values.iter().filter(|p| fits(**p)).map(|p| p.1);
+    let y = Ruler::new(&figure.y, y_values.chain(mark_y), fit_y, 5);
     (x, y)
+}
+
+/// Whether a value sets the scale of y: all but those of the warm-up that are far beyond the rest.
+fn after_warm_up(figure: &Figure, values: &[(f64, f64)]) -> impl Fn((f64, f64)) -> bool + use<> {
+    let end = figure.warm_up.filter(|_| figure.y.scale == Scale::Linear).unwrap_or(f64::NEG_INFINITY);
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (_, y) in values.iter().filter(|p| p.0 > end) {
+        (low, high) = (low.min(*y), high.max(*y));
+    }
+    let room = 0.5 * (high.max(0.0) - low.min(0.0));
+    // Without values after the warm-up, or with nothing but zeros there, the warm-up is all there is.
+    let all = room.is_nan() || room <= 0.0 || !room.is_finite();
+    move |(x, y)| all || x > end || (y <= high + room && y >= low - room)
 }
 
 /// Both axes with a unit of the same length: the one that has too much room shows more.

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::page::{Align, ClaimView, Column, Page, TableView, Verdict};
+use crate::page::{Align, ClaimView, Column, Page, TableView, Tally, Verdict};
 
 /// The table as aligned text: a rule below the head, numbers on the right, no frame.
 ///
@@ -61,9 +61,8 @@ pub fn table(view: &TableView) -> String {
 /// Claims and their verdicts, and how many of each there are.
 pub fn verdicts(caption: &str, claims: &[ClaimView]) -> String {
     let mut out = table(&verdict_table(caption, claims.iter().map(|c| ("", c))));
-    out.push('\n');
-    out.push_str(&tally(claims));
-    out.push('\n');
+    let tally = Tally::of(claims.iter());
+    out.push_str(&format!("\n{}. {}\n", tally.counts(), tally.against_the_record()));
     out
 }
 
@@ -72,6 +71,9 @@ pub fn page(page: &Page) -> String {
     let mut out = plain(&page.title);
     out.push('\n');
     for section in &page.sections {
+        if let Some(tally) = &section.tally {
+            out.push_str(&format!("\n{}. {}\n", tally.counts(), tally.against_the_record()));
+        }
         if let Some(callout) = &section.callout {
             out.push('\n');
             out.push_str(&plain(&callout.text));
@@ -87,12 +89,13 @@ pub fn page(page: &Page) -> String {
 
 /// A table of claims; the first word of each says where it belongs, if any does.
 pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a str, &'a ClaimView)>) -> TableView {
+    // The verdict is near the front, so that a narrow page shows it.
     let columns = vec![
         Column::words("Figure"),
+        Column::verdicts("Verdict"),
         Column::words("Claim"),
         Column::words("Bound"),
         Column::words("Measured"),
-        Column::verdicts("Verdict"),
         Column::words("Remark"),
     ];
     let mut view = TableView::new(caption, columns);
@@ -106,32 +109,15 @@ pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a
         }
         view.rows.push(vec![
             place.to_owned(),
+            claim.verdict.word().to_owned(),
             claim.id.clone(),
             claim.bound.clone(),
             claim.measured.clone(),
-            claim.verdict.word().to_owned(),
             remarks.join(", "),
         ]);
     }
     view.drop_empty_columns();
     view
-}
-
-/// `12 hold, 1 fails, 2 not run here`, and how many differ from the record.
-pub fn tally(claims: &[ClaimView]) -> String {
-    let count = |v: Verdict| claims.iter().filter(|c| c.verdict == v).count();
-    let verb = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let mut parts = vec![verb(count(Verdict::Holds), "holds", "hold"), verb(count(Verdict::Fails), "fails", "fail")];
-    if count(Verdict::NotRunHere) > 0 {
-        parts.push(format!("{} not run here", count(Verdict::NotRunHere)));
-    }
-    let differing = claims.iter().filter(|c| c.differs()).count();
-    let tail = match differing {
-        0 if claims.iter().any(|c| c.recorded.is_some()) => "; all as recorded",
-        0 => "",
-        n => return format!("{}; {}", parts.join(", "), verb(n, "differs from the record", "differ from the record")),
-    };
-    parts.join(", ") + tail
 }
 
 /// One line, without what a terminal would act on; thin spaces as spaces.
@@ -159,6 +145,7 @@ mod tests {
             verdict,
             recorded,
             ours: id == "b",
+            reason: String::new(),
             note: String::new(),
         }
     }
@@ -175,13 +162,13 @@ mod tests {
             "\
 Figure 5
 
-Claim        Bound   Measured  Verdict         Remark
+Verdict         Claim        Bound   Measured  Remark
 ────────────────────────────────────────────────────────────────────
-utilization  > 0.95  0.987     ✓ holds
-b            > 0.95  0.987     ✗ fails         ours, recorded: holds
-c            > 0.95  0.987     – not run here
+✓ holds         utilization  > 0.95  0.987
+✗ fails         b            > 0.95  0.987     ours, recorded: holds
+– not run here  c            > 0.95  0.987
 
-1 holds, 1 fails, 1 not run here; 1 differs from the record
+3 claims: 1 holds, 1 fails, 1 not run here. 1 verdict differs from the record.
 "
         );
     }

@@ -25,6 +25,58 @@ pub(crate) fn strokes(points: &[Point], x: &Ruler, y: &Ruler, stairs: bool, colu
     strokes
 }
 
+/// A line that turns too often to be seen: its mean in each column, and the range of its values there.
+pub(crate) struct Envelope {
+    /// Along x, with gaps where the line has them.
+    pub(crate) mean: Vec<Point>,
+    /// x, low, high, with the same gaps.
+    pub(crate) band: Vec<(f64, f64, f64)>,
+}
+
+/// Columns of an envelope, across the drawing.
+const COLUMNS: usize = 280;
+/// A line that turns more often than this is a block of ink.
+const TURNS: usize = 200;
+/// What counts as a turn, as a share of the drawing's height.
+const TURN: f64 = 0.02;
+
+/// The envelope of a line that would be a block of ink; none for a line that can be seen.
+pub(crate) fn envelope(points: &[Point], x: &Ruler, y: &Ruler) -> Option<Envelope> {
+    let finite = |p: &&Point| p.0.is_finite() && p.1.is_finite();
+    let rising = || points.iter().filter(finite).map(|p| p.0).is_sorted();
+    if points.len() < 4 * COLUMNS || turns(points.iter().map(|p| y.place(p.1))) < TURNS || !rising() {
+        return None;
+    }
+    let mut envelope = Envelope { mean: Vec::new(), band: Vec::new() };
+    for run in points.split(|p| !p.0.is_finite() || !p.1.is_finite()) {
+        let column = |p: &Point| (x.place(p.0) * COLUMNS as f64) as i64;
+        for near in run.chunk_by(|a, b| column(a) == column(b)) {
+            let (n, low, high) = (near.len() as f64, f64::INFINITY, f64::NEG_INFINITY);
+            let (low, high) = near.iter().fold((low, high), |(l, h), p| (l.min(p.1), h.max(p.1)));
+            let mean = |of: fn(&Point) -> f64| near.iter().map(of).sum::<f64>() / n;
+            envelope.mean.push((mean(|p| p.0), mean(|p| p.1)));
+            envelope.band.push((mean(|p| p.0), low, high));
+        }
+        envelope.mean.push((f64::NAN, f64::NAN));
+        envelope.band.push((f64::NAN, f64::NAN, f64::NAN));
+    }
+    Some(envelope)
+}
+
+/// How often a line turns round by more than [`TURN`].
+fn turns(places: impl Iterator<Item = f64>) -> usize {
+    let (mut turns, mut up, mut extreme) = (0, true, f64::NAN);
+    for at in places.filter(|at| at.is_finite()) {
+        let beyond = if up { at - extreme } else { extreme - at };
+        if extreme.is_nan() || beyond > 0.0 {
+            extreme = at;
+        } else if beyond < -TURN {
+            (turns, up, extreme) = (turns + 1, !up, at);
+        }
+    }
+    turns
+}
+
 /// The points inside the drawing, those left out that would lie on another.
 pub(crate) fn dots(points: &[Point], x: &Ruler, y: &Ruler, columns: usize) -> Vec<Point> {
     let cell = columns as f64;
@@ -213,6 +265,26 @@ mod tests {
         assert!(pieces[0].len() <= 404, "{}", pieces[0].len());
         assert!(pieces[0].contains(&points[54_321]) && pieces[0].contains(&points[77_777]));
         assert_eq!((pieces[0].first(), pieces[0].last()), (points.first(), points.last()));
+    }
+
+    /// A block of ink becomes a mean and a range; a saw that can be seen, a smooth curve and a line that turns back do not.
+    #[test]
+    fn a_line_that_turns_too_often_becomes_its_envelope() {
+        let every = |n: usize, period: usize| -> Vec<Point> {
+            (0..n).map(|i| (i as f64 / n as f64, if i % period < period / 2 { 0.2 } else { 0.8 })).collect()
+        };
+        let dense = envelope(&every(3000, 4), &unit(), &unit()).expect("1500 turns cannot be seen");
+        let drawn = dense.band.iter().filter(|b| b.0.is_finite());
+        assert!(drawn.clone().count() <= COLUMNS && drawn.clone().all(|b| (b.1, b.2) == (0.2, 0.8)));
+        assert!(dense.mean.iter().filter(|p| p.0.is_finite()).all(|p| (p.1 - 0.5).abs() < 0.1));
+        assert!(envelope(&every(3000, 60), &unit(), &unit()).is_none(), "50 periods can be seen");
+        let mut back = every(3000, 4);
+        back.reverse();
+        assert!(envelope(&back, &unit(), &unit()).is_none(), "time runs forwards");
+        let mut broken = every(3000, 4);
+        broken[1500].1 = f64::NAN;
+        let broken = envelope(&broken, &unit(), &unit()).expect("still dense");
+        assert_eq!(bands(&broken.band, &unit(), &unit(), 560).len(), 2, "a gap is a gap");
     }
 
     #[test]

@@ -61,7 +61,13 @@ fn a_sweep_has_the_swept_number_across_and_a_line_a_case() {
     assert_eq!(utilization.lines.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["FAST", "NewReno/RED"]);
     assert_eq!(utilization.lines[0].colour, "#0b6e99", "a law has one colour everywhere");
     let (fast, band) = (&utilization.lines[0].points, utilization.lines[0].band.as_ref().expect("two seeds"));
-    assert!((fast[0].1 - 0.92).abs() < 1e-12 && (band[0].1 - 0.91).abs() < 1e-12 && (band[0].2 - 0.93).abs() < 1e-12);
+    // Two seeds at 0.91 and 0.93: t(0.975, 1) = 12.7062 times 0.01414 over the root of two.
+    assert!((fast[0].1 - 0.92).abs() < 1e-12 && (band[0].1 - (0.92 - 0.127_062)).abs() < 1e-6);
+    assert!((band[0].2 - (0.92 + 0.127_062)).abs() < 1e-6, "the interval of the mean, not least and largest");
+    assert!(utilization.caption.contains("95 % confidence interval"), "{}", utilization.caption);
+    let means = &page.sections.iter().find(|s| s.heading == "Numbers").expect("the section is there").tables[0];
+    assert!(means.caption.ends_with("mean over 2 seeds \u{b1} half of its 95 % confidence interval"));
+    assert!(means.rows.iter().flatten().any(|cell| cell == "0.92 \u{b1} 0.13"), "{:?}", means.rows);
     assert!(page.sections.iter().all(|s| s.heading != "Link up/back"), "the way back is not the story");
     let flows = page.sections.iter().find(|s| s.heading == "Flows ftp").expect("the section is there");
     assert_eq!(flows.prose, "Zero everywhere, and so not drawn: loss rate, mark rate.");
@@ -136,6 +142,7 @@ fn a_run_draws_whatever_was_recorded() {
     assert_eq!(window.lines[1].colour, "#0b6e99");
     assert_ne!(window.lines[0].colour, window.lines[1].colour);
     assert_eq!(figure(&page, "Groups over time", "Base RTT").lines.len(), 1);
+    assert_eq!(window.warm_up, None);
     let text = text::page(&page);
     for needed in [
         "Utilization                0.97     0.04\n",
@@ -144,6 +151,36 @@ fn a_run_draws_whatever_was_recorded() {
     ] {
         assert!(text.contains(needed), "{needed}\n{text}");
     }
+}
+
+/// A group and a link are not told apart by swapping colours from figure to figure, and the warm-up is shaded.
+#[test]
+fn a_run_has_a_colour_for_each_thing_and_shades_the_warm_up() {
+    let names =
+        |names: &[&str]| Cells::Name { names: names.iter().map(|n| (*n).to_owned()).collect(), rows: vec![0, 1] };
+    let table = |name: &str, key: &str, things: &[&str]| Table {
+        name: name.to_owned(),
+        columns: vec![
+            Column { name: "time_s".to_owned(), kind: Kind::Key, values: Cells::Number(vec![1.0, 1.0]) },
+            Column { name: key.to_owned(), kind: Kind::Key, values: names(things) },
+            Column { name: "x_s".to_owned(), kind: Kind::Average, values: Cells::Number(vec![1.0, 2.0]) },
+        ],
+    };
+    let mut summary = summary(0.9, 0.1);
+    let group = summary.whole.groups["ftp"].clone();
+    summary.whole.groups = ["there", "back"].map(|name| (name.to_owned(), group.clone())).into_iter().collect();
+    let page = of_run(&RunView {
+        summary: &summary,
+        series: &[table("links", "link", &["up", "up/back"]), table("groups", "group", &["there", "back"])],
+        scenario_text: "format = 1\nwarmup = \"20 s\"",
+        header: &[],
+        laws: &[("there".to_owned(), "cubic".to_owned()), ("back".to_owned(), "cubic".to_owned())],
+    });
+    let lines = ["Links over time", "Groups over time"].map(|section| figure(&page, section, "X").lines.clone());
+    let colours: std::collections::BTreeSet<String> = lines.iter().flatten().map(|l| l.colour.clone()).collect();
+    assert_eq!(colours.len(), 4, "{colours:?}");
+    assert_eq!(lines[1][0].colour, "#2456c4", "CUBIC's");
+    assert_eq!(figure(&page, "Links over time", "X").warm_up, Some(20.0));
 }
 
 #[test]
@@ -177,25 +214,78 @@ fn a_known_failure_is_no_alarm_and_a_new_one_is() {
         verdict,
         recorded,
         ours: false,
+        reason: String::new(),
         note: String::new(),
     };
-    let tone = |claims: Vec<ClaimView>| {
-        let page = of_paper(&PaperView {
-            figures: vec![PaperFigure { claims, ..PaperFigure::default() }],
-            ..PaperView::default()
-        });
-        page.sections[0].callout.as_ref().map(|c| c.tone)
+    let page = |claims: Vec<ClaimView>| {
+        of_paper(&PaperView { figures: vec![PaperFigure { claims, ..PaperFigure::default() }], ..PaperView::default() })
     };
-    assert_eq!(tone(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]), Some(Tone::Good));
-    assert_eq!(tone(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Holds))]), Some(Tone::Bad));
-    assert_eq!(tone(vec![claim(Holds, None), claim(Fails, None)]), Some(Tone::Bad));
+    let surprises = |claims: Vec<ClaimView>| page(claims).sections[0].tally.map(|tally| tally.surprises());
+    assert_eq!(surprises(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]), Some(false));
+    assert_eq!(surprises(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Holds))]), Some(true));
+    assert_eq!(surprises(vec![claim(Holds, None), claim(Fails, None)]), Some(true));
     assert_eq!(
-        tone(vec![claim(Holds, Some(Fails))]),
-        Some(Tone::Bad),
+        surprises(vec![claim(Holds, Some(Fails))]),
+        Some(true),
         "also a change for the better has to be recorded"
     );
-    assert_eq!(tone(vec![claim(NotRunHere, Some(Holds))]), Some(Tone::Neutral));
-    assert_eq!(tone(vec![]), None);
+    assert_eq!(surprises(vec![claim(NotRunHere, Some(Holds))]), Some(false));
+    assert_eq!(surprises(vec![]), None);
+
+    // That verdicts are as recorded does not make a claim that fails good.
+    let html = html::write(&page(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]));
+    assert!(!html.contains("callout good"));
+    assert!(html.contains("2 claims: 1 holds, 1 fails.</p>") && html.contains("Every verdict is as recorded.</p>"));
+    assert!(html.contains("<span class=\"fails\" style=\"flex-grow:1\">"), "a bar shows how many");
+}
+
+#[test]
+fn a_paper_says_why_claims_fail_and_lets_a_reader_find_them() {
+    let claim = |id: &str, verdict, reason: &str| ClaimView {
+        id: id.to_owned(),
+        quotation: String::new(),
+        place: String::new(),
+        bound: String::new(),
+        measured: String::new(),
+        verdict,
+        recorded: Some(verdict),
+        ours: false,
+        reason: reason.to_owned(),
+        note: String::new(),
+    };
+    let figure = |id: &str, title: &str, claims| PaperFigure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        claims,
+        ..PaperFigure::default()
+    };
+    let page = of_paper(&PaperView {
+        title: "A paper".to_owned(),
+        explained_in: "papers/a/README.md".to_owned(),
+        short: true,
+        figures: vec![
+            figure("figure 5", "Utilization", vec![claim("A.fig5.a/x", Fails, "The queue swings.")]),
+            figure("table I", "Times", vec![claim("A.table1.b", Fails, ""), claim("A.table1.c", Holds, "")]),
+            figure("figure 6", "Delay", vec![claim("A.fig6.a", Holds, "")]),
+        ],
+        ..PaperView::default()
+    });
+    assert_eq!(page.title, "A paper: short runs");
+    let html = html::write(&page);
+    assert!(
+        html.contains("<b>Why it fails:</b> The queue swings.")
+            && html.contains("<b>Why it fails:</b> Not explained yet.")
+    );
+    assert_eq!(html.matches("Why it fails").count(), 2, "only of claims that fail");
+    assert!(html.contains("papers/a/README.md has more"));
+    // The contents: a line a figure, and the claims that fail with links to them.
+    assert!(html.contains("<li><a href=\"#figure-5-utilization\">Fig. 5 \u{2014} Utilization</a> <span class=\"count\">1 fails</span></li>"));
+    assert!(
+        html.contains("<a href=\"#claim-a-fig5-a-x\">A.fig5.a/x</a>")
+            && html.contains("<tr id=\"claim-a-fig5-a-x\" class=\"failing\">")
+    );
+    assert!(html.contains("<section id=\"figure-6-delay\" class=\"kept\">"));
+    assert!(html.contains("<section id=\"table-i-times\" class=\"failing\">"));
 }
 
 /// A run on an emulated path says what it was off by, beside what it may be off by, and whether that is well.

@@ -23,7 +23,7 @@ fn sweep() -> Figure {
     let rates = [155e6, 622e6, 2.488e9, 10e9];
     let x = Axis::new("Bottleneck rate", "bit/s").log().ticks_at(rates);
     let mut figure = Figure::new("Utilization", x, Axis::new("Utilization", ""))
-        .captioned("Mean over 10 seeds; the band reaches from the lowest to the highest.");
+        .captioned("Mean over 10 seeds; the band is the 95 % confidence interval for the mean.");
     for (name, colour, values) in
         [("NewReno/RED", "#c1440e", [0.96, 0.9, 0.83, 0.71]), ("FAST", "#0b6e99", [0.97, 0.98, f64::NAN, 0.98])]
     {
@@ -62,12 +62,15 @@ fn a_paper() {
         verdict,
         recorded: Some(recorded),
         ours: id == "order",
+        reason: if id == "order" { "The `red` queue swings.".to_owned() } else { String::new() },
         note: String::new(),
     };
     let page = of_paper(&PaperView {
         title: "A paper".to_owned(),
         citation: "Its authors, 2003".to_owned(),
         findings: String::new(),
+        explained_in: "papers/a/README.md".to_owned(),
+        short: false,
         header: vec![("Version".to_owned(), "0.1.0".to_owned())],
         figures: vec![
             PaperFigure {

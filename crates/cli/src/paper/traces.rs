@@ -1,7 +1,7 @@
 //! What the figures of a paper show over time, from the series in records.
 
 use penstock_papers::Item;
-use penstock_report::assemble::series_figures;
+use penstock_report::assemble::{Look, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::{read_table, table_file};
@@ -29,7 +29,8 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let bytes = content::read(&file, content::TABLE);
             let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
-            figures.extend(series_figures(&only(table, column).map_err(wrong)?, &title, &|_| None).figures);
+            let look = Look { titles: &title, colour: &|_| None, warm_up_s: cell.scenario.warmup.seconds() };
+            figures.extend(series_figures(&only(table, column).map_err(wrong)?, &look).figures);
         }
     }
     Ok(figures)

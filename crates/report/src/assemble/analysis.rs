@@ -196,7 +196,7 @@ pub fn nyquist(view: &NyquistView) -> Figure {
         let (s, c) = libm::sincos(f64::from(i) * core::f64::consts::TAU / 180.0);
         (c, s)
     });
-    figure.lines.push(Line::new("unit circle", circle.collect()).coloured("#b9c0c5").styled(Style::Dashed));
+    figure.lines.push(Line::new("unit circle", circle.collect()).coloured("#87919a").styled(Style::Dashed));
     figure.marks = vec![
         Mark::Vertical { at: 0.0, label: String::new() },
         Mark::Horizontal { at: 0.0, label: String::new() },

@@ -2,7 +2,7 @@
 
 use penstock_scenario::summary::{CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
 
-use crate::number::{ABSENT, Prefix, digits, fixed, trimmed};
+use crate::number::{ABSENT, Prefix, decimal_exponent, digits, fixed, trimmed};
 use crate::page::{Column, TableView};
 
 /// One number of a link's or a group's summary.
@@ -108,6 +108,32 @@ pub(super) fn column(name: &str, unit: &str, whole: bool, values: &[Option<f64>]
     let whole = whole || values.iter().flatten().map(scaled).all(|v| v == v.trunc());
     let cell = |v: &Option<f64>| v.as_ref().map_or_else(|| ABSENT.to_owned(), |v| printed(scaled(v), whole));
     (Column::numbers(name, format!("{}{unit}", prefix.symbol)), values.iter().map(cell).collect())
+}
+
+/// A column of means, each with half the width of its interval where there is one: `0.951` plus or minus `0.012`.
+pub(super) fn interval_column(
+    name: &str,
+    unit: &str,
+    means: &[Option<f64>],
+    halves: &[Option<f64>],
+) -> (Column, Vec<String>) {
+    let (column, plain) = column(name, unit, false, means);
+    let most = means.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let factor = Prefix::for_value(most, unit).factor;
+    let cell = |((plain, mean), half): ((String, &Option<f64>), &Option<f64>)| match (mean, half) {
+        (Some(mean), Some(half)) => plus_minus(mean / factor, half / factor),
+        _ => plain,
+    };
+    (column, plain.into_iter().zip(means).zip(halves).map(cell).collect())
+}
+
+/// The half width with two digits, the mean with as many after the point.
+fn plus_minus(mean: f64, half: f64) -> String {
+    if half == 0.0 || decimal_exponent(half, 2) < -8 {
+        return format!("{} \u{b1} 0", printed(mean, mean == mean.trunc()));
+    }
+    let decimals = (1 - decimal_exponent(half, 2)).max(0) as usize;
+    format!("{} \u{b1} {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
 fn printed(value: f64, whole: bool) -> String {

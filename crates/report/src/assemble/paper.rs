@@ -2,7 +2,7 @@
 
 use crate::assemble::scenario_code;
 use crate::figure::Figure;
-use crate::page::{Callout, ClaimView, Code, Page, Section, TableView, Tone, Verdict};
+use crate::page::{Callout, ClaimView, Code, Page, Section, TableView, Tally, Tone};
 use crate::text;
 
 /// A paper, as a page shows it.
@@ -16,6 +16,10 @@ pub struct PaperView {
     pub findings: String,
     /// Where the results come from: version, machine.
     pub header: Vec<(String, String)>,
+    /// The file of the repository that explains at length; may be empty.
+    pub explained_in: String,
+    /// Whether these are short runs, which show a part of each figure.
+    pub short: bool,
     /// Its figures and tables.
     pub figures: Vec<PaperFigure>,
 }
@@ -46,8 +50,12 @@ pub struct PaperFigure {
 /// The verdicts on top, then one section a figure.
 pub fn of_paper(view: &PaperView) -> Page {
     let mut page = Page {
-        title: view.title.clone(),
-        subtitle: view.citation.clone(),
+        title: if view.short { format!("{}: short runs", view.title) } else { view.title.clone() },
+        subtitle: match (view.short, view.citation.is_empty()) {
+            (true, false) => format!("{} {SHORT}", view.citation),
+            (true, true) => SHORT.to_owned(),
+            (false, _) => view.citation.clone(),
+        },
         facts: view.header.clone(),
         sections: vec![verdicts(view)],
     };
@@ -57,6 +65,7 @@ pub fn of_paper(view: &PaperView) -> Page {
             _ => format!("{}{}", figure.id, figure.title),
         };
         let mut section = Section::new(heading);
+        section.label = label(figure);
         section.prose.clone_from(&figure.prose);
         if let Some(reason) = &figure.not_run {
             let text = format!("Not run here: {reason}");
@@ -78,25 +87,42 @@ pub fn of_paper(view: &PaperView) -> Page {
     page
 }
 
+/// What a page of short runs says of itself.
+const SHORT: &str = "Short runs: some cells and seeds of each figure, held against the verdicts recorded for short runs. \
+                     Without `--short` the command runs all of them.";
+
+/// A line of the contents: Fig. 5, a dash, what it shows.
+fn label(figure: &PaperFigure) -> String {
+    let capital = |text: &str| {
+        let mut letters = text.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    };
+    let short = [("figures ", "Figs. "), ("figure ", "Fig. ")].into_iter().find_map(|(long, short)| {
+        let head = figure.id.get(..long.len()).filter(|head| head.eq_ignore_ascii_case(long))?;
+        Some(format!("{short}{}", &figure.id[head.len()..]))
+    });
+    let id = short.unwrap_or_else(|| capital(&figure.id));
+    match (id.is_empty(), figure.title.is_empty()) {
+        (false, false) => format!("{id} \u{2014} {}", figure.title),
+        _ => format!("{id}{}", figure.title),
+    }
+}
+
 fn verdicts(view: &PaperView) -> Section {
     let mut section = Section::new("Verdicts");
+    "Verdicts".clone_into(&mut section.label);
     section.prose.clone_from(&view.findings);
-    let claims: Vec<ClaimView> = view.figures.iter().flat_map(|f| f.claims.iter().cloned()).collect();
-    if claims.is_empty() {
+    let claims = || view.figures.iter().flat_map(|f| &f.claims);
+    if claims().next().is_none() {
         return section;
     }
-    let differs = claims.iter().any(ClaimView::differs);
-    let unrecorded = claims.iter().any(|c| c.recorded.is_none() && c.verdict == Verdict::Fails);
-    let good = !differs && !unrecorded && claims.iter().any(|c| c.verdict == Verdict::Holds);
-    let tone = match (good, differs || unrecorded) {
-        (true, _) => Tone::Good,
-        (false, true) => Tone::Bad,
-        (false, false) => Tone::Neutral,
-    };
-    let n = claims.len();
-    let head = format!("{n} {}: ", if n == 1 { "claim" } else { "claims" });
-    section.callout = Some(Callout { tone, text: format!("{head}{}.", text::tally(&claims)) });
+    let tally = Tally::of(claims());
+    section.tally = Some(tally);
+    if tally.fails > 0 && !view.explained_in.is_empty() {
+        let more = format!("Why a claim fails stands beside it; {} has more.", view.explained_in);
+        section.prose = format!("{}\n\n{more}", section.prose);
+    }
     let placed = view.figures.iter().flat_map(|f| f.claims.iter().map(|c| (f.id.as_str(), c)));
-    section.tables.push(text::verdict_table("", placed));
+    section.tables.push(text::verdict_table("Every claim", placed));
     section
 }

@@ -1,11 +1,14 @@
 //! The page of one run.
 
+use indexmap::IndexMap;
 use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::Table;
 
+use crate::assemble::series::Look;
 use crate::assemble::{law_colour, measures, path, scenario_code, series};
 use crate::number::{count, quantity, significant, words};
 use crate::page::{Callout, Page, Section, Tone};
+use crate::palette;
 
 /// One run, as a page shows it.
 #[derive(Debug, Clone, Copy)]
@@ -45,14 +48,15 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page.sections.extend(summary.path.as_ref().map(path::section));
     page.sections.extend(findings(&summary.findings));
 
+    let colours = colours(run);
+    let warm_up_s = penstock_scenario::record::warm_up_s(run.scenario_text);
     for table in run.series {
-        // `flows` rows may be keyed by group and index; their law is that of the group they start with.
+        // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
         let colour = |entity: &str| {
             let group = entity.split(' ').next().unwrap_or(entity);
-            let law = run.laws.iter().find(|(name, _)| name == entity || name == group);
-            law.and_then(|(_, law)| law_colour(law)).map(str::to_owned)
+            colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
-        let drawn = series::figures(table, "", &colour);
+        let drawn = series::figures(table, &Look { titles: "", colour: &colour, warm_up_s });
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {
             section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));
@@ -65,7 +69,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
 
     if !summary.whole.flows.is_empty() {
         let mut flows = Section::new("Flows");
-        flows.tables.push(measures::flow_table("Flows", &summary.whole.flows));
+        flows.tables.push(measures::flow_table("Every flow", &summary.whole.flows));
         page.sections.push(flows);
     }
 
@@ -92,4 +96,22 @@ fn findings(findings: &[Finding]) -> Option<Section> {
     let said: Vec<String> = findings.iter().map(|finding| format!("{}: {}.", finding.subject, finding.text)).collect();
     let callout = Callout { tone: Tone::Neutral, text: said.join(" ") };
     (!said.is_empty()).then(|| Section { callout: Some(callout), ..Section::new("Findings") })
+}
+
+/// A colour for each group and each link, no two the same as long as there are enough: a group's is its law's, and what is
+/// blue in one figure is the same thing where it is blue in the next.
+fn colours(run: &RunView<'_>) -> IndexMap<String, String> {
+    let whole = &run.summary.whole;
+    let law = |group: &String| run.laws.iter().find(|(name, _)| name == group).and_then(|(_, law)| law_colour(law));
+    let groups = || whole.groups.keys().chain(run.laws.iter().map(|(group, _)| group));
+    let mut things: IndexMap<&String, Option<&str>> = groups().map(|group| (group, law(group))).collect();
+    for link in whole.links.keys() {
+        things.entry(link).or_insert(None);
+    }
+    if things.len() > palette::PALETTE.len() {
+        // Then colours repeat anyway, and each figure keeps its own lines apart.
+        return groups().filter_map(|g| Some((g.clone(), law(g)?.to_owned()))).collect();
+    }
+    let wanted: Vec<Option<&str>> = things.values().copied().collect();
+    things.into_keys().cloned().zip(palette::assign(&wanted)).collect()
 }

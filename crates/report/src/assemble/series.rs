@@ -3,7 +3,7 @@
 use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 use crate::figure::{Axis, Figure, Line};
-use crate::number::{unit_of, words};
+use crate::number::{quantity, unit_of, words};
 use crate::palette;
 
 /// With more entities than this a figure shows their mean and their range.
@@ -17,18 +17,32 @@ pub struct Drawn {
     pub zero: Vec<String>,
 }
 
+/// How figures of a table look.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// Comes before the column's name in the title, if it is not empty.
+    pub titles: &'a str,
+    /// The colours that some entities have of their own.
+    pub colour: &'a dyn Fn(&str) -> Option<String>,
+    /// The end of the warm-up, which is shaded; 0 where there is none.
+    pub warm_up_s: f64,
+}
+
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
-/// names end in their unit. `colour` knows the colours that some entities have of their own. `titles` comes before the
-/// column's name in the title if it is not empty.
-pub fn figures(table: &Table, titles: &str, colour: &dyn Fn(&str) -> Option<String>) -> Drawn {
+/// names end in their unit. A column that shows what another one shows has no figure of its own.
+pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
     let mut drawn = Drawn { figures: Vec::new(), zero: Vec::new() };
     let Some(time) = table.columns.iter().find(|c| c.kind == Kind::Key && c.name == "time_s") else {
         return drawn;
     };
     let time = numbers(&time.values);
     let entities = entities(table, time.len());
-    let wanted: Vec<Option<String>> = entities.iter().map(|(name, _)| colour(name)).collect();
+    let wanted: Vec<Option<String>> = entities.iter().map(|(name, _)| (look.colour)(name)).collect();
+    let shares = shares(table, &entities);
     for column in table.columns.iter().filter(|c| c.kind != Kind::Key) {
+        if (shares.is_some() && column.name == SHARE) || is_average_shown(table, &column.name) {
+            continue;
+        }
         let values = numbers(&column.values);
         if !values.iter().any(|v| v.is_finite()) {
             continue;
@@ -38,7 +52,10 @@ pub fn figures(table: &Table, titles: &str, colour: &dyn Fn(&str) -> Option<Stri
             drawn.zero.push(words(stem).to_lowercase());
             continue;
         }
-        let title = if titles.is_empty() { words(stem) } else { format!("{titles}: {}", words(stem).to_lowercase()) };
+        let title = match look.titles {
+            "" => words(stem),
+            titles => format!("{titles}: {}", words(stem).to_lowercase()),
+        };
         let title = title.replace("rtt", "RTT");
         let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(words(stem), unit));
         let traces: Vec<(usize, Vec<(f64, f64)>)> = entities
@@ -57,6 +74,13 @@ pub fn figures(table: &Table, titles: &str, colour: &dyn Fn(&str) -> Option<Stri
             }
         }
         figure.caption = caption(column);
+        if let Some(rates) = shares.as_ref().filter(|_| column.name == SHARED) {
+            figure.caption = format!("{} {rates}", figure.caption);
+        }
+        if look.warm_up_s > 0.0 {
+            figure.warm_up = Some(look.warm_up_s);
+            figure.caption = format!("{} Shaded: the warm-up, which no summary counts.", figure.caption);
+        }
         drawn.figures.push(figure);
     }
     drawn
@@ -68,6 +92,47 @@ fn caption(column: &Column) -> String {
         Kind::Instant => "Each value is the one at that instant.".to_owned(),
         Kind::Key => String::new(),
     }
+}
+
+/// What has the same curve as [`SHARED`] where rates are constant.
+const SHARE: &str = "utilization";
+const SHARED: &str = "throughput_bit_per_s";
+
+/// Which throughput is a utilization of one, in a sentence, if utilization is throughput over a constant: then its figure
+/// would be the same again.
+fn shares(table: &Table, entities: &[(String, Vec<usize>)]) -> Option<String> {
+    let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
+    let (share, shared) = (column(SHARE)?, column(SHARED)?);
+    let mut rates: Vec<(f64, Vec<&str>)> = Vec::new();
+    for (name, rows) in entities {
+        let pairs = || rows.iter().filter_map(|r| Some((*share.get(*r)?, *shared.get(*r)?)));
+        let most = pairs().filter(|p| p.0.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0)).filter(|p| p.0 > 0.0);
+        let Some(rate) = most.map(|(share, shared)| shared / share).filter(|rate| rate.is_finite()) else { continue };
+        let other = |(share, shared): (f64, f64)| {
+            share.is_finite() != shared.is_finite() || (share * rate - shared).abs() > 1e-3 * rate
+        };
+        if pairs().any(other) {
+            return None;
+        }
+        match rates.iter_mut().find(|(known, _)| (known / rate - 1.0).abs() < 1e-6) {
+            Some((_, names)) => names.push(name),
+            None => rates.push((rate, vec![name])),
+        }
+    }
+    let said = |(rate, names): &(f64, Vec<&str>)| format!("{} of {}", quantity(*rate, "bit/s", 4), names.join(" and "));
+    match rates.as_slice() {
+        [] => None,
+        [(rate, _)] => Some(format!("A utilization of 1 is {}.", quantity(*rate, "bit/s", 4))),
+        many => Some(format!("A utilization of 1 is {}.", many.iter().map(said).collect::<Vec<_>>().join(", "))),
+    }
+}
+
+/// Whether a column is the value of an instant whose average over the sampling period has a column too: `queue_packets`
+/// beside `queue_mean_packets`. One figure is enough, of what misses nothing between samples.
+fn is_average_shown(table: &Table, name: &str) -> bool {
+    let (stem, _) = unit_of(name);
+    let average = format!("{stem}_mean{}", &name[stem.len()..]);
+    table.columns.iter().any(|c| c.name == average && c.kind == Kind::Average)
 }
 
 /// Each entity's name and rows, in order of appearance.
@@ -124,6 +189,8 @@ fn summarised(traces: &[(usize, Vec<(f64, f64)>)], what: &str) -> Line {
 mod tests {
     use super::*;
 
+    const PLAIN: Look<'_> = Look { titles: "", colour: &|_| None, warm_up_s: 0.0 };
+
     fn table(entities: u32, times: u32) -> Table {
         let rows = || (0..times).flat_map(move |t| (0..entities).map(move |e| (t, e)));
         Table {
@@ -159,7 +226,8 @@ mod tests {
 
     #[test]
     fn one_figure_a_column_and_one_line_an_entity() {
-        let drawn = figures(&table(2, 3), "", &|name| (name == "l1").then(|| "#0b6e99".to_owned()));
+        let drawn =
+            figures(&table(2, 3), &Look { colour: &|name| (name == "l1").then(|| "#0b6e99".to_owned()), ..PLAIN });
         assert_eq!(drawn.figures.len(), 1);
         assert_eq!(drawn.zero, ["drops"]);
         let figure = &drawn.figures[0];
@@ -168,9 +236,41 @@ mod tests {
         assert_eq!(figure.lines[1].colour, "#0b6e99");
     }
 
+    fn column(name: &str, kind: Kind, values: &[f64]) -> Column {
+        Column { name: name.into(), kind, values: Cells::Number(values.to_vec()) }
+    }
+
+    /// Utilization over a link of constant rate is its throughput, and the queue of an instant is within its average.
+    #[test]
+    fn no_curve_is_drawn_twice() {
+        let titles = |utilization: &[f64]| -> Vec<(String, String)> {
+            let mut links = table(1, 3);
+            links.columns.truncate(2);
+            links.columns.push(column("throughput_bit_per_s", Kind::Average, &[5e7, 9e7, 1e8]));
+            links.columns.push(column("utilization", Kind::Average, utilization));
+            links.columns.push(column("queue_packets", Kind::Instant, &[1.0, 2.0, 3.0]));
+            links.columns.push(column("queue_mean_packets", Kind::Average, &[1.5, 2.5, 3.5]));
+            let drawn = figures(&links, &PLAIN).figures.into_iter();
+            drawn.map(|f| (f.title, f.caption)).collect()
+        };
+        let constant = titles(&[0.5, 0.9, 1.0]);
+        let names = |all: &[(String, String)]| all.iter().map(|(title, _)| title.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&constant), ["Throughput", "Queue mean"]);
+        assert!(constant[0].1.ends_with("A utilization of 1 is 100 Mbit/s."), "{}", constant[0].1);
+        assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Queue mean"], "the rate varies");
+    }
+
+    #[test]
+    fn the_warm_up_is_marked_and_explained() {
+        let drawn = figures(&table(1, 3), &Look { warm_up_s: 1.0, ..PLAIN });
+        assert_eq!(drawn.figures[0].warm_up, Some(1.0));
+        assert!(drawn.figures[0].caption.ends_with("Shaded: the warm-up, which no summary counts."));
+        assert_eq!(figures(&table(1, 3), &PLAIN).figures[0].warm_up, None);
+    }
+
     #[test]
     fn many_entities_become_a_mean_and_a_range() {
-        let drawn = figures(&table(100, 3), "", &|_| None);
+        let drawn = figures(&table(100, 3), &PLAIN);
         let line = &drawn.figures[0].lines[0];
         assert_eq!(drawn.figures[0].lines.len(), 1);
         assert_eq!(line.points[1], (1.0, 59.5));
@@ -183,9 +283,9 @@ mod tests {
         if let Cells::Number(v) = &mut ragged.columns[2].values {
             v.truncate(2);
         }
-        assert_eq!(figures(&ragged, "", &|_| None).figures.len(), 1);
+        assert_eq!(figures(&ragged, &PLAIN).figures.len(), 1);
         ragged.columns.remove(0);
-        assert!(figures(&ragged, "", &|_| None).figures.is_empty());
-        assert!(figures(&Table { name: "x".into(), columns: vec![] }, "", &|_| None).figures.is_empty());
+        assert!(figures(&ragged, &PLAIN).figures.is_empty());
+        assert!(figures(&Table { name: "x".into(), columns: vec![] }, &PLAIN).figures.is_empty());
     }
 }

@@ -1,8 +1,9 @@
-//! The page of a sweep: one chart a measure over what was swept, one line a case, seeds as a band.
+//! The page of a sweep: one chart a measure over what was swept, one line a case, with the interval that seeds give.
 
 use std::fmt::Write;
 
 use indexmap::IndexMap;
+use penstock_scenario::record::half_width_95;
 use penstock_scenario::summary::Summary;
 
 use crate::assemble::measures::{self, Measure};
@@ -209,8 +210,11 @@ impl Plan {
         }
         let mut figure = Figure::new(name, x, y);
         if self.seeds > 1 {
-            figure.caption =
-                format!("Mean over {} seeds; the band reaches from the lowest to the highest.", self.seeds);
+            figure.caption = format!(
+                "Mean over {} seeds; the {} is the 95 % confidence interval for the mean (Student\u{2019}s t).",
+                self.seeds,
+                if matches!(self.across, Across::Cases) { "bar" } else { "band" }
+            );
         }
         for (i, (case, colour)) in self.cases.iter().enumerate() {
             let mut points: Vec<(f64, f64)> = cells
@@ -223,15 +227,18 @@ impl Plan {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             let (mut mean, mut band) = (Vec::new(), Vec::new());
             for at in points.chunk_by(|a, b| a.0 == b.0) {
-                let (low, high) = at.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p.1), h.max(p.1)));
-                mean.push((at[0].0, at.iter().map(|p| p.1).sum::<f64>() / at.len() as f64));
-                band.push((at[0].0, low, high));
+                let values: Vec<f64> = at.iter().map(|p| p.1).collect();
+                let middle = self::mean(&values);
+                mean.push((at[0].0, middle));
+                // A point of one seed has no interval, and breaks the band.
+                let half = half_width_95(&values).unwrap_or(f64::NAN);
+                band.push((at[0].0, middle - half, middle + half));
             }
             let style = if matches!(self.across, Across::Cases) { Style::Points } else { Style::Solid };
             // Cases that stand on the axis need no legend.
             let name = if style == Style::Points { "" } else { case.as_str() };
             let mut line = Line::new(name, mean).coloured(colour.clone()).styled(style);
-            if self.seeds > 1 {
+            if band.iter().any(|b| b.1.is_finite()) {
                 line = line.banded(band);
             }
             figure.lines.push(line);
@@ -283,7 +290,7 @@ impl Plan {
         view
     }
 
-    /// The headline measures, averaged over seeds.
+    /// The headline measures, averaged over seeds, with how well each mean is known.
     fn means<T>(
         &self,
         caption: &str,
@@ -301,20 +308,26 @@ impl Plan {
         }
         let (mut columns, mut rows) = (Vec::new(), vec![Vec::new(); alike.len()]);
         for measure in measures.iter().filter(|m| m.headline) {
-            let mean = |things: &Vec<T>| {
-                let values: Vec<f64> =
-                    things.iter().filter_map(|t| (measure.of)(t)).filter(|v| v.is_finite()).collect();
-                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            let finite = |things: &Vec<T>| -> Vec<f64> {
+                things.iter().filter_map(|t| (measure.of)(t)).filter(|v| v.is_finite()).collect()
             };
-            let values: Vec<Option<f64>> = alike.values().map(|(_, things)| mean(things)).collect();
-            let (column, printed) = measures::column(measure.name, measure.unit, false, &values);
+            let values: Vec<Vec<f64>> = alike.values().map(|(_, things)| finite(things)).collect();
+            let means: Vec<Option<f64>> = values.iter().map(|v| (!v.is_empty()).then(|| mean(v))).collect();
+            let halves: Vec<Option<f64>> = values.iter().map(|v| half_width_95(v)).collect();
+            let (column, printed) = measures::interval_column(measure.name, measure.unit, &means, &halves);
             columns.push(column);
             rows.iter_mut().zip(printed).for_each(|(row, text)| row.push(text));
         }
-        let caption =
-            if self.seeds > 1 { format!("{caption}, mean over {} seeds", self.seeds) } else { caption.to_owned() };
+        let caption = match self.seeds {
+            0 | 1 => caption.to_owned(),
+            n => format!("{caption}, mean over {n} seeds \u{b1} half of its 95 % confidence interval"),
+        };
         table(caption, &keys, columns, alike.values().map(|(c, _)| *c).zip(rows))
     }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// A row a cell: what was swept, then its numbers.
@@ -358,6 +371,15 @@ fn number_axis(cells: &[CellView<'_>], key: &str) -> Option<(String, &'static st
 
 /// `links.bottleneck.rate` as `Bottleneck rate`.
 fn key_words(key: &str) -> String {
+    // `flows.ftp.cc.law` is which law the group has, and `law` alone says nothing.
+    if let Some((owner, what)) = key.strip_suffix(".law").and_then(|k| k.rsplit_once('.')) {
+        let owner = owner.rsplit('.').next().unwrap_or(owner);
+        match what {
+            "cc" => return format!("Controller of {owner}"),
+            "aqm" => return format!("AQM of {owner}"),
+            _ => {}
+        }
+    }
     let parts: Vec<&str> =
         key.split('.').filter(|p| !matches!(*p, "links" | "flows" | "cc" | "aqm" | "sender")).collect();
     words(&parts.iter().map(|p| unit_of(p).0).collect::<Vec<_>>().join(" "))

@@ -11,6 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBAColor, RGBColor, TextStyle};
 
 use crate::html::escape;
+use crate::palette;
 
 /// Units of the backend to the pixel.
 const FINE: f64 = 10.0;
@@ -24,6 +25,11 @@ pub(super) struct Ink(RGBAColor);
 impl Ink {
     pub(super) const fn of((r, g, b): (u8, u8, u8)) -> Self {
         Self(RGBAColor(r, g, b, 1.0))
+    }
+
+    /// `#RRGGBB`, as the backend writes it.
+    pub(super) fn hex(self) -> String {
+        palette::hex((self.0.0, self.0.1, self.0.2)).to_uppercase()
     }
 
     pub(super) fn alpha(self, alpha: f64) -> Self {
@@ -53,6 +59,20 @@ pub(super) const INK: Inks = Inks {
     pale: Ink::of((0xf2, 0xf4, 0xf5)),
     white: Ink::of((0xff, 0xff, 0xff)),
 };
+
+impl Inks {
+    /// Each with what stands for it on a dark page.
+    pub(super) const ON_DARK: [(Ink, &'static str); 8] = [
+        (INK.black, "#f0f3f5"),
+        (INK.text, "#d5dce1"),
+        (INK.mark, "#b6c1c9"),
+        (INK.faint, "#98a4ac"),
+        (INK.spine, "#75828b"),
+        (INK.grid, "#2c353b"),
+        (INK.pale, "#22292e"),
+        (INK.white, palette::DARK_GROUND),
+    ];
+}
 
 /// Which side of a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +156,12 @@ impl Canvas {
             Shape::Down => self.polygon(&around(&[(0.0, 1.25), (1.15, -0.8), (-1.15, -0.8)]), ink),
             Shape::Diamond => self.polygon(&around(&[(0.0, -1.35), (1.2, 0.0), (0.0, 1.35), (-1.2, 0.0)]), ink),
         }
+    }
+
+    /// The rim of a shape around a point.
+    pub(super) fn hollow(&mut self, shape: Shape, at: (f64, f64), r: f64, ink: Ink) {
+        self.marker(shape, at, r + 0.4, ink);
+        self.marker(shape, at, r - 1.1, INK.white);
     }
 
     /// Words, vertically centred on their point.

@@ -51,7 +51,7 @@ fn swept_values_are_the_ticks() {
     let mut figure = plain(vec![Line::new("", rates.iter().map(|r| (*r, 1.0)).collect())]);
     figure.x = Axis::new("Rate", "bit/s").log().ticks_at(rates);
     let words = words(&draw(&figure));
-    assert_eq!(words[1..5], ["155M", "622M", "2.5G", "10G"]);
+    assert_eq!(words[2..6], ["155M", "622M", "2.5G", "10G"]);
     assert!(words.contains(&"Rate [bit/s]".to_owned()), "{words:?}");
 }
 
@@ -102,6 +102,76 @@ fn dashes_are_drawn_by_the_reader() {
 }
 
 #[test]
+fn an_axis_that_is_logarithmic_or_leaves_out_zero_says_so() {
+    let said = |figure: &Figure| words(&draw(figure)).into_iter().filter(|w| w.contains(" ax")).collect::<Vec<_>>();
+    let line = |low: f64| vec![Line::new("", (0..100).map(|i| (i as f64, low + i as f64)).collect())];
+    assert!(said(&plain(line(0.0))).is_empty());
+    assert_eq!(said(&plain(line(1000.0))), ["y axis does not include 0"]);
+    let mut figure = plain(line(1.0));
+    figure.y = figure.y.log();
+    assert_eq!(said(&figure), ["y axis logarithmic"]);
+    figure.x = figure.x.log();
+    assert_eq!(said(&figure), ["both axes logarithmic"]);
+    assert!(said(&plain(vec![])).is_empty(), "no data, no note");
+}
+
+/// A peak of the start-up does not flatten the rest: it is cut off, and the figure says how far it goes.
+#[test]
+fn the_warm_up_is_shaded_and_does_not_set_the_scale() {
+    let value = |i: usize| if i == 5 { 8000.0 } else { (i % 7) as f64 };
+    let mut figure = plain(vec![Line::new("", (0..100).map(|i| (i as f64, value(i))).collect())]);
+    assert!(Plan::new(&figure).y.place(8000.0) <= 1.0);
+    assert!(!draw(&figure).contains("opacity=\"0.14\""));
+    figure.warm_up = Some(20.0);
+    let plan = Plan::new(&figure);
+    assert!(plan.y.place(6.0) > 0.5 && plan.y.place(8000.0) > 1.0);
+    let svg = draw(&figure);
+    assert!(svg.contains("opacity=\"0.14\""), "it is shaded");
+    assert!(words(&svg).contains(&"warm-up cut off: it reaches 8000 packets".to_owned()), "{:?}", words(&svg));
+    figure.lines[0].points[5].1 = 8.0;
+    assert!(Plan::new(&figure).y.place(8.0) <= 1.0, "a little more is shown");
+    figure.lines[0].points.retain(|p| p.0 <= 20.0);
+    assert!(Plan::new(&figure).y.place(8.0) <= 1.0, "nothing but warm-up is shown as it is");
+}
+
+#[test]
+fn a_block_of_ink_is_drawn_as_mean_and_range() {
+    let noisy = |n: usize| plain(vec![Line::new("", (0..n).map(|i| (i as f64, libm::sin((i * i) as f64))).collect())]);
+    let note = "line: mean of neighbouring samples, shade: their range".to_owned();
+    let svg = draw(&noisy(5000));
+    assert!(words(&svg).contains(&note) && svg.contains("<polygon"));
+    assert!(!words(&draw(&noisy(100))).contains(&note));
+}
+
+#[test]
+fn data_of_others_have_the_shape_of_ours_and_are_hollow() {
+    let mut figure = plain(Vec::new());
+    for (name, colour) in [("Reno", "#c1440e"), ("Cubic", "#2456c4")] {
+        let points = vec![(0.0, 1.0), (1.0, 2.0)];
+        figure.lines.push(Line::new(name, points.clone()).coloured(colour));
+        figure.lines.push(Line::new(format!("{name}, paper"), points).coloured(colour).styled(Style::Points).hollow());
+    }
+    let shapes: Vec<Shape> = (0..4).map(|i| shape(&figure, i)).collect();
+    assert_eq!(shapes, [Shape::Circle, Shape::Circle, Shape::Square, Shape::Square]);
+    // Of each hollow marker the inside is white: two in the drawing and one in the legend.
+    assert_eq!(draw(&figure).matches("<circle").count(), 3 + 2 * 3);
+}
+
+#[test]
+fn every_colour_of_a_drawing_has_one_for_the_dark_page() {
+    let mut figure = plain(vec![Line::new("a", vec![(0.0, 1.0), (1.0, 5.0)]).coloured("#2456c4")]);
+    figure.marks.push(Mark::Point { x: 0.5, y: 3.0, label: "here".to_owned() });
+    figure.warm_up = Some(0.5);
+    let known = on_dark(std::iter::once(&figure));
+    let svg = draw(&figure);
+    for attribute in ["fill=\"#", "stroke=\"#"] {
+        for colour in svg.split(attribute).skip(1).map(|rest| format!("#{}", &rest[..6])) {
+            assert!(known.contains_key(&colour), "{colour}");
+        }
+    }
+}
+
+#[test]
 fn labels_of_marks_keep_off_the_data() {
     let area = Area { left: 0.0, right: 100.0, top: 0.0, bottom: 100.0 };
     let seats = [(50.0, 20.0, Start), (50.0, 80.0, Start)];
@@ -137,13 +207,8 @@ fn line() -> impl Strategy<Value = Line> {
     let style = proptest::sample::select(vec![Style::Solid, Style::Dashed, Style::Points, Style::Steps]);
     let points = proptest::collection::vec((number(), number()), 0..60);
     let band = proptest::option::of(proptest::collection::vec((number(), number(), number()), 0..20));
-    (".{0,12}", ".{0,8}", style, points, band).prop_map(|(name, colour, style, points, band)| Line {
-        name,
-        colour,
-        style,
-        points,
-        band,
-    })
+    (".{0,12}", ".{0,8}", style, any::<bool>(), points, band)
+        .prop_map(|(name, colour, style, hollow, points, band)| Line { name, colour, style, hollow, points, band })
 }
 
 fn mark() -> impl Strategy<Value = Mark> {
@@ -157,8 +222,9 @@ fn mark() -> impl Strategy<Value = Mark> {
 fn figure() -> impl Strategy<Value = Figure> {
     let lines = proptest::collection::vec(line(), 0..5);
     let marks = proptest::collection::vec(mark(), 0..4);
-    (".{0,120}", ".{0,20}", axis(), axis(), lines, marks, any::<bool>()).prop_map(
-        |(title, caption, x, y, lines, marks, equal_aspect)| Figure {
+    let warm_up = proptest::option::of(number());
+    (".{0,120}", ".{0,20}", axis(), axis(), lines, marks, any::<bool>(), warm_up).prop_map(
+        |(title, caption, x, y, lines, marks, equal_aspect, warm_up)| Figure {
             title,
             caption,
             x,
@@ -166,6 +232,7 @@ fn figure() -> impl Strategy<Value = Figure> {
             lines,
             marks,
             equal_aspect,
+            warm_up,
         },
     )
 }

@@ -1,0 +1,95 @@
+//! The contents of a page: links to its sections, and to the claims that fail.
+
+use std::fmt::Write;
+
+use super::{escape, slug};
+use crate::page::{Page, Section, Tally, Verdict};
+
+/// Where the page is when everything is shown.
+pub(super) const ALL: &str = "everything";
+/// Where the page is when only what fails is shown.
+pub(super) const FAILING: &str = "what-fails";
+
+/// The name to link to of a claim.
+pub(super) fn claim_anchor(id: &str) -> String {
+    format!("claim-{}", slug(id))
+}
+
+/// What the links that choose between everything and what fails lead to. The style hides the rest while the page is at
+/// the second one; so there is no script.
+pub(super) fn targets(out: &mut String, page: &Page) {
+    if fails(page) {
+        let _ = writeln!(out, "<span id=\"{ALL}\"></span><span id=\"{FAILING}\"></span>");
+    }
+}
+
+/// The contents: in a row where headings are all there is; a line a section, part by part, where sections have labels.
+pub(super) fn write(out: &mut String, page: &Page, anchors: &[String]) {
+    let headed = || page.sections.iter().zip(anchors).filter(|(s, _)| !s.name().is_empty());
+    if headed().count() > 2 {
+        if page.sections.iter().any(|s| !s.label.is_empty()) {
+            lists(out, headed());
+        } else {
+            out.push_str("<nav aria-label=\"Sections\">\n");
+            for (section, anchor) in headed() {
+                let _ = writeln!(out, "<a href=\"#{anchor}\">{}</a>", escape(section.name()));
+            }
+            out.push_str("</nav>\n");
+        }
+    }
+    if fails(page) {
+        failing(out, page);
+    }
+}
+
+fn fails(page: &Page) -> bool {
+    page.sections.iter().any(|s| s.failing() > 0)
+}
+
+/// A list a part: folded where there are several.
+fn lists<'a>(out: &mut String, headed: impl Iterator<Item = (&'a Section, &'a String)>) {
+    let headed: Vec<(&Section, &String)> = headed.collect();
+    let parts = headed.chunk_by(|a, b| a.0.part == b.0.part);
+    out.push_str("<nav class=\"contents\" aria-label=\"Contents\">\n");
+    for sections in parts {
+        let part = &sections[0].0.part;
+        if !part.is_empty() {
+            let tally = Tally::of(sections.iter().flat_map(|(s, _)| &s.claims));
+            let counts = if tally.claims() == 0 { String::new() } else { escape(&tally.counts()) };
+            let _ = writeln!(out, "<details><summary>{} <span class=\"count\">{counts}</span></summary>", escape(part));
+        }
+        out.push_str("<ul>\n");
+        for (section, anchor) in sections {
+            let count = match section.failing() {
+                0 => String::new(),
+                1 => " <span class=\"count\">1 fails</span>".to_owned(),
+                n => format!(" <span class=\"count\">{n} fail</span>"),
+            };
+            let _ = writeln!(out, "<li><a href=\"#{anchor}\">{}</a>{count}</li>", escape(section.name()));
+        }
+        out.push_str("</ul>\n");
+        if !part.is_empty() {
+            out.push_str("</details>\n");
+        }
+    }
+    out.push_str("</nav>\n");
+}
+
+/// The claims that fail, each with a link, and the links that show nothing else.
+fn failing(out: &mut String, page: &Page) {
+    let of = |s: &'_ Section| s.claims.iter().filter(|c| c.verdict == Verdict::Fails).map(|c| c.id.clone()).collect();
+    let failing: Vec<(&str, Vec<String>)> = page.sections.iter().map(|s| (s.name(), of(s))).collect();
+    let count: usize = failing.iter().map(|(_, ids)| ids.len()).sum();
+    let _ = writeln!(
+        out,
+        "<nav class=\"contents\" aria-label=\"What fails\">\n<p class=\"filter\">Show <a href=\"#{ALL}\">everything</a> or \
+         <a href=\"#{FAILING}\">only what fails</a>.</p>\n<details><summary>What fails <span \
+         class=\"count\">{count}</span></summary>\n<ul>"
+    );
+    for (name, ids) in failing.iter().filter(|(_, ids)| !ids.is_empty()) {
+        let link = |id: &String| format!("<a href=\"#{}\">{}</a>", claim_anchor(id), escape(id));
+        let links = ids.iter().map(link).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "<li>{}: {links}</li>", escape(name));
+    }
+    out.push_str("</ul>\n</details>\n</nav>\n");
+}
