@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use penstock_law::Entry;
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
 use penstock_law::edge::EDGES;
 use penstock_law::law::{Linearises, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
+use penstock_law::{Entry, Observable};
 use penstock_scenario::quantity::print_real;
+use penstock_scenario::world::column_name;
 use serde::Serialize;
 
 use crate::arguments::Laws;
@@ -26,6 +27,16 @@ struct View {
     linearises: String,
     twin: bool,
     parameters: Vec<ParameterView>,
+    state: Vec<StateView>,
+}
+
+/// A number of a law's state, as series have it.
+#[derive(Debug, Serialize)]
+struct StateView {
+    column: String,
+    words: &'static str,
+    unit: &'static str,
+    what: &'static str,
 }
 
 /// A parameter as the registry has it, with its numbers as a scenario would write them.
@@ -78,7 +89,12 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         },
         twin: entry.fixed.is_some(),
         parameters: entry.parameters.iter().map(parameter).collect(),
+        state: entry.observables.iter().map(state).collect(),
     }
+}
+
+fn state(of: Observable) -> StateView {
+    StateView { column: column_name(of.name, of.unit), words: of.words, unit: of.unit, what: of.what }
 }
 
 fn parameter(p: &'static Parameter) -> ParameterView {
@@ -118,7 +134,7 @@ fn described(law: &View) -> String {
         law.name, law.role, law.title, law.source, law.linearises
     );
     if law.parameters.is_empty() {
-        return text + "\nIt has no parameters.";
+        text += "\nIt has no parameters.\n";
     }
     let width = law.parameters.iter().map(|p| p.name.len()).max().unwrap_or_default();
     for p in &law.parameters {
@@ -126,6 +142,24 @@ fn described(law: &View) -> String {
         let _ = writeln!(text, "{:width$}  default {}; {}", "", p.default, p.range);
         let _ = writeln!(text, "{:width$}  source: {}", "", p.source);
     }
+    if !law.state.is_empty() {
+        let _ = writeln!(text, "\nState, as columns of {}:", series(law.role));
+    }
+    let width = law.state.iter().map(|s| s.column.len()).max().unwrap_or_default();
+    for s in &law.state {
+        let unit = if s.unit == "1" { "no unit" } else { s.unit };
+        let _ = writeln!(text, "\n{:width$}  {} [{unit}]", s.column, s.words);
+        let _ = writeln!(text, "{:width$}  {}", "", s.what);
+    }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// Where the state of a law of that role is recorded.
+fn series(role: &str) -> &'static str {
+    match role {
+        "controller" => "flows-series.parquet",
+        "conditioner" => "customers.parquet",
+        _ => "links.parquet, or of link_classes.parquet where the law keeps classes apart",
+    }
 }

@@ -113,7 +113,7 @@ fn laws() -> Vec<Value> {
 /// The page of laws, from the registry as the command prints it.
 fn page() -> String {
     let mut page = String::from(
-        "# Laws\n\nPrinted from the registry: `make bless` writes this page, and a test compares it. `penstock laws NAME` says the\nsame on a terminal.\n",
+        "# Laws\n\nPrinted from the registry: `make bless` writes this page, and a test compares it. `penstock laws NAME` says the\nsame on a terminal. *State* is what series record of a law: a controller's in `flows-series.parquet`, an AQM's in\n`links.parquet` (or `link_classes.parquet`, where it keeps classes apart), a conditioner's in `customers.parquet`.\n",
     );
     let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
     for law in laws() {
@@ -130,6 +130,14 @@ fn page() -> String {
             let [name, what, default, range, source] =
                 ["name", "what", "default", "range", "source"].map(|key| cell(&p[key]));
             let _ = writeln!(page, "| `{name}` | {what} | {default} | {range} | {source} |");
+        }
+        let state = law["state"].as_array().unwrap();
+        if !state.is_empty() {
+            page += "\n| state | in words | unit | what it is |\n| --- | --- | --- | --- |\n";
+        }
+        for s in state {
+            let [column, words, unit, what] = ["column", "words", "unit", "what"].map(|key| cell(&s[key]));
+            let _ = writeln!(page, "| `{column}` | {words} | {} | {what} |", if unit == "1" { "" } else { &unit });
         }
     }
     page

@@ -307,9 +307,24 @@ fn the_registry_is_printed_and_is_json() {
     for name in names {
         assert!(table.contains(name), "{name}");
         let one = bench.well(&["laws", name]);
-        for parameter in bench.json(&["laws", name, "--json"])["parameters"].as_array().unwrap() {
+        let json = bench.json(&["laws", name, "--json"]);
+        for parameter in json["parameters"].as_array().unwrap() {
             assert!(one.contains(parameter["name"].as_str().unwrap()), "{one}");
         }
+        for state in json["state"].as_array().unwrap() {
+            for key in ["column", "words", "what"] {
+                assert!(one.contains(state[key].as_str().unwrap()), "{key} of {state}: {one}");
+            }
+        }
+    }
+}
+
+/// What `links.parquet` calls `first_above_s` is explained where the law is.
+#[test]
+fn the_state_of_a_law_is_explained() {
+    let codel = Bench::new().well(&["laws", "codel"]);
+    for text in ["first_above_s", "Time at which dropping begins [s]", "above target for a whole interval"] {
+        assert!(codel.contains(text), "{text}: {codel}");
     }
 }
 

@@ -6,7 +6,7 @@ use penstock_fluid::{Clocking, Fluid, Method, Options, Verdict, analyze};
 use penstock_law::cc::{Allowance, CONTROLLERS, Event, Marks, Needs, Path, Sender, Site};
 use penstock_law::law::{Linearises, find};
 use penstock_law::quantity::Time;
-use penstock_law::{Entry, Instances, Values};
+use penstock_law::{Entry, Instances, Observables, Values};
 use penstock_packets::Packets;
 use penstock_scenario::model::{Scenario, Start};
 use penstock_scenario::read::Document;
@@ -33,6 +33,7 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Sender>) 
         source: "a test",
         colour: "#000000",
         parameters: &[],
+        observables: Observables::NONE,
         linearises: Linearises::ByItself,
         real,
         dual: None,

@@ -13,25 +13,34 @@ use crate::parameter::{Parameter, Values};
 pub trait Fields<N> {
     /// Names and units of the numbers, in the order of [`Fields::each`].
     const NAMES: &'static [(&'static str, &'static str)];
+    /// Words and a sentence for each number, in the same order; a law of the registry has both for each.
+    const WORDS: &'static [(&'static str, &'static str)] = &[];
     /// Calls `f` on each number.
     fn each(&mut self, f: &mut dyn FnMut(&mut N));
 }
 
 /// Declares a struct of numbers, generic over its arithmetic, each with its unit, and lets hosts visit them.
 ///
+/// A number of a law's state has words too, as the heading of a plot has them: `window: "packets" as "Congestion window"`.
+/// Its doc comment is the sentence that tables and reports print, so it has no links.
+///
 /// What follows `frozen` is state that is not a number (bits, counters); the linearisation keeps it as it is.
 #[macro_export]
 macro_rules! numbers {
-    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $unit:literal,)* }
+    ($(#[$doc:meta])* $vis:vis struct $name:ident {
+        $($(#[doc = $sentence:literal])* $field:ident: $unit:literal $(as $words:literal)?,)*
+     }
      $(frozen { $($(#[$zdoc:meta])* $frozen:ident: $kind:ty,)* })?) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         $vis struct $name<N> {
-            $($(#[$fdoc])* #[doc = concat!(" [", $unit, "]")] pub $field: N,)*
+            $($(#[doc = $sentence])* #[doc = concat!(" [", $unit, "]")] pub $field: N,)*
             $($($(#[$zdoc])* pub $frozen: $kind,)*)?
         }
         impl<N> $crate::law::Fields<N> for $name<N> {
             const NAMES: &'static [(&'static str, &'static str)] = &[$((stringify!($field), $unit),)*];
+            const WORDS: &'static [(&'static str, &'static str)] =
+                &[$((concat!($($words)?), concat!($($sentence),*).trim_ascii()),)*];
             fn each(&mut self, f: &mut dyn FnMut(&mut N)) {
                 $(f(&mut self.$field);)*
                 let _ = f;
@@ -202,6 +211,42 @@ pub fn build<N: Number, L: Law<N>>(
     Ok(Box::new(Dense::<N, L>::new(L::compile(values, site)?)))
 }
 
+/// What a law shows of its state, for people: the columns that series have of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observable {
+    /// Its name, without the unit.
+    pub name: &'static str,
+    /// The same in words, as a heading has them.
+    pub words: &'static str,
+    /// Its unit, `1` for a plain number.
+    pub unit: &'static str,
+    /// What it is, in a sentence.
+    pub what: &'static str,
+}
+
+/// Every number of a law's state, in the order in which hosts visit them.
+#[derive(Debug, Clone, Copy)]
+pub struct Observables {
+    names: &'static [(&'static str, &'static str)],
+    words: &'static [(&'static str, &'static str)],
+}
+
+impl Observables {
+    /// None: the law remembers nothing, or nothing that is shown.
+    pub const NONE: Self = Self { names: &[], words: &[] };
+
+    /// Those of the law `L`. Of a law in several forms, the form with the most.
+    pub const fn of<L: Law<f64>>() -> Self {
+        Self { names: <L::State as Fields<f64>>::NAMES, words: <L::State as Fields<f64>>::WORDS }
+    }
+
+    /// Each of them. Where the law gives no words, they are empty.
+    pub fn iter(&self) -> impl Iterator<Item = Observable> {
+        let words = self.words.iter().copied().chain(core::iter::repeat(("", "")));
+        self.names.iter().zip(words).map(|(&(name, unit), (words, what))| Observable { name, words, unit, what })
+    }
+}
+
 /// How a law gets into the stability analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linearises {
@@ -231,6 +276,8 @@ pub struct Entry<R: Role> {
     pub colour: &'static str,
     /// Its parameters, in the order the docs show them.
     pub parameters: &'static [Parameter],
+    /// What it shows of its state.
+    pub observables: Observables,
     /// How the stability analysis gets its derivative.
     pub linearises: Linearises,
     /// Builds it for simulation.

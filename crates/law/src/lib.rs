@@ -17,6 +17,6 @@ pub mod number;
 pub mod parameter;
 pub mod quantity;
 
-pub use law::{Entry, Fields, Instances, Law, Role};
+pub use law::{Entry, Fields, Instances, Law, Observable, Observables, Role};
 pub use number::{Dual, Fix, Number};
 pub use parameter::{Parameter, Values};

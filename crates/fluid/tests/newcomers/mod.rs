@@ -6,7 +6,7 @@ use penstock_law::cc::{self, Allowance, Marks, Path, Sender};
 use penstock_law::estimate::MarkEstimate;
 use penstock_law::law::{Linearises, build};
 use penstock_law::parameter::{Parameter, Unit, Values};
-use penstock_law::{Dual, Entry, Law, Number, numbers};
+use penstock_law::{Dual, Entry, Law, Number, Observables, numbers};
 
 const COLOUR: &str = "#000000";
 
@@ -20,6 +20,7 @@ pub(crate) static STATIC: Entry<Sender> = Entry {
         Parameter::number("alpha", Unit::One, 1.0, [0.0, 100.0], "gain", "(6)"),
         Parameter::switch("paced", true, "whether it says a gap", "a test"),
     ],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, Static<f64>>,
     dual: Some(build::<Dual, Static<Dual>>),
@@ -73,6 +74,7 @@ pub(crate) static DYNAMIC: Entry<Sender> = Entry {
         Parameter::number("eta", Unit::One, 0.64, [0.0, 100.0], "zero, times the round trip", "(15)"),
         Parameter::number("K", Unit::Packets, 50.0, [0.0, 1e6], "weight", "(15)"),
     ],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, Dynamic<f64>>,
     dual: Some(build::<Dual, Dynamic<Dual>>),
@@ -137,6 +139,7 @@ pub(crate) static PI: Entry<Queue> = Entry {
     source: "fast-aqm, section V",
     colour: COLOUR,
     parameters: &[],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, Pi>,
     dual: Some(build::<Dual, Pi>),
@@ -195,6 +198,7 @@ pub(crate) static CUBIC: Entry<Sender> = Entry {
     source: "a test",
     colour: COLOUR,
     parameters: &[],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, ThreeDelays>,
     dual: Some(build::<Dual, ThreeDelays>),
@@ -233,6 +237,7 @@ pub(crate) static JUMPING: Entry<Sender> = Entry {
     source: "a test",
     colour: COLOUR,
     parameters: &[],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, Jumping>,
     dual: Some(build::<Dual, Jumping>),
@@ -269,6 +274,7 @@ pub(crate) static TWO_RESTS: Entry<Sender> = Entry {
     source: "a test",
     colour: COLOUR,
     parameters: &[],
+    observables: Observables::NONE,
     linearises: Linearises::ByItself,
     real: build::<f64, TwoRests>,
     dual: Some(build::<Dual, TwoRests>),

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 use super::bat::{Aimd, Alone, CORRECTION, DECREASE, INCREASE, INTERVAL, LOW, State, classes, corrected};
 use super::{Port, Queue, Site};
-use crate::law::{Entry, Linearises, build};
+use crate::law::{Entry, Linearises, Observables, build};
 use crate::number::Number;
 use crate::parameter::{Parameter, Values};
 
@@ -33,6 +33,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         CORRECTION,
         Parameter { what: "a queue that the line empties in this time, or less, is short", ..LOW },
     ],
+    observables: Observables::of::<Alone<Plain<f64>>>(),
     linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
     real: build::<f64, Alone<Plain<f64>>>,
     dual: None,

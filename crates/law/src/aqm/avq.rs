@@ -8,7 +8,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -52,6 +52,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "the paper's b is a number of bytes; off, every packet counts one",
         ),
     ],
+    observables: Observables::of::<Avq<f64>>(),
     linearises: Linearises::No(
         "it marks what overflows a virtual queue, and how often depends on how packets cluster, not on their rate alone",
     ),
@@ -82,10 +83,10 @@ pub struct Avq<N> {
 numbers! {
     /// What AVQ remembers.
     pub struct State {
-        /// What serves the virtual queue.
-        virtual_capacity: "packets/s",
-        /// The virtual queue after the last arrival.
-        virtual_queue: "packets",
+        /// The rate that serves the virtual queue, which AVQ adapts.
+        virtual_capacity: "packets/s" as "Virtual capacity",
+        /// Length of the virtual queue after the last arrival.
+        virtual_queue: "packets" as "Virtual queue",
     }
     frozen {
         /// When that was [s].

@@ -26,7 +26,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Chance, Class, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -38,6 +38,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
     colour: "#8c6d1f",
     parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN],
+    observables: Observables::of::<Alone<Bat<f64>>>(),
     linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
     real: build::<f64, Alone<Bat<f64>>>,
     dual: None,
@@ -112,12 +113,12 @@ pub(super) const GAIN: Parameter = Parameter::number(
 numbers! {
     /// What is remembered of a class.
     pub struct State {
-        /// Probability that an arriving packet is let in, T.
-        transmit: "1",
-        /// What arrived in the last interval, O.
-        offered: "packets/s",
-        /// Average of the excess bandwidth signal.
-        excess: "1",
+        /// T of the paper: probability that an arriving packet of the class is let in.
+        transmit: "1" as "Transmit probability, T",
+        /// O of the paper: the rate at which packets of the class arrived in the last interval.
+        offered: "packets/s" as "Offered load, O",
+        /// Average of the signal that there is excess bandwidth, 0 to 1.
+        excess: "1" as "Excess bandwidth signal",
     }
     frozen {
         /// Which class it is.

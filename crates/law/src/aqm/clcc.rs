@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 use super::aimd::Plain;
 use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
 use super::{Chance, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Instances, Law, Linearises, build};
+use crate::law::{Entry, Fields, Instances, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
@@ -118,6 +118,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         },
         Parameter::number("decay", Unit::One, 0.1, [0.0, 1.0], "what `decay` takes a step", "section IV-B"),
     ],
+    observables: Observables::of::<Clcc<f64, Bat<f64>>>(),
     linearises: Linearises::Outer(
         "the step map of its own loop, once a period, around whatever makes the ratio of classes follow the decrease; the \
          law inside switches",
@@ -427,6 +428,15 @@ pub struct State<N> {
 impl<N> Fields<N> for State<N> {
     const NAMES: &'static [(&'static str, &'static str)] =
         &[("transmit", "1"), ("offered", "packets/s"), ("excess", "1"), ("decrease", "1"), ("ratio", "1")];
+    const WORDS: &'static [(&'static str, &'static str)] = {
+        let [transmit, offered, excess] = *bat::State::<f64>::WORDS.first_chunk::<3>().expect("BAT has three numbers");
+        let decrease = (
+            "Decrease constant",
+            "Decrease of the class's transmit probability in the inner law, which the outer loop turns.",
+        );
+        let ratio = ("Ratio of classes", "Service of the class over that of the others, in the last period.");
+        &[transmit, offered, excess, decrease, ratio]
+    };
     fn each(&mut self, f: &mut dyn FnMut(&mut N)) {
         self.inner.each(f);
         f(&mut self.decrease);

@@ -7,7 +7,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -26,6 +26,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         TARGET,
         INTERVAL,
     ],
+    observables: Observables::of::<CoDel>(),
     linearises: Linearises::No(NOT_LINEAR),
     real: build::<f64, CoDel>,
     dual: None,
@@ -63,10 +64,10 @@ pub(super) struct CoDel {
 numbers! {
     /// What CoDel remembers.
     pub(super) struct State {
-        /// When the wait will have been above target for an interval; zero while it is not above.
-        first_above: "s",
-        /// When to drop next, or when the last drop was due.
-        drop_next: "s",
+        /// When the packets' wait will have been above target for a whole interval; zero while it is not above.
+        first_above: "s" as "Time at which dropping begins",
+        /// When the next packet is to be dropped while CoDel drops; afterwards, when the last drop was due.
+        drop_next: "s" as "Time of the next drop",
     }
     frozen {
         /// Drops since dropping began, or what is taken over from the time before.

@@ -5,7 +5,7 @@
 use alloc::string::String;
 
 use super::{Chance, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Law, Linearises, build};
+use crate::law::{Entry, Fields, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::parameter::Values;
 
@@ -15,6 +15,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     source: "no paper: the default of every router",
     colour: "#444444",
     parameters: &[],
+    observables: Observables::of::<DropTail>(),
     linearises: Linearises::No(
         "what it drops jumps from nothing to everything at a full buffer; as a queue alone it needs no law",
     ),

@@ -9,7 +9,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -79,6 +79,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "appendix A: a weight of 1/16",
         ),
     ],
+    observables: Observables::of::<DualPi2>(),
     linearises: Linearises::No("it has two queues and two probabilities, and the analysis has one of each"),
     real: build::<f64, DualPi2>,
     dual: None,
@@ -101,14 +102,14 @@ struct DualPi2 {
 numbers! {
     /// What DualPI2 remembers.
     struct State {
-        /// The base probability p'.
-        base: "1",
-        /// p_C = p'^2: of classic packets.
-        classic: "1",
-        /// p_CL = k p', at most 1: of low-latency packets, whatever their own queue says.
-        coupled: "1",
-        /// The queueing delay at the last update.
-        delay: "s",
+        /// p' of RFC 9332: the output of the PI controller, from which the two other probabilities follow.
+        base: "1" as "Base probability, p'",
+        /// p_C = p'^2: probability that a classic packet is dropped or marked.
+        classic: "1" as "Classic drop probability, p_C",
+        /// p_CL = k p', at most 1: probability that a low-latency packet is marked because of the classic queue.
+        coupled: "1" as "Coupled marking probability, p_CL",
+        /// Queueing delay at the last update of the probabilities: the larger one of the two queues.
+        delay: "s" as "Queueing delay at the last update",
     }
     frozen {
         /// What is said of the packet at the head, and after a hit whether its mark becomes a drop.

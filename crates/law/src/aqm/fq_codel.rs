@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use super::codel::{CoDel, INTERVAL, NOT_LINEAR, State, TARGET};
 use super::{Chance, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::parameter::{Parameter, Unit, Values};
 use crate::quantity::Bytes;
 
@@ -32,6 +32,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "section 5.2",
         ),
     ],
+    observables: Observables::of::<FqCoDel>(),
     linearises: Linearises::No(NOT_LINEAR),
     real: build::<f64, FqCoDel>,
     dual: None,

@@ -8,7 +8,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -45,6 +45,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "ns-2's bytes_ and queue_in_bytes_; the paper counts packets",
         ),
     ],
+    observables: Observables::of::<Pi<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Pi<f64>>,
     dual: Some(build::<Dual, Pi<Dual>>),
@@ -67,10 +68,10 @@ struct Pi<N> {
 numbers! {
     /// What PI remembers.
     struct State {
-        /// Marking probability of a mean packet.
-        probability: "1",
-        /// The queue at the last update.
-        queue_before: "packets",
+        /// Marking probability of a packet of mean size.
+        probability: "1" as "Marking probability",
+        /// Queue at the last update of the probability.
+        queue_before: "packets" as "Queue at the last update",
     }
     frozen {
         /// Size of the packet that arrived last; of a mean one where packets are counted [B].

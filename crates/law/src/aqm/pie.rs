@@ -10,7 +10,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -64,6 +64,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "section 5.4",
         ),
     ],
+    observables: Observables::of::<Pie>(),
     linearises: Linearises::No(
         "its gains jump with the probability, and what it does below half the target depends on how it came there",
     ),
@@ -89,10 +90,10 @@ struct Pie {
 numbers! {
     /// What PIE remembers.
     struct State {
-        /// Drop probability.
-        drop_probability: "1",
-        /// The queueing delay at the last update.
-        delay: "s",
+        /// Probability that an arriving packet is dropped or marked.
+        drop_probability: "1" as "Drop probability",
+        /// Queueing delay at the last update of the probability.
+        delay: "s" as "Queueing delay at the last update",
     }
     frozen {
         /// How much longer a burst passes untouched [updates].

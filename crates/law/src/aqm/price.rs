@@ -8,7 +8,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -44,6 +44,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "section V, Fig. 4 (updInterval)",
         ),
     ],
+    observables: Observables::of::<Price<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Price<f64>>,
     dual: Some(build::<Dual, Price<Dual>>),
@@ -67,10 +68,10 @@ pub struct Price<N> {
 numbers! {
     /// What the law remembers.
     pub struct State {
-        /// The link's price.
-        price: "s",
-        /// The marking probability that goes with it.
-        probability: "1",
+        /// The link's price: the integral of how far arrivals exceed the target rate.
+        price: "s" as "Price",
+        /// Marking probability that encodes the price.
+        probability: "1" as "Marking probability",
     }
 }
 

@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Instances, Law, Linearises, build};
+use crate::law::{Entry, Fields, Instances, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -100,6 +100,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "Adaptive RED, the algorithm",
         ),
     ],
+    observables: Observables::of::<Adaptive>(),
     linearises: Linearises::Declared(
         "its mean mark spacing: 1.5/p with `wait`, (1 + 1/p)/2 without; with `adaptive`, max_p as it is given",
     ),
@@ -152,12 +153,12 @@ struct Red<N> {
 numbers! {
     /// What RED remembers.
     struct State {
-        /// Exponential average of the queue, one step an arrival.
-        average: "packets",
-        /// Marking probability before it is spaced.
-        initial_probability: "1",
-        /// Marking probability of the packet that arrived last.
-        probability: "1",
+        /// Exponentially weighted average of the queue, updated at each arrival.
+        average: "packets" as "Average queue",
+        /// p_b: marking probability by the average queue, before marks are spaced evenly.
+        initial_probability: "1" as "Initial marking probability, p_b",
+        /// p_a: marking probability of the packet that arrived last, with the packets since the last mark counted in.
+        probability: "1" as "Marking probability, p_a",
     }
     frozen {
         /// Arrivals since the last mark [packets].
@@ -335,6 +336,14 @@ impl Fields<f64> for AdaptiveState {
     const NAMES: &'static [(&'static str, &'static str)] = {
         let [average, initial, probability] = *State::<f64>::NAMES.first_chunk::<3>().expect("RED has three numbers");
         &[average, initial, probability, ("max_p", "1")]
+    };
+    const WORDS: &'static [(&'static str, &'static str)] = {
+        let [average, initial, probability] = *State::<f64>::WORDS.first_chunk::<3>().expect("RED has three numbers");
+        let max_p = (
+            "Largest initial probability, max_p",
+            "Initial marking probability at the upper threshold, which Adaptive RED adapts; only with `adaptive`.",
+        );
+        &[average, initial, probability, max_p]
     };
     fn each(&mut self, f: &mut dyn FnMut(&mut f64)) {
         self.red.each(f);

@@ -10,7 +10,7 @@
 use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -55,6 +55,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "as price and PI; off, packets count one",
         ),
     ],
+    observables: Observables::of::<Rem<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Rem<f64>>,
     dual: Some(build::<Dual, Rem<Dual>>),
@@ -79,10 +80,10 @@ struct Rem<N> {
 numbers! {
     /// What REM remembers.
     struct State {
-        /// The link's price.
-        price: "1",
-        /// The marking probability that goes with it.
-        probability: "1",
+        /// The link's price, which grows while more arrives than leaves or the queue is above its target.
+        price: "1" as "Price",
+        /// Marking probability that encodes the price.
+        probability: "1" as "Marking probability",
     }
 }
 

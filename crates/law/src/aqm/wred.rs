@@ -14,7 +14,7 @@ use alloc::string::String;
 
 use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
 use crate::edge::Colour;
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -108,6 +108,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
             "Clark and Fang 1998, the in-profile setting of their simulations",
         ),
     ],
+    observables: Observables::of::<Wred<f64>>(),
     linearises: Linearises::No("what it drops depends on colours, and the analysis knows of none yet"),
     real: build::<f64, Wred<f64>>,
     dual: None,
@@ -139,14 +140,14 @@ struct Wred<N> {
 numbers! {
     /// What WRED remembers. Without `average`, what it has seen last; without `coupled`, the first two stay at zero.
     struct State {
-        /// Average of the green packets that wait, one step an arrival.
-        green_average: "packets",
-        /// That of the green and yellow ones.
-        yellow_average: "packets",
-        /// That of all.
-        average: "packets",
+        /// Exponentially weighted average of the green packets that wait, updated at each arrival; zero without `coupled`.
+        green_average: "packets" as "Average of green packets",
+        /// The same average of green and yellow packets together; zero without `coupled`.
+        yellow_average: "packets" as "Average of green and yellow packets",
+        /// The same average of all packets that wait.
+        average: "packets" as "Average queue",
         /// Drop probability of the packet that arrived last.
-        probability: "1",
+        probability: "1" as "Drop probability",
     }
     frozen {
         /// Whether it met more than its upper threshold.

@@ -7,7 +7,7 @@
 use alloc::string::String;
 
 use super::{Allowance, Event, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::numbers;
 use crate::parameter::Values;
 
@@ -17,6 +17,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
     source: "Cardwell et al., ACM Queue 14(5), 2016",
     colour: "#6b4423",
     parameters: &[],
+    observables: Observables::of::<Bbr>(),
     linearises: Linearises::No("it is the kernel's, and not written here; only `--world linux` runs it"),
     real: build::<f64, Bbr>,
     dual: None,
@@ -31,8 +32,8 @@ struct Bbr {
 numbers! {
     /// What it starts with; the kernel has the rest.
     struct State {
-        /// Congestion window.
-        window: "packets",
+        /// Initial congestion window; the kernel keeps the rest of BBR's state to itself.
+        window: "packets" as "Congestion window",
     }
 }
 

@@ -6,7 +6,7 @@
 use alloc::string::String;
 
 use super::{Allowance, Event, Needs, Path, Sender, Site};
-use crate::law::{Entry, Fields, Law, Linearises, build};
+use crate::law::{Entry, Fields, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -22,6 +22,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         "bits a second on the wire",
         "the scenario's choice",
     )],
+    observables: Observables::of::<Cbr<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Cbr<f64>>,
     dual: Some(build::<Dual, Cbr<Dual>>),

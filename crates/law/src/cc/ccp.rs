@@ -19,7 +19,7 @@ use alloc::string::String;
 
 use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
 use crate::estimate::{BottleneckEstimate, Lookback};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
@@ -75,6 +75,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3) with Kd = 0",
     colour: "#5a4fcf",
     parameters: &[KP, WINDOW_FORM, RTT_WEIGHT, PAIRS],
+    observables: Observables::of::<Control<f64, false>>(),
     linearises: Linearises::Declared(DECLARED),
     real: build::<f64, Control<f64, false>>,
     dual: Some(build::<Dual, Control<Dual, false>>),
@@ -103,8 +104,8 @@ pub struct Control<N, const DERIVATIVE: bool> {
 numbers! {
     /// What CCP and CCPD remember.
     pub struct State {
-        /// Congestion window.
-        window: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
     }
     frozen {
         /// Slow-start threshold [packets]; of no account once slow start is over, and so no part of the dynamics.

@@ -9,7 +9,7 @@
 use super::Sender;
 use super::ccp::{Control, DECLARED, KP, PAIRS, RTT_WEIGHT, WINDOW_FORM};
 use crate::estimate::Lookback;
-use crate::law::{Entry, Linearises, build};
+use crate::law::{Entry, Linearises, Observables, build};
 use crate::number::{Dual, Fix};
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -54,6 +54,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         RTT_WEIGHT,
         PAIRS,
     ],
+    observables: Observables::of::<Control<f64, true>>(),
     linearises: Linearises::Declared(DECLARED),
     real: build::<f64, Control<f64, true>>,
     dual: Some(build::<Dual, Control<Dual, true>>),

@@ -14,7 +14,7 @@ use alloc::string::String;
 use super::hystart::{self, HyStart};
 use super::newreno::{ECN, PER_ACK};
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -64,6 +64,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
         ECN,
     ],
+    observables: Observables::of::<Cubic>(),
     linearises: Linearises::No("its window follows the clock since the last congestion event, not its state alone"),
     real: build::<f64, Cubic>,
     dual: None,
@@ -87,24 +88,24 @@ struct Cubic {
 numbers! {
     /// What CUBIC remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
-        /// W_max: where the cubic is flat.
-        origin: "packets",
-        /// cwnd_prior: the window before the last congestion event.
-        prior: "packets",
-        /// W_est: the window that Reno would have.
-        reno: "packets",
-        /// K: time from the start of the stage to the origin.
-        k: "s",
-        /// t: time since the start of this stage of congestion avoidance.
-        elapsed: "s",
-        /// When the last acknowledgement was told.
-        told: "s",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles each round trip.
+        ssthresh: "packets" as "Slow-start threshold",
+        /// W_max of RFC 9438: the window at which the cubic curve is flat.
+        origin: "packets" as "Origin of the cubic, W_max",
+        /// cwnd_prior of RFC 9438: the window just before the last congestion event.
+        prior: "packets" as "Window before the last congestion event",
+        /// W_est of RFC 9438: the window that Reno would have.
+        reno: "packets" as "Reno-friendly window, W_est",
+        /// K of RFC 9438: how long the curve takes from the start of this stage of congestion avoidance to W_max.
+        k: "s" as "Time to the origin, K",
+        /// t of RFC 9438: time since the start of this stage of congestion avoidance.
+        elapsed: "s" as "Time in congestion avoidance",
+        /// When the law last heard of an acknowledgement, from the start of the run.
+        told: "s" as "Time of the last acknowledgement",
         /// Smoothed round-trip time; zero before the first sample.
-        smoothed_rtt: "s",
+        smoothed_rtt: "s" as "Smoothed round-trip time",
     }
     frozen {
         /// A stage of congestion avoidance is under way.

@@ -12,7 +12,7 @@ use alloc::string::String;
 
 use super::newreno::PER_ACK;
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -42,6 +42,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
         Parameter::switch("l4s", false, "packets ask for the low-latency queue: ECT(1)", "RFC 9331, section 4.1"),
     ],
+    observables: Observables::of::<Dctcp<f64>>(),
     linearises: Linearises::No("its estimate is made of counts that every window of data starts anew"),
     real: build::<f64, Dctcp<f64>>,
     dual: None,
@@ -64,18 +65,18 @@ struct Dctcp<N> {
 numbers! {
     /// What DCTCP remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
-        /// Estimated share of marked packets: DCTCP.Alpha.
-        alpha: "1",
-        /// Packets acknowledged in this window of data.
-        acked: "packets",
-        /// Those among them that were marked.
-        marked: "packets",
-        /// Packets of the window of data last reduced for that are not acknowledged yet; until then no echo counts.
-        outstanding: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles each round trip.
+        ssthresh: "packets" as "Slow-start threshold",
+        /// DCTCP.Alpha of RFC 8257: estimated share of packets that are marked.
+        alpha: "1" as "Estimated share of marked packets, alpha",
+        /// Packets acknowledged in the current window of data.
+        acked: "packets" as "Acknowledged in this window",
+        /// Packets acknowledged with a congestion echo in the current window of data.
+        marked: "packets" as "Marked in this window",
+        /// Packets still to be acknowledged of the window of data that was last reduced for; until then no echo counts.
+        outstanding: "packets" as "Outstanding since the last reduction",
     }
 }
 

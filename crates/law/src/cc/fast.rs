@@ -29,7 +29,7 @@
 use alloc::string::{String, ToString};
 
 use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -82,6 +82,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "to be below the delay at rest, n alpha over the line's rate: 1.2 ms for 100 packets at 1 Gbit/s",
         ),
     ],
+    observables: Observables::of::<Fast<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Fast<f64>>,
     dual: Some(build::<Dual, Fast<Dual>>),
@@ -124,8 +125,8 @@ pub struct Start<N> {
 numbers! {
     /// What FAST remembers.
     pub struct State {
-        /// Congestion window.
-        window: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
     }
     frozen {
         /// The window of the round before, which this round's acknowledgements tell of; zero after a congestion event, since

@@ -14,7 +14,7 @@ use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -69,6 +69,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
         ECN,
     ],
+    observables: Observables::of::<HighSpeed<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, HighSpeed<f64>>,
     dual: Some(build::<Dual, HighSpeed<Dual>>),
@@ -99,10 +100,10 @@ struct HighSpeed<N> {
 numbers! {
     /// What HighSpeed TCP remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles each round trip.
+        ssthresh: "packets" as "Slow-start threshold",
     }
 }
 

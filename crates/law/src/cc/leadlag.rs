@@ -20,7 +20,7 @@ use alloc::string::{String, ToString};
 
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
 use crate::estimate::MarkEstimate;
-use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -111,6 +111,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
             "equations (6) and (16); Fig. 3 (W_m) has no value",
         ),
     ],
+    observables: Observables::of::<LeadLag<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, LeadLag<f64>>,
     dual: Some(build::<Dual, LeadLag<Dual>>),
@@ -171,12 +172,12 @@ enum Signal {
 numbers! {
     /// What the protocol remembers.
     pub struct State {
-        /// Congestion window.
-        window: "packets",
-        /// The window the equations ask for: expWnd of Fig. 3.
-        target: "packets",
-        /// The slow state; in the linearised form what it would be, ln expWnd less the part that follows the price at once.
-        xi: "1",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// expWnd of the paper's Fig. 3: the window that the equations ask for.
+        target: "packets" as "Target window, expWnd",
+        /// xi of the paper: the slow part of ln expWnd, without what follows the price at once.
+        xi: "1" as "Slow state, xi",
     }
 }
 

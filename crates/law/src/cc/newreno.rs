@@ -8,7 +8,7 @@
 use alloc::string::String;
 
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -46,6 +46,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ),
         PER_ACK,
     ],
+    observables: Observables::of::<NewReno<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, NewReno<f64>>,
     dual: Some(build::<Dual, NewReno<Dual>>),
@@ -67,10 +68,10 @@ struct NewReno<N> {
 numbers! {
     /// What NewReno remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles each round trip.
+        ssthresh: "packets" as "Slow-start threshold",
     }
 }
 

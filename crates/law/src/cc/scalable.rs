@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -48,6 +48,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
         ECN,
     ],
+    observables: Observables::of::<Scalable<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, Scalable<f64>>,
     dual: Some(build::<Dual, Scalable<Dual>>),
@@ -74,10 +75,10 @@ struct Scalable<N> {
 numbers! {
     /// What Scalable TCP remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles each round trip.
+        ssthresh: "packets" as "Slow-start threshold",
     }
 }
 

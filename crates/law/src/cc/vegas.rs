@@ -12,7 +12,7 @@ use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
 use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, build};
+use crate::law::{Entry, Law, Linearises, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -50,6 +50,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
         ECN,
     ],
+    observables: Observables::of::<Vegas<f64>>(),
     linearises: Linearises::No("it switches between one packet more, none and one less, and rests anywhere in between"),
     real: build::<f64, Vegas<f64>>,
     dual: None,
@@ -73,14 +74,14 @@ struct Vegas<N> {
 numbers! {
     /// What Vegas remembers.
     struct State {
-        /// Congestion window.
-        window: "packets",
-        /// Slow-start threshold.
-        ssthresh: "packets",
-        /// The smallest round-trip time of this round; zero before its first.
-        least_rtt: "s",
-        /// Packets of this flow in the queue, as judged at the end of the last round.
-        queued: "packets",
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+        /// Slow-start threshold: while the window is below it, the window doubles every second round trip.
+        ssthresh: "packets" as "Slow-start threshold",
+        /// The smallest round-trip time in the current round; zero before its first sample.
+        least_rtt: "s" as "Smallest round-trip time of the round",
+        /// Packets of this flow in the queue, as estimated at the end of the last round.
+        queued: "packets" as "Estimated packets in the queue",
     }
     frozen {
         /// Slow start grows in this round; in every other it waits, so that the comparison is valid.

@@ -28,7 +28,7 @@ use alloc::string::{String, ToString};
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
@@ -103,6 +103,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
             "the paper, Algorithm 1 and (12)",
         ),
     ],
+    observables: Observables::of::<EarlyMarking<f64>>(),
     linearises: Linearises::ByItself,
     real: build::<f64, EarlyMarking<f64>>,
     dual: Some(build::<Dual, EarlyMarking<Dual>>),
@@ -226,12 +227,12 @@ pub struct EarlyMarking<N> {
 numbers! {
     /// What the early marker remembers.
     pub struct State {
-        /// Tokens when the last packet had passed.
-        tokens: "B",
-        /// Probability that a packet with tokens for it is red all the same; times 2^[`Number::SPARE`].
-        probability: "1",
-        /// The level that the last packet found.
-        level_before: "B",
+        /// Tokens left in the bucket after the last packet.
+        tokens: "B" as "Tokens",
+        /// Probability that a packet is red though there are tokens for it. In fixed point it is kept times 2^30.
+        probability: "1" as "Early marking probability",
+        /// Level of the bucket that the last packet found.
+        level_before: "B" as "Bucket level before the last packet",
     }
     frozen {
         /// When the last packet passed [s].

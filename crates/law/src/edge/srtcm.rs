@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, committed_bytes, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -32,6 +32,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
             "EBS of RFC 2697, section 2",
         ),
     ],
+    observables: Observables::of::<SingleRate<f64>>(),
     linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, SingleRate<f64>>,
     dual: None,
@@ -63,10 +64,10 @@ pub struct SingleRate<N> {
 numbers! {
     /// What the marker remembers.
     pub struct State {
-        /// Tokens of the committed bucket when the last packet had passed.
-        tokens: "B",
-        /// Those of the excess bucket.
-        excess_tokens: "B",
+        /// Tokens left in the committed bucket after the last packet.
+        tokens: "B" as "Tokens, committed bucket",
+        /// Tokens left in the excess bucket after the last packet.
+        excess_tokens: "B" as "Tokens, excess bucket",
     }
     frozen {
         /// When that was [s].

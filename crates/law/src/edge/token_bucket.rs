@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::Values;
@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
     source: "RFC 2475, section 2.3.3; Tartarelli and Banchs, Random Early Marking, figure 1",
     colour: "#5b7f95",
     parameters: &[COMMITTED_RATE, BUCKET],
+    observables: Observables::of::<TokenBucket<f64>>(),
     linearises: Linearises::No("a bucket marks by overflowing and running dry, which has no derivative"),
     real: build::<f64, TokenBucket<f64>>,
     dual: None,
@@ -45,8 +46,8 @@ pub struct TokenBucket<N> {
 numbers! {
     /// What a token bucket remembers.
     pub struct State {
-        /// Tokens when the last packet had passed.
-        tokens: "B",
+        /// Tokens left in the bucket after the last packet.
+        tokens: "B" as "Tokens",
     }
     frozen {
         /// When that was [s].

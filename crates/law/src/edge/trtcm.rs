@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
 use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, build};
+use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -40,6 +40,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
             "PBS of RFC 2698, section 2",
         ),
     ],
+    observables: Observables::of::<TwoRate<f64>>(),
     linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, TwoRate<f64>>,
     dual: None,
@@ -68,10 +69,10 @@ pub struct TwoRate<N> {
 numbers! {
     /// What the marker remembers.
     pub struct State {
-        /// Tokens of the committed bucket when the last packet had passed.
-        tokens: "B",
-        /// Those of the peak bucket.
-        peak_tokens: "B",
+        /// Tokens left in the committed bucket after the last packet.
+        tokens: "B" as "Tokens, committed bucket",
+        /// Tokens left in the peak bucket after the last packet.
+        peak_tokens: "B" as "Tokens, peak bucket",
     }
     frozen {
         /// When that was [s].
