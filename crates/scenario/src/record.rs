@@ -171,6 +171,30 @@ pub fn warm_up_s(scenario: &str) -> f64 {
     warm_up.and_then(|text| crate::quantity::time(&text).ok()).map_or(0.0, |time| time.seconds())
 }
 
+/// The laws that a resolved scenario names, from its text, each once; none where the text is not a scenario.
+///
+/// ```
+/// let text = "[links.a]\naqm = { law = 'red' }\n[flows.b]\ncc = { law = 'cubic' }\n[flows.c]\ncc = { law = 'cubic' }";
+/// assert_eq!(penstock_scenario::record::law_names(text), ["cubic", "red"]);
+/// ```
+pub fn law_names(scenario: &str) -> Vec<String> {
+    fn walk(value: &toml::Value, names: &mut std::collections::BTreeSet<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                names.extend(table.get("law").and_then(|law| law.as_str()).map(str::to_owned));
+                table.values().for_each(|value| walk(value, names));
+            }
+            toml::Value::Array(values) => values.iter().for_each(|value| walk(value, names)),
+            _ => {}
+        }
+    }
+    let mut names = std::collections::BTreeSet::new();
+    if let Ok(table) = toml::from_str::<toml::Table>(scenario) {
+        walk(&toml::Value::Table(table), &mut names);
+    }
+    names.into_iter().collect()
+}
+
 /// Whether a name is one of a file in the very directory of a record: letters, digits, dashes, underscores and dots,
 /// no dot in front.
 fn is_plain(name: &str) -> bool {

@@ -4,8 +4,9 @@ use penstock_papers::Item;
 use penstock_report::assemble::{Look, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::{read_table, table_file};
+use penstock_scenario::record::{law_names, read_table, table_file};
 use penstock_scenario::world::{Kind, Table};
+use penstock_scenario::write::print;
 
 use crate::content;
 use crate::failure::{Failure, causes};
@@ -29,7 +30,9 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let bytes = content::read(&file, content::TABLE);
             let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
-            let look = Look { titles: &title, colour: &|_| None, warm_up_s: cell.scenario.warmup.seconds() };
+            let laws = law_names(&print(&cell.scenario));
+            let look =
+                Look { titles: &title, colour: &|_| None, warm_up_s: cell.scenario.warmup.seconds(), laws: &laws };
             figures.extend(series_figures(&only(table, column).map_err(wrong)?, &look).figures);
         }
     }

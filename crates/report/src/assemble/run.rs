@@ -1,6 +1,7 @@
 //! The page of one run.
 
 use indexmap::IndexMap;
+use penstock_scenario::record;
 use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::Table;
 
@@ -49,14 +50,14 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page.sections.extend(findings(&summary.findings));
 
     let colours = colours(run);
-    let warm_up_s = penstock_scenario::record::warm_up_s(run.scenario_text);
+    let (warm_up_s, laws) = (record::warm_up_s(run.scenario_text), record::law_names(run.scenario_text));
     for table in run.series {
         // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
         let colour = |entity: &str| {
             let group = entity.split(' ').next().unwrap_or(entity);
             colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
-        let drawn = series::figures(table, &Look { titles: "", colour: &colour, warm_up_s });
+        let drawn = series::figures(table, &Look { titles: "", colour: &colour, warm_up_s, laws: &laws });
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {
             section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));

@@ -1,6 +1,11 @@
 //! Figures of what was recorded over time: one a column, one line an entity.
 
-use penstock_scenario::world::{Cells, Column, Kind, Table};
+use penstock_law::Observable;
+use penstock_law::aqm::AQMS;
+use penstock_law::cc::CONTROLLERS;
+use penstock_law::edge::EDGES;
+use penstock_law::law::find;
+use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
 
 use crate::figure::{Axis, Figure, Line};
 use crate::number::{quantity, unit_of, words};
@@ -26,6 +31,8 @@ pub struct Look<'a> {
     pub colour: &'a dyn Fn(&str) -> Option<String>,
     /// The end of the warm-up, which is shaded; 0 where there is none.
     pub warm_up_s: f64,
+    /// The laws that may have columns in the table: they have words for them.
+    pub laws: &'a [String],
 }
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
@@ -48,15 +55,15 @@ pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
             continue;
         }
         let (stem, unit) = unit_of(&column.name);
+        let named = Words::of(column, look.laws);
         if values.iter().all(|v| !v.is_finite() || *v == 0.0) {
-            drawn.zero.push(words(stem).to_lowercase());
+            drawn.zero.push(named.inside());
             continue;
         }
         let title = match look.titles {
-            "" => words(stem),
-            titles => format!("{titles}: {}", words(stem).to_lowercase()),
+            "" => named.title.clone(),
+            titles => format!("{titles}: {}", named.inside()),
         };
-        let title = title.replace("rtt", "RTT");
         let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(words(stem), unit));
         let traces: Vec<(usize, Vec<(f64, f64)>)> = entities
             .iter()
@@ -73,7 +80,7 @@ pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
                 figure.lines.push(Line::new(entities[i].0.clone(), points).coloured(colour));
             }
         }
-        figure.caption = caption(column);
+        figure.caption = format!("{}{}", named.sentence, caption(column));
         if let Some(rates) = shares.as_ref().filter(|_| column.name == SHARED) {
             figure.caption = format!("{} {rates}", figure.caption);
         }
@@ -84,6 +91,54 @@ pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
         drawn.figures.push(figure);
     }
     drawn
+}
+
+/// What a column is called, and what it is.
+struct Words {
+    title: String,
+    /// Of the laws that have such a number in their state, followed by a space; empty for what no law knows.
+    sentence: String,
+}
+
+impl Words {
+    fn of(column: &Column, laws: &[String]) -> Self {
+        let mut known: Vec<(&str, Observable)> = Vec::new();
+        for law in laws {
+            let shown = observables(law).filter(|o| column_name(o.name, o.unit) == column.name && !o.words.is_empty());
+            known.extend(shown.map(|o| (law.as_str(), o)));
+        }
+        known.dedup_by(|a, b| (a.1.words, a.1.what) == (b.1.words, b.1.what));
+        let plain = words(unit_of(&column.name).0);
+        match known.as_slice() {
+            [] => Self { title: plain, sentence: String::new() },
+            [(_, one)] => Self { title: one.words.to_owned(), sentence: format!("{} ", one.what) },
+            // Laws that call different things by one name.
+            several => {
+                let said = |(law, o): &(&str, Observable)| format!("`{law}`: {}. {} ", o.words, o.what);
+                Self { title: plain, sentence: several.iter().map(said).collect() }
+            }
+        }
+    }
+
+    /// The title within a sentence. A word in capitals stays as it is.
+    fn inside(&self) -> String {
+        let mut letters = self.title.chars();
+        match (letters.next(), letters.next()) {
+            (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
+                first.to_lowercase().chain(self.title.chars().skip(1)).collect()
+            }
+            _ => self.title.clone(),
+        }
+    }
+}
+
+/// What the law of that name shows of its state.
+fn observables(law: &str) -> impl Iterator<Item = Observable> {
+    let controller = find(CONTROLLERS, law).map(|e| e.observables);
+    let aqm = find(AQMS, law).map(|e| e.observables);
+    let edge = find(EDGES, law).map(|e| e.observables);
+    let all: Vec<Observable> = controller.iter().chain(&aqm).chain(&edge).flat_map(|o| o.iter()).collect();
+    all.into_iter()
 }
 
 fn caption(column: &Column) -> String {
@@ -189,7 +244,7 @@ fn summarised(traces: &[(usize, Vec<(f64, f64)>)], what: &str) -> Line {
 mod tests {
     use super::*;
 
-    const PLAIN: Look<'_> = Look { titles: "", colour: &|_| None, warm_up_s: 0.0 };
+    const PLAIN: Look<'_> = Look { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[] };
 
     fn table(entities: u32, times: u32) -> Table {
         let rows = || (0..times).flat_map(move |t| (0..entities).map(move |e| (t, e)));
@@ -258,6 +313,30 @@ mod tests {
         assert_eq!(names(&constant), ["Throughput", "Queue mean"]);
         assert!(constant[0].1.ends_with("A utilization of 1 is 100 Mbit/s."), "{}", constant[0].1);
         assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Queue mean"], "the rate varies");
+    }
+
+    /// Every number of a law's state has words, a unit and a sentence in the report.
+    #[test]
+    fn numbers_of_a_laws_state_have_words_and_a_sentence() {
+        let controllers = CONTROLLERS.iter().map(|e| e.name).chain(AQMS.iter().map(|e| e.name));
+        for law in controllers.chain(EDGES.iter().map(|e| e.name)) {
+            let laws = [law.to_owned()];
+            for shown in observables(law) {
+                let mut links = table(1, 3);
+                links.columns.truncate(2);
+                links.columns.push(column(&column_name(shown.name, shown.unit), Kind::Instant, &[1.0, 2.0, 3.0]));
+                let drawn = figures(&links, &Look { laws: &laws, ..PLAIN }).figures.remove(0);
+                assert_eq!(drawn.title, shown.words, "{law}: {}", shown.name);
+                assert!(drawn.caption.starts_with(shown.what) && shown.what.len() > 20, "{law}: {}", drawn.caption);
+            }
+        }
+        let mut links = table(1, 3);
+        links.columns.truncate(2);
+        links.columns.push(column("probability", Kind::Instant, &[0.1, 0.2, 0.3]));
+        let laws = ["pie".to_owned(), "red".to_owned()];
+        let drawn = figures(&links, &Look { laws: &laws, titles: "FAST", ..PLAIN }).figures.remove(0);
+        assert_eq!(drawn.title, "FAST: probability");
+        assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`pie`: "), "{}", drawn.caption);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{escape, slug};
-use crate::page::{Page, Section, Tally, Verdict};
+use crate::page::{ClaimView, Page, Section, Tally, Verdict};
 
 /// Where the page is when everything is shown.
 pub(super) const ALL: &str = "everything";
@@ -77,19 +77,27 @@ fn lists<'a>(out: &mut String, headed: impl Iterator<Item = (&'a Section, &'a St
 
 /// The claims that fail, each with a link, and the links that show nothing else.
 fn failing(out: &mut String, page: &Page) {
-    let of = |s: &'_ Section| s.claims.iter().filter(|c| c.verdict == Verdict::Fails).map(|c| c.id.clone()).collect();
-    let failing: Vec<(&str, Vec<String>)> = page.sections.iter().map(|s| (s.name(), of(s))).collect();
-    let count: usize = failing.iter().map(|(_, ids)| ids.len()).sum();
+    let failing = || page.sections.iter().filter(|s| s.failing() > 0);
+    let count: usize = failing().map(Section::failing).sum();
     let _ = writeln!(
         out,
         "<nav class=\"contents\" aria-label=\"What fails\">\n<p class=\"filter\">Show <a href=\"#{ALL}\">everything</a> or \
          <a href=\"#{FAILING}\">only what fails</a>.</p>\n<details><summary>What fails <span \
-         class=\"count\">{count}</span></summary>\n<ul>"
+         class=\"count\">{count}</span></summary>"
     );
-    for (name, ids) in failing.iter().filter(|(_, ids)| !ids.is_empty()) {
-        let link = |id: &String| format!("<a href=\"#{}\">{}</a>", claim_anchor(id), escape(id));
-        let links = ids.iter().map(link).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(out, "<li>{}: {links}</li>", escape(name));
+    let sections: Vec<&Section> = failing().collect();
+    for part in sections.chunk_by(|a, b| a.part == b.part) {
+        if !part[0].part.is_empty() {
+            let _ = writeln!(out, "<p class=\"filter\">{}</p>", escape(&part[0].part));
+        }
+        out.push_str("<ul>\n");
+        for section in part {
+            let claims = section.claims.iter().filter(|c| c.verdict == Verdict::Fails);
+            let link = |c: &ClaimView| format!("<a href=\"#{}\">{}</a>", claim_anchor(&c.id), escape(&c.id));
+            let links = claims.map(link).collect::<Vec<_>>().join(", ");
+            let _ = writeln!(out, "<li>{}: {links}</li>", escape(section.name()));
+        }
+        out.push_str("</ul>\n");
     }
-    out.push_str("</ul>\n</details>\n</nav>\n");
+    out.push_str("</details>\n</nav>\n");
 }
