@@ -269,7 +269,8 @@ fn measured(finding: &penstock_papers::Finding, unit: &str) -> String {
         }
     };
     let failing: Vec<&str> = all.iter().filter(|m| !m.keeps && !m.at.is_empty()).map(|m| m.at.as_str()).collect();
-    if !failing.is_empty() {
+    // Of a single number the verdict says it.
+    if !failing.is_empty() && all.len() > 1 {
         let _ = write!(text, "; fails at {}", failing.join("; "));
     }
     text
@@ -292,4 +293,49 @@ pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<Strin
     let mut view = TableView::new(caption, columns.iter().map(column).collect());
     view.rows = rows;
     text::table(&view)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_has_one_prefix_and_its_unit() {
+        assert_eq!(span(11_683_600.0, 23_264_800.0, "bit/s"), "11.68 to 23.26 Mbit/s");
+        assert_eq!(span(0.5, 0.75, ""), "0.5 to 0.75");
+        assert_eq!(span(-0.002, 0.012, "s"), "\u{2212}2 to 12 ms");
+    }
+
+    /// Of three lines two are of one thing: the paper's follows ours in the same colour, hollow; the third stands alone.
+    #[test]
+    fn data_of_others_are_drawn_beside_ours() {
+        let line = |label: &str, source: Option<&str>, of: Option<&str>| penstock_papers::Line {
+            label: label.to_owned(),
+            source: source.map(str::to_owned),
+            of: of.map(str::to_owned),
+            points: Vec::new(),
+        };
+        let figure = penstock_papers::Figure {
+            title: String::new(),
+            x_label: String::new(),
+            x_unit: String::new(),
+            x_scale: penstock_papers::Scale::Linear,
+            y_label: String::new(),
+            y_unit: String::new(),
+            y_range: None,
+            lines: vec![
+                line("Reno", None, None),
+                line("Cubic", None, None),
+                line("ns-2", Some("ours"), None),
+                line("Reno, paper", Some("table I"), Some("Reno")),
+            ],
+        };
+        let drawn = drawn(&figure, &IndexMap::new());
+        let lines: Vec<(&str, bool)> = drawn.lines.iter().map(|l| (l.name.as_str(), l.hollow)).collect();
+        assert_eq!(lines, [("Reno", false), ("Reno, paper", true), ("Cubic", false), ("ns-2", true)]);
+        assert_eq!(drawn.lines[0].colour, drawn.lines[1].colour);
+        let colours: std::collections::BTreeSet<&String> = drawn.lines.iter().map(|l| &l.colour).collect();
+        assert_eq!(colours.len(), 3);
+        assert_eq!(drawn.caption, "Hollow markers: ns-2 (ours); Reno, paper (table I).");
+    }
 }

@@ -162,6 +162,22 @@ fn traces_and_the_atlas() {
         let page = fs::read_to_string(bench.path(page)).unwrap();
         assert!(page.contains("5 Mbit/s: queue") && page.contains("10 Mbit/s: queue"));
         assert!(page.contains("the link is well used") && page.contains("penstock paper two/fig1"));
+        assert!(!page.contains("short runs"));
+        assert!(page.contains("Every verdict is as recorded.") && !page.contains("callout good"));
+        assert!(page.contains("Not explained yet."), "the claim that fails has no reason in this paper");
+        // The figure is in the contents by a short label, and the atlas has the paper as a part of its own.
+        assert!(page.contains("Fig. 1 \u{2014} "));
+        assert_eq!(page.contains("<h2 class=\"part\">"), page.contains("<title>Atlas</title>"));
+    }
+    bench.write(
+        "papers/two/paper.toml",
+        &format!("{with}\n[[reason]]\nclaims = [\"T.fig1.used/sweep\"]\ntext = \"Because.\"\n"),
+    );
+    bench.well(&["paper", "--short", "--record"]);
+    for page in ["out/two/report.html", "out/atlas.html"] {
+        let page = fs::read_to_string(bench.path(page)).unwrap();
+        assert!(page.contains(": short runs</h"), "a page of short runs says so in its heading");
+        assert_eq!(page.contains("Why it fails"), page.contains("Because."), "the reason stands beside the claim");
     }
     bench.write("papers/two/paper.toml", &with.replace("queue_packets", "queue_packages"));
     let ended = bench.run(&["paper"]);

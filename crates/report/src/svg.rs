@@ -328,7 +328,8 @@ fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) 
     }
     let most = figure.lines.iter().filter_map(|line| cut_off(figure, line, y)).map(|(_, value)| value);
     if let Some(most) = most.max_by(f64::total_cmp) {
-        notes.push(format!("warm-up cut off: it reaches {}", quantity(most, &figure.y.unit, 3)));
+        let most = quantity(most, &figure.y.unit, 3).replace(" 1/s", "/s");
+        notes.push(format!("warm-up cut off: it reaches {most}"));
     }
     notes.join("; ")
 }

@@ -44,7 +44,7 @@ const TURN: f64 = 0.02;
 pub(crate) fn envelope(points: &[Point], x: &Ruler, y: &Ruler) -> Option<Envelope> {
     let finite = |p: &&Point| p.0.is_finite() && p.1.is_finite();
     let rising = || points.iter().filter(finite).map(|p| p.0).is_sorted();
-    if points.len() < 4 * COLUMNS || turns(points.iter().map(|p| y.place(p.1))) < TURNS || !rising() {
+    if points.len() < 3 * COLUMNS || turns(points.iter().map(|p| y.place(p.1))) < TURNS || !rising() {
         return None;
     }
     let mut envelope = Envelope { mean: Vec::new(), band: Vec::new() };

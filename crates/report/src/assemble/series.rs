@@ -54,7 +54,7 @@ pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
         if !values.iter().any(|v| v.is_finite()) {
             continue;
         }
-        let (stem, unit) = unit_of(&column.name);
+        let (_, unit) = unit_of(&column.name);
         let named = Words::of(column, look.laws);
         if values.iter().all(|v| !v.is_finite() || *v == 0.0) {
             drawn.zero.push(named.inside());
@@ -64,7 +64,7 @@ pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
             "" => named.title.clone(),
             titles => format!("{titles}: {}", named.inside()),
         };
-        let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(words(stem), unit));
+        let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(named.axis(column), unit));
         let traces: Vec<(usize, Vec<(f64, f64)>)> = entities
             .iter()
             .enumerate()
@@ -108,7 +108,7 @@ impl Words {
             known.extend(shown.map(|o| (law.as_str(), o)));
         }
         known.dedup_by(|a, b| (a.1.words, a.1.what) == (b.1.words, b.1.what));
-        let plain = words(unit_of(&column.name).0);
+        let plain = plain_words(&column.name);
         match known.as_slice() {
             [] => Self { title: plain, sentence: String::new() },
             [(_, one)] => Self { title: one.words.to_owned(), sentence: format!("{} ", one.what) },
@@ -118,6 +118,11 @@ impl Words {
                 Self { title: plain, sentence: several.iter().map(said).collect() }
             }
         }
+    }
+
+    /// What stands along the axis: the title, unless it is longer than the axis.
+    fn axis(&self, column: &Column) -> String {
+        if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
     }
 
     /// The title within a sentence. A word in capitals stays as it is.
@@ -130,6 +135,12 @@ impl Words {
             _ => self.title.clone(),
         }
     }
+}
+
+/// A column's name in words, without its unit: `queue_mean_packets` is `Mean queue`.
+fn plain_words(name: &str) -> String {
+    let stem = unit_of(name).0;
+    stem.strip_suffix("_mean").map_or_else(|| words(stem), |of| words(&format!("mean_{of}")))
 }
 
 /// What the law of that name shows of its state.
@@ -310,9 +321,9 @@ mod tests {
         };
         let constant = titles(&[0.5, 0.9, 1.0]);
         let names = |all: &[(String, String)]| all.iter().map(|(title, _)| title.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&constant), ["Throughput", "Queue mean"]);
+        assert_eq!(names(&constant), ["Throughput", "Mean queue"]);
         assert!(constant[0].1.ends_with("A utilization of 1 is 100 Mbit/s."), "{}", constant[0].1);
-        assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Queue mean"], "the rate varies");
+        assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Mean queue"], "the rate varies");
     }
 
     /// Every number of a law's state has words, a unit and a sentence in the report.
