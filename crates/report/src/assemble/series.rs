@@ -107,17 +107,21 @@ impl Words {
             let shown = observables(law).filter(|o| column_name(o.name, o.unit) == column.name && !o.words.is_empty());
             known.extend(shown.map(|o| (law.as_str(), o)));
         }
-        known.dedup_by(|a, b| (a.1.words, a.1.what) == (b.1.words, b.1.what));
-        let plain = plain_words(&column.name);
-        match known.as_slice() {
-            [] => Self { title: plain, sentence: String::new() },
-            [(_, one)] => Self { title: one.words.to_owned(), sentence: format!("{} ", one.what) },
-            // Laws that call different things by one name.
-            several => {
-                let said = |(law, o): &(&str, Observable)| format!("`{law}`: {}. {} ", o.words, o.what);
-                Self { title: plain, sentence: several.iter().map(said).collect() }
-            }
-        }
+        let Some((_, first)) = known.first() else {
+            return Self { title: plain_words(&column.name), sentence: String::new() };
+        };
+        // Laws may call different things by one name.
+        let title = if known.iter().all(|(_, o)| o.words == first.words) {
+            first.words.to_owned()
+        } else {
+            plain_words(&column.name)
+        };
+        let sentence = if known.iter().all(|(_, o)| (o.words, o.what) == (first.words, first.what)) {
+            format!("{} ", first.what)
+        } else {
+            known.iter().map(|(law, o)| format!("`{law}`: {}. {} ", o.words, o.what)).collect()
+        };
+        Self { title, sentence }
     }
 
     /// What stands along the axis: the title, unless it is longer than the axis.
@@ -344,10 +348,10 @@ mod tests {
         let mut links = table(1, 3);
         links.columns.truncate(2);
         links.columns.push(column("probability", Kind::Instant, &[0.1, 0.2, 0.3]));
-        let laws = ["pie".to_owned(), "red".to_owned()];
+        let laws = ["red".to_owned(), "wred".to_owned()];
         let drawn = figures(&links, &Look { laws: &laws, titles: "FAST", ..PLAIN }).figures.remove(0);
         assert_eq!(drawn.title, "FAST: probability");
-        assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`pie`: "), "{}", drawn.caption);
+        assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`wred`: "), "{}", drawn.caption);
     }
 
     #[test]
