@@ -158,6 +158,7 @@ fn traces_and_the_atlas() {
     let with = PAPER.replace("columns =", "traces = [\"links.queue_packets\"]\ncolumns =");
     bench.write("papers/two/paper.toml", &with);
     bench.well(&["paper", "--record"]);
+    bench.well(&["paper"]);
     for page in ["out/two/report.html", "out/atlas.html"] {
         let page = fs::read_to_string(bench.path(page)).unwrap();
         assert!(page.contains("5 Mbit/s: queue") && page.contains("10 Mbit/s: queue"));

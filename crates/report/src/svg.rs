@@ -113,8 +113,7 @@ impl Plan {
             let (x, y) = (12.0 + entry.x, top + entry.row as f64 * 19.0);
             let shape = shape(figure, entry.line);
             match line.style {
-                Style::Points if line.hollow => canvas.hollow(shape, (x + 11.0, y), 3.4, ink),
-                Style::Points => canvas.marker(shape, (x + 11.0, y), 3.4, ink),
+                Style::Points => dot(canvas, line, shape, (x + 11.0, y), 3.4, ink),
                 Style::Solid | Style::Dashed | Style::Steps => {
                     let alone = line.points.is_empty() && line.band.is_some();
                     if line.band.is_some() {
@@ -124,11 +123,7 @@ impl Plan {
                         canvas.line(&[(x, y), (x + 22.0, y)], 2.0, ink, line.style == Style::Dashed);
                     }
                     if sparse(line) && !alone {
-                        if line.hollow {
-                            canvas.hollow(shape, (x + 11.0, y), 3.4, ink);
-                        } else {
-                            canvas.marker(shape, (x + 11.0, y), 3.4, ink);
-                        }
+                        dot(canvas, line, shape, (x + 11.0, y), 3.4, ink);
                     }
                 }
             }
@@ -215,11 +210,7 @@ impl Plan {
                     _ => 1.6,
                 };
                 for p in trace::dots(&line.points, &self.x, &self.y, columns) {
-                    if line.hollow {
-                        canvas.hollow(shape(figure, i), self.area.at(p), size, *ink);
-                    } else {
-                        canvas.marker(shape(figure, i), self.area.at(p), size, *ink);
-                    }
+                    dot(canvas, line, shape(figure, i), self.area.at(p), size, *ink);
                 }
             }
             if let Some((x, _)) = cut_off(figure, line, &self.y) {
@@ -343,6 +334,15 @@ fn cut_off(figure: &Figure, line: &Line, y: &Ruler) -> Option<(f64, f64)> {
 
 fn envelope(line: &Line, x: &Ruler, y: &Ruler) -> Option<Envelope> {
     (line.style == Style::Solid && line.band.is_none()).then(|| trace::envelope(&line.points, x, y)).flatten()
+}
+
+/// A marker of a line.
+fn dot(canvas: &mut Canvas, line: &Line, shape: Shape, at: (f64, f64), size: f64, ink: Ink) {
+    if line.hollow {
+        canvas.hollow(shape, at, size, ink);
+    } else {
+        canvas.marker(shape, at, size, ink);
+    }
 }
 
 /// The shape of a line's markers; what belongs to the line before it has that line's.
