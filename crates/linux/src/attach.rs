@@ -230,11 +230,11 @@ pub struct Detached {
 /// A law that is not attached, and what the kernel says.
 pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
     let mut detached = Detached::default();
-    if !pins.names()?.is_empty() {
-        if let Some(missing) = machine::not_allowed_to_attach() {
-            return Err(missing.into());
-        }
-        let _alone = pins.lock()?;
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), machine::not_allowed_to_attach()) {
+        return Err(missing.into());
+    }
+    // Of one that was killed an empty directory may be left, which goes with the lock.
+    if let Some(_alone) = pins.lock()? {
         if which.device.is_none() {
             controller::detach(pins, which.name, &mut detached)?;
         }

@@ -11,7 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::statfs;
 
-use super::{Error, while_trying};
+use super::{Error, object, while_trying};
 use crate::machine::Missing;
 use crate::syscall;
 
@@ -177,7 +177,7 @@ impl Pins {
     /// The link behind a pin.
     pub(super) fn open(&self, name: &str) -> Result<Link, Error> {
         let path = self.path(name);
-        let link = Link::open(&path).map_err(|source| Error::Kernel {
+        let link = object::quietly(|| Link::open(&path)).map_err(|source| Error::Kernel {
             what: format!("cannot open {}", path.display()),
             source,
             verifier: String::new(),

@@ -85,14 +85,17 @@ impl Place {
         self.within(|| fs::write(SYSCTL, controller))
     }
 
-    /// Makes the first of these the default there that the kernel has.
+    /// Makes the first of these the default there that the kernel has, and lets the namespace have.
     pub(super) fn make_one_of(&self, controllers: &[String]) -> io::Result<Given> {
         let all = controllers.iter().map(|name| (name.as_str(), Given::Back));
         let mut failed = None;
         for (name, given) in all.chain(LAST.map(|name| (name, Given::Instead(name)))) {
             match self.make(name) {
                 Ok(()) => return Ok(given),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => failed = Some(error),
+                // Not there any more; or restricted, which a namespace other than the first may not have.
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+                    failed = Some(error);
+                }
                 Err(error) => return Err(error),
             }
         }
