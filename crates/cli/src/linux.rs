@@ -31,8 +31,10 @@ mod kernel {
     use std::ffi::{OsStr, OsString};
     use std::path::Path;
 
+    use penstock_linux::attach::{self, pins::Pins};
     use penstock_linux::machine::{self, Missing};
     use penstock_linux::replay::{self, Build, Error, Report};
+    use penstock_linux::run;
     use penstock_linux::tool::{self, NotRun, Programs};
     use penstock_linux::twins::TWINS;
     use penstock_linux::vectors::Vectors;
@@ -54,7 +56,8 @@ mod kernel {
         };
         tell("emulated path (`penstock run --world linux`, `penstock linux path`)", &paths)?;
         tell("laws in the kernel (`penstock linux replay`)", &programs)?;
-        tell("controllers in the kernel (`penstock linux attach`)", &penstock_linux::attach::controller::missing())?;
+        let attached = attach::missing(&Pins::default());
+        tell("laws attached to the kernel (`penstock linux attach`)", attached.as_slice())?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
             [] => {
@@ -62,8 +65,14 @@ mod kernel {
             }
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
-        let ours = penstock_linux::attach::controller::names().join(", ");
-        let own = machine::controllers().join(", ");
+        let ours = attach::controller::names().join(", ");
+        let own = run::controllers().into_iter();
+        let own = own.map(
+            |(law, kernels)| {
+                if law == kernels { law.to_owned() } else { format!("{law} (the kernel's {kernels})") }
+            },
+        );
+        let own = own.collect::<Vec<_>>().join(", ");
         terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);

@@ -1,16 +1,19 @@
 //! `penstock linux attach`, `status`, `trace` and `detach`. Needs root and a kernel with struct_ops.
 
 mod bench;
+#[path = "attach/kills.rs"]
+mod kills;
 mod optional;
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use bench::Bench;
-use penstock_linux::attach::controller;
+use penstock_linux::attach;
 use serde_json::Value;
 
 /// A directory of pins that is gone with all that is attached.
@@ -62,7 +65,7 @@ fn eventually(holds: impl Fn() -> bool) -> bool {
 /// On, told of in three ways, and off again: nothing is left.
 fn a_controller_comes_and_goes() {
     let pins = Pins::new();
-    assert_eq!(pins.well(&["status"]), "nothing is attached\n");
+    assert!(pins.well(&["status"]).starts_with("nothing is attached"));
     let said = pins.well(&["attach", "fast", "--set", "law.alpha=50 packets"]);
     assert_eq!(said, "fast is attached: sockets, as `fast`\n");
     assert!(available().contains(&"fast".to_owned()));
@@ -78,6 +81,76 @@ fn a_controller_comes_and_goes() {
     assert_eq!(pins.well(&["detach"]), "detached: cc-fast\n");
     assert!(eventually(|| !available().contains(&"fast".to_owned())));
     assert!(!pins.folder.exists());
+    assert_eq!(pins.well(&["status", "--prometheus"]), "# nothing is attached\n");
+    assert_eq!(pins.well(&["status", "--json"]), "[]\n");
+}
+
+/// Without rights, or where pins cannot be seen: said so, with what would do, and not that nothing is attached.
+fn what_cannot_be_seen_is_not_nothing() {
+    let pins = Pins::new();
+    pins.well(&["attach", "fast"]);
+    let command = env!("CARGO_BIN_EXE_penstock");
+    let powerless = |arguments: &[&str]| {
+        let mut setpriv = Command::new("setpriv");
+        setpriv.args(["--bounding-set", "-all", "--inh-caps", "-all", command]);
+        let output = setpriv.args(pins.arguments(arguments)).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for arguments in [
+        &["attach", "fast"][..],
+        &["attach", "price", "--device", "lo", "--set", "link.rate=1 Mbit/s"],
+        &["status"],
+        &["detach"],
+    ] {
+        let (status, said) = powerless(arguments);
+        assert_eq!(status, Some(3), "{arguments:?}: {said}");
+        assert!(said.contains("CAP_SYS_ADMIN") && said.contains("run it as root"), "{arguments:?}: {said}");
+    }
+    for folder in ["/etc", "/tmp/penstock-no-pins"] {
+        for what in ["status", "detach"] {
+            let ended = pins.bench.run(&["linux", what, "--pins", folder]);
+            assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{what} {folder}");
+            assert!(ended.err.contains("is not on a BPF file system"), "{}", ended.err);
+        }
+    }
+    let mounts = |script: &str| {
+        let script = format!("umount /sys/fs/bpf; {script}");
+        let output = Command::new("unshare").args(["--mount", "sh", "-c", &script, command]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    // File systems of its own, which end with it, as `ip netns exec` has them: the pins are there, but not here.
+    for what in ["status", "detach", "attach fast"] {
+        let (status, said) = mounts(&format!("\"$0\" linux {what}"));
+        assert_eq!(status, Some(3), "{what}: {said}");
+        assert!(said.contains("is not the system's here") && said.contains("nsenter"), "{what}: {said}");
+    }
+    let (status, said) = mounts("\"$0\" linux check");
+    assert!(status == Some(3) && said.contains("`penstock linux attach`): /sys/fs/bpf is not the system's"), "{said}");
+}
+
+/// A machine where no BPF file system is mounted, and whose first process may not be looked at: the command mounts it, and
+/// says before that it would.
+fn a_machine_that_nobody_has_prepared_is_enough() {
+    let script = "umount /sys/fs/bpf 2> /dev/null
+        penstock() { setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace \"$PENSTOCK\" linux \"$@\"; }
+        setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace readlink /proc/1/ns/mnt && exit 77
+        penstock check | grep 'attach.*: yes' || exit 78
+        [ -z \"$(ls /sys/fs/bpf)\" ] || exit 79
+        penstock status && penstock attach fast --default namespace && penstock status --json && penstock detach";
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "--net", "--pid", "--fork", "--mount-proc", "sh", "-c", script]);
+    let output = unshare.env("PENSTOCK", env!("CARGO_BIN_EXE_penstock")).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{out}\n{err}");
+    assert!(out.contains("nothing is attached: no BPF file system is mounted here"), "{out}");
+    assert!(out.contains("the default of network namespace") && out.contains("detached: cc-fast"), "{out}");
+}
+
+/// Controllers have the names that scenarios have.
+fn the_check_has_the_names_of_scenarios() {
+    let ended = Bench::new().run(&["linux", "check"]);
+    let line = ended.out.lines().find(|line| line.starts_with("controllers of scenarios:")).unwrap_or_default();
+    assert!(line.contains("newreno (the kernel's reno)"), "{}", ended.out);
 }
 
 /// Refused with the status that says whose fault it is, and nothing has changed.
@@ -102,29 +175,40 @@ fn what_is_wrong_is_refused_before_anything_changes() {
     assert!(ended.err.contains("not on a BPF file system"), "{}", ended.err);
 }
 
-/// Killed at any moment the old state is there or the new one: with a pin the controller is whole, without one it is gone.
+/// Killed at any moment the old state is there or the new one: with a pin the controller is whole, without one it is gone. Kills
+/// of both kinds have to be seen: before there is a pin, and as soon as there is one.
 fn a_kill_leaves_the_old_state_or_the_new_one() {
     let mut seen = [0, 0];
-    for wait_ms in [0, 3, 8, 15, 25, 60, 200] {
+    for attempt in 0..200_u64 {
         let pins = Pins::new();
         let mut command = pins.bench.command(&pins.arguments(&["attach", "fast"]));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(wait_ms));
+        if attempt % 2 == 0 {
+            thread::sleep(Duration::from_millis(attempt % 30));
+        } else {
+            while !pins.folder.join("cc-fast").exists() && child.try_wait().unwrap().is_none() {
+                std::hint::spin_loop();
+            }
+        }
         child.kill().unwrap();
-        child.wait().unwrap();
+        let killed = child.wait().unwrap().signal() == Some(9);
         let pinned = pins.folder.join("cc-fast").exists();
-        seen[usize::from(pinned)] += 1;
+        assert!(killed || pinned, "without a kill it is attached");
+        seen[usize::from(pinned)] += usize::from(killed);
         if pinned {
             assert!(pins.well(&["status"]).contains("fast (controller)"));
             assert!(available().contains(&"fast".to_owned()));
             pins.well(&["detach", "fast"]);
         } else {
-            assert!(eventually(|| !available().contains(&"fast".to_owned())), "after {wait_ms} ms");
-            assert_eq!(pins.well(&["status"]), "nothing is attached\n");
+            assert!(eventually(|| !available().contains(&"fast".to_owned())), "attempt {attempt}");
+            assert!(pins.well(&["status"]).starts_with("nothing is attached"));
+        }
+        if seen.iter().all(|seen| *seen >= 3) {
+            break;
         }
     }
-    println!("killed {} times, {} of them before the pin", seen[0] + seen[1], seen[0]);
-    assert!(seen[0] > 0, "no kill came in time to mean anything: {seen:?}");
+    println!("killed {} times before the pin and {} times after it", seen[0], seen[1]);
+    assert!(seen.iter().all(|seen| *seen >= 3), "kills on one side only say nothing: {seen:?}");
     assert!(eventually(|| !available().contains(&"fast".to_owned())));
 }
 
@@ -221,16 +305,25 @@ sender = { initial_window = 10, burst = 2 }
 }
 
 fn main() {
-    let missing = controller::missing().into_iter().chain(penstock_linux::machine::missing_for_paths()).next();
-    let missing = missing.map(|missing| missing.to_string());
-    optional::run(
-        &[
-            ("a_controller_comes_and_goes", a_controller_comes_and_goes),
-            ("what_is_wrong_is_refused_before_anything_changes", what_is_wrong_is_refused_before_anything_changes),
-            ("a_kill_leaves_the_old_state_or_the_new_one", a_kill_leaves_the_old_state_or_the_new_one),
-            ("a_scenario_brings_its_controller", a_scenario_brings_its_controller),
-            ("packet_pairs_tell_the_capacity", packet_pairs_tell_the_capacity),
-        ],
-        missing.as_deref(),
-    );
+    let pins = attach::pins::Pins::at("/sys/fs/bpf/penstock-test");
+    let missing = attach::missing(&pins).into_iter().chain(penstock_linux::machine::missing_for_paths());
+    let missing = optional::kernel(missing);
+    let tests: &[(&str, fn())] = &[
+        ("a_controller_comes_and_goes", a_controller_comes_and_goes),
+        ("what_cannot_be_seen_is_not_nothing", what_cannot_be_seen_is_not_nothing),
+        ("a_machine_that_nobody_has_prepared_is_enough", a_machine_that_nobody_has_prepared_is_enough),
+        ("the_check_has_the_names_of_scenarios", the_check_has_the_names_of_scenarios),
+        ("what_is_wrong_is_refused_before_anything_changes", what_is_wrong_is_refused_before_anything_changes),
+        ("a_kill_leaves_the_old_state_or_the_new_one", a_kill_leaves_the_old_state_or_the_new_one),
+        ("a_scenario_brings_its_controller", a_scenario_brings_its_controller),
+        ("packet_pairs_tell_the_capacity", packet_pairs_tell_the_capacity),
+    ];
+    let traced: &[(&str, fn())] = &[(
+        "a_kill_at_any_system_call_leaves_the_old_state_or_the_new_one",
+        kills::a_kill_at_any_system_call_leaves_the_old_state_or_the_new_one,
+    )];
+    optional::run_groups(&[
+        optional::Group { tests, missing: missing.clone() },
+        optional::Group { tests: traced, missing: missing.or_else(kills::missing) },
+    ]);
 }

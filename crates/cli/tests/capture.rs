@@ -139,6 +139,6 @@ fn main() {
             ("the_receivers_capture_has_holes_and_marks", the_receivers_capture_has_holes_and_marks),
             ("a_run_that_is_stopped_leaves_no_capture", a_run_that_is_stopped_leaves_no_capture),
         ],
-        (!there).then_some("no tshark here; install it, on Debian by `apt-get install tshark`"),
+        (!there).then(|| ("tshark", "no tshark here; install it, on Debian by `apt-get install tshark`".to_owned())),
     );
 }

@@ -143,10 +143,25 @@ fn page() -> String {
     page
 }
 
+/// Whether pages are to be written as they are now.
+fn accepts() -> bool {
+    let asked = env::var_os("PENSTOCK_BLESS").is_some();
+    assert!(!asked || env::var_os("CI").is_none(), "PENSTOCK_BLESS accepts what there is: not where CI is set");
+    asked
+}
+
+#[test]
+fn nothing_is_accepted_where_ci_is_set() {
+    let mut test = Command::new(env::current_exe().unwrap());
+    test.args(["--exact", "the_page_of_scenarios_is_what_the_reader_says"]).env("CI", "1").env("PENSTOCK_BLESS", "1");
+    let ended = test.output().unwrap();
+    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("not where CI is set"));
+}
+
 #[test]
 fn the_page_of_laws_is_what_the_registry_says() {
     let page = page();
-    if env::var_os("PENSTOCK_BLESS").is_some() {
+    if accepts() {
         fs::create_dir_all(root().join("docs")).unwrap();
         fs::write(root().join("docs/laws.md"), &page).unwrap();
     }
@@ -159,7 +174,7 @@ fn the_page_of_laws_is_what_the_registry_says() {
 #[test]
 fn the_page_of_scenarios_is_what_the_reader_says() {
     let page = penstock(&["check", "--reference"]);
-    if env::var_os("PENSTOCK_BLESS").is_some() {
+    if accepts() {
         fs::write(root().join("docs/scenario.md"), &page).unwrap();
     }
     assert!(read("docs/scenario.md") == page, "docs/scenario.md is not what the reader says; `make bless` writes it");
@@ -168,7 +183,7 @@ fn the_page_of_scenarios_is_what_the_reader_says() {
 #[test]
 fn the_page_of_records_is_what_their_types_say() {
     let page = penstock(&["report", "--reference"]);
-    if env::var_os("PENSTOCK_BLESS").is_some() {
+    if accepts() {
         fs::write(root().join("docs/record.md"), &page).unwrap();
     }
     assert!(read("docs/record.md") == page, "docs/record.md is not what the types say; `make bless` writes it");

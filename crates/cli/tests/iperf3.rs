@@ -87,15 +87,15 @@ fn what_it_does_not_send_is_refused() {
 }
 
 fn main() {
-    let missing = penstock_linux::machine::missing_for_paths().first().map(ToString::to_string).or_else(|| {
+    let missing = optional::kernel(penstock_linux::machine::missing_for_paths()).or_else(|| {
         let version = Command::new("iperf3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        version.err().map(|error| format!("cannot run `iperf3` ({error})"))
+        version.err().map(|error| ("iperf3", format!("cannot run `iperf3` ({error})")))
     });
     optional::run(
         &[
             ("it_sends_as_the_scenario_says", it_sends_as_the_scenario_says),
             ("what_it_does_not_send_is_refused", what_it_does_not_send_is_refused),
         ],
-        missing.as_deref(),
+        missing,
     );
 }

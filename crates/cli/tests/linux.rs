@@ -291,8 +291,6 @@ fn a_kill_leaves_nothing() {
 }
 
 fn main() {
-    let missing = penstock_linux::machine::missing_for_paths();
-    let missing = missing.first().map(ToString::to_string);
     optional::run(
         &[
             ("a_run_fills_its_link_and_states_its_error", a_run_fills_its_link_and_states_its_error),
@@ -303,6 +301,6 @@ fn main() {
             ("transfers_arrive_rest_and_pause", transfers_arrive_rest_and_pause),
             ("a_kill_leaves_nothing", a_kill_leaves_nothing),
         ],
-        missing.as_deref(),
+        optional::kernel(penstock_linux::machine::missing_for_paths()),
     );
 }

@@ -17,7 +17,7 @@ pub mod tc;
 
 use std::io;
 
-use crate::machine::Missing;
+use crate::machine::{self, Missing};
 use pins::Pins;
 
 /// What to attach.
@@ -175,28 +175,74 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
     }
 }
 
-/// Everything that is attached, controllers first.
+/// What keeps this machine from attaching laws; none if nothing does. All of it is tried but what would change something.
+pub fn missing(pins: &Pins) -> Option<Missing> {
+    let known = machine::not_allowed_to_attach().into_iter().chain(controller::missing());
+    known.chain(pins.missing()).next().or_else(controller::refused)
+}
+
+/// Everything that is attached, controllers first. A file among the pins that is none of ours is told of as such.
 ///
 /// # Errors
-/// What the kernel says.
+/// Where pins cannot be seen, and what the kernel says.
 pub fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), machine::not_allowed_to_attach()) {
+        return Err(missing.into());
+    }
     let mut attached = controller::status(pins)?;
     attached.extend(tc::status(pins)?);
     Ok(attached)
 }
 
-/// Detaches what is asked for; the pins that are gone.
+/// An attachment, or why the file with its name is none; nothing if it is gone meanwhile.
+fn or_stranger(pins: &Pins, pin: &str, told: Result<Attached, Error>) -> Option<Attached> {
+    match told {
+        Ok(attached) => Some(attached),
+        Err(_) if !pins.path(pin).exists() => None,
+        Err(error) => Some(Attached {
+            name: pin.to_owned(),
+            kind: "unknown",
+            place: "not known".to_owned(),
+            pin: pins.path(pin).display().to_string(),
+            parameters: Vec::new(),
+            figures: Vec::new(),
+            notes: vec![stranger(pins, pin, &error)],
+        }),
+    }
+}
+
+fn stranger(pins: &Pins, pin: &str, error: &Error) -> String {
+    format!("{} is not an attachment of Penstock's, or not of this version: {error}", pins.path(pin).display())
+}
+
+/// What was detached.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detached {
+    /// Pins that are gone.
+    pub gone: Vec<String>,
+    /// What is worth saying besides, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Detaches what is asked for. A file among the pins that is none of ours stays, and is told of.
 ///
 /// # Errors
 /// A law that is not attached, and what the kernel says.
-pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Vec<String>, Error> {
-    let _alone = pins.lock()?;
-    let mut gone = if which.device.is_none() { controller::detach(pins, which.name)? } else { Vec::new() };
-    gone.extend(tc::detach(pins, which)?);
-    if let (true, Some(name)) = (gone.is_empty(), which.name) {
+pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
+    let mut detached = Detached::default();
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), machine::not_allowed_to_attach()) {
+        return Err(missing.into());
+    }
+    // Of one that was killed an empty directory may be left, which goes with the lock.
+    if let Some(_alone) = pins.lock()? {
+        if which.device.is_none() {
+            controller::detach(pins, which.name, &mut detached)?;
+        }
+        tc::detach(pins, which, &mut detached)?;
+    }
+    if let (true, Some(name)) = (detached.gone.is_empty(), which.name) {
         let there = which.device.map(|device| format!(" at {device}")).unwrap_or_default();
         return Err(Error::Input(format!("`{name}` is not attached{there}; `penstock linux status` tells what is")));
     }
-    pins.tidy();
-    Ok(gone)
+    Ok(detached)
 }

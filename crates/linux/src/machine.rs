@@ -45,6 +45,16 @@ pub(crate) fn missing_from(oldest: (u32, u32), what: &str) -> Vec<Missing> {
     missing
 }
 
+/// What keeps this process from attaching laws, and from telling of them: the kernel shows the maps of others to
+/// `CAP_SYS_ADMIN` only.
+pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let needed = [(CAP_SYS_ADMIN, "CAP_SYS_ADMIN"), (CAP_NET_ADMIN, "CAP_NET_ADMIN")];
+    let lacks: Vec<&str> = needed.iter().filter(|(bit, _)| !has(&status, *bit)).map(|(_, name)| *name).collect();
+    let what = format!("this process may not attach laws to the kernel (it lacks {})", lacks.join(" and "));
+    (!lacks.is_empty()).then(|| Missing::new(what, "run it as root"))
+}
+
 /// Everything that keeps this machine from having an emulated path; empty if nothing is known to.
 pub fn missing_for_paths() -> Vec<Missing> {
     let mut missing = Vec::new();

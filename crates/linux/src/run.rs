@@ -45,6 +45,12 @@ pub enum Generator {
     Iperf3,
 }
 
+/// Laws of scenarios that this kernel has a controller for, and what it calls that.
+pub fn controllers() -> Vec<(&'static str, &'static str)> {
+    let there = crate::machine::controllers();
+    plan::CONTROLLERS.iter().filter(|(_, kernels)| there.iter().any(|name| name == kernels)).copied().collect()
+}
+
 /// What a run is measured by: what each part of it has seen.
 struct Measured {
     plan: Plan,

@@ -274,3 +274,25 @@ pub(crate) fn count_run_times() -> io::Result<OwnedFd> {
         Ok(OwnedFd::from_raw_fd(fd as libc::c_int))
     }
 }
+
+/// Makes a BPF file system and mounts it nowhere: whether this process may have one. A kernel that does not let file systems be
+/// made apart from being mounted is not asked.
+pub(crate) fn make_bpf_file_system() -> io::Result<()> {
+    /// `FSCONFIG_CMD_CREATE` of linux/mount.h.
+    const CREATE: libc::c_uint = 6;
+    let null = std::ptr::null::<libc::c_char>();
+    // SAFETY: the kernel reads the name up to its zero and keeps no pointer; what it gives are new descriptors that nobody else
+    // has, which are closed here.
+    let made = unsafe {
+        let owned = |fd| Errno::result(fd).map(|fd| OwnedFd::from_raw_fd(fd as RawFd));
+        owned(libc::syscall(libc::SYS_fsopen, c"bpf".as_ptr(), 1)).and_then(|context| {
+            let fd = context.as_raw_fd();
+            Errno::result(libc::syscall(libc::SYS_fsconfig, fd, CREATE, null, null, 0))?;
+            owned(libc::syscall(libc::SYS_fsmount, fd, 1, 0))
+        })
+    };
+    match made {
+        Ok(_) | Err(Errno::ENOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,6 +1,6 @@
 //! Vectors: what every implementation of a law must compute, as text for any language.
 //!
-//! `#` begins a line for people. A line `params ...` gives the compiled parameters of the vectors below it. Any other
+//! `#` begins a line for people; one of them, `# N vectors`, tells how many there are. A line `params ...` gives the compiled parameters of the vectors below it. Any other
 //! line is a vector: an event, the state before, what was measured, an arrow, and the state after. Numbers are decimal
 //! integers; which they are, the file's header says in the words of [`TWINS`](crate::twins::TWINS).
 
@@ -77,6 +77,17 @@ pub enum Flaw {
         /// What stands there.
         found: i64,
     },
+    /// None at all.
+    #[error("there is no vector in it")]
+    Empty,
+    /// Another number of them than the header says.
+    #[error("the header says {promised} vectors, and there are {found}: take the whole file")]
+    Cut {
+        /// What the header says.
+        promised: usize,
+        /// What there is.
+        found: usize,
+    },
     /// A vector before any parameters.
     #[error("a vector needs a line of `params` above it")]
     NoParams,
@@ -86,13 +97,16 @@ impl Vectors {
     /// Reads the vectors of `twin` from `text`; `file` is for messages.
     ///
     /// # Errors
-    /// The first line that is not one.
+    /// The first line that is not one, and a file that has none or not as many as its header says.
     pub fn parse(twin: &'static Twin, file: &str, text: &str) -> Result<Self, VectorError> {
         let mut list = Vec::new();
-        let mut params = None;
+        let (mut params, mut promised) = (None, None);
+        let flawed = |line, flaw| VectorError { file: file.to_owned(), line, flaw };
         for (at, content) in text.lines().enumerate() {
             let line = at + 1;
             if content.is_empty() || content.starts_with('#') {
+                let count = content.strip_prefix("# ").and_then(|text| text.strip_suffix(" vectors"));
+                promised = count.and_then(|count| count.parse().ok()).or(promised);
                 continue;
             }
             let parsed = if let Some(rest) = content.strip_prefix("params") {
@@ -100,7 +114,13 @@ impl Vectors {
             } else {
                 vector(twin, line, params, content).map(|vector| list.push(vector))
             };
-            parsed.map_err(|flaw| VectorError { file: file.to_owned(), line, flaw })?;
+            parsed.map_err(|flaw| flawed(line, flaw))?;
+        }
+        let (line, found) = (text.lines().count().max(1), list.len());
+        match promised {
+            Some(promised) if promised != found => return Err(flawed(line, Flaw::Cut { promised, found })),
+            _ if found == 0 => return Err(flawed(line, Flaw::Empty)),
+            _ => {}
         }
         Ok(Self { twin, file: file.to_owned(), list })
     }
@@ -110,7 +130,7 @@ impl Vectors {
         self.list.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is none, as of an event that no vector is of.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -260,6 +280,12 @@ mod tests {
     fn errors_name_file_line_and_what_would_do() {
         let params = "params 1 2 3 4 5 6 7 8\n";
         let said = [
+            ("", "leadlag.txt:1: there is no vector in it"),
+            ("params 1 2 3 4 5 6 7 8\n", "leadlag.txt:1: there is no vector in it"),
+            (
+                "# 2 vectors\nparams 1 2 3 4 5 6 7 8\ntick 1 2 3 4 5 6 7 -> 7 8 9\n",
+                "leadlag.txt:3: the header says 2 vectors, and there are 1: take the whole file",
+            ),
             ("tick 1 2 3 4 5 6 7 -> 7 8 9", "leadlag.txt:1: a vector needs a line of `params` above it"),
             (
                 "tock",

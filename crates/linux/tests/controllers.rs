@@ -6,12 +6,15 @@
 
 #[path = "controllers/bench.rs"]
 mod bench;
+#[path = "controllers/defaults.rs"]
+mod defaults;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
 use std::collections::BTreeMap;
+use std::{env, fs};
 
-use bench::{Bench, ends, link_of, names, wrong};
+use bench::{Bench, Objects, ends, link_of, names, wrong};
 use libbpf_rs::MapCore;
 use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{Event, Path, Sender, Site};
@@ -91,10 +94,13 @@ fn other_parameters_replace_the_controller_in_one_step() {
     bench.attach("fast", SOCKETS, &["law.alpha=20 packets"]).unwrap();
     ends(|ends| {
         let (open, _listener) = ends.connect("fast").unwrap();
-        let programs = bench::programs();
+        let first = Objects::pinned(&bench.pins);
         let attached = bench.attach("fast", SOCKETS, &["law.alpha=30 packets"]).unwrap();
         assert_eq!(attached.parameters[0], ("alpha".to_owned(), "30 packets".to_owned()));
-        assert!(bench::programs() > programs, "the open connection keeps the programs of before");
+        let second = Objects::pinned(&bench.pins);
+        assert!(first.links == second.links && !first.programs.is_empty());
+        assert!(first.programs.is_disjoint(&second.programs), "{first:?} {second:?}");
+        assert_eq!(first.left(), first, "the open connection keeps what was there before");
         assert_eq!(bench::controller_of(&open), "fast");
         assert_eq!(ends.send("fast", 2_000_000).unwrap(), "fast");
     });
@@ -180,21 +186,70 @@ fn what_is_not_there_is_refused_before_anything_changes() {
     assert!(error.to_string().contains("`fast` is not attached"), "{error}");
 }
 
+/// A directory, and the pin of a map, among the pins: told of, and in nobody's way.
+fn what_is_none_of_ours_stops_nobody() {
+    let bench = Bench::new();
+    bench.attach("fast", SOCKETS, &[]).unwrap();
+    fs::create_dir(bench.pins.path("cc-directory")).unwrap();
+    fs::create_dir(bench.pins.path("tc-1-2-egress")).unwrap();
+    let mut map = wrong("PACING").unwrap();
+    map.maps_mut().find(|map| map.name() == "wrong").unwrap().pin(bench.pins.path("cc-map")).unwrap();
+    let strangers = ["cc-directory", "cc-map", "tc-1-2-egress"];
+    let status = attach::status(&bench.pins).unwrap();
+    let kinds: BTreeMap<&str, &str> = status.iter().map(|one| (one.name.as_str(), one.kind)).collect();
+    assert_eq!(kinds.get("fast"), Some(&"controller"), "{status:?}");
+    assert!(strangers.iter().all(|name| kinds.get(name) == Some(&"unknown")), "{status:?}");
+    // Another may still come.
+    bench.attach("ccpd", SOCKETS, &[]).unwrap();
+    let detached = attach::detach(&bench.pins, Which::default()).unwrap();
+    assert_eq!(detached.gone, ["cc-ccpd", "cc-fast"]);
+    assert!(strangers.iter().all(|name| detached.notes.iter().any(|note| note.contains(name))), "{detached:?}");
+    assert_eq!(bench.pins.names().unwrap(), strangers);
+    fs::remove_file(bench.pins.path("cc-map")).unwrap();
+    for folder in ["cc-directory", "tc-1-2-egress"] {
+        fs::remove_dir(bench.pins.path(folder)).unwrap();
+    }
+    fs::remove_dir(bench.folder()).unwrap();
+}
+
+/// Four at once, each with a controller that another has too: none fails by what another does, and nothing is left.
+fn attaching_and_detaching_at_once_loses_nothing() {
+    let bench = Bench::new();
+    let cycle = |law: &str| {
+        for _ in 0..30 {
+            bench.attach(law, SOCKETS, &[]).unwrap();
+            attach::status(&bench.pins).unwrap();
+            match attach::detach(&bench.pins, Which { name: Some(law), device: None }) {
+                // The other one has it already.
+                Err(Error::Input(said)) => assert!(said.contains("is not attached"), "{said}"),
+                other => drop(other.unwrap()),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let cycles = ["fast", "fast", "ccpd", "ccpd"].map(|law| scope.spawn(move || cycle(law)));
+        for cycle in cycles {
+            cycle.join().unwrap();
+        }
+    });
+    assert!(!bench.folder().exists());
+}
+
 /// Twenty times on and off: no program, map, link or pin is left.
 fn twenty_cycles_leave_nothing() {
     let bench = Bench::new();
-    // What other tests have left is on its way out.
-    bench::eventually(|| !names().contains(&"fast".to_owned()));
-    let before = bench::settled();
+    let mut made = Objects::default();
     for _ in 0..10 {
         for law in ["fast", "leadlag"] {
             bench.attach(law, SOCKETS, &[]).unwrap();
             assert!(names().contains(&law.to_owned()));
+            made.add(Objects::pinned(&bench.pins));
             attach::detach(&bench.pins, Which { name: Some(law), device: None }).unwrap();
         }
     }
     assert!(!bench.folder().exists());
-    bench::eventually(|| bench::objects() == before);
+    assert_eq!((made.links.len(), made.left().links.len()), (20, 0));
+    bench::eventually(|| made.left() == Objects::default());
     bench::eventually(|| !names().contains(&"fast".to_owned()));
 }
 
@@ -353,7 +408,10 @@ fn followed(chosen: &Chosen<Sender>, records: &[controller::Record]) -> (u32, u6
 }
 
 fn main() {
-    let missing = controller::missing().first().map(ToString::to_string).or_else(bench::missing);
+    if let Ok(order) = env::var(defaults::KILLED) {
+        defaults::obey(&order);
+    }
+    let missing = attach::missing(&Bench::new().pins).map(|missing| missing.to_string()).or_else(bench::missing);
     optional::run(
         &[
             ("every_controller_carries_data", every_controller_carries_data),
@@ -377,6 +435,11 @@ fn main() {
                 "what_is_not_there_is_refused_before_anything_changes",
                 what_is_not_there_is_refused_before_anything_changes,
             ),
+            ("two_defaults_are_taken_back_at_once", defaults::two_defaults_are_taken_back_at_once),
+            ("defaults_are_taken_back_in_any_order", defaults::defaults_are_taken_back_in_any_order),
+            ("a_default_set_by_hand_is_taken_back_too", defaults::a_default_set_by_hand_is_taken_back_too),
+            ("what_is_none_of_ours_stops_nobody", what_is_none_of_ours_stops_nobody),
+            ("attaching_and_detaching_at_once_loses_nothing", attaching_and_detaching_at_once_loses_nothing),
             ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
             ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),
             ("the_windows_of_the_kernel_are_the_laws", the_windows_of_the_kernel_are_the_laws),
@@ -385,6 +448,6 @@ fn main() {
                 by_delay_the_windows_are_the_laws_and_nobody_else_needs_it,
             ),
         ],
-        missing.as_deref(),
+        optional::kernel(missing),
     );
 }

@@ -13,8 +13,6 @@ use std::{fs, io, thread};
 
 use bench::{Bench, names};
 use laboratory::{Laboratory, line};
-use libbpf_rs::Link;
-use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use penstock_linux::attach::{self, Place, controller};
 use penstock_linux::machine;
 use penstock_linux::path::ends::FlowHabits;
@@ -130,15 +128,12 @@ fn half_a_minute_of_each_controller() {
     let mut attached: Vec<String> = attach::status(&bench.pins).unwrap().into_iter().map(|one| one.name).collect();
     attached.sort();
     assert_eq!(attached, ["ccpd", "fast", "leadlag"]);
-    let (links, maps) = links_and_maps(&bench);
-    assert_eq!((links.len(), maps.len()), (3, 3));
+    let made = bench::Objects::pinned(&bench.pins);
+    assert_eq!((made.links.len(), made.left()), (3, made.clone()));
     drop(bench);
     bench::eventually(|| CASES.iter().all(|case| !names().contains(&case.law.to_owned())));
     // Programs go with the maps that hold them.
-    bench::eventually(|| {
-        !LinkInfoIter::default().any(|link| links.contains(&link.id))
-            && !MapInfoIter::default().any(|map| maps.contains(&map.id))
-    });
+    bench::eventually(|| made.left() == bench::Objects::default());
 }
 
 /// Whether this namespace has no TCP socket but such as wait for late packets (TIME_WAIT, 6), which have no controller.
@@ -147,18 +142,7 @@ fn said_goodbye() -> io::Result<bool> {
     Ok(sockets.lines().skip(1).all(|line| line.split_whitespace().nth(3) == Some("06")))
 }
 
-/// What the kernel calls the links that are pinned here, and the controllers that they hold.
-fn links_and_maps(bench: &Bench) -> (Vec<u32>, Vec<u32>) {
-    let infos = bench.pins.names().unwrap().into_iter().filter_map(|name| {
-        let info = Link::open(bench.pins.path(&name)).unwrap().info().unwrap();
-        let LinkTypeInfo::StructOps(held) = info.info else { return None };
-        Some((info.id, held.map_id))
-    });
-    infos.unzip()
-}
-
 fn main() {
-    let missing = controller::missing().into_iter().chain(machine::missing_for_paths());
-    let missing = missing.map(|missing| missing.to_string()).next();
-    optional::run(&[("half_a_minute_of_each_controller", half_a_minute_of_each_controller)], missing.as_deref());
+    let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(machine::missing_for_paths()));
+    optional::run(&[("half_a_minute_of_each_controller", half_a_minute_of_each_controller)], missing);
 }

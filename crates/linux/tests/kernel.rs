@@ -1,67 +1,53 @@
 //! The committed vectors, inside the running kernel.
 //!
-//! Has no harness, because a harness knows passed and failed only: where this machine cannot run BPF programs a test
-//! here prints what is missing and counts as ignored, never as passed. Run it as root, with clang and libbpf's headers
-//! there when it is built: `cargo test -p penstock-linux --test kernel`.
+//! Where this machine cannot run BPF programs a test here prints what is missing and counts as not run. Run it as root,
+//! with clang and libbpf's headers there when it is built: `cargo test -p penstock-linux --test kernel`.
 
+#[path = "../../cli/tests/optional/mod.rs"]
+mod optional;
+
+use std::fs;
 use std::path::PathBuf;
-use std::{env, fs, process};
 
 use penstock_linux::replay::{self, Build, Error, Report};
 use penstock_linux::twins::{TWINS, Twin};
 use penstock_linux::vectors::Vectors;
 
-enum Outcome {
-    Ok(String),
-    Failed(String),
-    NotRun(String),
-}
+type Test = Box<dyn Fn()>;
 
-type Test = Box<dyn Fn() -> Outcome>;
-
-fn committed(twin: &'static Twin) -> Result<Vectors, String> {
+fn committed(twin: &'static Twin) -> Vectors {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(format!("{}.txt", twin.name));
-    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    Vectors::parse(twin, &format!("vectors/{}.txt", twin.name), &text).map_err(|e| e.to_string())
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    Vectors::parse(twin, &format!("vectors/{}.txt", twin.name), &text).unwrap()
 }
 
-fn in_kernel(build: Build, vectors: &Result<Vectors, String>, judge: impl FnOnce(&Report) -> bool) -> Outcome {
-    let vectors = match vectors {
-        Ok(vectors) => vectors,
-        Err(said) => return Outcome::Failed(said.clone()),
-    };
-    match replay::in_kernel(build, vectors) {
-        Err(Error::Missing(missing)) => Outcome::NotRun(missing.to_string()),
-        Err(error) => {
-            let source = std::error::Error::source(&error).map_or(String::new(), |source| format!(": {source:#}"));
-            Outcome::Failed(format!("{error}{source}"))
-        }
-        Ok(report) => {
-            let cost = report.kernel.map_or(String::new(), |cost| {
-                let (instructions, ns) = (cost.verified_instructions, cost.nanoseconds_a_call);
-                format!("; {instructions} instructions verified, {ns:.0} ns a call")
-            });
-            let told = format!("{report}{cost}");
-            if judge(&report) { Outcome::Ok(told) } else { Outcome::Failed(told) }
-        }
-    }
+fn in_kernel(build: Build, vectors: &Vectors, judge: impl FnOnce(&Report) -> bool) {
+    let report = replay::in_kernel(build, vectors).unwrap_or_else(|error| {
+        let source = std::error::Error::source(&error).map_or(String::new(), |source| format!(": {source:#}"));
+        panic!("{error}{source}")
+    });
+    let cost = report.kernel.map_or(String::new(), |cost| {
+        let (instructions, ns) = (cost.verified_instructions, cost.nanoseconds_a_call);
+        format!("; {instructions} instructions verified, {ns:.0} ns a call")
+    });
+    println!("{report}{cost}");
+    assert!(judge(&report), "{report}");
 }
 
-fn the_twin_computes_the_vectors(twin: &'static Twin) -> Outcome {
-    in_kernel(Build::Faithful, &committed(twin), |report| report.holds() && report.vectors >= 20_000)
+fn the_twin_computes_the_vectors(twin: &'static Twin) {
+    in_kernel(Build::Faithful, &committed(twin), |report| report.holds() && report.vectors >= 20_000);
 }
 
 /// The same for one event, for the sake of its cost.
-fn the_twin_computes_the_vectors_of(twin: &'static Twin, event: &'static str) -> Outcome {
-    let vectors = committed(twin).map(|vectors| vectors.of_event(event));
-    in_kernel(Build::Faithful, &vectors, |report| report.holds() && report.vectors > 0)
+fn the_twin_computes_the_vectors_of(twin: &'static Twin, event: &'static str) {
+    in_kernel(Build::Faithful, &committed(twin).of_event(event), |report| report.holds() && report.vectors > 0);
 }
 
-fn a_slip_in_the_twin_is_noticed(twin: &'static Twin) -> Outcome {
-    in_kernel(Build::PlantedSlip, &committed(twin), |report| report.mismatches.len() > 1000)
+fn a_slip_in_the_twin_is_noticed(twin: &'static Twin) {
+    in_kernel(Build::PlantedSlip, &committed(twin), |report| report.mismatches.len() > 1000);
 }
 
-fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) -> Outcome {
+fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) {
     let (vector, right, wrong) = match twin.name {
         "fast" => (
             "params 0 2147483648 2147483648 0 4294967296 4294967296\nround 8589934592 8589934592 0 0 1 1 ->",
@@ -116,16 +102,14 @@ fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) -> Outcome {
             "0 2305843009213693952 0 0 1",
             "0 2305843009213693951 0 0 1",
         ),
-        other => return Outcome::Failed(format!("write a vector of `{other}`")),
+        other => panic!("write a vector of `{other}`"),
     };
     let replay = |after: &str, mismatches: usize| {
-        let vectors = Vectors::parse(twin, "text", &format!("{vector} {after}\n")).map_err(|e| e.to_string());
-        in_kernel(Build::Faithful, &vectors, |report| report.mismatches.len() == mismatches)
+        let vectors = Vectors::parse(twin, "text", &format!("{vector} {after}\n")).unwrap();
+        in_kernel(Build::Faithful, &vectors, |report| report.mismatches.len() == mismatches);
     };
-    match replay(right, 0) {
-        Outcome::Ok(_) => replay(wrong, 1),
-        other => other,
-    }
+    replay(right, 0);
+    replay(wrong, 1);
 }
 
 fn tests() -> Vec<(String, Test)> {
@@ -144,35 +128,9 @@ fn tests() -> Vec<(String, Test)> {
 }
 
 fn main() {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let mut chosen = tests();
-    chosen.retain(|(name, _)| wanted.is_empty() || wanted.iter().any(|part| name.contains(*part)));
-    if arguments.iter().any(|argument| argument == "--list") {
-        for (name, _) in &chosen {
-            println!("{name}: test");
-        }
-        return;
-    }
-    println!("\nrunning {} tests", chosen.len());
-    let (mut passed, mut failed, mut not_run) = (0, 0, 0);
-    for (name, test) in &chosen {
-        match test() {
-            Outcome::Ok(told) => {
-                passed += 1;
-                println!("test {name} ... ok\n    {told}");
-            }
-            Outcome::Failed(told) => {
-                failed += 1;
-                println!("test {name} ... FAILED\n    {told}");
-            }
-            Outcome::NotRun(reason) => {
-                not_run += 1;
-                println!("test {name} ... not run: {reason}");
-            }
-        }
-    }
-    let result = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {result}. {passed} passed; {failed} failed; {not_run} ignored\n");
-    process::exit(if failed == 0 { 0 } else { 101 });
+    let missing = match replay::in_kernel(Build::Faithful, &committed(&TWINS[0])) {
+        Err(Error::Missing(missing)) => Some(missing),
+        _ => None,
+    };
+    optional::run_groups(&[optional::Group { tests: &tests(), missing: optional::kernel(missing) }]);
 }

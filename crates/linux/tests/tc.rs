@@ -14,6 +14,7 @@ use std::env;
 
 use frames::{Ecn, Frame};
 use penstock_law::Fix;
+use penstock_linux::attach;
 use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
 use penstock_linux::clock::Clock;
 use penstock_linux::machine;
@@ -367,46 +368,47 @@ fn main() {
     if let Ok(folder) = env::var(devices::KILLED) {
         devices::attach_until_killed(&folder);
     }
-    let missing = tc::missing().into_iter().chain(machine::missing_for_paths());
-    let missing = missing.map(|missing| missing.to_string()).next();
-    optional::run(
-        &[
-            ("price_decides_as_the_law_does", decisions::price_decides_as_the_law_does),
-            ("avq_decides_as_the_law_does", decisions::avq_decides_as_the_law_does),
-            ("bat_decides_as_the_law_does", decisions::bat_decides_as_the_law_does),
-            ("clcc_decides_as_the_law_does", decisions::clcc_decides_as_the_law_does),
-            ("token_bucket_decides_as_the_law_does", decisions::token_bucket_decides_as_the_law_does),
-            ("early_marking_decides_as_the_law_does", decisions::early_marking_decides_as_the_law_does),
-            ("srtcm_decides_as_the_law_does", decisions::srtcm_decides_as_the_law_does),
-            ("trtcm_decides_as_the_law_does", decisions::trtcm_decides_as_the_law_does),
-            ("super_packets_get_what_their_segments_are_granted", super_packets_get_what_their_segments_are_granted),
-            (
-                "super_packets_of_three_colours_get_what_their_segments_are_granted",
-                super_packets_of_three_colours_get_what_their_segments_are_granted,
-            ),
-            ("avq_drops_where_it_does_not_mark", decisions::avq_drops_where_it_does_not_mark),
-            ("a_mark_is_for_those_that_can_carry_it", a_mark_is_for_those_that_can_carry_it),
-            (
-                "what_cannot_carry_a_mark_passes_where_it_is_told_to",
-                what_cannot_carry_a_mark_passes_where_it_is_told_to,
-            ),
-            ("a_super_packet_counts_its_segments", a_super_packet_counts_its_segments),
-            ("nonsense_is_counted_and_goes_on", nonsense_is_counted_and_goes_on),
-            ("parameters_change_while_it_runs", parameters_change_while_it_runs),
-            ("processors_share_a_law", processors_share_a_law),
-            ("without_the_lock_tokens_are_spent_twice", without_the_lock_tokens_are_spent_twice),
-            ("what_a_packet_costs_is_told", what_a_packet_costs_is_told),
-            ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
-            ("price_holds_a_flow", devices::price_holds_a_flow),
-            ("avq_holds_a_flow", devices::avq_holds_a_flow),
-            ("a_flow_without_ecn_passes_where_it_is_told_to", devices::a_flow_without_ecn_passes_where_it_is_told_to),
-            ("datagrams_are_marked_on_their_way_out", devices::datagrams_are_marked_on_their_way_out),
-            ("datagrams_are_marked_on_their_way_in", devices::datagrams_are_marked_on_their_way_in),
-            ("what_is_detached_leaves_nothing", devices::what_is_detached_leaves_nothing),
-            ("what_is_refused_changes_nothing", devices::what_is_refused_changes_nothing),
-            ("a_device_that_is_gone_is_told_of", devices::a_device_that_is_gone_is_told_of),
-            ("a_kill_leaves_the_old_state_or_the_new_one", devices::a_kill_leaves_the_old_state_or_the_new_one),
-        ],
-        missing.as_deref(),
-    );
+    let programs: &[(&str, fn())] = &[
+        ("price_decides_as_the_law_does", decisions::price_decides_as_the_law_does),
+        ("avq_decides_as_the_law_does", decisions::avq_decides_as_the_law_does),
+        ("bat_decides_as_the_law_does", decisions::bat_decides_as_the_law_does),
+        ("clcc_decides_as_the_law_does", decisions::clcc_decides_as_the_law_does),
+        ("token_bucket_decides_as_the_law_does", decisions::token_bucket_decides_as_the_law_does),
+        ("early_marking_decides_as_the_law_does", decisions::early_marking_decides_as_the_law_does),
+        ("srtcm_decides_as_the_law_does", decisions::srtcm_decides_as_the_law_does),
+        ("trtcm_decides_as_the_law_does", decisions::trtcm_decides_as_the_law_does),
+        ("super_packets_get_what_their_segments_are_granted", super_packets_get_what_their_segments_are_granted),
+        (
+            "super_packets_of_three_colours_get_what_their_segments_are_granted",
+            super_packets_of_three_colours_get_what_their_segments_are_granted,
+        ),
+        ("avq_drops_where_it_does_not_mark", decisions::avq_drops_where_it_does_not_mark),
+        ("a_mark_is_for_those_that_can_carry_it", a_mark_is_for_those_that_can_carry_it),
+        ("what_cannot_carry_a_mark_passes_where_it_is_told_to", what_cannot_carry_a_mark_passes_where_it_is_told_to),
+        ("a_super_packet_counts_its_segments", a_super_packet_counts_its_segments),
+        ("nonsense_is_counted_and_goes_on", nonsense_is_counted_and_goes_on),
+        ("parameters_change_while_it_runs", parameters_change_while_it_runs),
+        ("processors_share_a_law", processors_share_a_law),
+        ("without_the_lock_tokens_are_spent_twice", without_the_lock_tokens_are_spent_twice),
+        ("what_a_packet_costs_is_told", what_a_packet_costs_is_told),
+        ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+    ];
+    let at_devices: &[(&str, fn())] = &[
+        ("price_holds_a_flow", devices::price_holds_a_flow),
+        ("avq_holds_a_flow", devices::avq_holds_a_flow),
+        ("a_flow_without_ecn_passes_where_it_is_told_to", devices::a_flow_without_ecn_passes_where_it_is_told_to),
+        ("datagrams_are_marked_on_their_way_out", devices::datagrams_are_marked_on_their_way_out),
+        ("datagrams_are_marked_on_their_way_in", devices::datagrams_are_marked_on_their_way_in),
+        ("what_is_detached_leaves_nothing", devices::what_is_detached_leaves_nothing),
+        ("what_is_refused_changes_nothing", devices::what_is_refused_changes_nothing),
+        ("a_device_that_is_gone_is_told_of", devices::a_device_that_is_gone_is_told_of),
+        ("a_kill_leaves_the_old_state_or_the_new_one", devices::a_kill_leaves_the_old_state_or_the_new_one),
+    ];
+    let missing = optional::kernel(tc::missing());
+    let pins = attach::missing(&devices::pins()).into_iter().chain(machine::missing_for_paths());
+    let pins = missing.clone().or_else(|| optional::kernel(pins));
+    optional::run_groups(&[
+        optional::Group { tests: programs, missing },
+        optional::Group { tests: at_devices, missing: pins },
+    ]);
 }

@@ -24,6 +24,7 @@ fn committed(twin: &'static Twin) -> (String, Vectors) {
     static BLESSED: Once = Once::new();
     BLESSED.call_once(|| {
         if env::var_os("PENSTOCK_BLESS").is_some() {
+            assert!(env::var_os("CI").is_none(), "PENSTOCK_BLESS accepts what there is: not where CI is set");
             for twin in TWINS {
                 fs::write(path(twin), generators::text(twin)).unwrap();
             }
@@ -45,6 +46,14 @@ fn the_committed_vectors_are_what_rust_computes() {
         let same = generated.lines().zip(committed.lines()).take_while(|(a, b)| a == b).count();
         assert!(generated == committed, "{}: line {} is not what its generator writes", vectors.file, same + 1);
     }
+}
+
+#[test]
+fn nothing_is_accepted_where_ci_is_set() {
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", "the_native_twins_compute_the_vectors"]).env("CI", "1").env("PENSTOCK_BLESS", "1");
+    let ended = test.output().unwrap();
+    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("not where CI is set"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use penstock_report::{Axis, ClaimView, Figure, Line, Mark, Style, Verdict, html,
 fn golden(name: &str, actual: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("PENSTOCK_BLESS").is_some() {
+        assert!(std::env::var_os("CI").is_none(), "PENSTOCK_BLESS accepts what there is: not where CI is set");
         std::fs::write(&path, actual).expect("the tree can be written to");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
@@ -43,6 +44,14 @@ fn steps() -> Figure {
     figure.marks.push(Mark::Vertical { at: 7.5, label: "contract changes".to_owned() });
     figure.marks.push(Mark::Point { x: 5.0, y: 70e6, label: "crossing".to_owned() });
     figure
+}
+
+#[test]
+fn nothing_is_accepted_where_ci_is_set() {
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", "figures"]).env("CI", "1").env("PENSTOCK_BLESS", "1");
+    let ended = test.output().unwrap();
+    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("not where CI is set"));
 }
 
 #[test]

@@ -291,6 +291,7 @@ fn main() {
         return;
     }
     let there = Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success());
+    let required = env::var("PENSTOCK_REQUIRE").is_ok_and(|needs| needs.split(',').any(|need| need.trim() == "tshark"));
     let mut ended: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, test) in chosen {
         let outcome = if there {
@@ -299,6 +300,8 @@ fn main() {
                 Ok(()) => "ok",
                 Err(_) => "FAILED",
             }
+        } else if required {
+            "FAILED: no tshark here, and PENSTOCK_REQUIRE has it"
         } else {
             "not run: no tshark here; install it, on Debian by `apt-get install tshark`"
         };

@@ -57,26 +57,36 @@ pub(super) fn attach(arguments: &Attach) -> Result<Done, Failure> {
 
 /// Tells what is attached.
 pub(super) fn status(pinned: &Pinned, json: bool, prometheus: bool) -> Result<Done, Failure> {
-    let all = attach::status(&pins(pinned))?;
+    let pins = pins(pinned);
+    let all = attach::status(&pins)?;
     if json {
         terminal::say_json(&all.iter().map(View::of).collect::<Vec<_>>())?;
+    } else if all.is_empty() {
+        terminal::say(format!("{}nothing is attached{}", if prometheus { "# " } else { "" }, reason(&pins)))?;
     } else if prometheus {
         terminal::say(exposition(&all).trim_end())?;
-    } else if all.is_empty() {
-        terminal::say("nothing is attached")?;
     } else {
         terminal::say(listed(&all).trim_end())?;
     }
     Ok(Done::Well)
 }
 
+/// Why there is nothing, where that is not that everything was detached.
+fn reason(pins: &Pins) -> &'static str {
+    if pins.is_bare() { ": no BPF file system is mounted here, which `attach` would do" } else { "" }
+}
+
 /// Takes laws out of the kernel.
 pub(super) fn detach(pinned: &Pinned, name: Option<&str>, device: Option<&str>) -> Result<Done, Failure> {
-    let gone = attach::detach(&pins(pinned), Which { name, device })?;
-    terminal::say(if gone.is_empty() {
-        "nothing was attached".to_owned()
+    let pins = pins(pinned);
+    let detached = attach::detach(&pins, Which { name, device })?;
+    for note in &detached.notes {
+        terminal::note(format!("note: {note}"));
+    }
+    terminal::say(if detached.gone.is_empty() {
+        format!("nothing was attached{}", reason(&pins))
     } else {
-        format!("detached: {}", gone.join(", "))
+        format!("detached: {}", detached.gone.join(", "))
     })?;
     Ok(Done::Well)
 }
@@ -133,10 +143,14 @@ fn listed(all: &[Attached]) -> String {
     for attached in all {
         let parameters = attached.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
         let parameters = parameters.collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "{} ({}): {}\n  {parameters}", attached.name, attached.kind, attached.place);
-        let rows = attached.figures.iter().map(|figure| vec![figure.what.to_owned(), short(figure.value)]).collect();
-        for line in pages::table("", &[("figure", false), ("value", true)], rows).lines() {
-            let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "{} ({}): {}", attached.name, attached.kind, attached.place);
+        let rows: Vec<_> =
+            attached.figures.iter().map(|figure| vec![figure.what.to_owned(), short(figure.value)]).collect();
+        if !rows.is_empty() {
+            let _ = writeln!(text, "  {parameters}");
+            for line in pages::table("", &[("figure", false), ("value", true)], rows).lines() {
+                let _ = writeln!(text, "  {line}");
+            }
         }
         for note in &attached.notes {
             let _ = writeln!(text, "  {note}");

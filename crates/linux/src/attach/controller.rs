@@ -6,21 +6,27 @@
 
 mod default;
 mod figures;
+mod stack;
 mod trace;
 mod words;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapHandle, Object};
 use penstock_law::cc::Sender;
 use penstock_scenario::model::Chosen;
 
 use super::pins::Pins;
-use super::{Attached, Error, Scope, object, settings, while_trying};
+use super::{Attached, Detached, Error, Scope, object, settings, while_trying};
 use crate::machine::{self, Missing};
 use crate::syscall;
+use default::{Given, Place};
 pub use figures::{Capacity, Cost};
+use stack::{Attachments, Below, Claim};
 pub use trace::{Record, trace};
 use words::Words;
 
@@ -59,6 +65,10 @@ const NAME_ROOM: usize = 16;
 /// Room for records of a trace [B]: seconds of a gigabit.
 const TRACE_ROOM: u32 = 1 << 22;
 
+/// How long a name is waited for that another controller has, and how often it is looked whether it still does [ms].
+const LET_GO: u64 = 1000;
+const LOOK: u64 = 20;
+
 /// Laws that can be attached to sockets.
 pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.law).collect()
@@ -67,6 +77,17 @@ pub fn names() -> Vec<&'static str> {
 /// Everything that keeps this machine from having controllers; empty if nothing is known to.
 pub fn missing() -> Vec<Missing> {
     machine::missing_from(OLDEST, "the first with controllers like these")
+}
+
+/// What keeps this process from attaching controllers, asked of the kernel by loading one and registering it nowhere.
+pub(super) fn refused() -> Option<Missing> {
+    let program = &PROGRAMS[0];
+    let chosen = settings::controller(program.law, &[]).ok()?;
+    match load(program, &chosen, Habits { paced: true, traced: false }, program.law, "") {
+        Err(Error::Missing(missing)) => Some(missing),
+        // What else there is to say the attachment says.
+        _ => None,
+    }
 }
 
 /// How a controller is run.
@@ -106,7 +127,18 @@ impl Loaded {
     ) -> Result<Self, Error> {
         let mut object = load(program, chosen, habits, name, origin)?;
         let mut map = object.maps_mut().find(|map| map.name() == program.law).expect("load has found it");
-        let link = map.attach_struct_ops().map_err(|source| match source.kind() {
+        let mut attached = map.attach_struct_ops();
+        // One that was killed on its way here, or detached on an older kernel, keeps its name for some milliseconds.
+        for _ in 0..LET_GO / LOOK {
+            match &attached {
+                Err(error) if error.kind() == libbpf_rs::ErrorKind::AlreadyExists => {
+                    thread::sleep(Duration::from_millis(LOOK))
+                }
+                _ => break,
+            }
+            attached = map.attach_struct_ops();
+        }
+        let link = attached.map_err(|source| match source.kind() {
             libbpf_rs::ErrorKind::AlreadyExists => Error::Input(format!(
                 "this kernel has a controller `{name}` already, which `penstock linux detach` does not know: take it away first"
             )),
@@ -210,7 +242,8 @@ fn rename(map: &mut libbpf_rs::OpenMapMut<'_>, name: &str, needs_ecn: bool) -> b
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Origin {
     parameters: Vec<(String, String)>,
-    default: Option<default::Was>,
+    /// Of which namespace it remembers the default, in words, and what.
+    claim: Option<(Scope, Claim)>,
     traced: bool,
 }
 
@@ -220,8 +253,10 @@ impl Origin {
         for (name, value) in &self.parameters {
             let _ = writeln!(text, "set {name} {value}");
         }
-        if let Some(was) = &self.default {
-            let _ = writeln!(text, "default {} {} {}", was.word(), was.namespace, was.controller);
+        if let Some((scope, Claim { namespace, layer, below })) = &self.claim {
+            let scope = if *scope == Scope::System { "system" } else { "namespace" };
+            let below: Vec<String> = below.iter().map(ToString::to_string).collect();
+            let _ = writeln!(text, "default {scope} {namespace} {layer} {}", below.join(" "));
         }
         if self.traced {
             text.push_str("traced\n");
@@ -232,20 +267,25 @@ impl Origin {
     fn read(text: &str) -> Self {
         let mut origin = Self::default();
         for line in text.lines() {
-            let mut words = line.splitn(4, ' ');
-            match (words.next(), words.next(), words.next(), words.next()) {
-                (Some("set"), Some(name), Some(value), rest) => {
-                    let value = rest.map_or_else(|| value.to_owned(), |rest| format!("{value} {rest}"));
-                    origin.parameters.push((name.to_owned(), value));
+            let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+            match what {
+                "set" => {
+                    let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
+                    origin.parameters.push((name.to_owned(), value.to_owned()));
                 }
-                (Some("default"), Some(scope), Some(namespace), Some(controller)) => {
-                    origin.default = default::Was::read(scope, namespace, controller);
-                }
-                (Some("traced"), ..) => origin.traced = true,
+                "default" => origin.claim = Self::claim(rest),
+                "traced" => origin.traced = true,
                 _ => {}
             }
         }
         origin
+    }
+
+    fn claim(words: &str) -> Option<(Scope, Claim)> {
+        let mut words = words.split_ascii_whitespace();
+        let scope = if words.next()? == "system" { Scope::System } else { Scope::Namespace };
+        let (namespace, layer) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some((scope, Claim { namespace, layer, below: words.filter_map(Below::read).collect() }))
     }
 
     /// Of the programs behind a link.
@@ -253,6 +293,19 @@ impl Origin {
         let figures = figures::Figures::of(link)?;
         Ok(Self::read(&figures.origin))
     }
+}
+
+/// Controllers that are attached, by name, and where each has been made the default. What else has such a pin is left out.
+fn attachments(pins: &Pins) -> Result<BTreeMap<String, Origin>, Error> {
+    let names = pins.names()?;
+    let controllers = names.iter().filter_map(|pin| pin.strip_prefix(PREFIX));
+    let origin = |name: &str| Origin::of(&pins.open(&format!("{PREFIX}{name}")).ok()?).ok();
+    Ok(controllers.filter_map(|name| Some((name.to_owned(), origin(name)?))).collect())
+}
+
+fn claims(attachments: &BTreeMap<String, Origin>) -> Attachments {
+    let claim = |origin: &Origin| origin.claim.clone().map(|(_, claim)| claim);
+    attachments.iter().map(|(name, origin)| (name.clone(), claim(origin))).collect()
 }
 
 /// Attaches one of [`names`].
@@ -266,22 +319,24 @@ pub(super) fn attach(
     let program = program(name)?;
     let chosen = settings::controller(name, set)?;
     (program.words)(&chosen)?;
-    pins.prepare()?;
-    let _alone = pins.lock()?;
+    if let Some(missing) = machine::not_allowed_to_attach().into_iter().chain(missing()).next() {
+        return Err(missing.into());
+    }
+    let place = Place::of(scope.unwrap_or(Scope::Namespace))?;
+    let _alone = pins.hold()?;
+    let attachments = attachments(pins)?;
     let pin = format!("{PREFIX}{name}");
     let there = pins.names()?.contains(&pin);
-    let before = if there { Some(open(pins, &pin)?) } else { None };
-    // A default that is ours already has somebody else's before it.
-    let mut was = before.as_ref().map(Origin::of).transpose()?.and_then(|origin| origin.default);
-    if let Some(scope) = scope {
-        let now = default::Was::now(scope)?;
-        if was.as_ref().is_some_and(|was| was.namespace != now.namespace) {
-            let what = format!("`{name}` is the default of another namespace already: detach it first");
-            return Err(Error::Input(what));
-        }
-        was = was.or(Some(now));
+    let before = if there { Some(pins.open(&pin)?) } else { None };
+    let known = attachments.get(name).and_then(|origin| origin.claim.as_ref());
+    if scope.is_some() && known.is_some_and(|(_, claim)| claim.layer > 0 && claim.namespace != place.namespace) {
+        return Err(Error::Input(format!("`{name}` is the default of another namespace already: detach it first")));
     }
-    let origin = Origin { parameters: settings::shown(&chosen), default: was, traced };
+    let now = place.controller().map_err(while_trying("read the default controller"))?;
+    let claim = stack::remember(&claims(&attachments), name, place.namespace, &now, scope.is_some());
+    let kept = known.filter(|(_, known)| known.namespace == claim.namespace).map(|(scope, _)| *scope);
+    let claim = (scope.or(kept).unwrap_or(Scope::Namespace), claim);
+    let origin = Origin { parameters: settings::shown(&chosen), claim: Some(claim), traced };
     let habits = Habits { paced: true, traced };
     if let Some(link) = &before {
         let object = load(program, &chosen, habits, name, &origin.text())?;
@@ -297,14 +352,19 @@ pub(super) fn attach(
             verifier: String::new(),
         })?;
     }
-    if let Some(was) = &origin.default {
-        // Also where it is the default already: that is the controller of before, which the kernel goes on using.
-        if let Err(error) = was.make(name) {
-            if before.is_none() {
-                let _ = pins.remove(&pin);
-                pins.tidy();
-            }
-            return Err(error);
+    if scope.is_some()
+        && let Err(error) = place.make(name)
+    {
+        if before.is_none() {
+            let _ = pins.remove(&pin);
+        }
+        return Err(while_trying(format!("make `{name}` the default controller"))(error));
+    }
+    if before.is_some() {
+        // Where it is the default that is the controller of before, which the kernel goes on using.
+        for place in Place::all_with(name) {
+            let again = place.make(name);
+            again.map_err(while_trying(format!("make `{name}` the default of a namespace again")))?;
         }
     }
     told(pins, &pin)
@@ -319,30 +379,26 @@ pub fn replace(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
     syscall::replace_struct_ops(link, map)
 }
 
-fn open(pins: &Pins, pin: &str) -> Result<Link, Error> {
-    let path = pins.path(pin);
-    let opened = Link::open(&path);
-    opened.map_err(|source| Error::Kernel {
-        what: format!("cannot open {}", path.display()),
-        source,
-        verifier: String::new(),
-    })
-}
-
 fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
-    let link = open(pins, pin)?;
+    let link = pins.open(pin)?;
     let figures = figures::Figures::of(&link)?;
     let origin = Origin::read(&figures.origin);
     let name = pin.strip_prefix(PREFIX).unwrap_or(pin).to_owned();
     let mut place = format!("sockets, as `{name}`");
     let mut notes = Vec::new();
-    if let Some(was) = &origin.default {
-        match was.controller_now() {
+    if let Some((scope, claim)) = &origin.claim {
+        let whose = match scope {
+            Scope::Namespace => format!("network namespace {}", claim.namespace),
+            Scope::System => "the first network namespace, and of those made later".to_owned(),
+        };
+        match Place::with(claim.namespace).and_then(|place| place.controller().ok()) {
             Some(now) if now == name => {
-                let _ = write!(place, "; the default of {} (before: {})", was.place(), was.controller);
+                let before = claim.below.first().map_or("not known", |below| &below.name);
+                let _ = write!(place, "; the default of {whose} (before: {before})");
             }
-            Some(now) => notes.push(format!("it was made the default of {}, which now is {now}", was.place())),
-            None => notes.push(format!("it was made the default of {}, which is gone", was.place())),
+            _ if claim.layer == 0 => {}
+            Some(now) => notes.push(format!("it was made the default of {whose}, which now is {now}")),
+            None => notes.push(format!("it was made the default of {whose}, which is gone")),
         }
     }
     if origin.traced {
@@ -362,28 +418,54 @@ fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
     })
 }
 
-/// Controllers that are attached.
+/// Tells of every controller that is attached.
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
-    names.iter().filter(|pin| pin.starts_with(PREFIX)).map(|pin| told(pins, pin)).collect()
+    let controllers = names.iter().filter(|pin| pin.starts_with(PREFIX));
+    Ok(controllers.filter_map(|pin| super::or_stranger(pins, pin, told(pins, pin))).collect())
 }
 
-/// Detaches one controller or all; the pins that are gone. The caller holds [`Pins::lock`].
-pub(super) fn detach(pins: &Pins, name: Option<&str>) -> Result<Vec<String>, Error> {
-    let mut gone = Vec::new();
-    for pin in pins.names()? {
-        let Some(controller) = pin.strip_prefix(PREFIX) else { continue };
+/// Detaches one controller or all. The caller holds [`Pins::lock`].
+pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -> Result<(), Error> {
+    let names = pins.names()?;
+    for pin in names.iter().filter(|pin| pin.starts_with(PREFIX)) {
+        let controller = &pin[PREFIX.len()..];
         if name.is_some_and(|name| name != controller) {
             continue;
         }
+        let link = match pins.open(pin).and_then(|link| Origin::of(&link).map(|_| link)) {
+            Ok(link) => link,
+            Err(error) => {
+                detached.notes.push(super::stranger(pins, pin, &error));
+                continue;
+            }
+        };
         // First what still names it, then itself: killed between, it is attached and nobody's default.
-        if let Some(was) = Origin::of(&open(pins, &pin)?)?.default {
-            was.restore(controller)?;
+        let attachments = attachments(pins)?;
+        let own = attachments.get(controller).and_then(|origin| Some(origin.claim.as_ref()?.1.namespace));
+        for place in Place::all_with(controller) {
+            let below = stack::after(&claims(&attachments), controller, place.namespace);
+            match place.make_one_of(&below) {
+                Ok(Given::Back) => {}
+                Ok(Given::Instead(other)) => detached.notes.push(format!(
+                    "what was the default of network namespace {} before `{controller}` is not known, or gone: it is `{other}` now",
+                    place.namespace
+                )),
+                Err(error) if own == Some(place.namespace) => {
+                    return Err(while_trying(format!("give back the default that `{controller}` has"))(error));
+                }
+                Err(error) => detached.notes.push(format!(
+                    "network namespace {} keeps `{controller}` as its default ({error})",
+                    place.namespace
+                )),
+            }
         }
-        pins.remove(&pin)?;
-        gone.push(pin);
+        pins.remove(pin)?;
+        // Without its pin it goes by itself, but some time later; its name may be wanted at once. Kernels before 6.11 cannot.
+        let _ = link.detach();
+        detached.gone.push(pin.clone());
     }
-    Ok(gone)
+    Ok(())
 }
 
 /// The map with that name among those of an attachment.
@@ -397,13 +479,13 @@ mod tests {
 
     #[test]
     fn what_is_known_of_an_attachment_comes_back() {
+        let below = ["ccpd@1", "bbr"].map(|text| Below::read(text).unwrap()).to_vec();
         let origin = Origin {
             parameters: vec![("alpha".into(), "50 packets".into()), ("gamma".into(), "0.5".into())],
-            default: default::Was::read("namespace", "4026531840", "bbr"),
+            claim: Some((Scope::System, Claim { namespace: 4_026_531_840, layer: 2, below })),
             traced: true,
         };
         assert_eq!(Origin::read(&origin.text()), origin);
-        assert!(origin.default.is_some());
         assert_eq!(Origin::read(""), Origin::default());
     }
 }

@@ -42,6 +42,15 @@ pub fn load(
     loaded
 }
 
+/// Does something of which libbpf shall not say on standard error what the caller will say.
+pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = set_print(None);
+    let done = work();
+    set_print(before);
+    done
+}
+
 /// Why the kernel did not take it.
 pub(super) fn refused(name: &str, source: libbpf_rs::Error) -> Error {
     let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));

@@ -21,7 +21,7 @@ pub use program::Wanted;
 pub use trial::{Arrival, Trial, Verdict};
 
 use super::pins::Pins;
-use super::{Attached, Direction, Error, Figure, Which, while_trying};
+use super::{Attached, Detached, Direction, Error, Figure, Which, while_trying};
 use crate::machine::{self, Missing};
 use crate::syscall;
 use loaded::{Place, failed};
@@ -51,16 +51,14 @@ pub(super) fn attach(
 ) -> Result<Attached, Error> {
     let wanted = Wanted::read(name, settings)?;
     let device = Device::named(device)?;
-    if let Some(missing) = missing().into_iter().next() {
+    if let Some(missing) = machine::not_allowed_to_attach().into_iter().chain(missing()).next() {
         return Err(missing.into());
     }
     let pin = Pin { namespace: namespace()?, index: device.index, direction: direction.unwrap_or(Direction::Egress) };
     let object =
         loaded::load(&wanted, Place { link_header: device.link_header, told: false, direction: pin.direction })?;
-    pins.prepare()?;
-    let put = pins.lock().and_then(|_alone| put(pins, pin, &wanted, &object, &device.name));
-    pins.tidy();
-    put?;
+    let _alone = pins.hold()?;
+    put(pins, pin, &wanted, &object, &device.name)?;
     tell(pins, pin)
 }
 
@@ -68,7 +66,7 @@ pub(super) fn attach(
 fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) -> Result<(), Error> {
     let program = loaded::program(object)?;
     let path = pins.path(&pin.name());
-    let there = if path.exists() { Link::open(&path).ok().filter(is_live) } else { None };
+    let there = if path.exists() { Some(pins.open(&pin.name())?).filter(is_live) } else { None };
     if let Some(mut link) = there {
         let there = program_of(&link)?;
         let ours = ProgramHandle::try_from(&program).map_err(|e| failed("tell of a program", e))?;
@@ -89,22 +87,28 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
 
 /// What is attached to devices.
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
-    pins.names()?.iter().filter_map(|name| Pin::named(name)).map(|pin| tell(pins, pin)).collect()
+    let names = pins.names()?;
+    let programs = names.iter().filter_map(|name| Some((name, Pin::named(name)?)));
+    Ok(programs.filter_map(|(name, pin)| super::or_stranger(pins, name, tell(pins, pin))).collect())
 }
 
-/// Detaches what is asked for; the pins that are gone. The caller holds [`Pins::lock`].
-pub(super) fn detach(pins: &Pins, which: Which<'_>) -> Result<Vec<String>, Error> {
+/// Detaches what is asked for. The caller holds [`Pins::lock`].
+pub(super) fn detach(pins: &Pins, which: Which<'_>, detached: &mut Detached) -> Result<(), Error> {
     let here = namespace()?;
     let index = which.device.map(|name| Device::named(name).map(|device| device.index)).transpose()?;
-    let mut gone = Vec::new();
     for pin in pins.names()?.iter().filter_map(|name| Pin::named(name)) {
         if index.is_some_and(|index| (pin.namespace, pin.index) != (here, index)) {
             continue;
         }
-        let link = Link::open(pins.path(&pin.name())).map_err(|e| failed("open a pin", e))?;
-        if let Some(name) = which.name
-            && program_of(&link)?.name.to_string_lossy() != name.replace('-', "_")
-        {
+        let opened = pins.open(&pin.name()).and_then(|link| Ok((program_of(&link)?, link)));
+        let (program, link) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                detached.notes.push(super::stranger(pins, &pin.name(), &error));
+                continue;
+            }
+        };
+        if which.name.is_some_and(|name| program.name.to_string_lossy() != name.replace('-', "_")) {
             continue;
         }
         // Without its name it ends with this process at the latest; from then on there is no way back.
@@ -112,9 +116,9 @@ pub(super) fn detach(pins: &Pins, which: Which<'_>) -> Result<Vec<String>, Error
         if is_live(&link) {
             link.detach().map_err(|e| failed("detach it", e))?;
         }
-        gone.push(pin.name());
+        detached.gone.push(pin.name());
     }
-    Ok(gone)
+    Ok(())
 }
 
 /// A device of this thread's network namespace.
@@ -213,7 +217,7 @@ fn map_of(program: &ProgramInfo, name: &str) -> Result<MapHandle, Error> {
 /// Tells of an attachment.
 fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     let path = pins.path(&pin.name());
-    let link = Link::open(&path).map_err(|e| failed(&format!("open {}", path.display()), e))?;
+    let link = pins.open(&pin.name())?;
     let info = program_of(&link)?;
     let mut attached = Attached {
         name: info.name.to_string_lossy().replace('_', "-"),

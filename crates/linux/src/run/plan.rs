@@ -53,7 +53,7 @@ pub(super) enum Source {
 }
 
 /// Laws, and what the kernel calls them.
-const CONTROLLERS: &[(&str, &str)] = &[
+pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("newreno", "reno"),
     ("cubic", "cubic"),
     ("bbr", "bbr"),

@@ -1,6 +1,7 @@
 //! Namespaces, pins and wrong programs for the tests of controllers, all of them their own.
 #![allow(unreachable_pub, missing_docs, dead_code)]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddrV4, TcpListener, TcpStream};
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use libbpf_rs::{Link, MapCore, Object};
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, setsockopt, socket, sockopt,
 };
@@ -74,6 +75,11 @@ impl Ends {
 
     pub fn default(&self) -> String {
         self.within(|| fs::read_to_string(SYSCTL)).unwrap().trim().to_owned()
+    }
+
+    /// As somebody else would, by hand.
+    pub fn set_default(&self, controller: &str) -> io::Result<()> {
+        self.within(|| fs::write(SYSCTL, controller))
     }
 
     /// Whoever is asked for ECN declines.
@@ -154,29 +160,51 @@ pub fn names() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// How many programs of struct_ops there are.
-pub fn programs() -> usize {
-    ProgInfoIter::default().filter(|program| program.ty == libbpf_rs::ProgramType::StructOps).count()
+/// What the kernel has behind a pin of a controller, by its numbers: the machine may have others of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Objects {
+    pub links: BTreeSet<u32>,
+    pub maps: BTreeSet<u32>,
+    pub programs: BTreeSet<u32>,
 }
 
-/// Programs, maps and links of struct_ops: the machine may have others of its own.
-pub fn objects() -> (usize, usize, usize) {
-    use libbpf_rs::query::LinkTypeInfo;
-    let maps = MapInfoIter::default().filter(|map| map.ty == libbpf_rs::MapType::StructOps).count();
-    let links = LinkInfoIter::default().filter(|link| matches!(link.info, LinkTypeInfo::StructOps(_))).count();
-    (programs(), maps, links)
-}
-
-/// The same when nothing changes any longer.
-pub fn settled() -> (usize, usize, usize) {
-    let mut before = objects();
-    loop {
-        std::thread::sleep(Duration::from_secs(1));
-        let now = objects();
-        if now == before {
-            return now;
+impl Objects {
+    /// Of everything that is pinned.
+    pub fn pinned(pins: &Pins) -> Self {
+        let mut all = Self::default();
+        for name in pins.names().unwrap() {
+            let about = Link::open(pins.path(&name)).unwrap().info().unwrap();
+            let LinkTypeInfo::StructOps(behind) = about.info else { continue };
+            all.links.insert(about.id);
+            all.maps.insert(behind.map_id);
+            let map = MapHandle::from_map_id(behind.map_id).unwrap();
+            // In the places of functions the kernel shows the numbers of programs.
+            let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
+            let words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
+            let words: BTreeSet<u32> = words.filter_map(|word| u32::try_from(word).ok()).collect();
+            for program in ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true)) {
+                if program.ty == libbpf_rs::ProgramType::StructOps && words.contains(&program.id) {
+                    all.programs.insert(program.id);
+                    all.maps.extend(program.map_ids);
+                }
+            }
         }
-        before = now;
+        all
+    }
+
+    /// Those of them that the kernel still has.
+    pub fn left(&self) -> Self {
+        Self {
+            links: LinkInfoIter::default().map(|link| link.id).filter(|id| self.links.contains(id)).collect(),
+            maps: MapInfoIter::default().map(|map| map.id).filter(|id| self.maps.contains(id)).collect(),
+            programs: ProgInfoIter::default().map(|one| one.id).filter(|id| self.programs.contains(id)).collect(),
+        }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        self.links.extend(other.links);
+        self.maps.extend(other.maps);
+        self.programs.extend(other.programs);
     }
 }
 
@@ -194,7 +222,7 @@ pub fn eventually(holds: impl Fn() -> bool) {
 /// `wrong.bpf.c` compiled to be wrong in that way, and loaded.
 pub fn wrong(how: &str) -> Result<Object, Error> {
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let bytes = home.join("../../target").join(format!("wrong-{how}-{}.o", std::process::id()));
+    let bytes = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wrong-{how}-{}.o", std::process::id()));
     let source = home.join("tests/controllers/wrong.bpf.c");
     let mut clang = clang();
     clang.arg(format!("-D{how}")).arg("-I").arg(home.join("../../bpf")).arg("-c").arg(source).arg("-o").arg(&bytes);

@@ -114,8 +114,14 @@ fn measured(seconds: f64) -> i64 {
     q((seconds / MICROSECOND).round() * MICROSECOND)
 }
 
-/// The vectors of a law.
+/// The vectors of a law, and in the header how many they are.
 pub(crate) fn text(twin: &'static Twin) -> String {
+    let text = without_count(twin);
+    let vectors = text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("params ")).count();
+    text.replacen("# Laws and twins:", &format!("# {vectors} vectors\n#\n# Laws and twins:"), 1)
+}
+
+fn without_count(twin: &'static Twin) -> String {
     match twin.name {
         "fast" => senders::fast(twin),
         "leadlag" => senders::leadlag(twin),

@@ -1,4 +1,4 @@
-//! The default controller of a network namespace, and what it was before.
+//! The default controllers of network namespaces.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,117 +9,115 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 
 use super::super::{Error, Scope, while_trying};
+use super::stack::LAST;
 use crate::machine::Missing;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// What only the first namespace has.
 const OF_THE_FIRST: &str = "/proc/sys/net/core/netdev_max_backlog";
+const OWN: &str = "/proc/thread-self/ns/net";
 
-/// A default as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Was {
-    scope: Scope,
-    /// Whose, by its inode.
+/// A network namespace, and a way into it.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Its inode.
     pub(super) namespace: u64,
-    /// The controller.
-    pub(super) controller: String,
+    held: File,
 }
 
-impl Was {
-    /// The default now.
-    pub(super) fn now(scope: Scope) -> Result<Self, Error> {
-        let reading = || Ok((fs::metadata("/proc/thread-self/ns/net")?.ino(), fs::read_to_string(SYSCTL)?));
-        let read = match scope {
-            Scope::Namespace => reading(),
-            Scope::System => {
-                let first = Path::new("/proc/1/ns/net");
-                if !within(first, || Ok(Path::new(OF_THE_FIRST).exists())).unwrap_or(false) {
-                    let what =
-                        "the first process is not in the machine's first network namespace, or may not be looked at";
-                    return Err(Missing::new(
-                        what,
-                        "run it as root outside of containers, or give `--default namespace`",
-                    )
-                    .into());
-                }
-                within(first, reading)
-            }
-        };
-        let (namespace, controller) = read.map_err(while_trying("read the default controller"))?;
-        Ok(Self { scope, namespace, controller: controller.trim().to_owned() })
+/// What became of a default.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// It is what it was before.
+    Back,
+    /// The kernel has nothing any more of what it was before: it is this one.
+    Instead(&'static str),
+}
+
+impl Place {
+    fn at(path: &Path) -> io::Result<Self> {
+        let held = File::open(path)?;
+        Ok(Self { namespace: held.metadata()?.ino(), held })
     }
 
-    /// From the words of [`Was::word`] and its fields.
-    pub(super) fn read(scope: &str, namespace: &str, controller: &str) -> Option<Self> {
-        let scope = match scope {
-            "namespace" => Scope::Namespace,
-            "system" => Scope::System,
-            _ => return None,
-        };
-        Some(Self { scope, namespace: namespace.parse().ok()?, controller: controller.to_owned() })
-    }
-
-    pub(super) const fn word(&self) -> &'static str {
-        match self.scope {
-            Scope::Namespace => "namespace",
-            Scope::System => "system",
+    /// The namespace that is meant.
+    pub(super) fn of(scope: Scope) -> Result<Self, Error> {
+        let own = Self::at(Path::new(OWN)).map_err(while_trying("see the network namespace"))?;
+        if scope == Scope::Namespace || Path::new(OF_THE_FIRST).exists() {
+            return Ok(own);
         }
+        let first = Self::at(Path::new("/proc/1/ns/net"))
+            .ok()
+            .filter(|first| first.within(|| Ok(Path::new(OF_THE_FIRST).exists())).unwrap_or(false));
+        first.ok_or_else(|| {
+            let what = "the first process is not in the machine's first network namespace, or may not be looked at";
+            Missing::new(what, "run it as root outside of containers, or give `--default namespace`").into()
+        })
     }
 
-    /// Whose it is, in words.
-    pub(super) fn place(&self) -> String {
-        match self.scope {
-            Scope::Namespace => format!("network namespace {}", self.namespace),
-            Scope::System => "the first network namespace, and of those made later".to_owned(),
-        }
+    /// The namespace with that inode, if some process is in it, or if it has a name.
+    pub(super) fn with(namespace: u64) -> Option<Self> {
+        let is = |path: &PathBuf| fs::metadata(path).is_ok_and(|about| about.ino() == namespace);
+        ways().filter(is).find_map(|path| Self::at(&path).ok()).filter(|place| place.namespace == namespace)
+    }
+
+    /// All namespaces that can be found and whose default is that controller.
+    pub(super) fn all_with(controller: &str) -> Vec<Self> {
+        let mut seen = Vec::new();
+        let mut new = |path: &PathBuf| {
+            let namespace = fs::metadata(path).ok().map(|about| about.ino());
+            let new = namespace.is_some_and(|namespace| !seen.contains(&namespace));
+            seen.extend(namespace.filter(|_| new));
+            new
+        };
+        let all = ways().filter(|path| new(path)).filter_map(|path| Self::at(&path).ok());
+        all.filter(|place| place.controller().is_ok_and(|now| now == controller)).collect()
+    }
+
+    /// The default there.
+    pub(super) fn controller(&self) -> io::Result<String> {
+        let text = self.within(|| fs::read_to_string(SYSCTL))?;
+        Ok(text.trim().to_owned())
     }
 
     /// Makes a controller the default there.
-    pub(super) fn make(&self, controller: &str) -> Result<(), Error> {
-        let what = || format!("make `{controller}` the default of {}", self.place());
-        let Some(namespace) = self.find() else {
-            return Err(while_trying(what())(io::Error::from(io::ErrorKind::NotFound)));
-        };
-        within(&namespace, || fs::write(SYSCTL, controller)).map_err(while_trying(what()))
+    pub(super) fn make(&self, controller: &str) -> io::Result<()> {
+        self.within(|| fs::write(SYSCTL, controller))
     }
 
-    /// The default there now; none where the namespace is gone.
-    pub(super) fn controller_now(&self) -> Option<String> {
-        let text = within(&self.find()?, || fs::read_to_string(SYSCTL)).ok()?;
-        Some(text.trim().to_owned())
-    }
-
-    /// Makes the default what it was, unless somebody has made it something else since, or the namespace is gone.
-    pub(super) fn restore(&self, controller: &str) -> Result<(), Error> {
-        if self.controller_now().as_deref() == Some(controller) { self.make(&self.controller) } else { Ok(()) }
-    }
-
-    /// A way into the namespace: some process is in it, or it has a name.
-    fn find(&self) -> Option<PathBuf> {
-        let is = |path: &PathBuf| fs::metadata(path).is_ok_and(|about| about.ino() == self.namespace);
-        let own = PathBuf::from("/proc/thread-self/ns/net");
-        let processes = entries("/proc").map(|process| process.join("ns/net"));
-        std::iter::once(own).chain(processes).chain(entries("/run/netns")).find(is).map(|path| {
-            // What is this thread's is not that of the thread which goes there.
-            if path.starts_with("/proc/thread-self") {
-                PathBuf::from(format!("/proc/{}/task/{}/ns/net", std::process::id(), nix::unistd::gettid()))
-            } else {
-                path
+    /// Makes the first of these the default there that the kernel has, and lets the namespace have.
+    pub(super) fn make_one_of(&self, controllers: &[String]) -> io::Result<Given> {
+        let all = controllers.iter().map(|name| (name.as_str(), Given::Back));
+        let mut failed = None;
+        for (name, given) in all.chain(LAST.map(|name| (name, Given::Instead(name)))) {
+            match self.make(name) {
+                Ok(()) => return Ok(given),
+                // Not there any more; or restricted, which a namespace other than the first may not have.
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+                    failed = Some(error);
+                }
+                Err(error) => return Err(error),
             }
-        })
+        }
+        Err(failed.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
     }
+
+    /// Does something there, on a thread that ends then.
+    fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        let there = || {
+            setns(&self.held, CloneFlags::CLONE_NEWNET)?;
+            work()
+        };
+        thread::scope(|scope| scope.spawn(there).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Ways into network namespaces, many of them into the same: this thread's own, those of processes, and those with names.
+fn ways() -> impl Iterator<Item = PathBuf> {
+    let processes = entries("/proc").map(|process| process.join("ns/net"));
+    std::iter::once(PathBuf::from(OWN)).chain(processes).chain(entries("/run/netns"))
 }
 
 fn entries(folder: &str) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
-}
-
-/// Does something in another namespace, on a thread that ends then.
-fn within<T: Send>(namespace: &Path, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
-    let namespace = File::open(namespace)?;
-    let there = || {
-        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-        work()
-    };
-    thread::scope(|scope| scope.spawn(there).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

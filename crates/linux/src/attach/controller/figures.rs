@@ -24,6 +24,10 @@ pub struct Capacity {
     pub packets_per_s: f64,
 }
 
+fn stranger() -> Error {
+    Error::Input("the pin is of something else than a controller of Penstock's".to_owned())
+}
+
 /// Everything that is known of it.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
@@ -47,8 +51,7 @@ impl Figures {
             |what: &'static str| move |source| Error::Kernel { what: what.to_owned(), source, verifier: String::new() };
         let about = link.info().map_err(kernel("the kernel does not tell of a link"))?;
         let LinkTypeInfo::StructOps(behind) = about.info else {
-            let what = "a pin is of something else than a controller: remove it";
-            return Err(Error::Input(what.to_owned()));
+            return Err(stranger());
         };
         let map = MapHandle::from_map_id(behind.map_id).map_err(kernel("the kernel does not tell of a controller"))?;
         let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
@@ -74,11 +77,10 @@ impl Figures {
                 });
             }
         }
-        if let Some(map) = map_of(&figures.maps, ".rodata.origin") {
-            let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
-            let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
-            figures.origin = String::from_utf8_lossy(text).into_owned();
-        }
+        let map = map_of(&figures.maps, ".rodata.origin").ok_or_else(stranger)?;
+        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
+        let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
+        figures.origin = String::from_utf8_lossy(text).into_owned();
         if let Some(map) = map_of(&figures.maps, "counters") {
             let each = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
             let each = each.map_err(kernel("the kernel does not tell of counters"))?.unwrap_or_default();

@@ -6,7 +6,7 @@ use libbpf_rs::RingBufferBuilder;
 
 use super::super::pins::Pins;
 use super::super::{Error, while_trying};
-use super::{PREFIX, figures, map_of, open};
+use super::{PREFIX, figures, map_of};
 
 /// What an acknowledgement told, and what the law answered: `struct record` of bpf/cc/host.h.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,7 +81,7 @@ pub fn trace(
     if !pins.names()?.contains(&pin) {
         return Err(Error::Input(format!("`{name}` is not attached: `penstock linux attach {name} --trace`")));
     }
-    let figures = figures::Figures::of(&open(pins, &pin)?)?;
+    let figures = figures::Figures::of(&pins.open(&pin)?)?;
     if !super::Origin::read(&figures.origin).traced {
         return Err(Error::Input(format!("`{name}` writes no records: `penstock linux attach {name} --trace`")));
     }
