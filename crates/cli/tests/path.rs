@@ -150,7 +150,7 @@ fn a_false_tool_is_not_run() {
 fn a_wrong_call_leaves_nothing() {
     let bench = Bench::new();
     bench.write("line.toml", LINE);
-    let long: Vec<&str> = LINK.iter().copied().collect();
+    let long = LINK.to_vec();
     for (arguments, named) in [
         (vec!["linux", "path", "line.toml", "--", "no-such-program"], "cannot run `no-such-program`"),
         (vec!["linux", "path", "line.toml", "--", "/proc"], "cannot run `/proc`: it is a directory"),

@@ -174,9 +174,9 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// Starts a program with this thread's namespaces, and no more than those rights. Whatever the thread starts later is in that
-    /// process namespace, or fails if it is gone.
-    pub(crate) fn spawn(command: &mut Command, rights: &Rights) -> io::Result<Self> {
+    /// Starts a program with this thread's namespaces, and no more than those rights and the capabilities in `kept`. Whatever the thread
+    /// starts later is in that process namespace, or fails if it is gone.
+    pub(crate) fn spawn(command: &mut Command, rights: &Rights, kept: u64) -> io::Result<Self> {
         let (alive, held) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
         let (told, mine) = (alive.as_raw_fd(), held.as_raw_fd());
         let rights = rights.clone();
@@ -185,7 +185,7 @@ impl Bounded {
         unsafe {
             command.pre_exec(move || first_of_namespace(told, mine));
             // After that, so that the first process stays who this one is, which may end it without any rights.
-            command.pre_exec(move || limit_to(&rights));
+            command.pre_exec(move || limit_to(&rights, kept));
         }
         // This thread's children are in a process namespace of their own from now on; this thread itself is not.
         nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWPID)?;
@@ -213,36 +213,48 @@ impl Drop for Bounded {
     }
 }
 
-/// Has this process, which is about to execute a program, have those rights and no way to others.
-fn limit_to(rights: &Rights) -> io::Result<()> {
+/// Has this process, which is about to execute a program, have those rights, the capabilities in `kept`, and no way to others.
+fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
     if *rights == Rights::All {
         return Ok(());
     }
+    let is_kept = |capability: u32| kept >> capability & 1 == 1;
     // SAFETY: system calls on integers, and on a list that outlives the call.
     unsafe {
-        for capability in 0..libc::c_ulong::from(u64::BITS) {
-            // The first one that the kernel does not know ends this. Who may not do it has nothing to gain either, below.
-            if libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 {
-                break;
-            }
+        for capability in (0..u64::BITS).filter(|capability| !is_kept(*capability)) {
+            // Those that the kernel does not know it refuses. Who may drop none has nothing to gain by them either, below.
+            libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0);
         }
+        // Another user would have none; the program is executed without this setting.
+        Errno::result(libc::prctl(libc::PR_SET_KEEPCAPS, libc::c_ulong::from(kept != 0), 0, 0, 0))?;
         // The library's functions of these names would have the other threads follow, of which there are none here.
         if let Rights::Other { user, group, groups } = rights {
             Errno::result(libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()))?;
             Errno::result(libc::syscall(libc::SYS_setresgid, *group, *group, *group))?;
             Errno::result(libc::syscall(libc::SYS_setresuid, *user, *user, *user))?;
         }
-        keep_capabilities(0)?;
+        limit_capabilities(kept, kept)?;
+        for capability in (0..u64::BITS).filter(|capability| is_kept(*capability)) {
+            let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, libc::c_ulong::from(capability));
+            Errno::result(libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0, 0))?;
+        }
         Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
     }
     Ok(())
 }
 
-/// Writes in other owners' directories.
-pub(crate) const CAP_DAC_OVERRIDE: u32 = 1;
+/// By which a process writes in others' directories.
+pub(crate) const MAY_WRITE: u64 = 1 << 1;
+/// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in: `CAP_NET_ADMIN`.
+pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << 12;
 
-/// Gives up every capability of this thread, and of what it will start, but those in `mask`, for good.
-pub(crate) fn keep_capabilities(mask: u64) -> io::Result<()> {
+/// Gives up every capability of this thread, and of what it will start, but those in `kept`, for good.
+pub(crate) fn keep_capabilities(kept: u64) -> io::Result<()> {
+    limit_capabilities(kept, 0)
+}
+
+/// The same; programs that it executes may inherit those in `inherited`.
+fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
     // `struct __user_cap_header_struct` of linux/capability.h, version 3, and two of `struct __user_cap_data_struct`: effective,
     // permitted, inheritable, of capabilities below 32 and from there on.
     let mut header = [0x2008_0522_u32, 0];
@@ -251,8 +263,9 @@ pub(crate) fn keep_capabilities(mask: u64) -> io::Result<()> {
     unsafe {
         Errno::result(libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()))?;
         for (half, [effective, permitted, inheritable]) in sets.iter_mut().enumerate() {
-            let kept = *permitted & (mask >> (32 * half)) as u32;
-            (*effective, *permitted, *inheritable) = (kept, kept, 0);
+            let of_half = |mask: u64| (mask >> (32 * half)) as u32;
+            *permitted &= of_half(kept);
+            (*effective, *inheritable) = (*permitted, *permitted & of_half(inherited));
         }
         Errno::result(libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()))?;
     }
@@ -262,8 +275,8 @@ pub(crate) fn keep_capabilities(mask: u64) -> io::Result<()> {
 /// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
 /// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.
 pub(crate) fn looking_as<T>(rights: &Rights, look: impl FnOnce() -> T) -> io::Result<T> {
-    let Rights::Other { user, group, .. } = rights else { return Ok(look()) };
     const SAME: u32 = u32::MAX;
+    let Rights::Other { user, group, .. } = rights else { return Ok(look()) };
     let (own_user, own_group) = (nix::unistd::getuid().as_raw(), nix::unistd::getgid().as_raw());
     // What decides on descriptors are the real ones, and on what /proc shows those for files.
     // SAFETY: system calls on integers; each is this thread's alone, other than the library's functions of these names.

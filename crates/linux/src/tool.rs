@@ -21,7 +21,7 @@ use crate::path::ends::{End, FlowHabits, Habits};
 use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
 use crate::program;
 use crate::run::of_programs;
-use crate::syscall::{Bounded, CAP_DAC_OVERRIDE, ignore_interrupts, keep_capabilities};
+use crate::syscall::{Bounded, MAY_WRITE, ignore_interrupts, keep_capabilities};
 
 /// Programs that run on a path.
 #[derive(Debug, Clone)]
@@ -124,7 +124,7 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
     let (status, server, limited) = thread::scope(|scope| {
         let server = server.map(|server| scope.spawn(|| until(&path.receiver, server, programs.account, Some(&over))));
         let command = scope.spawn(|| until(&path.sender, command, programs.account, None));
-        let limited = keep_capabilities(1 << CAP_DAC_OVERRIDE);
+        let limited = keep_capabilities(MAY_WRITE);
         let status = command.join();
         over.store(true, Ordering::Relaxed);
         let server = server.map(ScopedJoinHandle::join).map(unless_panicked);
@@ -153,7 +153,7 @@ fn until(end: &End, mut command: Command, account: &Account, over: Option<&Atomi
         command.env(variable, address::v4(way, 0).to_string());
     }
     account.tell(&mut command);
-    let mut program = Bounded::spawn(&mut command, account.rights())?;
+    let mut program = Bounded::spawn(&mut command, account.rights(), 0)?;
     keep_capabilities(0)?;
     if over.is_none() {
         // The command has its own habits with Ctrl-C. It has started: what it would ignore now, it would ignore too.

@@ -44,7 +44,9 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     let (draft, capture) = options.pcap.map(|end| begin(&out, &name, end)).transpose()?.unzip();
     let programs = Programs { command: &options.command, server: options.server.as_deref(), account: &account };
     let ended = tool::run(&scenario, &programs, Wishes { capture, nat: options.nat }).map_err(|error| match error {
-        NotRun::Program { .. } => Failure::Input(error.to_string()),
+        NotRun::Program { .. } => {
+            Failure::Input(format!("{error} (as {}; --user names another account)", account.name))
+        }
         NotRun::Report(RunError::Broken(what)) => Failure::Bug(what),
         NotRun::Path(_) | NotRun::Capture(_) | NotRun::Report(_) => Failure::Machine(error.to_string()),
     })?;
@@ -226,6 +228,7 @@ fn table(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use penstock_law::quantity::{Rate, Time};
+    use penstock_scenario::read::identity;
 
     use super::*;
 
@@ -262,7 +265,7 @@ mod tests {
         // The scenario is a file like any other: it can be printed, read again, and run.
         let text = print(&scenario);
         assert_eq!(text.matches("target = \"7 ms\"").count(), 2, "{text}");
-        assert_eq!(Document::parse(&text, "again").unwrap().cells().unwrap()[0].scenario, scenario);
+        assert_eq!(Document::parse(&text, "again").unwrap().cells().unwrap()[0].id, identity(&scenario));
     }
 
     #[test]

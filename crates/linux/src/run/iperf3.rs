@@ -18,7 +18,7 @@ use crate::account::Account;
 use crate::path::emulation::Way;
 use crate::path::{Refused, address};
 use crate::program;
-use crate::syscall::{Bounded, copy_of_descriptor, looking_as};
+use crate::syscall::{Bounded, MAY_CHOOSE_CONTROLLERS, copy_of_descriptor, looking_as};
 
 /// Where servers listen, and where the connection that carries a client's data comes from.
 const SERVER: u16 = 5201;
@@ -56,13 +56,14 @@ fn of_tcp(flows: &[FlowPlan]) -> impl Iterator<Item = (u32, &FlowPlan, &str)> {
     })
 }
 
-/// Runs lines of a shell, in which `$0` is iperf3, as an account without rights.
+/// Runs lines of a shell, in which `$0` is iperf3, as an account that may choose controllers, which most kernels allow root only, and
+/// nothing else.
 fn start(lines: &str, account: &Account) -> io::Result<Bounded> {
     let mut shell = Command::new(program::of_system("sh")?);
     shell.arg("-c").arg(lines).arg(program::of_system("iperf3")?);
     shell.env_clear().env("PATH", program::search_path()).current_dir("/");
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    Bounded::spawn(&mut shell, account.rights())
+    Bounded::spawn(&mut shell, account.rights(), MAY_CHOOSE_CONTROLLERS)
 }
 
 fn account() -> io::Result<Account> {

@@ -1,5 +1,6 @@
 //! What a path says of the programs that ran at its ends, under the names of the other worlds.
 
+use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
@@ -34,7 +35,7 @@ pub(crate) fn of_programs(
         samples: outcome.samples.iter().map(|sample| reading(sample.at)).collect(),
         ..Sent::default()
     };
-    let whole = Scenario { warmup: Time::ZERO, duration: outcome.end, windows: Default::default(), ..scenario.clone() };
+    let whole = Scenario { warmup: Time::ZERO, duration: outcome.end, windows: IndexMap::new(), ..scenario.clone() };
     let plan = Plan { habits, flows, laws: Vec::new(), findings };
     let measured = Measured { plan, outcome, bound, sent, behind: Time::ZERO, costs: Vec::new() };
     report::report(&whole, &measured)
