@@ -1,9 +1,12 @@
 //! The command line.
 
-use std::ffi::OsString;
+mod path;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use path::{LinkOptions, PathOptions};
 
 /// A laboratory for congestion control: one law, written once, proved, simulated and run.
 #[derive(Debug, Parser)]
@@ -406,25 +409,8 @@ pub(crate) struct Report {
 pub(crate) enum Linux {
     /// What this kernel can do, and why not
     Check,
-    /// Run any program's traffic over the links of a scenario
-    #[command(
-        after_help = "COMMAND runs where data come from, and finds the other end in PENSTOCK_RECEIVER, 10.78.0.1: the \
-                            first flow's. The next flow, with its round trip, is 10.78.0.2. Ends with the status of COMMAND, \
-                            or 4 if that is 0 and the path was outside its stated error."
-    )]
-    Path {
-        /// The scenario file, for its links and the round trips of its flows
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        #[command(flatten)]
-        changes: Changes,
-        /// A shell command to run at the receiving end as long as COMMAND runs, as in "iperf3 -s"
-        #[arg(long, value_name = "LINE")]
-        server: Option<OsString>,
-        /// What to run
-        #[arg(last = true, required = true, value_name = "COMMAND")]
-        command: Vec<OsString>,
-    },
+    /// Run any program's traffic over emulated links: those of a scenario, or one each way
+    Path(Box<PathOptions>),
     /// Run the vectors of the laws' twins in Rust, in C on this processor, and in C inside the kernel
     Replay {
         /// The directory of vectors; found in this directory or above it unless given

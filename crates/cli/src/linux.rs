@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod attach;
+#[cfg(target_os = "linux")]
+mod path;
 
 use crate::arguments::Linux;
 use crate::failure::{Done, Failure};
@@ -17,7 +19,7 @@ pub(crate) fn linux(_: &Linux) -> Result<Done, Failure> {
 pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
     match command {
         Linux::Check => kernel::check(),
-        Linux::Path { file, changes, server, command } => kernel::path(file, changes, server.as_deref(), command),
+        Linux::Path(options) => path::path(options),
         Linux::Replay { vectors } => kernel::replay(vectors.as_deref()),
         Linux::Attach(arguments) => attach::attach(arguments),
         Linux::Status { json, prometheus, pins } => attach::status(pins, *json, *prometheus),
@@ -28,18 +30,15 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
 
 #[cfg(target_os = "linux")]
 mod kernel {
-    use std::ffi::{OsStr, OsString};
     use std::path::Path;
 
     use penstock_linux::attach::{self, pins::Pins};
     use penstock_linux::machine::{self, Missing};
     use penstock_linux::replay::{self, Build, Error, Report};
     use penstock_linux::run;
-    use penstock_linux::tool::{self, NotRun, Programs};
     use penstock_linux::twins::TWINS;
     use penstock_linux::vectors::Vectors;
 
-    use crate::arguments::Changes;
     use crate::failure::{Done, Failure};
     use crate::{pages, scenario, terminal};
 
@@ -78,39 +77,6 @@ mod kernel {
             return Ok(Done::Well);
         }
         Err(Failure::Machine(format!("this machine cannot do everything:\n{}", wrong.join("\n"))))
-    }
-
-    /// Runs a program's traffic over the links of a scenario.
-    pub(super) fn path(
-        file: &Path,
-        changes: &Changes,
-        server: Option<&OsStr>,
-        command: &[OsString],
-    ) -> Result<Done, Failure> {
-        let cells = scenario::cells(&scenario::document(file, None, changes)?)?;
-        let [cell] = cells.as_slice() else {
-            let what =
-                format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
-            return Err(Failure::Input(what));
-        };
-        let ended = tool::run(&cell.scenario, &Programs { command, server }).map_err(|error| match error {
-            NotRun::Program { .. } => Failure::Input(error.to_string()),
-            NotRun::Path(error) => Failure::Machine(error.to_string()),
-        })?;
-        if let Some(status) = ended.server {
-            terminal::note(format!("penstock: the server ended before the command, with status {status}"));
-        }
-        for what in &ended.error.beyond {
-            terminal::note(format!("penstock: outside the path's stated error: {what}"));
-        }
-        match ended.status {
-            // The command may not have noticed that nobody listened.
-            0 if ended.server.is_some_and(|status| status != 0) => {
-                Err(Failure::Machine("the server failed, so that the command had nobody to talk to".into()))
-            }
-            0 if !ended.error.beyond.is_empty() => Ok(Done::Beyond),
-            status => Ok(Done::Ended(status)),
-        }
     }
 
     /// Replays every twin's vectors wherever this machine can.

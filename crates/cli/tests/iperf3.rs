@@ -3,7 +3,11 @@
 mod bench;
 mod optional;
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use bench::Bench;
 use serde_json::Value;
@@ -86,6 +90,44 @@ fn what_it_does_not_send_is_refused() {
     }
 }
 
+/// Who runs iperf3, and the capabilities that it has, of all that run here.
+fn who_runs() -> BTreeMap<String, [String; 3]> {
+    let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let seen = entries.filter_map(|process| {
+        let is_it = fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim() == "iperf3");
+        let status = fs::read_to_string(process.join("status")).ok().filter(|_| is_it)?;
+        let figure = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+            line.split_whitespace().next().unwrap_or_default().to_owned()
+        };
+        Some((process.display().to_string(), ["Uid:", "CapEff:", "CapBnd:"].map(figure)))
+    });
+    seen.collect()
+}
+
+/// It is nobody, and may choose controllers (`CAP_NET_ADMIN`, the twelfth capability) and nothing else.
+fn it_has_no_rights_but_one() {
+    let bench = bench();
+    let before = who_runs();
+    let mut child = bench
+        .command(&["run", "line.toml", "--world", "linux", "--generator", "iperf3"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_secs(5));
+    let mut now = who_runs();
+    child.wait().unwrap();
+    now.retain(|process, _| !before.contains_key(process));
+    assert!(now.len() >= 3, "two servers, and the clients that still send: {now:?}");
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap();
+    let in_user_namespace = map.split_whitespace().nth(2) != Some("4294967295");
+    for [user, effective, bounding] in now.values() {
+        assert!(in_user_namespace || user == "65534", "{now:?}");
+        assert_eq!([effective.as_str(), bounding.as_str()], ["0000000000001000"; 2], "{now:?}");
+    }
+}
+
 fn main() {
     let missing = optional::kernel(penstock_linux::machine::missing_for_paths()).or_else(|| {
         let version = Command::new("iperf3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -94,6 +136,7 @@ fn main() {
     optional::run(
         &[
             ("it_sends_as_the_scenario_says", it_sends_as_the_scenario_says),
+            ("it_has_no_rights_but_one", it_has_no_rights_but_one),
             ("what_it_does_not_send_is_refused", what_it_does_not_send_is_refused),
         ],
         missing,

@@ -10,11 +10,13 @@
 //!
 //! Nothing is loaded until it is asked for.
 
+pub mod account;
 pub mod attach;
 pub mod clock;
 pub mod machine;
 mod native;
 pub mod path;
+pub mod program;
 pub mod replay;
 pub mod run;
 mod syscall;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::program;
 use crate::syscall::{Scheduling, schedule};
 
 /// Something that is not there, and what to do about it.
@@ -71,7 +72,9 @@ pub fn missing_for_paths() -> Vec<Missing> {
             "load the module `tun`; in a container, give it the device (docker: --device /dev/net/tun)",
         ));
     }
-    if let Err(error) = Command::new("ip").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status() {
+    let asked = program::of_system("ip")
+        .and_then(|ip| Command::new(ip).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status());
+    if let Err(error) = asked {
         missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
     }
     missing

@@ -10,11 +10,14 @@ pub mod address;
 mod arrivals;
 mod attention;
 pub mod burst;
+pub mod capture;
 pub mod device;
 pub mod emulation;
 pub mod ends;
 pub mod error;
+mod masquerade;
 pub mod namespace;
+mod nat;
 mod processors;
 pub mod router;
 mod station;
@@ -33,6 +36,7 @@ use crate::machine::{self, Missing};
 use emulation::{Emulation, Way};
 use ends::{End, Habits};
 use error::Bound;
+use nat::Nat;
 use processors::Processors;
 use router::{Outcome, Router};
 
@@ -89,6 +93,7 @@ pub struct Laid {
     devices: [device::Device; 2],
     rate: Rate,
     processors: Option<Processors>,
+    nat: Option<Nat>,
 }
 
 /// A path that carries.
@@ -100,6 +105,7 @@ pub struct Running {
     pub receiver: End,
     /// What this path may be off by.
     pub bound: Bound,
+    _nat: Option<Nat>,
     stop: Arc<AtomicBool>,
     router: JoinHandle<io::Result<(Outcome, [device::Device; 2])>>,
 }
@@ -109,9 +115,9 @@ pub struct Running {
 pub struct Schedule {
     /// When everything is read, in order.
     pub edges: Vec<Time>,
-    /// How often counters are.
+    /// How often counters are. A path without an end keeps some tens of thousands of samples: when there are more, every other one.
     pub sample: Time,
-    /// When it ends.
+    /// When it ends; never until it is told to.
     pub end: Time,
 }
 
@@ -148,7 +154,26 @@ impl Laid {
         let (receiver, to) = end(Way::Back).map_err(while_trying("make the receiving end"))?;
         let groups = scenario.groups.iter();
         let shortest = groups.flat_map(|(name, group)| group.rtts(name, scenario.seed)).min().unwrap_or_default();
-        Ok(Self { sender, receiver, bound: Bound::of(shortest), emulation, devices: [from, to], rate, processors })
+        Ok(Self {
+            sender,
+            receiver,
+            bound: Bound::of(shortest),
+            emulation,
+            devices: [from, to],
+            rate,
+            processors,
+            nat: None,
+        })
+    }
+
+    /// Gives the sending end a way out: what it sends to an address that is no flow's crosses the links as if it were for the first
+    /// flow's receiver, and goes on from there into this machine's network.
+    ///
+    /// # Errors
+    /// Where this machine does not forward packets, and what the kernel or `ip` says.
+    pub fn open(&mut self) -> Result<(), Error> {
+        self.nat = Some(Nat::new(&self.sender, &self.receiver)?);
+        Ok(())
     }
 
     /// Begins to carry: `clock` says when time zero is.
@@ -156,14 +181,14 @@ impl Laid {
     /// # Errors
     /// Where there is no thread to be had.
     pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
-        let Self { sender, receiver, bound, emulation, devices, rate, processors } = self;
+        let Self { sender, receiver, bound, emulation, devices, rate, processors, nat } = self;
         let Schedule { edges, sample, end } = schedule;
-        let router = Router { clock, emulation, devices, rate, processors, edges, sample, end };
+        let router = Router { clock, emulation, devices, rate, processors, open: nat.is_some(), edges, sample, end };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());
         let router = thread.spawn(move || router.run(&told)).map_err(while_trying("start the path's thread"))?;
-        Ok(Running { sender, receiver, bound, stop, router })
+        Ok(Running { sender, receiver, bound, _nat: nat, stop, router })
     }
 }
 

@@ -4,6 +4,7 @@ mod datagrams;
 mod iperf3;
 mod laws;
 mod plan;
+mod programs;
 mod receiver;
 mod report;
 mod sender;
@@ -26,6 +27,7 @@ use crate::path::error::Bound;
 use crate::path::router::Outcome;
 use crate::path::{Error, Laid, Schedule};
 use plan::{Plan, Source};
+pub(crate) use programs::of_programs;
 use sender::{Sender, Sent};
 
 /// The Linux world.
@@ -90,7 +92,9 @@ impl World for Linux {
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         if watcher.wants_packets() {
-            return Err(refused(&"no captures here yet: run tcpdump in `penstock linux path FILE -- COMMAND`"));
+            return Err(refused(
+                &"no captures here yet: run the traffic by `penstock linux path FILE --pcap -- COMMAND`",
+            ));
         }
         let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut plan = Plan::of(scenario).map_err(|e| refused(&e))?;
@@ -136,7 +140,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     };
     let blind = plan.flows.iter().any(|flow| matches!(flow.source, Source::Datagrams(_)));
     let (senders, receivers) = (&path.sender, &path.receiver);
-    let (sent, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
+    let (mut sent, accepted, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
             receivers.enter()?;
             let _servers = (generator == Generator::Iperf3).then(|| iperf3::servers(&plan.flows)).transpose()?;
@@ -167,14 +171,16 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
         // Receivers are there for as long as somebody sends: a socket without one could not be written to.
         let sent = sender.join();
         sent_all.store(true, Ordering::Relaxed);
-        joined(receiver.join())?;
+        let accepted = joined(receiver.join())?;
         let sent = joined(sent)?;
         let behind = emitter.map(|emitter| joined(emitter.join())).transpose()?.unwrap_or_default();
-        Ok((sent, behind, asked_to_stop))
+        Ok((sent, accepted, behind, asked_to_stop))
     })
     .map_err(system("send over the path"))?;
     let bound = path.bound;
     let outcome = path.end()?;
+    // Not before: what a path carries of connections that are reset is nothing that the scenario asks for.
+    drop((accepted, std::mem::take(&mut sent.open)));
     if asked_to_stop {
         return Err(RunError::Stopped);
     }

@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitStatus};
 use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
 
+use crate::account::Rights;
+
 /// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
 /// each behind the ten bytes of [`Offload`](crate::path::wire::Offload). `offloads` are `TUN_F_*`.
 pub(crate) fn make_tun(device: BorrowedFd<'_>, name: &str, offloads: u32) -> io::Result<()> {
@@ -48,6 +50,34 @@ pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
         Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request))?;
         Ok(request.ifr_ifru.ifru_hwaddr.sa_family)
     }
+}
+
+/// A socket that gets a copy of every packet of IP that a device of this thread's network namespace takes or gives.
+pub(crate) fn packets_of_device(name: &str) -> io::Result<OwnedFd> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+    let number = nix::net::if_::if_nametoindex(name)?;
+    // With no protocol it gets nothing before it is bound to a device.
+    let packets = socket(AddressFamily::Packet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    // SAFETY: all zeroes is a valid `sockaddr_ll`, a structure of integers.
+    let mut device: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    device.sll_family = libc::AF_PACKET as u16;
+    device.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    device.sll_ifindex = number as i32;
+    let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the descriptor is open, and the kernel reads one `sockaddr_ll`.
+    Errno::result(unsafe { libc::bind(packets.as_raw_fd(), (&raw const device).cast(), size) })?;
+    Ok(packets)
+}
+
+/// Packets that found no room in such a socket, since this was last asked.
+pub(crate) fn packet_losses(packets: BorrowedFd<'_>) -> io::Result<u32> {
+    // `struct tpacket_stats`: packets, and drops.
+    let mut counts = [0_u32; 2];
+    let mut size = size_of_val(&counts) as libc::socklen_t;
+    let (fd, level, name) = (packets.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS);
+    // SAFETY: the kernel writes at most `size` bytes, the size of the array, and the size it wrote.
+    Errno::result(unsafe { libc::getsockopt(fd, level, name, counts.as_mut_ptr().cast(), &raw mut size) })?;
+    Ok(counts[1])
 }
 
 /// How a thread is scheduled.
@@ -144,15 +174,18 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// Starts a program with this thread's namespaces. Whatever the thread starts later is in that process namespace, or fails
-    /// if it is gone.
-    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+    /// Starts a program with this thread's namespaces, and no more than those rights and the capabilities in `kept`. Whatever the thread
+    /// starts later is in that process namespace, or fails if it is gone.
+    pub(crate) fn spawn(command: &mut Command, rights: &Rights, kept: u64) -> io::Result<Self> {
         let (alive, held) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
         let (told, mine) = (alive.as_raw_fd(), held.as_raw_fd());
+        let rights = rights.clone();
         // SAFETY: between fork and exec only system calls are made: no allocation, no lock. The descriptors are open there,
         // since those of the parent are.
         unsafe {
             command.pre_exec(move || first_of_namespace(told, mine));
+            // After that, so that the first process stays who this one is, which may end it without any rights.
+            command.pre_exec(move || limit_to(&rights, kept));
         }
         // This thread's children are in a process namespace of their own from now on; this thread itself is not.
         nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWPID)?;
@@ -178,6 +211,87 @@ impl Drop for Bounded {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Has this process, which is about to execute a program, have those rights, the capabilities in `kept`, and no way to others.
+fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
+    if *rights == Rights::All {
+        return Ok(());
+    }
+    let is_kept = |capability: u32| kept >> capability & 1 == 1;
+    // SAFETY: system calls on integers, and on a list that outlives the call.
+    unsafe {
+        for capability in (0..u64::BITS).filter(|capability| !is_kept(*capability)) {
+            // Those that the kernel does not know it refuses. Who may drop none has nothing to gain by them either, below.
+            libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0);
+        }
+        // Another user would have none; the program is executed without this setting.
+        Errno::result(libc::prctl(libc::PR_SET_KEEPCAPS, libc::c_ulong::from(kept != 0), 0, 0, 0))?;
+        // The library's functions of these names would have the other threads follow, of which there are none here.
+        if let Rights::Other { user, group, groups } = rights {
+            Errno::result(libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()))?;
+            Errno::result(libc::syscall(libc::SYS_setresgid, *group, *group, *group))?;
+            Errno::result(libc::syscall(libc::SYS_setresuid, *user, *user, *user))?;
+        }
+        limit_capabilities(kept, kept)?;
+        for capability in (0..u64::BITS).filter(|capability| is_kept(*capability)) {
+            let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, libc::c_ulong::from(capability));
+            Errno::result(libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0, 0))?;
+        }
+        Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+    }
+    Ok(())
+}
+
+/// By which a process writes in others' directories.
+pub(crate) const MAY_WRITE: u64 = 1 << 1;
+/// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in: `CAP_NET_ADMIN`.
+pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << 12;
+
+/// Gives up every capability of this thread, and of what it will start, but those in `kept`, for good.
+pub(crate) fn keep_capabilities(kept: u64) -> io::Result<()> {
+    limit_capabilities(kept, 0)
+}
+
+/// The same; programs that it executes may inherit those in `inherited`.
+fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
+    // `struct __user_cap_header_struct` of linux/capability.h, version 3, and two of `struct __user_cap_data_struct`: effective,
+    // permitted, inheritable, of capabilities below 32 and from there on.
+    let mut header = [0x2008_0522_u32, 0];
+    let mut sets = [[0_u32; 3]; 2];
+    // SAFETY: the kernel reads and writes a header of two words and two times three of data, and keeps no pointer.
+    unsafe {
+        Errno::result(libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()))?;
+        for (half, [effective, permitted, inheritable]) in sets.iter_mut().enumerate() {
+            let of_half = |mask: u64| (mask >> (32 * half)) as u32;
+            *permitted &= of_half(kept);
+            (*effective, *inheritable) = (*permitted, *permitted & of_half(inherited));
+        }
+        Errno::result(libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()))?;
+    }
+    Ok(())
+}
+
+/// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
+/// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.
+pub(crate) fn looking_as<T>(rights: &Rights, look: impl FnOnce() -> T) -> io::Result<T> {
+    const SAME: u32 = u32::MAX;
+    let Rights::Other { user, group, .. } = rights else { return Ok(look()) };
+    let (own_user, own_group) = (nix::unistd::getuid().as_raw(), nix::unistd::getgid().as_raw());
+    // What decides on descriptors are the real ones, and on what /proc shows those for files.
+    // SAFETY: system calls on integers; each is this thread's alone, other than the library's functions of these names.
+    let become_other = |user: u32, group: u32| unsafe {
+        libc::syscall(libc::SYS_setfsuid, own_user);
+        Errno::result(libc::syscall(libc::SYS_setresgid, group, SAME, SAME))?;
+        Errno::result(libc::syscall(libc::SYS_setresuid, user, SAME, SAME))?;
+        libc::syscall(libc::SYS_setfsgid, group);
+        libc::syscall(libc::SYS_setfsuid, user);
+        io::Result::Ok(())
+    };
+    become_other(*user, *group)?;
+    let seen = look();
+    become_other(own_user, own_group)?;
+    Ok(seen)
 }
 
 /// A copy of another process's descriptor.
@@ -213,6 +327,8 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
         if program == 0 {
             return Ok(());
         }
+        // It waits, and no more.
+        let _ = keep_capabilities(0);
         // Neither the pipe on which the standard library learns of a failed exec nor another program's may stay open here.
         let (below, above) = (alive as libc::c_uint - 1, alive as libc::c_uint + 1);
         if below >= 3 {

@@ -1,7 +1,9 @@
 //! The path as a tool: any program's traffic over it.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
@@ -9,13 +11,17 @@ use std::time::Duration;
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
+use penstock_scenario::world::{Run, RunError};
 
+use crate::account::Account;
 use crate::clock::Clock;
+use crate::path::capture::{Capture, Captured};
 use crate::path::emulation::Way;
 use crate::path::ends::{End, FlowHabits, Habits};
-use crate::path::error;
 use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
-use crate::syscall::{Bounded, ignore_interrupts};
+use crate::program;
+use crate::run::of_programs;
+use crate::syscall::{Bounded, MAY_WRITE, ignore_interrupts, keep_capabilities};
 
 /// Programs that run on a path.
 #[derive(Debug, Clone)]
@@ -24,6 +30,17 @@ pub struct Programs<'a> {
     pub command: &'a [OsString],
     /// Runs at the receiving end, by a shell, as long as the path lasts.
     pub server: Option<&'a OsStr>,
+    /// As whom both run.
+    pub account: &'a Account,
+}
+
+/// What else is asked of a path.
+#[derive(Debug, Default)]
+pub struct Wishes {
+    /// The headers of the packets of an end go there: of that where data leave, or of that which they reach.
+    pub capture: Option<(Way, File)>,
+    /// Whether the sending end has a way out, behind the links.
+    pub nat: bool,
 }
 
 /// How it ended.
@@ -31,15 +48,15 @@ pub struct Programs<'a> {
 pub struct Ended {
     /// The command's exit status; 128 and the signal's number where a signal ended it.
     pub status: u8,
-    /// What the path was off by.
-    pub error: error::Error,
-    /// Packets that the path did not carry: for an address that is no flow's, or flawed.
-    pub not_carried: u64,
     /// The server's exit status, where it ended by itself before the command did: nobody listened any more.
     pub server: Option<u8>,
+    /// What the path measured, and by what it was off.
+    pub run: Run,
+    /// What the capture has.
+    pub captured: Option<Captured>,
 }
 
-/// Why nothing ran.
+/// Why nothing ran, or why there is nothing to say of it.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
     /// There is no such program, or it is not one.
@@ -53,6 +70,12 @@ pub enum NotRun {
     /// There is no path.
     #[error(transparent)]
     Path(#[from] Error),
+    /// The capture cannot be written.
+    #[error("the capture cannot be written: {0}")]
+    Capture(io::Error),
+    /// What was measured contradicts itself.
+    #[error(transparent)]
+    Report(#[from] RunError),
 }
 
 /// The variables that programs find the other end by.
@@ -61,12 +84,17 @@ pub const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
 /// Runs programs at the ends of a scenario's links, whose flows' round trips are those of their addresses. Ctrl-C is left
 /// to the command. Whatever the programs have started ends with them, and with this process.
 ///
+/// When they have started, the calling thread gives up its capabilities, but for writing in others' directories: who called may want
+/// its results there.
+///
 /// # Errors
 /// A command that is none, what the machine lacks, what the path does not carry, and what the kernel says.
-pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, NotRun> {
-    let [program, arguments @ ..] = programs.command else {
+pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Result<Ended, NotRun> {
+    let [named, arguments @ ..] = programs.command else {
         return Err(Error::from(Refused::new("no command", "name one after `--`")).into());
     };
+    let not_run = |source| NotRun::Program { program: named.to_string_lossy().into_owned(), source };
+    program::find(Path::new(named)).map_err(not_run)?;
     let mtu = u16::try_from(scenario.packet.wire.0)
         .map_err(|_| Refused::new(format!("packet: {} on the wire", scenario.packet.wire), "65535 B are the most"))
         .map_err(Error::from)?;
@@ -74,34 +102,43 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>) -> Result<Ended, NotRun
     let flows = vec![FlowHabits::default(); flows];
     let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, flows };
     let clock = Clock::start();
-    let schedule = Schedule { edges: Vec::new(), sample: Time::NEVER, end: Time::NEVER };
-    let path = Laid::new(scenario, &habits)?.start(clock, schedule)?;
-    let mut command = Command::new(program);
+    // It is read when it begins and when it ends, whenever that is.
+    let schedule = Schedule { edges: vec![Time::ZERO, Time::NEVER], sample: scenario.sample, end: Time::NEVER };
+    let mut laid = Laid::new(scenario, &habits)?;
+    if wishes.nat {
+        laid.open()?;
+    }
+    let capture = wishes
+        .capture
+        .map(|(way, file)| Capture::begin(if way == Way::There { &laid.sender } else { &laid.receiver }, file));
+    let capture = capture.transpose().map_err(NotRun::Capture)?;
+    let path = laid.start(clock, schedule)?;
+    let mut command = Command::new(named);
     command.args(arguments);
     let server = programs.server.map(|line| {
-        let mut server = Command::new("sh");
+        let mut server = Command::new("/bin/sh");
         server.arg("-c").arg(line);
         server
     });
     let over = AtomicBool::new(false);
-    let (status, server) = thread::scope(|scope| {
-        let server = server.map(|server| scope.spawn(|| until(&path.receiver, server, Some(&over))));
-        let status = scope.spawn(|| until(&path.sender, command, None)).join();
+    let (status, server, limited) = thread::scope(|scope| {
+        let server = server.map(|server| scope.spawn(|| until(&path.receiver, server, programs.account, Some(&over))));
+        let command = scope.spawn(|| until(&path.sender, command, programs.account, None));
+        let limited = keep_capabilities(MAY_WRITE);
+        let status = command.join();
         over.store(true, Ordering::Relaxed);
         let server = server.map(ScopedJoinHandle::join).map(unless_panicked);
-        (unless_panicked(status), server)
+        (unless_panicked(status), server, limited)
     });
+    limited.map_err(while_trying("give up rights"))?;
     let server = server.transpose().map_err(while_trying("run the server"))?.flatten();
-    let status =
-        status.map_err(|source| NotRun::Program { program: program.to_string_lossy().into_owned(), source })?;
+    let status = status.map_err(not_run)?.unwrap_or_default();
+    let captured = capture.map(Capture::end).transpose().map_err(NotRun::Capture)?;
     let bound = path.bound;
     let outcome = path.end()?;
-    Ok(Ended {
-        status: status.unwrap_or_default(),
-        server,
-        error: outcome.lateness.sum_up(bound),
-        not_carried: outcome.strangers + outcome.flawed + outcome.refused,
-    })
+    let name = &programs.account.name;
+    let findings = vec![format!("the command ran as {name}, and ended with status {status}")];
+    Ok(Ended { status, server, run: of_programs(scenario, habits, outcome, bound, findings)?, captured })
 }
 
 fn unless_panicked<T>(done: thread::Result<T>) -> T {
@@ -110,12 +147,14 @@ fn unless_panicked<T>(done: thread::Result<T>) -> T {
 
 /// Runs a program at an end, on this thread, to its end, or a server until it is `over`; its exit status, if it ended by
 /// itself.
-fn until(end: &End, mut command: Command, over: Option<&AtomicBool>) -> io::Result<Option<u8>> {
+fn until(end: &End, mut command: Command, account: &Account, over: Option<&AtomicBool>) -> io::Result<Option<u8>> {
     end.enter()?;
     for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
         command.env(variable, address::v4(way, 0).to_string());
     }
-    let mut program = Bounded::spawn(&mut command)?;
+    account.tell(&mut command);
+    let mut program = Bounded::spawn(&mut command, account.rights(), 0)?;
+    keep_capabilities(0)?;
     if over.is_none() {
         // The command has its own habits with Ctrl-C. It has started: what it would ignore now, it would ignore too.
         ignore_interrupts()?;

@@ -90,7 +90,7 @@ impl Bench {
 }
 
 impl Ended {
-    fn of(output: &Output) -> Self {
+    pub fn of(output: &Output) -> Self {
         Self {
             status: output.status.code().expect("ended by itself"),
             out: String::from_utf8(output.stdout.clone()).unwrap(),

@@ -1,9 +1,9 @@
 //! The two ends: a namespace each, with a device, an address a flow, and what the kernel's TCP goes by there.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::Path as File;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::device::{Device, NAME};
 use super::emulation::Way;
 use super::namespace::{Namespace, aside};
 use super::processors::Processors;
+use crate::program;
 
 /// What the kernel's TCP shall go by; what is not said is as the kernel has it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,6 +53,8 @@ pub struct FlowHabits {
 pub struct End {
     /// Its addresses, and its device.
     pub namespace: Namespace,
+    /// Its devices' figures, open since it takes rights to get there.
+    figures: File,
     processors: Option<Processors>,
     /// Whether this is where data come from.
     way: Way,
@@ -71,17 +74,19 @@ impl End {
     /// What the kernel or `ip` says.
     pub(super) fn new(way: Way, habits: &Habits, processors: Option<&Processors>) -> io::Result<(Self, Device)> {
         let namespace = Namespace::new()?;
-        let device = namespace.within(|| {
+        let (device, figures) = namespace.within(|| {
             let device = Device::new()?;
             for (name, value) in settings(habits) {
-                fs::write(File::new("/proc/sys/net").join(name), value)
+                fs::write(Path::new("/proc/sys/net").join(name), value)
                     .map_err(|e| io::Error::new(e.kind(), format!("cannot set net/{name} to {value}: {e}")))?;
             }
-            let six = habits.mtu >= LEAST_SIX && File::new("/proc/sys/net/ipv6").is_dir();
+            let six = habits.mtu >= LEAST_SIX && Path::new("/proc/sys/net/ipv6").is_dir();
+            // Any account may send a ping where it says so; not every user namespace has all accounts.
+            let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
             ip(&batch(way, habits, six))?;
-            Ok(device)
+            Ok((device, File::open("/proc/thread-self/net/dev")?))
         })?;
-        Ok((Self { namespace, processors: processors.cloned(), way }, device))
+        Ok((Self { namespace, figures, processors: processors.cloned(), way }, device))
     }
 
     /// Puts the calling thread, and what it will start, to this end for good: into its namespace, and off the path's processor.
@@ -109,7 +114,10 @@ impl End {
     /// # Errors
     /// Where the kernel does not say.
     pub fn dropped(&self) -> io::Result<u64> {
-        let text = self.namespace.within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let mut figures = &self.figures;
+        let mut text = String::new();
+        figures.seek(SeekFrom::Start(0))?;
+        figures.read_to_string(&mut text)?;
         // Name, eight figures of what was received, and of what was sent bytes, packets, errors and drops.
         let line = text.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'));
         let figure = line.and_then(|line| line.split_whitespace().nth(11)).and_then(|word| word.parse().ok());
@@ -169,22 +177,34 @@ fn batch(way: Way, habits: &Habits, six: bool) -> String {
                 let _ = write!(metrics, " congctl {controller}");
             }
         }
-        let _ = writeln!(lines, "addr add {own}/32 dev {NAME}");
-        let _ = writeln!(lines, "route add {peer}/32 dev {NAME} src {own}{metrics}");
+        reach(&mut lines, &format!("{own}/32"), &format!("{peer}/32"), &format!("src {own}{metrics}"));
         if six {
             let (own, peer) = (address::v6(other, flow), address::v6(way, flow));
-            let _ = writeln!(lines, "addr add {own}/128 dev {NAME} nodad");
-            let _ = writeln!(lines, "route add {peer}/128 dev {NAME} src {own}{metrics}");
+            reach(&mut lines, &format!("{own}/128 nodad"), &format!("{peer}/128"), &format!("src {own}{metrics}"));
         }
     }
     lines
 }
 
+/// How a flow's own address reaches its peer: over the device; and over the loopback once there is no device, which is when the
+/// path ends or is killed. Nobody listens there, so that the kernel answers what is sent to it with a reset: a connection that a
+/// program has left behind, with data that nobody can take any more, ends at its next retransmission. Otherwise it
+/// would try for minutes, and keep its network namespace for that.
+fn reach(lines: &mut String, own: &str, peer: &str, metrics: &str) {
+    for device in [NAME, "lo"] {
+        let _ = writeln!(lines, "addr add {own} dev {device}");
+    }
+    // The kernel looks for what is its own in this table only, before any other.
+    let _ = writeln!(lines, "route add {peer} dev {NAME} table local metric 1 {metrics}");
+    let _ = writeln!(lines, "route add local {peer} dev lo table local metric 2");
+}
+
 /// Has `ip` do this in the calling thread's namespace.
-fn ip(batch: &str) -> io::Result<()> {
-    let mut command = Command::new("ip");
+pub(super) fn ip(batch: &str) -> io::Result<()> {
+    let cannot = |e: io::Error| io::Error::new(e.kind(), format!("cannot run `ip`: {e}"));
+    let mut command = Command::new(program::of_system("ip").map_err(cannot)?);
     command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| io::Error::new(e.kind(), format!("cannot run `ip`: {e}")))?;
+    let mut child = command.spawn().map_err(cannot)?;
     // It reads all before it complains, or complains and stops reading; either way what it says is what counts.
     let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
     let output = child.wait_with_output()?;
@@ -213,15 +233,17 @@ mod tests {
             Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
         let there = batch(Way::There, &habits, true);
         assert!(there.contains("link set penstock0 mtu 1500 txqueuelen 20000 gso_max_segs 1\n"), "{there}");
-        assert!(
-            there.contains("addr add 10.77.0.1/32 dev penstock0\nroute add 10.78.0.1/32 dev penstock0 src 10.77.0.1\n")
-        );
-        let route = "route add 10.78.0.2/32 dev penstock0 src 10.77.0.2 initcwnd 2 rto_min 200ms features ecn\n";
-        assert!(there.contains(route) && there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
+        let first = "addr add 10.77.0.1/32 dev penstock0\naddr add 10.77.0.1/32 dev lo\n\
+                     route add 10.78.0.1/32 dev penstock0 table local metric 1 src 10.77.0.1\n\
+                     route add local 10.78.0.1/32 dev lo table local metric 2\n";
+        assert!(there.contains(first), "{there}");
+        let metrics = "src 10.77.0.2 initcwnd 2 rto_min 200ms features ecn\n";
+        assert!(there.contains(&format!("10.78.0.2/32 dev penstock0 table local metric 1 {metrics}")), "{there}");
+        assert!(there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
         let back = batch(Way::Back, &habits, false);
         assert!(
             back.contains(
-                "route add 10.77.0.2/32 dev penstock0 src 10.78.0.2 window 90000 quickack 1 congctl leadlag_7\n"
+                "10.77.0.2/32 dev penstock0 table local metric 1 src 10.78.0.2 window 90000 quickack 1 congctl leadlag_7\n"
             ),
             "{back}"
         );

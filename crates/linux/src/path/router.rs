@@ -4,6 +4,7 @@
 //! thread some 20 us after the moment it asked for, and later if the processor slept for long (`Lead`).
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -23,7 +24,9 @@ use super::device::{Device, Got};
 use super::emulation::{Emulation, Packet, Passed, Way};
 use super::error::Lateness;
 use super::processors::Processors;
+use super::wire::Headers;
 use crate::clock::{Clock, duration};
+use crate::syscall::keep_capabilities;
 
 /// What a router is made of.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub(super) struct Router {
     pub(super) rate: Rate,
     /// Where it runs.
     pub(super) processors: Option<Processors>,
+    /// Whether what goes there to an address that is no flow's goes on behind the receiving end.
+    pub(super) open: bool,
     /// When it reads everything, in order.
     pub(super) edges: Vec<Time>,
     /// When it reads counters: every so often.
@@ -139,6 +144,8 @@ impl Router {
         let (scheduling, mut ration) = take_turn(self.processors.as_ref())?;
         // Without it a sleep may end 50 us late.
         prctl::set_timerslack(1)?;
+        // It has its devices, its processor and its turn. What it reads from now on others have written.
+        keep_capabilities(0)?;
         let mut lead = Lead::at(self.rate);
         let mut work = Work {
             clock: self.clock,
@@ -152,7 +159,14 @@ impl Router {
             strangers: 0,
             flawed: 0,
             refused: 0,
-            notes: Notes { edges: self.edges, sample: self.sample, next: self.sample, ..Notes::default() },
+            open: self.open,
+            notes: Notes {
+                edges: self.edges,
+                sample: self.sample,
+                next: self.sample,
+                endless: self.end == Time::NEVER,
+                ..Notes::default()
+            },
         };
         let mut looked = work.clock.now();
         // All that came up to then has been read, but for what was left for the next look.
@@ -222,10 +236,21 @@ struct Work {
     strangers: u64,
     flawed: u64,
     refused: u64,
+    open: bool,
     notes: Notes,
 }
 
 impl Work {
+    /// The flow that a packet belongs to, if it belongs to one.
+    fn flow(&self, way: Way, headers: &Headers) -> Option<u32> {
+        let there = |flow: &u32| (*flow as usize) < self.emulation.flows();
+        let out = || {
+            let own = address::flow(Way::Back, headers.source)?;
+            (self.open && way == Way::There && goes_on(headers.destination)).then_some(own)
+        };
+        address::flow(way, headers.destination).filter(there).or_else(|| out().filter(there))
+    }
+
     /// Lets everything happen up to `now`, and takes down what was to be on the way.
     fn advance(&mut self, now: Time) {
         self.notes.take(now, &mut self.emulation);
@@ -254,8 +279,7 @@ impl Work {
         self.arrivals.spread(since, now);
         while let Some((at, way, burst)) = self.arrivals.pop() {
             let headers = *burst.headers();
-            let flow = address::flow(way, headers.destination).filter(|flow| (*flow as usize) < self.emulation.flows());
-            let Some(flow) = flow else {
+            let Some(flow) = self.flow(way, &headers) else {
                 self.strangers += 1;
                 continue;
             };
@@ -320,6 +344,14 @@ impl Work {
     }
 }
 
+/// Whether a router would pass on what is for this address.
+fn goes_on(destination: IpAddr) -> bool {
+    match destination {
+        IpAddr::V4(to) => !(to.is_multicast() || to.is_broadcast() || to.is_link_local() || to.is_unspecified()),
+        IpAddr::V6(_) => false,
+    }
+}
+
 /// Bursts of which packets are under way.
 #[derive(Debug, Default)]
 struct Held {
@@ -360,6 +392,9 @@ impl Held {
     }
 }
 
+/// Samples of a path without an end, at most. An even number.
+const MOST_SAMPLES: usize = 1 << 15;
+
 /// What is taken down, and when.
 #[derive(Debug, Default)]
 struct Notes {
@@ -368,6 +403,8 @@ struct Notes {
     read: usize,
     sample: Time,
     next: Time,
+    /// Whether nobody knows how many samples there will be.
+    endless: bool,
     taken_at_edges: Vec<Edge>,
     samples: Vec<Sample>,
 }
@@ -385,6 +422,18 @@ impl Notes {
         }
     }
 
+    /// Keeps every other sample, and takes half as many from now on. Counters count on, so that each still tells of all since the one
+    /// before.
+    fn thin(&mut self) {
+        let mut number = 0;
+        self.samples.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
+        self.sample = Time(self.sample.0 * 2);
+        self.next = self.samples.last().map_or(Time::ZERO, |last| last.at) + self.sample;
+    }
+
     /// Takes down what was to be up to `now`, as it was at its own moment.
     fn take(&mut self, now: Time, emulation: &mut Emulation) {
         while self.next() <= now {
@@ -393,11 +442,40 @@ impl Notes {
             if at == self.next {
                 self.next = at + self.sample;
                 self.samples.push(Sample::read(at, emulation));
+                if self.endless && self.samples.len() >= MOST_SAMPLES {
+                    self.thin();
+                }
             }
             if self.edges.get(self.read) == Some(&at) {
                 self.read += 1;
                 self.taken_at_edges.push(Edge::read(at, emulation));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_scenario::read::Document;
+
+    use super::*;
+
+    /// However long a path carries, what is kept of it has a bound, covers all of it, and is evenly spaced.
+    #[test]
+    fn a_path_without_an_end_thins_its_samples() {
+        let text = r#"format = 1
+            duration = "10 s"
+            links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }
+            flows.f = { from = "a", to = "b", cc = { law = "newreno" } }"#;
+        let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
+        let mut emulation = Emulation::of(&cells[0].scenario).unwrap();
+        let first = Time(1_000_000_000);
+        let mut notes = Notes { sample: first, next: first, endless: true, ..Notes::default() };
+        let count = 5 * MOST_SAMPLES as u64;
+        notes.take(Time(first.0 * count), &mut emulation);
+        let every = notes.sample.0;
+        assert_eq!(every, 8 * first.0);
+        assert_eq!(notes.samples.len() as u64, count / 8);
+        assert!((1..).zip(&notes.samples).all(|(n, sample)| sample.at == Time(n * every)));
     }
 }

@@ -14,9 +14,11 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 
 use super::plan::{FlowPlan, Source};
+use crate::account::Account;
 use crate::path::emulation::Way;
 use crate::path::{Refused, address};
-use crate::syscall::{Bounded, copy_of_descriptor};
+use crate::program;
+use crate::syscall::{Bounded, MAY_CHOOSE_CONTROLLERS, copy_of_descriptor, looking_as};
 
 /// Where servers listen, and where the connection that carries a client's data comes from.
 const SERVER: u16 = 5201;
@@ -39,12 +41,8 @@ pub(super) fn refusals(scenario: &Scenario) -> Result<(), Refused> {
     if scenario.duration.seconds() >= LONGEST_S {
         return Err(Refused::new("duration: iperf3 sends for a day at most", "leave out --generator"));
     }
-    match Command::new("iperf3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status() {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            Err(Refused::new(format!("cannot run `iperf3` ({error})"), "install it: the package is `iperf3`"))
-        }
-    }
+    let remedy = "install it: the package is `iperf3`";
+    program::of_system("iperf3").map(drop).map_err(|e| Refused::new(format!("cannot run `iperf3` ({e})"), remedy))
 }
 
 /// What a run by it says of itself.
@@ -54,15 +52,22 @@ pub(super) const FINDING: &str = "the flows of TCP are iperf3's: their data are 
 fn of_tcp(flows: &[FlowPlan]) -> impl Iterator<Item = (u32, &FlowPlan, &str)> {
     (0..).zip(flows).filter_map(|(number, flow)| match &flow.source {
         Source::Tcp { controller, .. } => Some((number, flow, controller.name())),
-        Source::Datagrams(_) => None,
+        Source::Datagrams(_) | Source::Programs => None,
     })
 }
 
-/// Runs lines of a shell.
-fn start(lines: &str) -> io::Result<Bounded> {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(lines).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    Bounded::spawn(&mut shell)
+/// Runs lines of a shell, in which `$0` is iperf3, as an account that may choose controllers, which most kernels allow root only, and
+/// nothing else.
+fn start(lines: &str, account: &Account) -> io::Result<Bounded> {
+    let mut shell = Command::new(program::of_system("sh")?);
+    shell.arg("-c").arg(lines).arg(program::of_system("iperf3")?);
+    shell.env_clear().env("PATH", program::search_path()).current_dir("/");
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Bounded::spawn(&mut shell, account.rights(), MAY_CHOOSE_CONTROLLERS)
+}
+
+fn account() -> io::Result<Account> {
+    Account::nobody().map_err(io::Error::other)
 }
 
 /// A server for each flow, on this thread's network.
@@ -70,15 +75,17 @@ pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Bounded> {
     let mut lines = String::new();
     for (number, ..) in of_tcp(flows) {
         let at = address::v4(Way::There, number);
-        let _ = writeln!(lines, "iperf3 -s -1 -i 0 -B {at} -p {SERVER} &");
+        let _ = writeln!(lines, "\"$0\" -s -1 -i 0 -B {at} -p {SERVER} &");
     }
-    start(&(lines + "wait"))
+    start(&(lines + "wait"), &account()?)
 }
 
 /// A client for each flow, on this thread's network, and what they send with.
 #[derive(Debug)]
 pub(super) struct Clients {
     programs: Bounded,
+    /// Whose they are.
+    account: Account,
     /// Processes whose socket was found.
     seen: Vec<u32>,
     /// Flows whose socket was not.
@@ -97,32 +104,36 @@ impl Clients {
             let wait = flow.start.since(now).seconds();
             let _ = writeln!(
                 lines,
-                "(sleep {wait:.6}; exec iperf3 -c {to} -B {from} -p {SERVER} --cport {CLIENT} -C {controller} -i 0 -t {LONGEST_S}) &"
+                "(sleep {wait:.6}; exec \"$0\" -c {to} -B {from} -p {SERVER} --cport {CLIENT} -C {controller} -i 0 -t {LONGEST_S}) &"
             );
             missing += 1;
         }
-        Ok(Self { programs: start(&(lines + "wait"))?, seen: Vec::new(), missing })
+        let account = account()?;
+        Ok(Self { programs: start(&(lines + "wait"), &account)?, account, seen: Vec::new(), missing })
     }
 
     /// Flows that send since the last look, each with a copy of its socket.
-    pub(super) fn begun(&mut self) -> Vec<(u32, OwnedFd)> {
-        let mut begun = Vec::new();
+    pub(super) fn begun(&mut self) -> io::Result<Vec<(u32, OwnedFd)>> {
         if self.missing == 0 {
-            return begun;
+            return Ok(Vec::new());
         }
-        let mut processes = vec![self.programs.id()];
-        while let Some(process) = processes.pop() {
-            processes.extend(children(process));
-            if self.seen.contains(&process) {
-                continue;
+        let begun = looking_as(self.account.rights(), || {
+            let mut begun = Vec::new();
+            let mut processes = vec![self.programs.id()];
+            while let Some(process) = processes.pop() {
+                processes.extend(children(process));
+                if self.seen.contains(&process) {
+                    continue;
+                }
+                if let Some(found) = sockets(process).find_map(|socket| Some((sends(&socket)?, socket))) {
+                    self.seen.push(process);
+                    begun.push(found);
+                }
             }
-            if let Some(found) = sockets(process).find_map(|socket| Some((sends(&socket)?, socket))) {
-                self.seen.push(process);
-                begun.push(found);
-            }
-        }
+            begun
+        })?;
         self.missing -= begun.len().min(self.missing);
-        begun
+        Ok(begun)
     }
 }
 

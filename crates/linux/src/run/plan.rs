@@ -50,6 +50,8 @@ pub(super) enum Source {
     },
     /// Datagrams, on the wire at these rates from these times on.
     Datagrams(Vec<(Time, Rate)>),
+    /// Programs of somebody's, of which only their packets are known.
+    Programs,
 }
 
 /// Laws, and what the kernel calls them.

@@ -1,6 +1,6 @@
 //! The receiving end: takes whatever arrives and counts it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -20,11 +20,14 @@ pub(super) type Received = [AtomicU64];
 const ROOM: usize = 1 << 20;
 const LISTENER: u64 = u64::MAX;
 
-/// Receives on the calling thread, which is in the receivers' namespace, until `stop`.
-pub(super) fn receive(listener: &TcpListener, received: &Received, stop: &AtomicBool) -> io::Result<()> {
+/// Receives on the calling thread, which is in the receivers' namespace, until `stop`. Gives the connections that there still
+/// are: closing one resets it.
+pub(super) fn receive(listener: &TcpListener, received: &Received, stop: &AtomicBool) -> io::Result<Vec<OwnedFd>> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     epoll.add(listener, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
     let mut connections: BTreeMap<RawFd, (OwnedFd, usize)> = BTreeMap::new();
+    // Connections whose end the sender has yet to acknowledge.
+    let mut ending: VecDeque<OwnedFd> = VecDeque::new();
     let mut room = vec![0; ROOM];
     let mut events = [EpollEvent::empty(); 64];
     while !stop.load(Ordering::Relaxed) {
@@ -52,15 +55,21 @@ pub(super) fn receive(listener: &TcpListener, received: &Received, stop: &Atomic
                 Ok(Some(bytes)) if bytes > 0 => {
                     received[*flow].fetch_add(bytes as u64, Ordering::Relaxed);
                 }
-                // Its end; closing it tells the sender that all has arrived.
+                // Its end; ours tells the sender that all has arrived.
                 Ok(Some(_)) | Err(_) => {
                     epoll.delete(connection.as_fd())?;
-                    connections.remove(&number);
+                    socket::finish(connection)?;
+                    ending.extend(connections.remove(&number).map(|(connection, _)| connection));
                 }
             }
         }
+        while let Some(first) = ending.front()
+            && socket::is_over(first)?
+        {
+            ending.pop_front();
+        }
     }
-    Ok(())
+    Ok(connections.into_values().map(|(connection, _)| connection).chain(ending).collect())
 }
 
 /// A new connection, and whose it is.

@@ -182,10 +182,10 @@ impl Between<'_> {
         let plan = &self.run.plan.flows[at];
         let tcp = matches!(plan.source, Source::Tcp { .. });
         let payload = self.scenario.packet.payload.bits();
-        let goodput = if tcp {
-            (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends()
-        } else {
-            passed.delivered as f64 * payload / self.seconds()
+        let goodput = match plan.source {
+            Source::Tcp { .. } => (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends(),
+            Source::Datagrams(_) => passed.delivered as f64 * payload / self.seconds(),
+            Source::Programs => passed.delivered_bytes as f64 * 8.0 / self.seconds(),
         };
         let (rtt_sum, rtts) = (to.rtt - from.rtt, to.rtts - from.rtts);
         let completed = to.completed.filter(|_| from.completed.is_none());

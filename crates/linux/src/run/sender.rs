@@ -64,6 +64,8 @@ pub(super) struct Sent {
     pub(super) transfers: Vec<Transfer>,
     /// Controllers that sockets had in effect, by flow; none where it never connected.
     pub(super) controllers: Vec<Option<String>>,
+    /// Connections that there still are: closing one resets it.
+    pub(super) open: Vec<OwnedFd>,
 }
 
 /// What the sending end goes by.
@@ -114,6 +116,16 @@ enum Stage {
     Finishing(OwnedFd),
 }
 
+impl Stage {
+    /// Its socket, where there is one.
+    fn socket(self) -> Option<OwnedFd> {
+        match self {
+            Self::Open(socket) | Self::Silent(socket) | Self::Watched(socket) | Self::Finishing(socket) => Some(socket),
+            Self::Idle => None,
+        }
+    }
+}
+
 /// What a socket is waited for with.
 const WRITES: EpollFlags = EpollFlags::EPOLLOUT.union(EpollFlags::EPOLLRDHUP);
 const WAITS: EpollFlags = EpollFlags::EPOLLRDHUP;
@@ -147,7 +159,8 @@ impl Sender<'_> {
             }
             if now >= next_look || over {
                 next_look = now + look;
-                for (at, socket) in clients.iter_mut().flat_map(Clients::begun) {
+                let begun = clients.as_mut().map(Clients::begun).transpose()?;
+                for (at, socket) in begun.into_iter().flatten() {
                     flows[at as usize].watch(socket, now);
                 }
                 for (at, flow) in flows.iter_mut().enumerate() {
@@ -196,7 +209,10 @@ impl Sender<'_> {
                 }
             }
         }
-        sent.controllers = flows.into_iter().map(|flow| flow.controller).collect();
+        for flow in flows {
+            sent.controllers.push(flow.controller);
+            sent.open.extend(flow.stage.socket());
+        }
         Ok(sent)
     }
 

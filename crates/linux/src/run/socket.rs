@@ -32,12 +32,25 @@ pub(super) fn connecting(flow: u32, controller: &str, ahead: Ahead) -> io::Resul
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, sockopt::TcpCongestion, &controller.into())?;
+    end_when_closed(&socket)?;
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, ahead as i32)?;
     bind(socket.as_raw_fd(), &from(address::v4(Way::Back, flow), 0))?;
     match connect(socket.as_raw_fd(), &from(address::v4(Way::There, flow), PORT)) {
         Ok(()) | Err(Errno::EINPROGRESS) => Ok(socket),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Has a connection end as soon as its socket is closed, or as soon as this process ends, however it does. Otherwise the kernel
+/// would go on trying to deliver the rest for minutes, and keep the network namespace and the controller for that.
+fn end_when_closed(socket: &OwnedFd) -> io::Result<()> {
+    Ok(setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?)
+}
+
+/// Whether a connection is over: both ends have said so, and heard it.
+pub(super) fn is_over(socket: &OwnedFd) -> io::Result<bool> {
+    const CLOSED: u8 = 7;
+    Ok(tcp_info(socket.as_fd())?[0] == CLOSED)
 }
 
 /// The controller that a socket has in effect.
@@ -67,6 +80,8 @@ pub(super) fn listening(flows: usize) -> io::Result<TcpListener> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+    // What it accepts inherits that.
+    end_when_closed(&socket)?;
     bind(socket.as_raw_fd(), &from(Ipv4Addr::UNSPECIFIED, PORT))?;
     listen(&socket, Backlog::new(flows.clamp(1, 4096) as i32).unwrap_or(Backlog::MAXCONN))?;
     Ok(socket.into())

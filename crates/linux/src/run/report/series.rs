@@ -170,10 +170,15 @@ fn steps<'a>(run: &'a Measured, scenario: &'a Scenario) -> impl Iterator<Item = 
         let step = |at: usize| {
             let (a, b) = (&before.2.flows[at], &reading.flows[at]);
             let (p, q) = (before.1[at], sample.passed[at]);
-            let tcp = matches!(run.plan.flows[at].source, Source::Tcp { .. });
+            let source = &run.plan.flows[at].source;
+            let tcp = matches!(source, Source::Tcp { .. });
             let delivered = (q.delivered - p.delivered) as f64 / seconds;
             Step {
-                goodput: if tcp { (b.received - a.received) as f64 * 8.0 / at_ends } else { delivered * payload },
+                goodput: match source {
+                    Source::Tcp { .. } => (b.received - a.received) as f64 * 8.0 / at_ends,
+                    Source::Datagrams(_) => delivered * payload,
+                    Source::Programs => (q.delivered_bytes - p.delivered_bytes) as f64 * 8.0 / seconds,
+                },
                 throughput: delivered,
                 losses: (q.lost - p.lost) as f64 / seconds,
                 rtt: (b.rtt - a.rtt, b.rtts - a.rtts),
