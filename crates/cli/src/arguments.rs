@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Run(Run),
     /// The same for files with a sweep, also a part of it. What is finished in DIR is kept
     Sweep(Sweep),
-    /// Read and resolve a scenario, and print it with every default
+    /// Read and resolve a scenario, and print it with every default and the worlds that run it
     Check(Check),
     /// Equilibrium, loop gain with exact delays, and margins
     Analyze(Analyze),
@@ -170,6 +170,12 @@ pub(crate) struct Check {
     /// Print the reference of scenario files, Markdown
     #[arg(long, conflicts_with_all = ["file", "set", "schema"])]
     pub(crate) reference: bool,
+    /// Whether these worlds run it, without running it: status 3 if none of them does. All of them unless given
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WORLD", requires = "file")]
+    pub(crate) world: Vec<WorldName>,
+    /// Print JSON, and nothing else, on standard output: errors, worlds, cells and the scenario
+    #[arg(long, requires = "file")]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }

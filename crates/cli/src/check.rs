@@ -1,15 +1,27 @@
-//! `penstock check`: a scenario with every default, or what the format of all of them is.
+//! `penstock check`: a scenario with every default and the worlds that run it, or what the format of all of them is.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
+use clap::ValueEnum;
+use indexmap::{IndexMap, IndexSet};
+use penstock_scenario::read::{Cell, ReadError};
 use penstock_scenario::summary::Finding;
 use penstock_scenario::write::print;
 use penstock_scenario::{finding, format};
+use serde_json::{Value, json};
 
-use crate::arguments::Check;
+use crate::arguments::{Check, WorldName};
 use crate::failure::{Done, Failure};
 use crate::{scenario, terminal};
+
+/// What a world says of a file.
+struct Answer {
+    world: &'static str,
+    /// What it cannot do; nothing where it runs every cell.
+    refusals: IndexSet<String>,
+}
 
 /// Runs the command. What it prints of a file is a scenario file: of a sweep the first cell, and the others by name.
 pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
@@ -21,25 +33,109 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
         }
         return Ok(Done::Well);
     };
-    let document = scenario::document(file, None, &arguments.changes)?;
-    let cells = scenario::cells(&document)?;
+    let cells = scenario::document(file, None, &arguments.changes).and_then(|document| scenario::cells(&document));
+    let cells = match cells {
+        Ok(cells) => cells,
+        Err(failure) => {
+            if arguments.json {
+                terminal::say_json(&wrong(file, &failure))?;
+            }
+            return Err(failure);
+        }
+    };
     let Some(first) = cells.first() else {
         return Err(Failure::Bug("a document without cells".into()));
     };
-    let mut text = String::new();
-    if cells.len() > 1 || !first.labels.is_empty() {
-        let _ = writeln!(text, "# A sweep of {} cells; below is the first.", cells.len());
-        for cell in &cells {
-            let _ = writeln!(text, "#   {}  {}", cell.id, cell.name());
-        }
-        text.push('\n');
+    let named = if arguments.world.is_empty() { WorldName::value_variants() } else { &arguments.world[..] };
+    let answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
+    if arguments.json {
+        terminal::say_json(&read(file, &cells, first, &answers)?)?;
+    } else {
+        terminal::say(text(&cells, first, &answers).trim_end())?;
     }
-    text += &print(&first.scenario);
-    terminal::say(text.trim_end())?;
     // The same text of many cells is said once.
     let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
     for Finding { subject, text, .. } in findings {
         terminal::note(format!("penstock: note: {subject}: {text}"));
     }
-    Ok(Done::Well)
+    if answers.iter().any(|answer| answer.refusals.is_empty()) {
+        return Ok(Done::Well);
+    }
+    let all = answers.iter().flat_map(|answer| {
+        answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.display(), answer.world))
+    });
+    Err(Failure::Machine(all.collect::<Vec<_>>().join("\npenstock: ")))
+}
+
+/// Asks a world about every cell; those that differ by their seed alone ask the same of it.
+fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
+    let world = scenario::world(name)?;
+    let mut asked = IndexMap::new();
+    for cell in cells {
+        let labels: Vec<_> = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
+        asked.entry(labels).or_insert(cell);
+    }
+    let refusals = asked.values().flat_map(|cell| world.refusals(&cell.scenario)).collect();
+    Ok(Answer { world: world.name(), refusals })
+}
+
+/// What is read, as a scenario file.
+fn text(cells: &[Cell], first: &Cell, answers: &[Answer]) -> String {
+    let mut text = String::new();
+    let runs: Vec<_> = answers.iter().filter(|answer| answer.refusals.is_empty()).map(|answer| answer.world).collect();
+    if !runs.is_empty() {
+        let _ = writeln!(text, "# Runs with --world {}.", runs.join(" or "));
+    }
+    for answer in answers.iter().filter(|answer| !answer.refusals.is_empty()) {
+        let _ = writeln!(text, "# Does not run with --world {}:", answer.world);
+        for what in &answer.refusals {
+            let _ = writeln!(text, "#   {what}");
+        }
+    }
+    if cells.len() > 1 || !first.labels.is_empty() {
+        let _ = writeln!(text, "# A sweep of {} cells; below is the first.", cells.len());
+        for cell in cells {
+            let _ = writeln!(text, "#   {}  {}", cell.id, cell.name());
+        }
+    }
+    text + "\n" + &print(&first.scenario)
+}
+
+/// The same as JSON.
+fn read(file: &Path, cells: &[Cell], first: &Cell, answers: &[Answer]) -> Result<Value, Failure> {
+    let scenario: toml::Table =
+        toml::from_str(&print(&first.scenario)).map_err(|e| Failure::Bug(format!("the resolved scenario: {e}")))?;
+    let cell = |cell: &Cell| {
+        let labels: IndexMap<_, _> = cell.labels.iter().cloned().collect();
+        json!({ "id": cell.id, "labels": labels })
+    };
+    let answer = |answer: &Answer| json!({ "world": answer.world, "runs": answer.refusals.is_empty(), "refusals": answer.refusals });
+    Ok(json!({
+        "file": file.display().to_string(),
+        "errors": [],
+        "worlds": answers.iter().map(answer).collect::<Vec<_>>(),
+        "cells": cells.iter().map(cell).collect::<Vec<_>>(),
+        "scenario": scenario,
+    }))
+}
+
+/// What is wrong, as JSON.
+fn wrong(file: &Path, failure: &Failure) -> Value {
+    let error = |error: &ReadError| {
+        json!({
+            "file": &*error.file,
+            "line": error.line,
+            "column": error.column,
+            "key": error.key,
+            "found": error.found,
+            "remedy": error.remedy,
+            "context": error.context,
+        })
+    };
+    let errors = match failure {
+        Failure::Scenario(errors) => errors.all().iter().map(error).collect(),
+        Failure::Input(what) => vec![json!({ "file": file.display().to_string(), "found": what })],
+        _ => Vec::new(),
+    };
+    json!({ "file": file.display().to_string(), "errors": errors })
 }

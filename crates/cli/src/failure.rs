@@ -3,7 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
+use penstock_scenario::read::ReadErrors;
 use penstock_scenario::world::RunError;
+
+use crate::excerpt;
 
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(crate) enum Done {
 pub(crate) enum Failure {
     /// Something given to it is wrong: what, where, and what would do.
     Input(String),
+    /// A scenario has errors.
+    Scenario(ReadErrors),
     /// This version or machine cannot do it: what is missing and how to get it.
     Machine(String),
     /// Whoever started it stopped it.
@@ -50,7 +55,7 @@ impl Failure {
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Closed => 0,
-            Self::Input(_) => 2,
+            Self::Input(_) | Self::Scenario(_) => 2,
             Self::Machine(_) => 3,
             Self::Bug(_) => 70,
             // What a shell reports for a process that SIGINT ended.
@@ -79,11 +84,18 @@ pub(crate) fn causes(error: &dyn Error) -> String {
     text
 }
 
+impl From<ReadErrors> for Failure {
+    fn from(errors: ReadErrors) -> Self {
+        Self::Scenario(errors)
+    }
+}
+
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Input(what) => Self::Input(what),
-            RunError::Refused { .. } => Self::Machine(error.to_string()),
+            // Each thing that is refused has a line of its own.
+            RunError::Refused { .. } => Self::Machine(error.to_string().replace('\n', "\npenstock: ")),
             RunError::Stopped => Self::Stopped,
             RunError::Law { .. } => Self::Bug(error.to_string()),
             RunError::Broken(what) => Self::Bug(what),
@@ -95,6 +107,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(what) | Self::Machine(what) => write!(f, "penstock: {what}"),
+            Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
             Self::Stopped => write!(f, "penstock: stopped; complete records are kept"),
             Self::Bug(what) => write!(
                 f,

@@ -9,6 +9,8 @@ use penstock_law::law::{Linearises, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::{Entry, Observable};
 use penstock_scenario::quantity::print_real;
+use penstock_scenario::read::nearest;
+use penstock_scenario::visible;
 use penstock_scenario::world::column_name;
 use serde::Serialize;
 
@@ -64,7 +66,9 @@ pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
     };
     let Some(law) = all.iter().find(|law| law.name == name) else {
         let known: Vec<&str> = all.iter().map(|law| law.name).collect();
-        return Err(Failure::Input(format!("no law is named `{name}`; there are {}", known.join(", "))));
+        let near = nearest(name, &known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let name = visible::cut(name, 100);
+        return Err(Failure::Input(format!("no law is named `{name}`: {near}There are {}", known.join(", "))));
     };
     if arguments.json {
         terminal::say_json(law)?;

@@ -10,6 +10,7 @@ mod compare;
 mod content;
 mod disk;
 mod draft;
+mod excerpt;
 mod failure;
 mod finished;
 mod folder;
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(usage) => {
-            let _ = usage.print();
+            terminal::usage(&usage);
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
     };
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
         Ok(done) => done.status(),
         Err(failure) => {
             if failure != Failure::Closed {
-                terminal::note(&failure);
+                terminal::fail(&failure);
             }
             failure.status()
         }

@@ -1,11 +1,14 @@
 //! How far long work has come: a bar on a terminal, lines in a pipe.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use penstock_scenario::visible;
 
 use crate::meter::Meter;
 use crate::terminal::note;
@@ -22,6 +25,8 @@ pub(crate) struct Progress<'a> {
 const STEPS: f64 = 1000.0;
 /// The longest that a pipe hears nothing [s].
 const SILENCE_S: f64 = 30.0;
+/// The most characters of a name.
+const LONGEST_NAME: usize = 100;
 /// Pieces that are named as running.
 const NAMED: usize = 3;
 
@@ -40,7 +45,7 @@ struct State<'a> {
 
 #[derive(Debug)]
 struct Piece<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     /// Its share of the work, and how much of it is done, 0 to 1.
     cost: f64,
     done: f64,
@@ -111,7 +116,8 @@ impl<'a> State<'a> {
         let total: f64 = pieces.iter().map(|(_, cost)| cost).sum();
         let share = |cost: f64| if total > 0.0 { cost / total } else { 0.0 };
         let all = before + pieces.len();
-        let pieces = pieces.into_iter().map(|(name, cost)| Piece { name, cost: share(cost), done: 0.0 }).collect();
+        let named = |(name, cost)| Piece { name: shown(name), cost: share(cost), done: 0.0 };
+        let pieces = pieces.into_iter().map(named).collect();
         Self { pieces, running: Vec::new(), finished: before, all, since: Meter::start(), said_s: 0.0 }
     }
 
@@ -134,7 +140,7 @@ impl<'a> State<'a> {
         if share > 0.01 && share < 1.0 {
             let _ = write!(text, ", about {} left", short(elapsed_s * (1.0 - share) / share));
         }
-        let names: Vec<&str> = self.running.iter().take(NAMED).map(|at| self.pieces[*at].name).collect();
+        let names: Vec<&str> = self.running.iter().take(NAMED).map(|at| &*self.pieces[*at].name).collect();
         if !names.is_empty() {
             let _ = write!(text, ", running {}", names.join("; "));
         }
@@ -152,6 +158,14 @@ impl<'a> State<'a> {
             let _ = write!(text, "  (about {} left)", short(self.since.wall_s() * (1.0 - share) / share));
         }
         text
+    }
+}
+
+/// A name as a line of progress has it: the bar is drawn by a library, so that it is made visible here.
+fn shown(name: &str) -> Cow<'_, str> {
+    match visible::line(name) {
+        Cow::Borrowed(name) => visible::cut(name, LONGEST_NAME),
+        Cow::Owned(name) => Cow::Owned(visible::cut(&name, LONGEST_NAME).into_owned()),
     }
 }
 
@@ -178,5 +192,7 @@ mod tests {
         (1..5).for_each(|piece| state.finish(piece));
         assert_eq!(state.message(300.0), "7/7, 100 %");
         assert_eq!(state.line(4, 1.0), "7/7  e  1.0 s");
+        assert_eq!(shown("case = \u{1b}[31m\n"), "case = \\u{1b}[31m\\n");
+        assert_eq!(shown(&"e".repeat(101)).len(), 103);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
 use penstock_scenario::idle::idle;
-use penstock_scenario::read::{Cell, Document};
+use penstock_scenario::read::{Cell, Document, ReadErrors};
 use penstock_scenario::record::read_scenario;
 use penstock_scenario::world::World;
 
@@ -73,26 +73,42 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         let bytes = bytes(&folder.join(name))?;
         String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
     };
-    let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load).map_err(Failure::input)?;
+    let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load)?;
     if let Some((bytes, why)) = memory::available() {
         document.within(bytes, why);
     }
+    let mut wrong: Option<ReadErrors> = None;
+    let mut set = |key: &str, value: &str| {
+        if let Err(errors) = document.set(key, value) {
+            wrong = Some(match wrong.take() {
+                Some(before) => before.and(errors),
+                None => errors,
+            });
+        }
+    };
     if let Some(seed) = seed {
-        document.set("seed", &seed.to_string()).map_err(Failure::input)?;
+        set("seed", &seed.to_string());
     }
     for change in &changes.set {
         let Some((key, value)) = change.split_once('=') else {
             let what = format!("--set {change}: no `=`; write it as in --set links.bottleneck.rate=\"100 Mbit/s\"");
             return Err(Failure::Input(what));
         };
-        document.set(key.trim(), value.trim()).map_err(Failure::input)?;
+        set(key.trim(), value.trim());
     }
-    Ok(document)
+    match (wrong, document) {
+        (None, document) => Ok(document),
+        // What is wrong with the file itself is said at once.
+        (Some(wrong), document) => Err(match document.cells() {
+            Err(errors) => errors.and(wrong).into(),
+            Ok(_) => wrong.into(),
+        }),
+    }
 }
 
 /// The cells of a document. What changes nothing in any of them is worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
-    let cells = document.cells().map_err(Failure::input)?;
+    let cells = document.cells()?;
     let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
     let first = idle.next().unwrap_or_default();
     for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {

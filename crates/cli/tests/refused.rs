@@ -6,6 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use bench::{Bench, SMALL, names};
+use serde_json::Value;
 
 /// A text of [`SMALL`], what stands in its place, and what the one message says.
 #[rustfmt::skip] // one a line
@@ -56,7 +57,20 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("cc = { law = \"newreno\" }", "cc = { law = \"newreno\" }\n[sweep]\n\"flows.ftp.count\" = []", "bad.toml:20: sweep.\"flows.ftp.count\": a list without values"),
 ];
 
-/// Each ends with status 2 and one line that says file, line, key, what was found and what would do, and leaves nothing.
+/// What was said without columns, and without excerpts.
+fn headlines(err: &str) -> Vec<String> {
+    let headline = |line: &&str| line.starts_with("penstock: ");
+    let without_column = |line: &str| {
+        let parts: Vec<&str> = line.splitn(5, ':').collect();
+        match parts.as_slice() {
+            [who, file, line, column, rest] if column.parse::<u32>().is_ok() => format!("{who}:{file}:{line}:{rest}"),
+            _ => line.to_owned(),
+        }
+    };
+    err.lines().filter(headline).map(without_column).collect()
+}
+
+/// Each ends with status 2 and a line that says file, line, key, what was found and what would do, and leaves nothing.
 #[test]
 fn malformed_scenarios_are_one_message_with_file_and_line_and_leave_nothing() {
     assert!(MALFORMED.len() >= 40);
@@ -66,10 +80,12 @@ fn malformed_scenarios_are_one_message_with_file_and_line_and_leave_nothing() {
         assert_eq!(SMALL.matches(old).count(), 1, "{old}");
         bench.write("bad.toml", &SMALL.replace(old, new));
         let ended = bench.run(&["run", "bad.toml"]);
-        let one_line = ended.err.trim_end().lines().count() == 1;
-        let remedy = ended.err.matches(": ").count() >= 3;
+        let said = headlines(&ended.err);
+        // Whatever is below `[links]` would be a link.
+        let one = said.len() == if *new == "[links]" { 5 } else { 1 };
+        let remedy = said.iter().all(|line| line.matches(": ").count() >= 3);
         let clean = ended.out.is_empty() && names(&bench.path(".")) == ["bad.toml"];
-        if ended.status != 2 || !ended.err.contains(says) || !one_line || !remedy || !clean {
+        if ended.status != 2 || !said.iter().any(|line| line.contains(says)) || !one || !remedy || !clean {
             wrong.push(format!("{new}\n  expected {says}\n  said {} {}", ended.status, ended.err));
         }
     }
@@ -86,7 +102,138 @@ fn what_is_no_text_is_refused_by_line() {
     fs::write(bench.path("bad.toml"), b"\x7fELF\x02\x01\x01\0\0\0\0\0").unwrap();
     let ended = bench.run(&["check", "bad.toml"]);
     assert_eq!(ended.status, 2);
-    assert!(ended.err.contains("bad.toml:1: "), "{}", ended.err);
+    assert!(ended.err.contains("bad.toml:1:"), "{}", ended.err);
+}
+
+/// All errors at once: of the file in its order, then of the command line, each with its line where it has one.
+#[test]
+fn all_errors_are_shown_with_their_lines_underlined() {
+    let bench = Bench::new();
+    let bad = SMALL.replace("10 Mbit/s", "10 Mbps").replace("count = 2", "cuont = 2").replace("\"3 s\"", "\"3 s");
+    bench.write("bad.toml", &bad);
+    let ended = bench.run(&["run", "bad.toml"]);
+    assert_eq!(ended.status, 2);
+    let expected = "penstock: bad.toml:4:16: not TOML: invalid basic string, expected `\"`\n  |\n4 | duration = \"3 s\n  |               ^\n";
+    assert_eq!(ended.err, expected);
+    bench.write("bad.toml", &bad.replace("\"3 s", "\"3 s\""));
+    let ended = bench.run(&["run", "bad.toml", "--set", "links.bottleneck.loss=2", "--set", "flows.ftp.rtt=1 sec"]);
+    assert_eq!(
+        ended.err,
+        "\
+penstock: bad.toml:10:8: links.bottleneck.rate: `10 Mbps` is not a rate: write `10 Mbit/s` (known: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)
+   |
+10 | rate = \"10 Mbps\"
+   |        ^^^^^^^^^
+penstock: bad.toml:14:1: flows.ftp.cuont: the key `cuont` is unknown here: did you mean `count`? Known: `count`, `from`, `to`, `via`, `rtt`, \
+`cc`, `start`, `stop`, `size`, `arrivals`, `idle`, `on_off`, `class`, `access`, `jitter`, `ack_jitter`, `series`, `sender`
+   |
+14 | cuont = 2
+   | ^^^^^
+penstock: bad.toml: links.bottleneck.loss: `2` is not a probability of loss: write a number from 0 to below 1 (from `--set links.bottleneck.loss=2`)
+penstock: bad.toml: flows.ftp.rtt: `1 sec` is not a duration: write `1 s` (known: ps, ns, us, ms, s, min, h) (from `--set flows.ftp.rtt=1 sec`)
+"
+    );
+}
+
+/// What a file, an argument or the name of a file holds cannot act on a terminal.
+#[test]
+fn nothing_that_is_given_acts_on_the_terminal() {
+    let bench = Bench::new();
+    let hostile = "\u{1b}]0;owned\u{7}\u{202e}";
+    let name = format!("a{hostile}.toml");
+    bench.write(&name, &SMALL.replace("10 Mbit/s", "10 \\u001b[31mMbit/s\\u202e"));
+    let key = format!("{hostile}=1");
+    for arguments in [
+        vec!["run", &name],
+        vec!["check", &name],
+        vec!["check", &name, "--json"],
+        vec!["run", &name, "--set", &key],
+        vec!["run", hostile],
+        vec!["laws", hostile],
+        vec![hostile],
+        vec!["tune", "pi", "--capacity", hostile, "--flows", "1", "--rtt", "1 s"],
+        vec!["analyze", &name, "--at", hostile],
+    ] {
+        let ended = bench.run(&arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}");
+        let acts = |text: &str| text.chars().any(|c| c != '\n' && penstock_scenario::visible::acts(c));
+        assert!(!acts(&ended.err) && !acts(&ended.out), "{arguments:?}: {:?} {:?}", ended.err, ended.out);
+    }
+    bench.write(&name, SMALL);
+    let ended = bench.run(&[
+        "run",
+        &name,
+        "--set",
+        "sweep={ case = [{ name = \"a\", seed = 1 }, { name = \"b\", seed = 2 }] }",
+    ]);
+    assert!(ended.status == 0 && !ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{}", ended.err);
+}
+
+/// `check` answers for a world without running it, and with JSON for programs.
+#[test]
+fn check_says_which_worlds_run_a_file() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    assert!(
+        bench
+            .well(&["check", "small.toml", "--world", "packets,fluid"])
+            .starts_with("# Runs with --world packets or fluid.\n")
+    );
+    let bursts = [
+        "--set",
+        "flows.ftp.sender={ burst = 4, arithmetic = \"f64\" }",
+        "--set",
+        "links.bottleneck.scheduler={ law = \"drr\" }",
+    ];
+    let check = |worlds: &str, more: &[&str]| {
+        bench.run(&[&["check", "small.toml", "--world", worlds], &bursts[..], more].concat())
+    };
+    let refused = check("fluid", &[]);
+    assert_eq!(refused.status, 3);
+    assert_eq!(
+        refused.err,
+        "penstock: small.toml: the link `bottleneck` has a scheduler, which fluid does not know (in the fluid world)\n\
+         penstock: small.toml: the group `ftp` has bursts, which fluid does not know (in the fluid world)\n"
+    );
+    let either = check("fluid,packets", &[]);
+    assert_eq!(either.status, 0, "{}", either.err);
+    assert!(
+        either.out.starts_with("# Runs with --world packets.\n# Does not run with --world fluid:\n#   the link"),
+        "{}",
+        either.out
+    );
+    // No simulator has it, whatever this kernel says.
+    let bbr =
+        bench.run(&["check", "small.toml", "--world", "packets,fluid", "--set", "flows.ftp.cc={ law = \"bbr\" }"]);
+    assert!(bbr.status == 3 && bbr.err.contains("only the kernel has `bbr`"), "{}", bbr.err);
+    // What a world refuses it refuses all at once when it runs, too.
+    let run = bench.run(&[&["run", "small.toml", "--world", "fluid"], &bursts[..]].concat());
+    assert!(
+        run.status == 3
+            && run.err.lines().count() == 2
+            && run.err.contains("a scheduler")
+            && run.err.contains("bursts"),
+        "{}",
+        run.err
+    );
+
+    let read: Value = serde_json::from_str(&check("fluid,packets", &["--json"]).out).unwrap();
+    assert_eq!(read["worlds"][0]["world"], "fluid");
+    assert_eq!((&read["worlds"][0]["runs"], &read["worlds"][1]["runs"]), (&Value::Bool(false), &Value::Bool(true)));
+    assert_eq!(read["scenario"]["links"]["bottleneck"]["rate"], "10 Mbit/s");
+    assert_eq!(read["cells"].as_array().unwrap().len(), 1);
+    bench.write("bad.toml", &SMALL.replace("10 Mbit/s", "10 Mbps").replace("count = 2", "count = 0"));
+    let ended = bench.run(&["check", "bad.toml", "--json"]);
+    let wrong: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((ended.status, wrong["errors"].as_array().unwrap().len()), (2, 2));
+    let error = &wrong["errors"][0];
+    assert_eq!(
+        (error["file"].as_str(), error["line"].as_u64(), error["column"].as_u64()),
+        (Some("bad.toml"), Some(10), Some(8))
+    );
+    assert_eq!(error["key"], "links.bottleneck.rate");
+    assert_eq!(error["found"], "`10 Mbps` is not a rate");
+    assert!(error["remedy"].as_str().unwrap().starts_with("write `10 Mbit/s`"), "{error}");
 }
 
 /// A pipe that nobody writes to, a device without an end, and a file that is too large: none is read.
@@ -108,7 +255,7 @@ fn what_is_no_file_or_too_large_is_not_read() {
         bench.write("traced.toml", &SMALL.replace("rate = \"10 Mbit/s\"", &traced));
         let ended = bench.run(&["check", "traced.toml"]);
         assert_eq!(ended.status, 2, "{trace}");
-        assert!(ended.err.contains("traced.toml:10: ") && ended.err.contains(says), "{trace}: {}", ended.err);
+        assert!(ended.err.contains("traced.toml:10:18: ") && ended.err.contains(says), "{trace}: {}", ended.err);
     }
 }
 

@@ -28,7 +28,7 @@ mod way;
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Scheduler, Service};
-use penstock_scenario::world::{Run, RunError, Watcher, World};
+use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::source::Clocking;
 use cohort::Cohort;
@@ -97,6 +97,12 @@ impl World for Fluid {
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         through(build(scenario, &self.method)?, scenario, &self.method, watcher)
+    }
+
+    fn refusals(&self, scenario: &Scenario) -> Vec<String> {
+        let one = with_one_flow_each(scenario);
+        let built = build(&one, &self.method).and_then(|network| steps(&one, &network, &self.method));
+        built.map_or_else(RunError::reasons, |_| Vec::new())
     }
 }
 
@@ -225,7 +231,7 @@ impl Network {
 }
 
 fn refused(what: String) -> RunError {
-    RunError::Refused { world: "fluid", what }
+    RunError::Refused { world: "fluid", what: vec![what] }
 }
 
 /// The step [s] and how many.
@@ -250,38 +256,23 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
     Ok((step, steps as u64))
 }
 
-fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
-    let mut queues = Vec::with_capacity(scenario.links.len());
+/// What of a scenario has no counterpart in the fluid, a sentence each.
+fn unknown(scenario: &Scenario) -> Vec<String> {
+    let mut refusals = Vec::new();
+    let mut refuse = |whose: String, found: &[(bool, &str)]| {
+        let found = found.iter().filter(|found| found.0);
+        refusals.extend(found.map(|(_, what)| format!("{whose} has {what}, which fluid does not know")));
+    };
     for (name, link) in &scenario.links {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
             (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
-        if let Some((_, what)) = found.iter().find(|f| f.0) {
-            return Err(refused(format!("the link `{name}` has {what}, which fluid does not know")));
-        }
-        let buffer = match link.buffer {
-            Buffer::Unlimited => f64::INFINITY,
-            Buffer::Packets(packets) => packets as f64,
-            Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
-        };
-        queues.push(Queue::new(name, &link.aqm, &site, buffer, link.loss).map_err(refused)?);
+        refuse(format!("the link `{name}`"), &found);
     }
-    if scenario.stop.is_some() {
-        return Err(refused("`stop` ends a run early, which fluid does not know".to_owned()));
-    }
-    let mut edges = Vec::new();
-    for (at, (name, customer)) in scenario.customers.iter().enumerate() {
-        if let Some(chosen) = &customer.conditioner {
-            let edge = Edge::new(at, chosen, scenario.packet.wire);
-            edges.push(edge.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
-        }
-    }
-    let mut cohorts = Vec::new();
-    for (at, (name, group)) in scenario.groups.iter().enumerate() {
+    for (name, group) in &scenario.groups {
         let found = [
             (!group.steps.is_empty(), "parameters that change"),
             (group.repeats.is_some(), "transfers that come and go"),
@@ -293,9 +284,40 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             (group.sender.burst > 1, "bursts"),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
-        if let Some((_, what)) = found.iter().find(|f| f.0) {
-            return Err(refused(format!("the group `{name}` has {what}, which fluid does not know")));
+        refuse(format!("the group `{name}`"), &found);
+    }
+    if scenario.stop.is_some() {
+        refusals.push("`stop` ends a run early, which fluid does not know".to_owned());
+    }
+    refusals
+}
+
+fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
+    let mut refusals = unknown(scenario);
+    let mut queues = Vec::with_capacity(scenario.links.len());
+    for (name, link) in &scenario.links {
+        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        let buffer = match link.buffer {
+            Buffer::Unlimited => f64::INFINITY,
+            Buffer::Packets(packets) => packets as f64,
+            Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
+        };
+        match Queue::new(name, &link.aqm, &site, buffer, link.loss) {
+            Ok(queue) => queues.push(queue),
+            Err(what) => refusals.push(what),
         }
+    }
+    // Cohorts look their queues up by place.
+    let whole = queues.len() == scenario.links.len();
+    let mut edges = Vec::new();
+    for (at, (name, customer)) in scenario.customers.iter().enumerate() {
+        if let Some(chosen) = &customer.conditioner {
+            let edge = Edge::new(at, chosen, scenario.packet.wire);
+            edges.push(edge.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
+        }
+    }
+    let mut cohorts = Vec::new();
+    for (at, (name, group)) in scenario.groups.iter().enumerate().filter(|_| whole) {
         let mut flows: Vec<(Time, Time, u32)> = group
             .rtts(name, scenario.seed)
             .into_iter()
@@ -311,11 +333,21 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                 .filter_map(|link| scenario.links.get_full(link))
                 .map(|(link, _, l)| (link, l.delay.seconds()))
                 .collect();
-            let mut cohort = Cohort::new(at, scenario, name, group, part, &links, &queues, method).map_err(refused)?;
+            let mut cohort = match Cohort::new(at, scenario, name, group, part, &links, &queues, method) {
+                Ok(cohort) => cohort,
+                // Each part of a group would say the same.
+                Err(what) => {
+                    refusals.push(what);
+                    break;
+                }
+            };
             let of = |edge: &Edge| scenario.customers[edge.customer].flows.contains(name);
             cohort.way.edge = edges.iter().position(of);
             cohorts.push(cohort);
         }
+    }
+    if !refusals.is_empty() {
+        return Err(RunError::Refused { world: "fluid", what: refusals });
     }
     Ok(Network { queues, edges, cohorts })
 }

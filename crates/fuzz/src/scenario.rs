@@ -1,16 +1,16 @@
 //! The reader of scenarios.
 
-use penstock_scenario::read::{Cell, Document, ReadError};
+use penstock_scenario::read::{Cell, Document, ReadErrors};
 use penstock_scenario::write::print;
 
 use super::files;
 
-fn read(text: &str) -> Result<Vec<Cell>, ReadError> {
+fn read(text: &str) -> Result<Vec<Cell>, ReadErrors> {
     let trace = |file: &str| if file.len() > 3 { Err("no".to_owned()) } else { Ok("0\n1\n1\n7\n".to_owned()) };
     Document::parse_with(text, "fuzz.toml", trace)?.cells()
 }
 
-/// The reader never panics; an error says on which line it is and what would do; what is accepted prints and reads back
+/// The reader never panics; each error says on which line it is and what would do; what is accepted prints and reads back
 /// as itself.
 ///
 /// # Panics
@@ -18,9 +18,13 @@ fn read(text: &str) -> Result<Vec<Cell>, ReadError> {
 pub fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let cells = match read(&text) {
-        Err(error) => {
-            assert!(error.line.is_some(), "an error without a line: {error}");
-            assert!(!error.found.is_empty() && !error.remedy.is_empty(), "an error without words: {error}");
+        Err(errors) => {
+            for error in errors.all() {
+                assert!(error.line.is_some(), "an error without a line: {error}");
+                assert!(!error.found.is_empty() && !error.remedy.is_empty(), "an error without words: {error}");
+                let spanned = |e: &penstock_scenario::read::Excerpt| e.text.get(e.span.clone()).is_some();
+                assert!(error.excerpt.as_ref().is_none_or(spanned), "an excerpt without its span: {error}");
+            }
             return;
         }
         Ok(cells) => cells,

@@ -19,13 +19,13 @@ use std::time::Duration;
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError, Watcher, World};
+use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::clock::Clock;
-use crate::path::emulation::Way;
+use crate::path::emulation::{Emulation, Way};
 use crate::path::error::Bound;
 use crate::path::router::Outcome;
-use crate::path::{Error, Laid, Schedule};
+use crate::path::{Error, Laid, Refused, Schedule};
 use plan::{Plan, Source};
 pub(crate) use programs::of_programs;
 use sender::{Sender, Sent};
@@ -76,7 +76,11 @@ const AFTER: Time = Time(300_000_000_000);
 const WATCH: Duration = Duration::from_millis(50);
 
 fn refused(what: &impl ToString) -> RunError {
-    RunError::Refused { world: "linux", what: what.to_string() }
+    RunError::Refused { world: "linux", what: vec![what.to_string()] }
+}
+
+fn refused_all(what: &[Refused]) -> RunError {
+    RunError::Refused { world: "linux", what: what.iter().map(ToString::to_string).collect() }
 }
 
 impl From<Error> for RunError {
@@ -97,13 +101,32 @@ impl World for Linux {
             ));
         }
         let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut plan = Plan::of(scenario).map_err(|e| refused(&e))?;
+        let mut plan = self.plan(scenario)?;
         if self.generator == Generator::Iperf3 {
-            iperf3::refusals(scenario).map_err(|e| refused(&e))?;
             plan.findings.push(iperf3::FINDING.to_owned());
         }
         let measured = run(scenario, plan, self.generator, watcher)?;
         report::report(scenario, &measured)
+    }
+
+    fn refusals(&self, scenario: &Scenario) -> Vec<String> {
+        self.plan(&with_one_flow_each(scenario)).map_or_else(RunError::reasons, |_| Vec::new())
+    }
+}
+
+impl Linux {
+    /// What a scenario asks of this kernel, or everything that it asks in vain.
+    fn plan(self, scenario: &Scenario) -> Result<Plan, RunError> {
+        let plan = Plan::of(scenario);
+        let mut refusals = plan.as_ref().err().cloned().unwrap_or_default();
+        if self.generator == Generator::Iperf3 {
+            refusals.extend(iperf3::refusals(scenario).err());
+        }
+        refusals.extend(Emulation::of(&with_one_flow_each(scenario)).err());
+        match plan {
+            Ok(plan) if refusals.is_empty() => Ok(plan),
+            _ => Err(refused_all(&refusals)),
+        }
     }
 }
 

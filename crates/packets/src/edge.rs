@@ -38,7 +38,7 @@ impl Edge {
 /// The entries of customers that have a conditioner.
 pub(crate) fn edges(scenario: &Scenario) -> Result<Vec<Edge>, RunError> {
     let conditioners =
-        Conditioner::of_customers(scenario).map_err(|what| RunError::Refused { world: "packets", what })?;
+        Conditioner::of_customers(scenario).map_err(|what| RunError::Refused { world: "packets", what: vec![what] })?;
     let edge = |(customer, conditioner)| {
         let (name, each) = scenario.customers.get_index(customer).expect("a conditioner is a customer's");
         let law = each.conditioner.as_ref().map_or("none", |chosen| chosen.law.name);

@@ -24,7 +24,7 @@ mod station;
 mod traffic;
 
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError, Watcher, World};
+use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 /// The packets world.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,5 +39,9 @@ impl World for Packets {
         let mut engine = plan::build(scenario)?;
         let taken = engine.run(watcher)?;
         report::report(scenario, &engine, taken)
+    }
+
+    fn refusals(&self, scenario: &Scenario) -> Vec<String> {
+        plan::build(&with_one_flow_each(scenario)).map_or_else(RunError::reasons, |_| Vec::new())
     }
 }

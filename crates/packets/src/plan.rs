@@ -35,8 +35,14 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     parts.flows.reserve_exact(flows);
     parts.keys.reserve_exact(flows);
     let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
+    let mut refusals = Vec::new();
     for (name, group) in &scenario.groups {
-        parts.group(scenario, &mut routes, name, group, size)?;
+        if let Err(error) = parts.group(scenario, &mut routes, name, group, size) {
+            refusals.extend(error.reasons());
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(RunError::Refused { world: "packets", what: refusals });
     }
     let links = links(scenario, &routes)?;
     let lines: Vec<Line> = routes
@@ -345,7 +351,7 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
 }
 
 fn refused(what: String) -> RunError {
-    RunError::Refused { world: "packets", what }
+    RunError::Refused { world: "packets", what: vec![what] }
 }
 
 fn size_on_wire(size: Bytes) -> Result<u16, RunError> {

@@ -133,8 +133,12 @@ fn item(item: &Item) -> Result<(), String> {
     if let Some(wrong) = item.traces.iter().find(|t| !t.contains('.')) {
         return Err(format!("`{wrong}` is no trace: write TABLE.COLUMN, as in links.queue_packets"));
     }
-    if item.scenario.iter().chain(&item.analysis).any(|path| path.starts_with('/')) {
-        return Err("the scenario's path is relative to paper.toml".into());
+    // A paper is a folder that can be copied, and reads nothing beside it.
+    let outside = |path: &&String| path.starts_with('/') || path.split('/').any(|part| part == "..");
+    if let Some(path) = item.scenario.iter().chain(&item.analysis).find(outside) {
+        return Err(format!(
+            "the scenario `{path}` is outside of the paper's folder: write a path relative to paper.toml, without `..`"
+        ));
     }
     for path in item.y.iter().chain(&item.also).map(|y| &y.path).chain(item.columns.iter().map(|c| &c.path)) {
         result(path.get_ref())?;

@@ -17,5 +17,6 @@ pub mod record;
 pub mod seed;
 pub mod summary;
 pub mod transfer;
+pub mod visible;
 pub mod world;
 pub mod write;

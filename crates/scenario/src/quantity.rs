@@ -3,6 +3,8 @@
 //! A number is kept as decimal digits until its unit is known, so nothing drifts through binary fractions. What is finer
 //! than the unit a quantity is kept in (a picosecond, a bit per second, a byte) is rounded to the nearest.
 
+mod spelling;
+
 use penstock_law::parameter::Unit;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -28,24 +30,29 @@ pub(crate) struct Kind {
     /// What a quantity of this kind is called.
     pub(crate) noun: &'static str,
     example: &'static str,
+    /// What a spelling that is none of `units` may stand for.
+    spelled: fn(&str) -> Vec<spelling::Meaning>,
     pub(crate) units: &'static [(&'static str, u128, i32)],
 }
 
 pub(crate) static TIME: Kind = Kind {
     noun: "a duration",
     example: "ms",
+    spelled: spelling::time,
     units: &[("ps", 1, -12), ("ns", 1, -9), ("us", 1, -6), ("ms", 1, -3), ("s", 1, 0), ("min", 60, 0), ("h", 3600, 0)],
 };
 
 pub(crate) static RATE: Kind = Kind {
     noun: "a rate",
     example: "Mbit/s",
+    spelled: spelling::rate,
     units: &[("bit/s", 1, 0), ("kbit/s", 1, 3), ("Mbit/s", 1, 6), ("Gbit/s", 1, 9), ("Tbit/s", 1, 12)],
 };
 
 pub(crate) static SIZE: Kind = Kind {
     noun: "a size",
     example: "kB",
+    spelled: spelling::size,
     units: &[
         ("B", 1, 0),
         ("kB", 1, 3),
@@ -59,13 +66,22 @@ pub(crate) static SIZE: Kind = Kind {
     ],
 };
 
-pub(crate) static PACKETS: Kind =
-    Kind { noun: "a number of packets", example: "packets", units: &[("packets", 1, 0), ("packet", 1, 0)] };
+pub(crate) static PACKETS: Kind = Kind {
+    noun: "a number of packets",
+    example: "packets",
+    spelled: spelling::packets,
+    units: &[("packets", 1, 0), ("packet", 1, 0)],
+};
 
-pub(crate) static PER_SECOND: Kind = Kind { noun: "a number per second", example: "/s", units: &[("/s", 1, 0)] };
+pub(crate) static PER_SECOND: Kind =
+    Kind { noun: "a number per second", example: "/s", spelled: spelling::per_second, units: &[("/s", 1, 0)] };
 
-pub(crate) static BDP: Kind =
-    Kind { noun: "a number of bandwidth-delay products", example: "bdp", units: &[("bdp", 1, 0), (BDP_BYTES, 1, 0)] };
+pub(crate) static BDP: Kind = Kind {
+    noun: "a number of bandwidth-delay products",
+    example: "bdp",
+    spelled: spelling::products,
+    units: &[("bdp", 1, 0), (BDP_BYTES, 1, 0)],
+};
 
 const BDP_BYTES: &str = "bdp of bytes";
 
@@ -281,18 +297,26 @@ fn measure(text: &str, kind: &Kind) -> Result<(Decimal, u128, i32), Unreadable> 
 }
 
 fn not_a(text: &str, kind: &Kind) -> Unreadable {
-    let number = Decimal::split(text).map(|(d, _)| Decimal { negative: false, ..d }.plain());
-    let number = number.filter(|n| n.len() < 20).unwrap_or_else(|| "10".into());
-    let units: Vec<_> = kind.units.iter().map(|u| u.0).filter(|u| *u != "packet" && *u != "ps").collect();
+    let units: Vec<_> = kind.units.iter().map(|u| u.0).filter(|u| *u != "packet").collect();
     let known = if units.len() > 1 { format!(" (known: {})", units.join(", ")) } else { String::new() };
-    let wrong_unit = Decimal::split(text).is_some_and(|(_, unit)| !unit.is_empty());
-    Unreadable {
-        found: format!("`{text}` is not {}", kind.noun),
-        remedy: format!(
-            "write a number and a unit, as in `{number} {}`{}",
-            kind.example,
-            if wrong_unit { &known } else { "" }
-        ),
+    let remedy = match (suggestion(text, &[kind]), Decimal::split(text)) {
+        (Some(suggestion), _) => suggestion,
+        (None, None) => format!("write a number and a unit, as in `10 {}`", kind.example),
+        (None, Some((number, ""))) if units.len() == 1 => format!("write `{} {}`", number.plain(), units[0]),
+        (None, Some(_)) if units.len() == 1 => format!("write a number in {}", units[0]),
+        (None, Some((_, ""))) => "write its unit too".into(),
+        (None, Some(_)) => "write a number and one of the known units".into(),
+    };
+    Unreadable { found: format!("`{text}` is not {}", kind.noun), remedy: remedy + &known }
+}
+
+/// The same quantity as `text`, in units of these kinds, if its own unit has a name that is common elsewhere.
+pub(crate) fn suggestion(text: &str, kinds: &[&Kind]) -> Option<String> {
+    let meant: Vec<_> = kinds.iter().flat_map(|kind| spelling::suggested(text, kind)).collect();
+    match meant.as_slice() {
+        [] => None,
+        [one] => Some(format!("write `{one}`")),
+        several => Some(format!("write `{}`, whichever is meant", several.join("` or `"))),
     }
 }
 
@@ -430,15 +454,11 @@ mod tests {
         let say = |e: Unreadable| e.to_string();
         assert_eq!(
             time("10").map_err(say),
-            Err("`10` is not a duration: write a number and a unit, as in `10 ms`".into())
+            Err("`10` is not a duration: write its unit too (known: ps, ns, us, ms, s, min, h)".into())
         );
         assert_eq!(
             rate("10 Mbps").map_err(say),
-            Err(
-                "`10 Mbps` is not a rate: write a number and a unit, as in `10 Mbit/s` (known: bit/s, kbit/s, Mbit/s, \
-                 Gbit/s, Tbit/s)"
-                    .into()
-            )
+            Err("`10 Mbps` is not a rate: write `10 Mbit/s` (known: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)".into())
         );
         for text in
             ["", "ms", "-1 s", "1e30 s", "1e999999999999 s", "1e-30 s", "nan s", "inf s", "1 s s", ".", "\u{663} s"]

@@ -1,7 +1,8 @@
 //! Scenario files, format 1: from text to resolved scenarios, one a cell of the sweep.
 //!
-//! Every key is known or refused, every default is filled in, and every error is one sentence that names file, line,
-//! key, what was found and what would do.
+//! Every key is known or refused, and every default is filled in. All errors of a file are reported together, but for
+//! those that only follow from another; each is one sentence that names file, line, column, key, what was found and what
+//! would do, and has the line it is about.
 //!
 //! ```
 //! let text = r#"
@@ -29,7 +30,7 @@
 //! assert_eq!(cells.len(), 3);
 //! assert_eq!(cells[2].labels, [("seed".to_string(), "3".to_string())]);
 //! assert_eq!(cells[0].scenario.groups["ftp"].count, 5);
-//! # Ok::<(), penstock_scenario::read::ReadError>(())
+//! # Ok::<(), penstock_scenario::read::ReadErrors>(())
 //! ```
 
 mod contracts;
@@ -54,19 +55,22 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
-pub use error::ReadError;
-use error::offer;
+use error::{Errors, Reported, offer};
+pub use error::{Excerpt, ReadError, ReadErrors, nearest};
 pub(crate) use law::{AUTOMATIC, SPACING_JITTER};
 use memory::Memory;
 pub use sweep::is_named_axis;
-use table::{Item, error};
+use table::Item;
 use trace::{Loader, Traces};
 use tree::{Node, Origin, Value, dotted};
 pub(crate) use tree::{bare, quoted};
 
 use crate::model::Scenario;
+use crate::visible::cut;
 use crate::write::print;
 
+/// The most characters of a setting that an error shows.
+const MOST_VALUE: usize = 120;
 /// The most values that all cells of a sweep may have together.
 const MOST_VALUES: usize = 50_000_000;
 
@@ -74,6 +78,7 @@ const MOST_VALUES: usize = 50_000_000;
 #[derive(Clone)]
 pub struct Document {
     file: Arc<str>,
+    text: Arc<str>,
     root: Node,
     settings: Vec<Setting>,
     load: Option<Arc<Loader>>,
@@ -126,10 +131,14 @@ impl Document {
     /// Reads TOML. `file` is what errors shall call the text.
     ///
     /// # Errors
-    /// Says where the text stops being TOML.
-    pub fn parse(text: &str, file: &str) -> Result<Self, ReadError> {
-        let file = Arc::from(file);
-        Ok(Self { root: tree::parse(text, &file)?, file, settings: Vec::new(), load: None, memory: Memory::default() })
+    /// Says where the text is not TOML.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ReadErrors> {
+        let (file, text) = (Arc::from(file), Arc::from(text));
+        let errors = Errors::of(&file, &text);
+        match tree::parse(&text, &errors) {
+            Ok(root) => Ok(Self { file, text, root, settings: Vec::new(), load: None, memory: Memory::default() }),
+            Err(reported) => Err(errors.because(reported)),
+        }
     }
 
     /// The same for a scenario that may name other files: traces of a link's rate. `load` has the text of a file by its
@@ -137,12 +146,12 @@ impl Document {
     /// when [`Document::cells`] is called, once.
     ///
     /// # Errors
-    /// Says where the text stops being TOML.
+    /// Says where the text is not TOML.
     pub fn parse_with(
         text: &str,
         file: &str,
         load: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
-    ) -> Result<Self, ReadError> {
+    ) -> Result<Self, ReadErrors> {
         Ok(Self { load: Some(Arc::new(load)), ..Self::parse(text, file)? })
     }
 
@@ -158,17 +167,24 @@ impl Document {
     ///
     /// # Errors
     /// Says why there is nothing of that name to set.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ReadError> {
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ReadErrors> {
+        let errors = Errors::of(&self.file, &self.text);
+        self.setting(key, value, &errors).map_err(|reported| errors.because(reported))
+    }
+
+    fn setting(&mut self, key: &str, value: &str, errors: &Errors) -> Result<(), Reported> {
         let origin = Origin::Setting(format!("--set {key}={value}").into());
-        let wrong = |found: String, remedy: &str| error(&self.file, &origin, key.to_owned(), found, remedy.to_owned());
-        let path = tree::parts(key)
-            .ok_or_else(|| wrong(format!("`{key}` is not a dotted key"), "write it as in `links.bottleneck.rate`"))?;
-        let node = tree::parse_setting(value, &origin).map_err(|why| wrong(format!("`{value}` is not TOML"), &why))?;
+        let wrong = |found: String, remedy: &str| errors.report(&origin, key, &found, remedy);
+        let path = tree::parts(key).ok_or_else(|| {
+            wrong(format!("`{}` is not a dotted key", cut(key, MOST_VALUE)), "write it as in `links.bottleneck.rate`")
+        })?;
+        let node = tree::parse_setting(value, &origin)
+            .map_err(|why| wrong(format!("`{}` is not TOML", cut(value, MOST_VALUE)), &why))?;
         if path[0] == "sweep" {
-            return put(&mut self.root, &path, node, &self.file);
+            return put(&mut self.root, &path, node, errors);
         }
         // Each cell is set anew, after its defaults and its place in the sweep; here it is seen whether that can be.
-        put(&mut self.root.clone(), &path, node.clone(), &self.file)?;
+        put(&mut self.root.clone(), &path, node.clone(), errors)?;
         self.settings.push(Setting { path, node });
         Ok(())
     }
@@ -176,9 +192,19 @@ impl Document {
     /// Every scenario of the sweep, in declared order: keys, then named axes such as cases, and seeds innermost.
     ///
     /// # Errors
-    /// Says what is wrong with the first cell that is.
-    pub fn cells(&self) -> Result<Vec<Cell>, ReadError> {
-        let root = self.item(&self.root);
+    /// Says everything that is wrong, but for what only follows from something else.
+    pub fn cells(&self) -> Result<Vec<Cell>, ReadErrors> {
+        let errors = Errors::of(&self.file, &self.text);
+        let cells = self.read(&errors);
+        match (cells, errors.all()) {
+            (Ok(cells), None) => Ok(cells),
+            (_, Some(errors)) => Err(errors),
+            (Err(_), None) => unreachable!("an error was reported"),
+        }
+    }
+
+    fn read(&self, errors: &Errors) -> Result<Vec<Cell>, Reported> {
+        let root = Item { errors, path: String::new(), node: &self.root };
         let table = root.node.table();
         let mut plain = self.root.clone();
         if let Some(table) = plain.table_mut() {
@@ -186,14 +212,21 @@ impl Document {
         }
         let traces = Traces::by(self.load.as_deref(), self.memory.clone());
         let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
-            return Ok(vec![self.swept(&plain, &[], 0, &traces)?]);
+            return Ok(vec![self.swept(&plain, &[], 0, (&traces, errors))?]);
         };
-        let first_seed = match table.and_then(|t| t.get("seed")) {
-            Some(node) => root.below("seed", node).whole(0, i64::MAX as u64)?,
-            None => 1,
-        };
+        let first_seed =
+            table.and_then(|t| t.get("seed")).map(|node| root.below("seed", node).whole(0, i64::MAX as u64));
+        let first_seed = first_seed.and_then(Result::ok).unwrap_or(1);
         let pinned = |path: &[String]| self.settings.iter().any(|s| path.starts_with(&s.path));
-        let axes = sweep::axes(&root.below("sweep", sweep), first_seed, &pinned)?;
+        let axes = match sweep::axes(&root.below("sweep", sweep), first_seed, &pinned) {
+            Ok(axes) => axes,
+            Err(reported) => {
+                // The file itself is read nevertheless, as if nothing were swept. What it lacks the sweep may have.
+                errors.let_keys_be_missing();
+                let _ = self.swept(&plain, &[], 0, (&traces, errors));
+                return Err(reported);
+            }
+        };
         let cells: usize = axes.iter().map(|axis| axis.steps.len()).product();
         let too_large = |values: usize| {
             let what = format!("{cells} cells of {values} values each are too many");
@@ -203,18 +236,31 @@ impl Document {
         if cells.saturating_mul(values) > MOST_VALUES {
             return Err(too_large(values));
         }
-        (0..cells)
-            .map(|at| {
-                let cell = self.swept(&plain, &axes, at, &traces)?;
-                // Steps of equal length are few in the file and many in the cell.
-                let steps: usize = cell.scenario.groups.values().map(|group| group.steps.len()).sum();
-                if cells.saturating_mul(steps) > MOST_VALUES { Err(too_large(steps)) } else { Ok(cell) }
-            })
-            .collect()
+        let mut large = false;
+        let read = (0..cells).map_while(|at| {
+            if large {
+                return None;
+            }
+            let cell = match self.swept(&plain, &axes, at, (&traces, errors)) {
+                Ok(cell) => cell,
+                Err(reported) => return Some(Err(reported)),
+            };
+            // Steps of equal length are few in the file and many in the cell.
+            let steps: usize = cell.scenario.groups.values().map(|group| group.steps.len()).sum();
+            large = cells.saturating_mul(steps) > MOST_VALUES;
+            Some(if large { Err(too_large(steps)) } else { Ok(cell) })
+        });
+        errors.each(errors.count(), read)
     }
 
     /// The cell of that number, counted with the last axis innermost.
-    fn swept(&self, plain: &Node, axes: &[sweep::Axis<'_>], at: usize, traces: &Traces<'_>) -> Result<Cell, ReadError> {
+    fn swept(
+        &self,
+        plain: &Node,
+        axes: &[sweep::Axis<'_>],
+        at: usize,
+        (traces, errors): (&Traces<'_>, &Errors),
+    ) -> Result<Cell, Reported> {
         let mut rest = at;
         let mut steps: Vec<_> = axes
             .iter()
@@ -241,37 +287,43 @@ impl Document {
             }
         }
         changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
-        let in_cell = |mut error: ReadError| {
-            if !labels.is_empty() {
-                let cell = format!("in the cell {}", name(&labels));
-                error.context = Some(error.context.map_or(cell.clone(), |context| format!("{context}; {cell}")));
-            }
-            error
-        };
+        let known = errors.kept();
+        let scenario = self.resolved(plain, changes, traces, errors);
+        if !labels.is_empty() {
+            errors.happened(known, &name(&labels));
+        }
+        let scenario = scenario?;
+        Ok(Cell { id: identity(&scenario), labels, scenario })
+    }
+
+    /// The scenario with these changes.
+    fn resolved(
+        &self,
+        plain: &Node,
+        changes: Vec<(Vec<String>, Node)>,
+        traces: &Traces<'_>,
+        errors: &Errors,
+    ) -> Result<Scenario, Reported> {
         let mut root = plain.clone();
         // Defaults are settled before anything is set below what they provide.
         let (defaults, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(path, _)| path[0] == "defaults");
         for (path, node) in defaults {
-            put(&mut root, &path, node, &self.file).map_err(in_cell)?;
+            // What cannot be put there is reported, and the rest is read without it.
+            let _ = put(&mut root, &path, node, errors);
         }
         resolve::apply_defaults(&mut root);
         for (path, node) in others {
-            put(&mut root, &path, node, &self.file).map_err(in_cell)?;
+            let _ = put(&mut root, &path, node, errors);
         }
         // Once more, for what was replaced as a whole.
         resolve::apply_defaults(&mut root);
-        let scenario = resolve::scenario(&self.item(&root), traces).map_err(in_cell)?;
-        Ok(Cell { id: identity(&scenario), labels: labels.clone(), scenario })
-    }
-
-    fn item<'a>(&'a self, node: &'a Node) -> Item<'a> {
-        Item { file: &self.file, path: String::new(), node }
+        resolve::scenario(&Item { errors, path: String::new(), node: &root }, traces)
     }
 }
 
 /// Puts a value at a path. Links and groups must exist, for a misspelt one would be a new one.
-fn put(root: &mut Node, path: &[String], node: Node, file: &Arc<str>) -> Result<(), ReadError> {
-    let wrong = |found: String, remedy: String| error(file, &node.origin, dotted(path), found, remedy);
+fn put(root: &mut Node, path: &[String], node: Node, errors: &Errors) -> Result<(), Reported> {
+    let wrong = |found: String, remedy: String| errors.report(&node.origin, &dotted(path), &found, &remedy);
     let Some((last, above)) = path.split_last() else { return Ok(()) };
     let known = |table: &IndexMap<String, Node>, section: &str, name: &str| {
         let names: Vec<_> = table.keys().map(String::as_str).collect();

@@ -5,7 +5,7 @@ mod rows;
 use penstock_law::edge::Colour;
 use penstock_law::quantity::Time;
 
-use crate::model::Scenario;
+use crate::model::{Rtt, Scenario};
 use crate::summary::{FlowSummary, Summary};
 
 pub use rows::{Row, Rows, column_name};
@@ -19,6 +19,20 @@ pub trait World {
     /// # Errors
     /// Says what stood in the way; see [`RunError`].
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError>;
+    /// Everything that a run of `scenario` would ask for and this world cannot do, a sentence each; nothing is run.
+    fn refusals(&self, scenario: &Scenario) -> Vec<String>;
+}
+
+/// A scenario with one flow a group, of the shortest round trip: what is asked of a world does not depend on how many ask.
+pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
+    let mut one = scenario.clone();
+    for group in one.groups.values_mut() {
+        group.count = 1;
+        if let Rtt::List(list) = &group.rtt {
+            group.rtt = Rtt::Each(list.iter().copied().min().unwrap_or_default());
+        }
+    }
+    one
 }
 
 /// Whoever watches a run: a function of the share done, or more.
@@ -115,12 +129,12 @@ pub enum RunError {
     #[error("{0}")]
     Input(String),
     /// The scenario asks for something that this world cannot do.
-    #[error("{what} (in the {world} world)")]
+    #[error("{}", what.iter().map(|what| format!("{what} (in the {world} world)")).collect::<Vec<_>>().join("\n"))]
     Refused {
         /// The world.
         world: &'static str,
-        /// What cannot be done, and what would do.
-        what: String,
+        /// What cannot be done, each with what would do.
+        what: Vec<String>,
     },
     /// Whoever started the run stopped it.
     #[error("stopped")]
@@ -140,6 +154,16 @@ pub enum RunError {
     /// The engine broke one of its own laws: a bug.
     #[error("bug: {0}")]
     Broken(String),
+}
+
+impl RunError {
+    /// What stands in the way of a run, a sentence each.
+    pub fn reasons(self) -> Vec<String> {
+        match self {
+            Self::Refused { what, .. } => what,
+            other => vec![other.to_string()],
+        }
+    }
 }
 
 /// What a run leaves: numbers, one row a flow, and series.

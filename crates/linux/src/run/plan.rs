@@ -73,9 +73,13 @@ impl Plan {
     /// Of a scenario.
     ///
     /// # Errors
-    /// What this kernel, or this world, does not do.
-    pub(super) fn of(scenario: &Scenario) -> Result<Self, Refused> {
-        scenario_refusals(scenario)?;
+    /// Everything that this kernel, or this world, does not do.
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, Vec<Refused>> {
+        let mut refusals = Vec::new();
+        if scenario.groups.is_empty() {
+            let instead = "add a group; `penstock linux path` is for programs of one's own";
+            refusals.push(no("flows", "there are none", instead));
+        }
         let (wire, payload) = (scenario.packet.wire.0, scenario.packet.payload.0);
         let timestamps = match wire - payload {
             PLAIN => false,
@@ -84,18 +88,26 @@ impl Plan {
                 let what = format!(
                     "packet: {other} B of header; the kernel's TCP has {PLAIN} B, or {STAMPED} B with timestamps"
                 );
-                return Err(Refused::new(what, "give `packet` a payload of 40 or 52 B less than `wire`"));
+                refusals.push(Refused::new(what, "give `packet` a payload of 40 or 52 B less than `wire`"));
+                false
             }
         };
         if !(576..=9216).contains(&wire) {
             let what = format!("packet: {wire} B on the wire");
-            return Err(Refused::new(what, "this world has packets from 576 B to 9216 B"));
+            refusals.push(Refused::new(what, "this world has packets from 576 B to 9216 B"));
         }
         let (mut flows, mut habits, mut bursts, mut laws) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, (name, group)) in scenario.groups.iter().enumerate() {
-            let source = source(name, group, &mut laws)?;
+            let Some(source) = source(name, group, &mut laws, &mut refusals) else { continue };
             let tcp = matches!(source, Source::Tcp { .. });
-            let mut own = if tcp { own_habits(scenario, name, group)? } else { FlowHabits::default() };
+            let own = if tcp { own_habits(scenario, name, group) } else { Ok(FlowHabits::default()) };
+            let mut own = match own {
+                Ok(own) => own,
+                Err(refused) => {
+                    refusals.push(refused);
+                    continue;
+                }
+            };
             if let Source::Tcp { controller: Controller::Law { name, .. }, .. } = &source {
                 own.echoes = laws.iter().find(|law| law.name == *name && law.needs_ecn).map(|law| law.name.clone());
             }
@@ -121,12 +133,16 @@ impl Plan {
             [] => None,
             [burst] => Some(*burst),
             _ => {
-                return Err(Refused::new(
+                refusals.push(Refused::new(
                     "sender.burst: groups differ, and all share one device here",
                     "give all of them the same",
                 ));
+                None
             }
         };
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
         let rests = scenario.groups.values().any(|group| group.on_off.is_some());
         let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, flows: habits };
         Ok(Self { habits, flows, laws, findings: findings(scenario) })
@@ -137,71 +153,75 @@ fn no(whose: &str, what: &str, instead: &str) -> Refused {
     Refused::new(format!("{whose}: {what}"), instead)
 }
 
-fn scenario_refusals(scenario: &Scenario) -> Result<(), Refused> {
-    if scenario.groups.is_empty() {
-        return Err(no("flows", "there are none", "add a group; `penstock linux path` is for programs of one's own"));
-    }
-    Ok(())
-}
-
-/// What a group's flows send, or why they cannot.
-fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>) -> Result<Source, Refused> {
+/// What a group's flows send; nothing where they cannot, with all reasons in `refusals`.
+fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<Refused>) -> Option<Source> {
+    let before = refusals.len();
     if group.sender.remember != Remember::Nothing {
         let what = "each transfer is a connection of its own here";
-        return Err(no(&format!("flows.{name}.sender.remember"), what, "use `--world packets` for it"));
+        refusals.push(no(&format!("flows.{name}.sender.remember"), what, "use `--world packets` for it"));
     }
-    if group.cc.law.name == "cbr" {
+    let source = if group.cc.law.name == "cbr" {
         let rate = |values: &Values| Rate(values.number("rate") as u64);
         let first = (Time::ZERO, rate(&group.cc.values));
         let later = group.steps.iter().map(|(time, values)| (*time, rate(values)));
-        return Ok(Source::Datagrams(std::iter::once(first).chain(later).collect()));
-    }
-    let controller = controller(name, group, laws)?;
-    let whose = |key: &str| format!("flows.{name}.sender.{key}");
+        Some(Source::Datagrams(std::iter::once(first).chain(later).collect()))
+    } else {
+        let controller = controller(name, group, laws, refusals);
+        sender_refusals(name, group, refusals);
+        controller.map(|controller| Source::Tcp { controller, sack: group.sender.recovery == Recovery::Sack })
+    };
+    source.filter(|_| refusals.len() == before)
+}
+
+/// What the kernel's senders do not do.
+fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     let sender = &group.sender;
+    let mut refuse = |key: &str, what: &str, instead: &str| {
+        refusals.push(no(&format!("flows.{name}.{key}"), what, instead));
+    };
     if sender.arithmetic == Arithmetic::Fixed {
-        return Err(no(&whose("arithmetic"), "the kernel has its own", "leave it out"));
+        refuse("sender.arithmetic", "the kernel has its own", "leave it out");
     }
     if sender.recovery == Recovery::Reno {
-        return Err(no(&whose("recovery"), "the kernel knows no recovery of RFC 2581", "choose `sack` or `newreno`"));
+        refuse("sender.recovery", "the kernel knows no recovery of RFC 2581", "choose `sack` or `newreno`");
     }
     if sender.initial_ssthresh.is_finite() {
-        return Err(no(&whose("ssthresh"), "the kernel starts without one", "leave it out"));
+        refuse("sender.ssthresh", "the kernel starts without one", "leave it out");
     }
-    if sender.pacing == Pacing::Off && controller.name() == "bbr" {
-        return Err(no(&whose("pacing"), "the kernel's bbr always paces", "leave it out"));
+    if sender.pacing == Pacing::Off && group.cc.law.name == "bbr" {
+        refuse("sender.pacing", "the kernel's bbr always paces", "leave it out");
     }
     let window = sender.initial_window;
     if window < 1.0 || window.fract() != 0.0 {
-        return Err(no(&whose("initial_window"), "the kernel counts whole packets", "choose 1 packet or more"));
+        refuse("sender.initial_window", "the kernel counts whole packets", "choose 1 packet or more");
     }
     let per_ack = group.cc.values.iter().find_map(|(name, value)| value.filter(|_| name == "per_ack"));
     if sender.delayed_ack > 1 && per_ack.is_some_and(|most| most < f64::from(sender.delayed_ack)) {
         let what = "the kernel grows the window for every packet that an acknowledgement covers";
-        return Err(no(&format!("flows.{name}.cc.per_ack"), what, "set it to 2 packets"));
+        refuse("cc.per_ack", what, "set it to 2 packets");
     }
-    Ok(Source::Tcp { controller, sack: sender.recovery == Recovery::Sack })
 }
 
-/// The kernel's controller for a group, which must do what the group's law is said to do.
-fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>) -> Result<Controller, Refused> {
+/// The kernel's controller for a group, which must do what the group's law is said to do; nothing where there is none.
+fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<Refused>) -> Option<Controller> {
     let law = group.cc.law;
     let whose = format!("flows.{name}.cc");
     if let Some(wanted) = laws::wanted(&whose, group, laws.len()) {
-        let wanted = wanted?;
+        let wanted = wanted.map_err(|refused| refusals.push(refused)).ok()?;
         let name = wanted.name.clone();
         laws.push(wanted);
-        return Ok(Controller::Law { law: law.name, name });
+        return Some(Controller::Law { law: law.name, name });
     }
     let there = machine::controllers();
     let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
         let what = format!("no kernel has a controller for the law `{}`", law.name);
         let ours = attach::controller::names().join("`, `");
-        return Err(no(&whose, &what, &format!("choose one of `newreno`, `cubic`, `bbr`, `{ours}`")));
+        refusals.push(no(&whose, &what, &format!("choose one of `newreno`, `cubic`, `bbr`, `{ours}`")));
+        return None;
     };
     if !there.iter().any(|name| name == controller) {
         let what = format!("this kernel has no controller `{controller}` (it has {})", there.join(", "));
-        return Err(no(&whose, &what, &format!("load it, as root: `modprobe tcp_{controller}`")));
+        refusals.push(no(&whose, &what, &format!("load it, as root: `modprobe tcp_{controller}`")));
     }
     let known = Values::defaults(law.parameters);
     for parameter in law.parameters {
@@ -228,10 +248,10 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>) -> Result<Contr
             } else {
                 "leave it out"
             };
-            return Err(no(&format!("{whose}.{}", parameter.name), &what, instead));
+            refusals.push(no(&format!("{whose}.{}", parameter.name), &what, instead));
         }
     }
-    Ok(Controller::Kernel(controller))
+    Some(Controller::Kernel(controller))
 }
 
 /// Whether the kernel's CUBIC ends its first slow start by HyStart.
@@ -292,7 +312,7 @@ mod tests {
     use super::*;
     use penstock_scenario::read::Document;
 
-    fn plan(flow: &str, more: &str) -> Result<Plan, Refused> {
+    fn plan(flow: &str, more: &str) -> Result<Plan, Vec<Refused>> {
         let text = format!(
             r#"format = 1
             duration = "10 s"
@@ -305,7 +325,8 @@ mod tests {
     }
 
     fn refused(flow: &str, more: &str) -> String {
-        plan(flow, more).unwrap_err().what
+        let [refused] = <[_; 1]>::try_from(plan(flow, more).unwrap_err()).expect("one refusal");
+        refused.what
     }
 
     #[test]
@@ -337,6 +358,19 @@ mod tests {
         let Source::Datagrams(rates) = &flows[0].source else { panic!("{flows:?}") };
         assert_eq!(*rates, [(Time::ZERO, Rate(5_000_000)), (Time(2 * Time::PER_SECOND), Rate(9_000_000))]);
         assert_eq!((habits.burst, &habits.flows[0]), (None, &FlowHabits::default()));
+    }
+
+    #[test]
+    fn everything_that_it_has_not_is_refused_at_once() {
+        let flow = r#"cc = { law = "cubic", beta = 0.5, c = 0.5 }, sender = { ssthresh = 30, recovery = "reno" }"#;
+        let refused = plan(flow, "packet = \"100 B\"").unwrap_err();
+        let mut keys: Vec<_> = refused.iter().map(|refused| refused.what.split(':').next().unwrap()).collect();
+        // The machine's own setting decides whether this one is there.
+        keys.retain(|key| *key != "flows.f.cc.hystart");
+        assert_eq!(
+            keys,
+            ["packet", "flows.f.cc.c", "flows.f.cc.beta", "flows.f.sender.recovery", "flows.f.sender.ssthresh"]
+        );
     }
 
     #[test]

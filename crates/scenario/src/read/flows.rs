@@ -9,7 +9,7 @@ use penstock_law::quantity::Time;
 
 pub(super) use traffic::mean_s;
 
-use super::error::{ReadError, offer};
+use super::error::{Reported, offer};
 use super::law::{self, Changing, SenderLaw};
 use super::links::Line;
 use super::route::shortest;
@@ -19,69 +19,96 @@ use crate::format::{self, MOST_FLOWS};
 use crate::model::{Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
 
-/// What a group is read against.
-#[derive(Debug, Clone, Copy)]
+/// What a group is read against; none of what could not be read itself.
+#[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
-    pub(super) lines: &'a [Line<'a>],
-    pub(super) packet: Packet,
-    pub(super) duration: Time,
+    pub(super) lines: Option<&'a [Line<'a>]>,
+    pub(super) packet: Option<Packet>,
+    pub(super) duration: Option<Time>,
 }
 
 /// Reads one group.
-pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, ReadError> {
+pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Reported> {
     let fields = item.clone().fields(&format::FLOWS, "write a table, as in `[flows.ftp]`")?;
-    let count = fields.or("count", 1, |item| item.whole(1, MOST_FLOWS))? as u32;
-    let (from, to) = (node(&fields, "from", around.lines)?, node(&fields, "to", around.lines)?);
-    let forward = match fields.find("via") {
-        Some(via) => along(&via, &from, &to, around.lines)?,
-        None => route(&fields, &from, &to, around.lines)?,
-    };
-    let backward = shortest(around.lines, &to, &from).unwrap_or_default();
-    let delay = |links: &[usize]| links.iter().fold(Time::ZERO, |sum, at| sum + around.lines[*at].link.delay);
-    let rtt = rtt(&fields, count, delay(&forward) + delay(&backward))?;
-    let start = start(&fields, count, around.duration)?;
-    let stop = stop(&fields, &start, count)?;
-    let series = fields.or("series", false, |item| item.switch())?;
-    let mut options = sender::options(&fields)?;
+    let count = fields.or("count", 1, |item| item.whole(1, MOST_FLOWS)).map(|count| count as u32);
+    let way = way(&fields, around.lines);
+    let least = way.as_ref().ok().and_then(|way| way.as_ref().map(|way| way.delay));
+    let rtt = rtt(&fields, count.ok(), least);
+    let start = start(&fields, count.ok(), around.duration);
+    let stop = stop(&fields, start.as_ref().ok().zip(count.ok()));
+    let series = fields.or("series", false, |item| item.switch());
+    let options = sender::options(&fields);
+    let size = traffic::size(&fields);
+    let on_off = traffic::on_off(&fields, count.ok(), around.duration);
+    let class = fields.find("class").map(|item| item.handle("write the name of a class, as in `\"tcp\"`"));
+    let access = traffic::access(&fields, around.packet);
+    let jitter = traffic::jitter(&fields);
+    let law = fields
+        .need("cc", "name the law of its senders, as in `{ law = \"newreno\" }`")
+        .and_then(|cc| Ok((law::sender_law(&cc, around.duration)?, cc)));
 
-    let cc_item = fields.need("cc", "name the law of its senders, as in `{ law = \"newreno\" }`")?;
-    let law = law::sender_law(&cc_item, around.duration)?;
+    // What the law is asked depends on everything around it.
+    let ((law, cc), mut options) = (law?, options?);
+    let Some(packet) = around.packet else { return Err(item.errors.already()) };
     let site = Site {
-        packet: around.packet.wire,
+        packet: packet.wire,
         initial_window: options.initial_window,
         initial_ssthresh: options.initial_ssthresh,
     };
-    let needs = law::compile(&cc_item, &law.chosen, &site)?;
-    let repeats = traffic::repeats(&fields, &law.chosen, &needs)?;
-    sender::check(&fields, &mut options, &law.chosen, &needs, &site, repeats.is_some())?;
-    let (steps, spacing_jitter) = by_itself(&law, &cc_item, &needs, &site)?;
-    let names = |links: Vec<usize>| links.into_iter().map(|at| around.lines[at].name.clone()).collect();
+    let needs = law::compile(&cc, &law.chosen, &site)?;
+    let repeats = traffic::repeats(&fields, &law.chosen, &needs, size.as_ref().ok());
+    let checked = sender::check(&fields, &mut options, (&law.chosen, &cc), &needs, &site);
+    let by_itself = by_itself(&law, &cc, &needs, &site);
+    let ack_jitter = traffic::ack_jitter(&fields, &law.chosen, &needs);
+    checked?;
+    let ((steps, spacing_jitter), Some(way)) = (by_itself?, way?) else { return Err(item.errors.already()) };
     Ok(Group {
-        count,
-        from,
-        to,
-        forward: names(forward),
-        backward: names(backward),
-        rtt,
-        start,
-        stop,
-        size: traffic::size(&fields)?,
-        repeats,
-        on_off: traffic::on_off(&fields, count, around.duration)?,
-        class: fields
-            .find("class")
-            .map(|item| item.handle("write the name of a class, as in `\"tcp\"`"))
-            .transpose()?
-            .map(str::to_owned),
-        access: traffic::access(&fields, around.packet)?,
-        jitter: traffic::jitter(&fields)?,
-        ack_jitter: traffic::ack_jitter(&fields, &law.chosen, &needs)?,
+        count: count?,
+        from: way.from,
+        to: way.to,
+        forward: way.forward,
+        backward: way.backward,
+        rtt: rtt?,
+        start: start?,
+        stop: stop?,
+        size: size?,
+        repeats: repeats?,
+        on_off: on_off?,
+        class: class.transpose()?.map(str::to_owned),
+        access: access?,
+        jitter: jitter?,
+        ack_jitter: ack_jitter?,
         steps,
         spacing_jitter,
         cc: law.chosen,
-        series,
+        series: series?,
         sender: options,
     })
+}
+
+/// Where flows go.
+struct Way {
+    from: String,
+    to: String,
+    forward: Vec<String>,
+    backward: Vec<String>,
+    /// What its links take there and back.
+    delay: Time,
+}
+
+/// Reads where flows go; nothing without links.
+fn way(fields: &Fields<'_>, lines: Option<&[Line<'_>]>) -> Result<Option<Way>, Reported> {
+    let (from, to) = (node(fields, "from", lines), node(fields, "to", lines));
+    let (from, to) = (from?, to?);
+    let Some(lines) = lines else { return Ok(None) };
+    let forward = match fields.find("via") {
+        Some(via) => along(&via, &from, &to, lines)?,
+        None => route(fields, &from, &to, lines)?,
+    };
+    let backward = shortest(lines, &to, &from).unwrap_or_default();
+    let delay = forward.iter().chain(&backward).fold(Time::ZERO, |sum, at| sum + lines[*at].link.delay);
+    let names = |links: Vec<usize>| links.into_iter().map(|at| lines[at].name.clone()).collect();
+    Ok(Some(Way { from, to, forward: names(forward), backward: names(backward), delay }))
 }
 
 /// What a law has that answers nothing: other parameters from times on, and how far its gaps vary.
@@ -90,22 +117,23 @@ fn by_itself(
     cc_item: &Item<'_>,
     needs: &Needs,
     site: &Site,
-) -> Result<(Vec<(Time, Values)>, f64), ReadError> {
+) -> Result<(Vec<(Time, Values)>, f64), Reported> {
     let spacing = law.spacing_jitter.as_ref();
     if needs.reliable {
         let name = law.chosen.law.name;
-        if let Some(changing) = law.changing.first() {
-            return Err(changing.item.wrong(
+        for changing in &law.changing {
+            changing.item.wrong(
                 format!("`{}` of the law `{name}` cannot follow a schedule", changing.parameter.name),
                 "write one value: only a law that answers nothing, such as `cbr`, is told what to do by the clock",
-            ));
+            );
         }
         if let Some((item, _)) = spacing {
-            return Err(item.wrong(
+            item.wrong(
                 format!("the law `{name}` has no parameter `{}`", law::SPACING_JITTER),
                 "leave it out: only the gaps of a law that answers nothing, such as `cbr`, are drawn",
-            ));
+            );
         }
+        return Ok((Vec::new(), 0.0));
     }
     let steps = steps(&law.chosen.values, &law.changing);
     for (_, values) in &steps {
@@ -134,10 +162,11 @@ fn steps(start: &Values, changing: &[Changing<'_>]) -> Vec<(Time, Values)> {
 }
 
 /// A node that some link touches.
-fn node(fields: &Fields<'_>, key: &str, lines: &[Line<'_>]) -> Result<String, ReadError> {
+fn node(fields: &Fields<'_>, key: &str, lines: Option<&[Line<'_>]>) -> Result<String, Reported> {
     let remedy = "write the name of a node, as in `\"left\"`";
     let item = fields.need(key, remedy)?;
     let name = item.name(remedy)?;
+    let Some(lines) = lines else { return Ok(name.to_owned()) };
     let mut known: Vec<&str> = Vec::new();
     for line in lines {
         for end in [line.link.from.as_str(), line.link.to.as_str()] {
@@ -154,7 +183,7 @@ fn node(fields: &Fields<'_>, key: &str, lines: &[Line<'_>]) -> Result<String, Re
 }
 
 /// The shortest way.
-fn route(fields: &Fields<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, ReadError> {
+fn route(fields: &Fields<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, Reported> {
     let item = fields.need("to", "")?;
     if from == to {
         return Err(item.wrong(format!("`{to}` is also where the flow begins"), "name another node"));
@@ -165,7 +194,7 @@ fn route(fields: &Fields<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Resul
 }
 
 /// The way by `via`, checked link by link.
-fn along(via: &Item<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, ReadError> {
+fn along(via: &Item<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, Reported> {
     let remedy = "write the names of links in order, as in `[\"bottleneck\"]`";
     let (mut at, mut way) = (from, Vec::new());
     for item in via.list(remedy)? {
@@ -198,19 +227,20 @@ fn along(via: &Item<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec
     Ok(way)
 }
 
-fn rtt(fields: &Fields<'_>, count: u32, least: Time) -> Result<Rtt, ReadError> {
+fn rtt(fields: &Fields<'_>, count: Option<u32>, least: Option<Time>) -> Result<Rtt, Reported> {
+    let least = least.unwrap_or_default();
     let Some(item) = fields.find("rtt") else { return Ok(Rtt::Each(least)) };
     let remedy = "write a duration, `{ spread = [...] }`, `{ uniform = [...] }`, or a list of one a flow";
     let rtt = match &item.node.value {
         Value::List(_) => {
-            let list = item.list(remedy)?.iter().map(Item::time).collect::<Result<Vec<_>, _>>()?;
+            let before = item.errors.count();
+            let list = item.errors.each(before, item.list(remedy)?.iter().map(Item::time))?;
             if list.is_empty() {
-                return Err(item.wrong(
-                    "a list without round-trip times",
-                    format!("write one a flow, {count} of them, or leave `rtt` out"),
-                ));
+                let each = count.map_or_else(String::new, |count| format!(", {count} of them"));
+                return Err(item
+                    .wrong("a list without round-trip times", format!("write one a flow{each}, or leave `rtt` out")));
             }
-            if list.len() != count as usize {
+            if let Some(count) = count.filter(|count| list.len() != *count as usize) {
                 return Err(item.wrong(
                     format!("{} round-trip times for {count} flows", list.len()),
                     format!("write one a flow, or `count = {}`", list.len()),
@@ -255,8 +285,8 @@ pub(super) fn extremes(rtt: &Rtt) -> (Time, Time) {
     }
 }
 
-fn start(fields: &Fields<'_>, count: u32, duration: Time) -> Result<Start, ReadError> {
-    let first_second = Start::Uniform(Time::ZERO, Time(Time::PER_SECOND).min(duration));
+fn start(fields: &Fields<'_>, count: Option<u32>, duration: Option<Time>) -> Result<Start, Reported> {
+    let first_second = Start::Uniform(Time::ZERO, Time(Time::PER_SECOND).min(duration.unwrap_or(Time::NEVER)));
     let Some(item) = fields.find("start") else { return Ok(first_second) };
     let remedy = "write a time, `{ uniform = [\"0 s\", \"1 s\"] }`, or `{ every = \"5 s\" }`";
     let start = if item.node.table().is_some() {
@@ -266,12 +296,16 @@ fn start(fields: &Fields<'_>, count: u32, duration: Time) -> Result<Start, ReadE
                 let (a, b) = pair.range_of_times()?;
                 Start::Uniform(a, b)
             }
-            (None, Some(every), from) => Start::Every(from.map_or(Ok(Time::ZERO), |from| from.time())?, every.time()?),
+            (None, Some(every), from) => {
+                let (from, every) = (from.map_or(Ok(Time::ZERO), |from| from.time()), every.time());
+                Start::Every(from?, every?)
+            }
             _ => return Err(item.is_not("a start", remedy)),
         }
     } else {
         Start::At(item.time()?)
     };
+    let (Some(count), Some(duration)) = (count, duration) else { return Ok(start) };
     let last = latest(&start, count);
     // A draw never reaches its upper end, so that may be the end of the run.
     let late = if matches!(start, Start::Uniform(a, b) if a < b) { last > duration } else { last >= duration };
@@ -292,11 +326,10 @@ fn latest(start: &Start, count: u32) -> Time {
     }
 }
 
-fn stop(fields: &Fields<'_>, start: &Start, count: u32) -> Result<Option<Time>, ReadError> {
+fn stop(fields: &Fields<'_>, start: Option<(&Start, u32)>) -> Result<Option<Time>, Reported> {
     let Some(item) = fields.find("stop") else { return Ok(None) };
     let stop = item.time()?;
-    let last = latest(start, count);
-    if stop <= last {
+    if let Some(last) = start.map(|(start, count)| latest(start, count)).filter(|last| stop <= *last) {
         return Err(item.wrong(
             format!("the flows stop at {}, but the last may start at {}", print_time(stop), print_time(last)),
             format!("stop them after {}", print_time(last)),

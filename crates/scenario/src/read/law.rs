@@ -1,18 +1,21 @@
 //! Laws and their parameters, by the registry.
 
+use penstock_law::aqm::{AQMS, Queue};
 use penstock_law::cc::{CONTROLLERS, Sender};
+use penstock_law::edge::{EDGES, Edge};
 use penstock_law::law::{Build, find};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::quantity::Time;
 use penstock_law::{Entry, Role, Values};
 
-use super::error::{ReadError, offer};
+use super::error::{Reported, nearest, offer};
 use super::schedule::{schedule, steps};
-use super::table::Item;
+use super::table::{Item, MOST_NAME};
 use super::tree::Value;
 use crate::format::SPACING;
 use crate::model::Chosen;
 use crate::quantity;
+use crate::visible::cut;
 
 /// What stands for a value that the law works out from where it runs.
 pub(crate) const AUTOMATIC: &str = "automatic";
@@ -21,7 +24,7 @@ pub(crate) const AUTOMATIC: &str = "automatic";
 pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
 
 /// Reads `{ law = "...", ... }`.
-pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Result<Chosen<R>, ReadError> {
+pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Result<Chosen<R>, Reported> {
     parameters(item, registry, |_, _, _| Ok(Apart::No))
 }
 
@@ -42,8 +45,8 @@ pub(super) struct Changing<'a> {
     pub(super) rest: Vec<(Time, f64)>,
 }
 
-/// Reads the law of a group of flows in a run of `duration`.
-pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Time) -> Result<SenderLaw<'a>, ReadError> {
+/// Reads the law of a group of flows in a run of `duration`, where that could be read.
+pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Option<Time>) -> Result<SenderLaw<'a>, Reported> {
     let (mut changing, mut spacing_jitter) = (Vec::new(), None);
     let chosen = parameters(item, CONTROLLERS, |item, (law, key), parameter| {
         let Some(parameter) = parameter else {
@@ -59,7 +62,7 @@ pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Time) -> Result<SenderLa
         let value = |item: &Item<'_>| parameter_value(item, law, parameter);
         let (first, rest) = match item.node.value {
             Value::List(_) => schedule(item, value)?,
-            Value::Table(_) => steps(item, duration, value)?,
+            Value::Table(_) => steps(item, duration.unwrap_or(Time(1)), value)?,
             _ => return Ok(Apart::No),
         };
         changing.push(Changing { item: item.clone(), parameter, rest });
@@ -81,8 +84,8 @@ enum Apart {
 fn parameters<'a, R: Role>(
     item: &Item<'a>,
     registry: &'static [Entry<R>],
-    mut apart: impl FnMut(&Item<'a>, (&str, &str), Option<&'static Parameter>) -> Result<Apart, ReadError>,
-) -> Result<Chosen<R>, ReadError> {
+    mut apart: impl FnMut(&Item<'a>, (&str, &str), Option<&'static Parameter>) -> Result<Apart, Reported>,
+) -> Result<Chosen<R>, Reported> {
     let names: Vec<_> = registry.iter().map(|e| e.name).collect();
     let example = names.first().map_or_else(String::new, |n| format!("`{{ law = \"{n}\" }}`"));
     let Some(table) = item.node.table() else {
@@ -98,48 +101,74 @@ fn parameters<'a, R: Role>(
     let named = item.below("law", named);
     let name = named.name(&format!("write the law's name, as in {example}"))?;
     let Some(entry) = find(registry, name) else {
-        return Err(named.wrong(format!("no {} is named `{name}`", R::NOUN), offer(name, &names, R::NOUN)));
+        let remedy = match place_of(name).filter(|(noun, _)| *noun != R::NOUN) {
+            Some((noun, place)) => {
+                format!("`{name}` is {} {noun}, for {place}; {}", article(noun), offer("", &names, R::NOUN))
+            }
+            None => offer(name, &names, R::NOUN),
+        };
+        return Err(named.wrong(format!("no {} is named `{name}`", R::NOUN), remedy));
     };
 
     let mut values = Values::defaults(entry.parameters);
-    for (key, node) in table.iter().filter(|(key, _)| *key != "law") {
-        let item = item.below(key, node);
+    let known: Vec<_> = entry.parameters.iter().map(|p| p.name).collect();
+    let before = item.errors.count();
+    let mut read = |key: &str, item: Item<'a>| {
         let parameter = entry.parameters.iter().find(|p| p.name == key);
         let value = match (apart(&item, (name, key), parameter)?, parameter) {
-            (Apart::Done, _) => continue,
+            (Apart::Done, _) => return Ok(()),
             (Apart::First(value), _) => value,
             (Apart::No, Some(parameter)) => {
                 if let (Default::Automatic(_), Some(AUTOMATIC)) = (parameter.default, item.as_text()) {
-                    continue;
+                    return Ok(());
                 }
                 parameter_value(&item, name, parameter)?
             }
             (Apart::No, None) => {
-                let known: Vec<_> = entry.parameters.iter().map(|p| p.name).collect();
                 let remedy = if known.is_empty() {
                     format!("`{name}` has no parameters")
                 } else {
                     offer(key, &known, "parameter")
                 };
-                return Err(item.wrong(format!("`{name}` has no parameter `{key}`"), remedy));
+                return Err(item.at_key(format!("`{name}` has no parameter `{}`", cut(key, MOST_NAME)), remedy));
             }
         };
-        if let Some(parameter) = parameter {
-            values.set(parameter, value).map_err(|_| out_of_range(&item, name, parameter))?;
+        match parameter {
+            Some(parameter) => values.set(parameter, value).map_err(|_| out_of_range(&item, name, parameter)),
+            None => Ok(()),
         }
-    }
+    };
+    let keys = table.iter().filter(|(key, _)| *key != "law");
+    let read = keys.map(|(key, node)| read(key, item.below(key, node))).collect::<Vec<_>>();
+    let misspelt = |parameter: &Parameter| table.keys().any(|key| nearest(key, &known) == Some(parameter.name));
     for parameter in entry.parameters {
-        if matches!(parameter.default, Default::Required) && values.optional(parameter.name).is_none() {
-            return Err(item.wrong(
+        if matches!(parameter.default, Default::Required)
+            && values.optional(parameter.name).is_none()
+            && !misspelt(parameter)
+        {
+            item.wrong(
                 format!("the law `{name}` needs `{}`, {}", parameter.name, parameter.what),
                 format!("add it: {}", range(parameter)),
-            ));
+            );
         }
     }
+    item.errors.each(before, read.into_iter())?;
     Ok(Chosen { law: entry, values })
 }
 
-fn out_of_range(item: &Item<'_>, law: &str, parameter: &Parameter) -> ReadError {
+/// What sort of law has that name, and where it can be written.
+fn place_of(name: &str) -> Option<(&'static str, &'static str)> {
+    let controller = find(CONTROLLERS, name).map(|_| (Sender::NOUN, "`cc` of a group of flows"));
+    let aqm = || find(AQMS, name).map(|_| (Queue::NOUN, "`aqm` of a link"));
+    let conditioner = || find(EDGES, name).map(|_| (Edge::NOUN, "`conditioner` of a customer"));
+    controller.or_else(aqm).or_else(conditioner)
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u', 'A']) { "an" } else { "a" }
+}
+
+fn out_of_range(item: &Item<'_>, law: &str, parameter: &Parameter) -> Reported {
     item.wrong(
         format!("`{}` is outside the range of `{}` of the law `{law}`", item.shown(), parameter.name),
         format!("write {}", range(parameter)),
@@ -147,7 +176,7 @@ fn out_of_range(item: &Item<'_>, law: &str, parameter: &Parameter) -> ReadError 
 }
 
 /// A parameter's value in its base unit, within its range.
-fn parameter_value(item: &Item<'_>, law: &str, parameter: &Parameter) -> Result<f64, ReadError> {
+fn parameter_value(item: &Item<'_>, law: &str, parameter: &Parameter) -> Result<f64, Reported> {
     let value = match parameter.unit {
         Unit::One => item.number(),
         Unit::Switch => item.switch().map(|on| if on { 1.0 } else { 0.0 }),
@@ -157,7 +186,7 @@ fn parameter_value(item: &Item<'_>, law: &str, parameter: &Parameter) -> Result<
         }
         // A negative quantity is out of range: the sentence about the range says more than one about the sign.
         unit => match item.as_text().and_then(|text| text.trim().strip_prefix('-')) {
-            Some(positive) => quantity::real(positive, unit).map(|x| 0.0 - x).map_err(|e| item.because(e)),
+            Some(positive) => quantity::real(positive, unit).map(|x| 0.0 - x).map_err(|e| item.because(&e)),
             None => item.quantity(unit, |text| quantity::real(text, unit)),
         },
     }?;
@@ -182,13 +211,23 @@ fn range(parameter: &Parameter) -> String {
 }
 
 /// Compiles the law where it will run, and answers what it asks of its host; a contradiction is an error at `item`.
-pub(super) fn compile<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<R::Needs, ReadError> {
-    let built = build(chosen.law.real, chosen, site).map_err(|e| contradiction(item, chosen, &e))?;
+pub(super) fn compile<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<R::Needs, Reported> {
+    compile_where(item, chosen, site, str::to_owned)
+}
+
+/// The same, where `named` puts names into what the law says.
+pub(super) fn compile_where<R: Role>(
+    item: &Item<'_>,
+    chosen: &Chosen<R>,
+    site: &R::Site,
+    named: impl Fn(&str) -> String,
+) -> Result<R::Needs, Reported> {
+    let built = build(chosen.law.real, chosen, site).map_err(|e| contradiction(item, chosen, &named(&e)))?;
     Ok(built.needs())
 }
 
 /// Compiles the law in the kernel's arithmetic, if it has a twin; none if it has not.
-pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<bool, ReadError> {
+pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<bool, Reported> {
     let Some(fixed) = chosen.law.fixed else { return Ok(false) };
     build(fixed, chosen, site).map_err(|e| contradiction(item, chosen, &e))?;
     Ok(true)
@@ -202,7 +241,7 @@ fn build<N: penstock_law::Number, R: Role>(
     build(&chosen.values, site)
 }
 
-fn contradiction<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, why: &str) -> ReadError {
+fn contradiction<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, why: &str) -> Reported {
     item.wrong(
         format!("the law `{}` cannot run like this", chosen.law.name),
         format!("its parameters contradict each other or the place: {why}"),

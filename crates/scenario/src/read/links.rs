@@ -4,7 +4,7 @@ use penstock_law::aqm::{AQMS, Needs, Queue, Serve, Site};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
-use super::error::ReadError;
+use super::error::Reported;
 use super::law;
 use super::schedule::schedule;
 use super::table::{Fields, Item};
@@ -15,7 +15,6 @@ use crate::model::{Arithmetic, Buffer, By, Chosen, Group, Link, LossSpacing, Pac
 use crate::quantity::{self, Products};
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
-#[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) item: Item<'a>,
@@ -28,69 +27,81 @@ pub(super) struct Line<'a> {
     scheduler: Option<Item<'a>>,
 }
 
-/// Reads `[links]`.
-pub(super) fn links<'a>(item: &Item<'a>, packet: Packet, traces: &Traces<'_>) -> Result<Vec<Line<'a>>, ReadError> {
+/// Reads `[links]`. Where the size of packets could not be read, what depends on it is left unread.
+pub(super) fn links<'a>(
+    item: &Item<'a>,
+    packet: Option<Packet>,
+    traces: &Traces<'_>,
+) -> Result<Vec<Line<'a>>, Reported> {
+    let before = item.errors.count();
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
     let is_duplex = |name: &str| {
         let base = entries.iter().find(|(n, _)| *n == name).and_then(|(_, item)| item.node.table());
         base.and_then(|t| t.get("duplex")).is_some_and(|node| matches!(node.value, Value::Switch(true)))
     };
-    let mut lines = Vec::new();
+    let mut read = Vec::new();
     for (name, item) in &entries {
         if name.strip_suffix("/back").is_some_and(is_duplex) {
             continue;
         }
-        let duplex = line(name, item.clone(), packet, traces, &mut lines)?;
-        if duplex {
-            let back = format!("{name}/back");
-            let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
-            way_back(back, over, packet, traces, &mut lines)?;
-        }
+        let there = line(name, item.clone(), packet, traces);
+        let back = format!("{name}/back");
+        let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
+        let back = match &there {
+            Ok((there, true)) => Some(way_back(there, back, over, packet, traces)),
+            _ => None,
+        };
+        read.push(there.map(|(line, _)| line));
+        read.extend(back);
     }
-    Ok(lines)
+    item.errors.each(before, read.into_iter())
 }
 
 /// Reads one link and answers whether it is duplex.
 fn line<'a>(
     name: &str,
     item: Item<'a>,
-    packet: Packet,
+    packet: Option<Packet>,
     traces: &Traces<'_>,
-    lines: &mut Vec<Line<'a>>,
-) -> Result<bool, ReadError> {
+) -> Result<(Line<'a>, bool), Reported> {
     let fields = item.clone().fields(&format::LINK, "write a table, as in `[links.bottleneck]`")?;
     let node = "write the name of a node, as in `\"left\"`";
-    let from = fields.need("from", node)?.name(node)?.to_owned();
-    let to_item = fields.need("to", node)?;
-    let to = to_item.name(node)?.to_owned();
-    if from == to {
-        return Err(to_item.wrong(format!("`{to}` is also where the link begins"), "name another node"));
-    }
-    let (rate, service) = service(&fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`")?, traces)?;
-    let delay = fields.need("delay", "write the propagation delay one way, as in `\"10 ms\"`")?.time()?;
-    let written = fields.need("buffer", "write `\"unlimited\"`, packets, bytes or `\"1 bdp\"`")?;
-    let (buffer, bdp) = buffer(&written, packet)?;
-    let (aqm, needs) = aqm(&fields, None, rate, delay, packet)?;
-    let (scheduler, scheduled) = scheduler(&fields, Scheduler::Fifo, &aqm, &needs, packet)?;
-    let (loss, loss_spacing) = loss(&fields)?;
-    let arithmetic = arithmetic(&fields, Arithmetic::Real, &aqm)?;
-    let duplex = fields.or("duplex", false, |item| item.switch())?;
-    let link = Link { from, to, rate, service, delay, buffer, aqm, scheduler, loss, loss_spacing, arithmetic };
+    let end = |key: &str| fields.need(key, node).and_then(|item| Ok((item.name(node)?.to_owned(), item)));
+    let (from, to) = (end("from"), end("to"));
+    let to = match (&from, to) {
+        (Ok((from, _)), Ok((to, item))) if *from == to => {
+            Err(item.wrong(format!("`{to}` is also where the link begins"), "name another node"))
+        }
+        (_, to) => to,
+    };
+    let rate = fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`").and_then(|item| service(&item, traces));
+    let delay =
+        fields.need("delay", "write the propagation delay one way, as in `\"10 ms\"`").and_then(|item| item.time());
+    let written = fields.need("buffer", "write `\"unlimited\"`, packets, bytes or `\"1 bdp\"`");
+    let buffer = written.and_then(|written| Ok((buffer(&written, packet)?, written)));
+    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.ok(), packet);
+    let aqm = aqm(&fields, None, site.as_ref());
+    let scheduler = scheduler(&fields, Scheduler::Fifo, aqm.as_ref().ok(), packet);
+    let loss = loss(&fields);
+    let arithmetic = arithmetic(&fields, Arithmetic::Real, aqm.as_ref().ok().map(|(aqm, _)| aqm));
+    let duplex = fields.or("duplex", false, |item| item.switch());
+    let ((from, _), (to, _), (rate, service), ((buffer, bdp), written)) = (from?, to?, rate?, buffer?);
+    let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
+    let arithmetic = arithmetic?;
+    let link = Link { from, to, rate, service, delay: delay?, buffer, aqm, scheduler, loss, loss_spacing, arithmetic };
     let bdp = bdp.map(|n| (written, n));
-    lines.push(Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled });
-    Ok(duplex)
+    let line = Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled };
+    Ok((line, duplex?))
 }
 
-/// Adds the way back of the duplex link that was read last, with what `over` changes of it.
+/// The way back of a duplex link, with what `over` changes of it.
 fn way_back<'a>(
+    there: &Line<'a>,
     name: String,
     over: Option<Item<'a>>,
-    packet: Packet,
+    packet: Option<Packet>,
     traces: &Traces<'_>,
-    lines: &mut Vec<Line<'a>>,
-) -> Result<(), ReadError> {
-    let Some(there) = lines.last() else { return Ok(()) };
-    let mut item = there.item.clone();
+) -> Result<Line<'a>, Reported> {
     let mut link = Link {
         from: there.link.to.clone(),
         to: there.link.from.clone(),
@@ -98,36 +109,46 @@ fn way_back<'a>(
         loss_spacing: LossSpacing::Random,
         ..there.link.clone()
     };
-    let (mut bdp, mut same_buffer, mut scheduled) = (there.bdp.clone(), true, None);
-    if let Some(over) = over {
-        let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
-        let fields = over.clone().fields_among(&format::LINK, |key| WAY_BACK.contains(&key), remedy)?;
-        if let Some(item) = fields.find("rate") {
-            (link.rate, link.service) = service(&item, traces)?;
-        }
-        link.delay = fields.or("delay", link.delay, |item| item.time())?;
-        if let Some(written) = fields.find("buffer") {
-            let products;
-            (link.buffer, products) = buffer(&written, packet)?;
-            (bdp, same_buffer) = (products.map(|n| (written, n)), false);
-        }
-        let needs;
-        (link.aqm, needs) = aqm(&fields, Some(link.aqm), link.rate, link.delay, packet)?;
-        (link.scheduler, scheduled) = scheduler(&fields, link.scheduler, &link.aqm, &needs, packet)?;
-        (link.loss, link.loss_spacing) = loss(&fields)?;
-        link.arithmetic = arithmetic(&fields, link.arithmetic, &link.aqm)?;
-        item = over;
+    let Some(over) = over else {
+        let (bdp, item) = (there.bdp.clone(), there.item.clone());
+        return Ok(Line { name, item, link, bdp, same_buffer: true, scheduler: None });
+    };
+    let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
+    let fields = over.clone().fields_among(&format::LINK, |key| WAY_BACK.contains(&key), remedy)?;
+    let rate = match fields.find("rate") {
+        Some(item) => service(&item, traces),
+        None => Ok((link.rate, link.service.clone())),
+    };
+    let delay = fields.or("delay", link.delay, |item| item.time());
+    let buffer = fields.find("buffer").map(|written| Ok((buffer(&written, packet)?, written))).transpose();
+    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.ok(), packet);
+    let aqm = aqm(&fields, Some(link.aqm.clone()), site.as_ref());
+    let scheduler = scheduler(&fields, link.scheduler, aqm.as_ref().ok(), packet);
+    let loss = loss(&fields);
+    let arithmetic = arithmetic(&fields, link.arithmetic, aqm.as_ref().ok().map(|(aqm, _)| aqm));
+    (link.rate, link.service) = rate?;
+    link.delay = delay?;
+    let (mut bdp, mut same_buffer) = (there.bdp.clone(), true);
+    if let Some(((buffer, products), written)) = buffer? {
+        (link.buffer, bdp, same_buffer) = (buffer, products.map(|n| (written, n)), false);
     }
-    lines.push(Line { name, item, link, bdp, same_buffer, scheduler: scheduled });
-    Ok(())
+    let scheduled;
+    (link.aqm, (link.scheduler, scheduled), (link.loss, link.loss_spacing)) = (aqm?.0, scheduler?, loss?);
+    link.arithmetic = arithmetic?;
+    Ok(Line { name, item: over, link, bdp, same_buffer, scheduler: scheduled })
+}
+
+/// Where a law of a queue runs, if all of it could be read.
+fn site(rate: Option<Rate>, delay: Option<Time>, packet: Option<Packet>) -> Option<Site> {
+    Some(Site { rate: rate?, delay: delay?, packet: packet?.wire, classes: Vec::new() })
 }
 
 /// What the AQM computes with.
-fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: &Chosen<Queue>) -> Result<Arithmetic, ReadError> {
+fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Queue>>) -> Result<Arithmetic, Reported> {
     let arithmetic = fields.or("arithmetic", inherited, |item| item.choice())?;
-    if arithmetic == Arithmetic::Real || aqm.law.fixed.is_some() {
+    let Some(aqm) = aqm.filter(|aqm| arithmetic != Arithmetic::Real && aqm.law.fixed.is_none()) else {
         return Ok(arithmetic);
-    }
+    };
     let place = fields.find("arithmetic").unwrap_or_else(|| fields.item.clone());
     Err(place.wrong(
         format!("the AQM `{}` has no fixed-point build", aqm.law.name),
@@ -136,10 +157,10 @@ fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: &Chosen<Queue>) -
 }
 
 /// What is lost on the line, and how it is spaced.
-fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), ReadError> {
-    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"))?;
-    let Some(item) = fields.find("loss_spacing") else { return Ok((loss, LossSpacing::Random)) };
-    let spacing = item.choice()?;
+fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
+    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"));
+    let Some(item) = fields.find("loss_spacing") else { return Ok((loss?, LossSpacing::Random)) };
+    let (spacing, loss) = (item.choice()?, loss?);
     if loss > 0.0 || spacing == LossSpacing::Random {
         return Ok((loss, spacing));
     }
@@ -154,7 +175,7 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), ReadError> {
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
-fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), ReadError> {
+fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), Reported> {
     match &item.node.value {
         Value::List(_) => {
             let (rate, changes) = schedule(item, rate_or_outage)?;
@@ -172,12 +193,12 @@ fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), Read
     }
 }
 
-fn rate_or_outage(item: &Item<'_>) -> Result<Rate, ReadError> {
+fn rate_or_outage(item: &Item<'_>) -> Result<Rate, Reported> {
     item.rate()
 }
 
 /// A rate above zero.
-pub(super) fn carrying(item: &Item<'_>) -> Result<Rate, ReadError> {
+pub(super) fn carrying(item: &Item<'_>) -> Result<Rate, Reported> {
     let rate = item.rate()?;
     if rate.0 == 0 {
         return Err(item.wrong(format!("a link at `{}` carries nothing", item.shown()), "write a rate above zero"));
@@ -189,10 +210,9 @@ pub(super) fn carrying(item: &Item<'_>) -> Result<Rate, ReadError> {
 fn scheduler<'a>(
     fields: &Fields<'a>,
     inherited: Scheduler,
-    aqm: &Chosen<Queue>,
-    needs: &Needs,
-    packet: Packet,
-) -> Result<(Scheduler, Option<Item<'a>>), ReadError> {
+    aqm: Option<&(Chosen<Queue>, Option<Needs>)>,
+    packet: Option<Packet>,
+) -> Result<(Scheduler, Option<Item<'a>>), Reported> {
     let item = fields.find("scheduler");
     let scheduler = match &item {
         None => inherited,
@@ -209,13 +229,16 @@ fn scheduler<'a>(
                     }
                     Scheduler::Fifo
                 }
-                Discipline::Drr => Scheduler::Drr {
-                    by: fields.or("by", By::Flow, |item| item.choice())?,
-                    quantum: fields.or("quantum", packet.wire, |item| quantum(&item))?,
-                },
+                Discipline::Drr => {
+                    let by = fields.or("by", By::Flow, |item| item.choice());
+                    let whole = packet.map_or(Bytes(1), |packet| packet.wire);
+                    let quantum = fields.or("quantum", whole, |item| quantum(&item));
+                    Scheduler::Drr { by: by?, quantum: quantum? }
+                }
             }
         }
     };
+    let Some((aqm, Some(needs))) = aqm else { return Ok((scheduler, item)) };
     if scheduler != Scheduler::Fifo && needs.serve != Serve::Scheduler {
         let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
         return Err(place.wrong(
@@ -233,7 +256,7 @@ fn scheduler<'a>(
     Ok((scheduler, item))
 }
 
-fn quantum(item: &Item<'_>) -> Result<Bytes, ReadError> {
+fn quantum(item: &Item<'_>) -> Result<Bytes, Reported> {
     let quantum = item.bytes()?;
     if (1..=MOST_QUANTUM).contains(&quantum.0) {
         return Ok(quantum);
@@ -242,24 +265,23 @@ fn quantum(item: &Item<'_>) -> Result<Bytes, ReadError> {
 }
 
 /// Refuses a scheduler over classes where no flow has one.
-pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) -> Result<(), ReadError> {
+pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) {
     for line in lines {
         let (Some(item), Scheduler::Drr { by: By::Class, .. }) = (&line.scheduler, line.link.scheduler) else {
             continue;
         };
         let crosses = |group: &Group| group.forward.contains(&line.name) || group.backward.contains(&line.name);
         if !groups.iter().any(|(_, _, group)| group.class.is_some() && crosses(group)) {
-            return Err(item.wrong(
+            item.wrong(
                 format!("no flow that crosses `{}` has a class", line.name),
                 "give a group of flows a `class`, or write `by = \"flow\"`",
-            ));
+            );
         }
     }
-    Ok(())
 }
 
 /// A buffer, or how many bandwidth-delay products it is.
-pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<Products>), ReadError> {
+pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Products>), Reported> {
     let remedy =
         "write `unlimited`, or packets, bytes or bandwidth-delay products, as in `100 packets`, `8 MB`, `1 bdp`";
     let text = item.as_text().ok_or_else(|| item.is_not("a buffer", remedy))?;
@@ -267,14 +289,14 @@ pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<
         return Ok((Buffer::Unlimited, None));
     }
     if let Some(products) = quantity::bdp(text) {
-        let products = products.map_err(|e| item.because(e))?;
+        let products = products.map_err(|e| item.because(&e))?;
         if !(products.count > 0.0 && products.count <= 1e6) {
             return Err(item.wrong(format!("`{text}` is out of range"), "write more than 0 bdp, at most 1000000"));
         }
         return Ok((Buffer::Unlimited, Some(products)));
     }
     if quantity::names_packets(text) {
-        let packets = quantity::packets(text).map_err(|e| item.because(e))?;
+        let packets = quantity::packets(text).map_err(|e| item.because(&e))?;
         if packets == 0 {
             return Err(item.wrong(format!("a buffer of `{text}` cannot hold a packet"), "write at least `1 packet`"));
         }
@@ -283,11 +305,12 @@ pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<
     let bytes = quantity::bytes(text).map_err(|mut e| {
         if e.found.ends_with("is not a size") {
             e.found = format!("`{text}` is not a buffer");
-            e.remedy = remedy.into();
+            let meant = quantity::suggestion(text, &[&quantity::PACKETS, &quantity::SIZE, &quantity::BDP]);
+            e.remedy = meant.unwrap_or_else(|| remedy.into());
         }
-        item.because(e)
+        item.because(&e)
     })?;
-    if bytes < packet.wire {
+    if let Some(packet) = packet.filter(|packet| bytes < packet.wire) {
         return Err(item.wrong(
             format!("a buffer of `{text}` cannot hold a packet"),
             format!("write at least `{}`, one packet on the wire", quantity::print_bytes(packet.wire)),
@@ -296,14 +319,13 @@ pub(super) fn buffer(item: &Item<'_>, packet: Packet) -> Result<(Buffer, Option<
     Ok((Buffer::Bytes(bytes), None))
 }
 
-/// The law of a queue and what it asks of its host: what is written, what the way there has, or drop-tail.
+/// The law of a queue: what is written, what the way there has, or drop-tail. And what it asks of its host at a place, if
+/// that is known.
 fn aqm(
     fields: &Fields<'_>,
     inherited: Option<Chosen<Queue>>,
-    rate: Rate,
-    delay: Time,
-    packet: Packet,
-) -> Result<(Chosen<Queue>, Needs), ReadError> {
+    site: Option<&Site>,
+) -> Result<(Chosen<Queue>, Option<Needs>), Reported> {
     let item = fields.find("aqm");
     let chosen = match (&item, inherited) {
         (Some(item), _) => law::law(item, AQMS)?,
@@ -314,26 +336,23 @@ fn aqm(
         }
     };
     let place = item.unwrap_or_else(|| fields.item.clone());
-    let needs = law::compile(&place, &chosen, &Site { rate, delay, packet: packet.wire, classes: Vec::new() })?;
+    let needs = site.map(|site| law::compile(&place, &chosen, site)).transpose()?;
     Ok((chosen, needs))
 }
 
 /// Turns bandwidth-delay products into packets of full size or into bytes, rounded up. `largest_rtts` are, for each link, those of the
 /// flows whose data or acknowledgements cross it.
-pub(super) fn settle_buffers(
-    lines: &mut [Line<'_>],
-    largest_rtts: &[Option<Time>],
-    wire: Bytes,
-) -> Result<(), ReadError> {
+pub(super) fn settle_buffers(lines: &mut [Line<'_>], largest_rtts: &[Option<Time>], wire: Bytes) {
     for (at, line) in lines.iter_mut().enumerate() {
         let Some((item, products)) = line.bdp.take() else { continue };
         // A way back that nothing takes still has the buffer of the way there.
         let there = if line.same_buffer { largest_rtts[at - 1] } else { None };
         let Some(rtt) = largest_rtts[at].or(there) else {
-            return Err(item.wrong(
+            item.wrong(
                 format!("`{}` has no meaning, for no flow crosses `{}`", item.shown(), line.name),
                 "write packets or bytes, as in `100 packets`",
-            ));
+            );
+            continue;
         };
         let bits = products.count * line.link.rate.bit_per_s() * rtt.seconds();
         // What is a whole number but for the rounding of the product is that number.
@@ -344,5 +363,4 @@ pub(super) fn settle_buffers(
             Buffer::Packets(whole(bits / wire.bits()))
         };
     }
-    Ok(())
 }

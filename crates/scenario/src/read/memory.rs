@@ -1,13 +1,13 @@
 //! What a scenario takes in memory, by estimates on the safe side; what there is no memory for is refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use penstock_law::Values;
 use penstock_law::cc::{Path, Site};
 use penstock_law::quantity::Time;
 
-use super::error::ReadError;
+use super::error::Reported;
 use super::flows::{self, mean_s};
 use super::links::Line;
 use super::table::Item;
@@ -77,7 +77,7 @@ pub(super) fn affordable(
     duration: Time,
     rows: u64,
     most: &Memory,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     flows_and_series(lines, groups, duration, rows, most)?;
     under_way(lines, groups, packet, most)?;
     waiting(lines, groups, packet, duration, most)
@@ -89,7 +89,7 @@ fn flows_and_series(
     duration: Time,
     rows: u64,
     most: &Memory,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     let (mut flows, mut memory) = (0.0, 0.0);
     let mut series = rows as f64 * A_ROW * (lines.len() + groups.len()) as f64;
     for (_, item, group) in groups {
@@ -139,18 +139,19 @@ fn under_way(
     groups: &[(String, Item<'_>, Group)],
     packet: Packet,
     most: &Memory,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     let mut memory = 0.0;
+    let peaks: BTreeMap<&str, u64> = lines.iter().map(|line| (line.name.as_str(), peak(&line.link))).collect();
+    // Looked up once a group: a route and the file may both have thousands of links.
+    let slowest: Vec<Option<&String>> =
+        groups.iter().map(|(_, _, group)| group.forward.iter().min_by_key(|name| peaks.get(name.as_str()))).collect();
     for line in lines {
-        let slowest = |group: &Group| {
-            let links = group.forward.iter().filter_map(|name| lines.iter().find(|line| line.name == *name));
-            links.min_by_key(|line| peak(&line.link)).is_some_and(|slowest| slowest.name == line.name)
-        };
         let round_trip = |group: &Group| {
             let late = group.jitter.map_or(Time::ZERO, |(_, most)| most);
             flows::extremes(&group.rtt).1 + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
         };
-        let rtt = groups.iter().filter(|(_, _, g)| slowest(g)).map(|(_, _, g)| round_trip(g)).max();
+        let there = groups.iter().zip(&slowest).filter(|(_, slowest)| **slowest == Some(&line.name));
+        let rtt = there.map(|((_, _, group), _)| round_trip(group)).max();
         let packets = peak(&line.link) as f64 / packet.wire.bits() * rtt.unwrap_or_default().seconds();
         memory += packets * A_PACKET;
         if memory > most.most {
@@ -178,7 +179,7 @@ fn waiting(
     packet: Packet,
     duration: Time,
     most: &Memory,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     let loads: Vec<Load<'_>> = groups.iter().filter_map(|(_, item, group)| Load::of(item, group, packet)).collect();
     let refuse = |item: &Item<'_>, packets: f64, memory: f64| {
         let takes = most.told(packets * A_WAITING_PACKET, memory);

@@ -4,111 +4,145 @@ use indexmap::IndexMap;
 use penstock_law::quantity::{Bytes, Time};
 
 use super::contracts;
-use super::error::ReadError;
+use super::error::Reported;
 use super::flows::{self, Around};
 use super::law;
 use super::links::{self, Line};
 use super::memory::affordable;
-use super::table::{Fields, Item};
+use super::table::{Fields, Item, MOST_TITLE};
 use super::trace::Traces;
 use super::tree::{Node, Value};
 use crate::format;
 use crate::model::{Group, Packet, Scenario};
 use crate::quantity::{print_bytes, print_time};
 use crate::seed::Seed;
+use crate::visible::acts;
 
 /// The most rows a series may have.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// Reads the scenario that the tree under `root` says; `[sweep]` is left alone.
-pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario, ReadError> {
+/// Reads the scenario that the tree under `root` says; `[sweep]` is left alone. An error that leaves the rest readable is
+/// reported, and there is a scenario nevertheless.
+pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario, Reported> {
     let fields = root.clone().fields(&format::SCENARIO, "")?;
+    // A file of another version has other keys.
     version(&fields)?;
     if let Some(defaults) = fields.find("defaults") {
         // What stands in them was copied to where it belongs, and is read there.
-        defaults.fields(&format::DEFAULTS, "write `[defaults.links]` or `[defaults.flows]`")?;
+        let _ = defaults.fields(&format::DEFAULTS, "write `[defaults.links]` or `[defaults.flows]`");
     }
-    let title = match fields.find("title") {
-        Some(item) => {
-            let remedy = "write one line of text in quotation marks";
-            let title = item.text(remedy)?;
-            if title.chars().any(char::is_control) {
-                return Err(item.is_not("one line of text", remedy));
-            }
-            title.to_owned()
-        }
-        None => stem(root.file),
-    };
-    let duration = fields.need("duration", "write how long the run takes, as in `duration = \"60 s\"`")?;
-    let duration = above_zero(&duration)?;
+    let title = fields.find("title").map_or_else(|| Ok(stem(root.errors.file())), |item| title(&item));
+    let duration = fields
+        .need("duration", "write how long the run takes, as in `duration = \"60 s\"`")
+        .and_then(|item| above_zero(&item));
+    let until = duration.ok();
     let warmup = fields.or("warmup", Time::ZERO, |item| {
         let warmup = item.time()?;
-        if warmup >= duration {
-            return Err(item.wrong(
+        match until.filter(|duration| warmup >= *duration) {
+            Some(duration) => Err(item.wrong(
                 format!("a warm-up of {} leaves nothing to measure", print_time(warmup)),
                 format!("write less than the duration, {}", print_time(duration)),
-            ));
+            )),
+            None => Ok(warmup),
         }
-        Ok(warmup)
-    })?;
-    let seed = Seed(fields.or("seed", 1, |item| item.whole(0, i64::MAX as u64))?);
-    let packet = packet(&fields)?;
-    let sample = fields.or("sample", Time(100_000_000_000), |item| above_zero(&item))?;
-    let rows = duration.0 / sample.0;
-    if rows > MOST_ROWS {
-        let item = fields.find("sample").unwrap_or_else(|| root.clone());
-        return Err(item.wrong(
-            format!("a sample every {} makes series of {rows} rows", print_time(sample)),
-            format!("write at least `{}`", print_time(Time(duration.0.div_ceil(MOST_ROWS)))),
-        ));
-    }
-    let links = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
-    let mut lines = links::links(&links, packet, traces)?;
-    if lines.is_empty() {
-        return Err(links.wrong("no links", "add one, as in `[links.bottleneck]`"));
-    }
-    let flows = fields.need("flows", "add a group of flows, as in `[flows.ftp]`")?;
-    let around = Around { lines: &lines, packet, duration };
-    let mut groups = Vec::new();
-    for (name, item) in flows.entries("write one table a group, as in `[flows.ftp]`")? {
-        let group = flows::group(&item, around)?;
-        groups.push((name.to_owned(), item, group));
-    }
-    if groups.is_empty() {
-        return Err(flows.wrong("no flows", "add a group of flows, as in `[flows.ftp]`"));
-    }
+    });
+    let seed = fields.or("seed", 1, |item| item.whole(0, i64::MAX as u64)).map(Seed);
+    let packet = packet(&fields);
+    let sample = fields.or("sample", Time(100_000_000_000), |item| above_zero(&item));
+    let rows = until.zip(sample.ok()).and_then(|(duration, sample)| rows(&fields, duration, sample).ok());
+
+    let lines = lines(&fields, packet.ok(), traces);
+    let groups = groups(&fields, lines.as_ref().ok().map(Vec::as_slice), packet.ok(), until);
+    let windows = windows(&fields, until);
+    let together = contracts::Together { fields: &fields, groups: groups.as_deref().ok(), packet: packet.ok() };
+    let classes = together.classes();
+    let customers = together.customers();
+    let stop = together.stop();
+
+    let (mut lines, groups, packet, duration) = (lines?, groups?, packet?, duration?);
     let largest = largest_rtts(&lines, &groups);
-    links::settle_buffers(&mut lines, &largest, packet.wire)?;
-    links::check_schedulers(&lines, &groups)?;
-    affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
-    let windows = windows(&fields, duration)?;
-    let classes = contracts::classes(&fields, &groups)?;
-    let customers = contracts::customers(&fields, &groups, packet)?;
-    let stop = contracts::stop(&fields, &groups, packet)?;
+    links::settle_buffers(&mut lines, &largest, packet.wire);
+    links::check_schedulers(&lines, &groups);
+    if let Some(rows) = rows {
+        affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
+    }
     let places: Vec<Item<'_>> =
         lines.iter().map(|line| line.item.entry("aqm").unwrap_or_else(|| line.item.clone())).collect();
     let scenario = Scenario {
-        title,
+        title: title?,
         duration,
-        warmup,
-        seed,
+        warmup: warmup?,
+        seed: seed?,
         packet,
-        sample,
+        sample: sample?,
         links: lines.into_iter().map(|line| (line.name, line.link)).collect(),
         groups: groups.into_iter().map(|(name, _, group)| (name, group)).collect(),
-        windows,
-        classes,
-        customers,
-        stop,
+        windows: windows?,
+        classes: classes?,
+        customers: customers?,
+        stop: stop?,
     };
     // Once more, now that it is known what classes may ask.
+    let names = scenario.class_names();
     for ((name, link), place) in scenario.links.iter().zip(&places) {
-        law::compile(place, &link.aqm, &scenario.site(name)).map_err(|error| {
-            let remedy = with_class_names(&error.remedy, &scenario.class_names());
-            ReadError { remedy, ..error }
-        })?;
+        let named = |why: &str| with_class_names(why, &names);
+        let _ = law::compile_where(place, &link.aqm, &scenario.site(name), named);
     }
     Ok(scenario)
+}
+
+fn title(item: &Item<'_>) -> Result<String, Reported> {
+    let remedy = "write one line of text in quotation marks";
+    let title = item.text(remedy)?;
+    if title.chars().any(acts) {
+        return Err(item.is_not("one line of text", remedy));
+    }
+    item.not_longer(title, "a title", MOST_TITLE)?;
+    Ok(title.to_owned())
+}
+
+/// The rows of a series.
+fn rows(fields: &Fields<'_>, duration: Time, sample: Time) -> Result<u64, Reported> {
+    let rows = duration.0 / sample.0;
+    if rows <= MOST_ROWS {
+        return Ok(rows);
+    }
+    let item = fields.find("sample").unwrap_or_else(|| fields.item.clone());
+    Err(item.wrong(
+        format!("a sample every {} makes series of {rows} rows", print_time(sample)),
+        format!("write at least `{}`", print_time(Time(duration.0.div_ceil(MOST_ROWS)))),
+    ))
+}
+
+/// The links, if nothing is wrong with any of them.
+fn lines<'a>(fields: &Fields<'a>, packet: Option<Packet>, traces: &Traces<'_>) -> Result<Vec<Line<'a>>, Reported> {
+    let links = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
+    let lines = links::links(&links, packet, traces)?;
+    if lines.is_empty() {
+        return Err(links.wrong("no links", "add one, as in `[links.bottleneck]`"));
+    }
+    Ok(lines)
+}
+
+/// The groups of flows, if nothing is wrong with any of them.
+fn groups<'a>(
+    fields: &Fields<'a>,
+    lines: Option<&[Line<'_>]>,
+    packet: Option<Packet>,
+    duration: Option<Time>,
+) -> Result<Vec<(String, Item<'a>, Group)>, Reported> {
+    let flows = fields.need("flows", "add a group of flows, as in `[flows.ftp]`")?;
+    let known = flows.errors.count();
+    let entries = flows.entries("write one table a group, as in `[flows.ftp]`")?;
+    if entries.is_empty() && flows.errors.count() == known {
+        return Err(flows.wrong("no flows", "add a group of flows, as in `[flows.ftp]`"));
+    }
+    let around = Around { lines, packet, duration };
+    let read = entries.into_iter().map(|(name, item)| {
+        let group = flows::group(&item, around)?;
+        Ok((name.to_owned(), item, group))
+    });
+    flows.errors.each(known, read)
 }
 
 /// Laws know classes by their place only: `class 2` becomes the third one's name.
@@ -157,7 +191,7 @@ pub(super) fn apply_defaults(root: &mut Node) {
     }
 }
 
-fn version(fields: &Fields<'_>) -> Result<(), ReadError> {
+fn version(fields: &Fields<'_>) -> Result<(), Reported> {
     let item = fields.need("format", "write `format = 1` at the top of the file")?;
     match item.node.value {
         Value::Integer(1) => Ok(()),
@@ -169,10 +203,10 @@ fn version(fields: &Fields<'_>) -> Result<(), ReadError> {
 fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem = name.strip_suffix(".toml").unwrap_or(name);
-    stem.chars().filter(|c| !c.is_control()).collect()
+    stem.chars().filter(|c| !acts(*c)).take(MOST_TITLE).collect()
 }
 
-fn above_zero(item: &Item<'_>) -> Result<Time, ReadError> {
+fn above_zero(item: &Item<'_>) -> Result<Time, Reported> {
     let time = item.time()?;
     if time == Time::ZERO {
         return Err(item.wrong(format!("`{}` is no time at all", item.shown()), "write a duration above zero"));
@@ -180,16 +214,16 @@ fn above_zero(item: &Item<'_>) -> Result<Time, ReadError> {
     Ok(time)
 }
 
-fn packet(fields: &Fields<'_>) -> Result<Packet, ReadError> {
+fn packet(fields: &Fields<'_>) -> Result<Packet, Reported> {
     const ACK: Bytes = Bytes(40);
     let default = Packet { wire: Bytes(1500), payload: Bytes(1460), ack: ACK };
     let Some(item) = fields.find("packet") else { return Ok(default) };
     let remedy = "write its size on the wire, as in `1000 B`, or `{ wire = \"1000 B\", payload = \"960 B\" }`";
     let (wire, payload) = if item.node.table().is_some() {
         let fields = item.clone().fields(&format::PACKET, remedy)?;
-        let wire = fields.need("wire", "write the size on the wire, as in `1000 B`")?.bytes()?;
+        let wire = fields.need("wire", "write the size on the wire, as in `1000 B`").and_then(|item| item.bytes());
         let payload = fields.need("payload", "write the user's share of it, as in `960 B`")?;
-        let bytes = payload.bytes()?;
+        let (bytes, wire) = (payload.bytes()?, wire?);
         if bytes >= wire || bytes.0 == 0 {
             return Err(payload.wrong(
                 format!("a payload of `{}` in a packet of {}", payload.shown(), print_bytes(wire)),
@@ -213,23 +247,25 @@ fn packet(fields: &Fields<'_>) -> Result<Packet, ReadError> {
     Ok(Packet { wire, payload, ack: ACK })
 }
 
-fn windows(fields: &Fields<'_>, duration: Time) -> Result<IndexMap<String, (Time, Time)>, ReadError> {
-    let Some(item) = fields.find("windows") else { return Ok(IndexMap::new()) };
-    let mut windows = IndexMap::new();
-    for (name, item) in item.entries("write one span a window, as in `stage1 = [\"20 s\", \"40 s\"]`")? {
+fn windows(fields: &Fields<'_>, duration: Option<Time>) -> Result<IndexMap<String, (Time, Time)>, Reported> {
+    let Some(section) = fields.find("windows") else { return Ok(IndexMap::new()) };
+    let known = section.errors.count();
+    let read = |(name, item): (&str, Item<'_>)| {
         let (from, to) = item.times()?;
         if from >= to {
             return Err(item.wrong(format!("the window `{}` is empty", item.shown()), "write the earlier time first"));
         }
-        if to > duration {
+        if let Some(duration) = duration.filter(|duration| to > *duration) {
             return Err(item.wrong(
                 format!("the window ends at {}, after the run", print_time(to)),
                 format!("end it at {} at the latest", print_time(duration)),
             ));
         }
-        windows.insert(name.to_owned(), (from, to));
-    }
-    Ok(windows)
+        Ok((name.to_owned(), (from, to)))
+    };
+    let entries = section.entries("write one span a window, as in `stage1 = [\"20 s\", \"40 s\"]`")?;
+    let windows = section.errors.each(known, entries.into_iter().map(read))?;
+    Ok(windows.into_iter().collect())
 }
 
 /// For each link, the largest round-trip time of the flows whose data or acknowledgements cross it.

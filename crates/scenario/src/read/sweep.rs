@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::error::ReadError;
+use super::error::{Reported, offer};
 use super::table::Item;
 use super::tree::{Node, Value, dotted, parts};
-use crate::format::{MOST_SEEDS, SEEDS};
+use crate::format::{MOST_SEEDS, SCENARIO, SEEDS};
 
 /// The most cells a sweep may have.
 const MOST: usize = 100_000;
 
 /// One value of a swept key.
-#[derive(Debug)]
 pub(super) struct Change<'a> {
     pub(super) path: Vec<String>,
     pub(super) item: Item<'a>,
 }
 
 /// One way to go along an axis: its label, and what it changes.
-#[derive(Debug)]
 pub(super) struct Step<'a> {
     pub(super) label: String,
     pub(super) changes: Vec<Change<'a>>,
@@ -27,7 +25,6 @@ pub(super) struct Step<'a> {
 }
 
 /// What varies independently of the rest.
-#[derive(Debug)]
 pub(super) struct Axis<'a> {
     pub(super) key: String,
     pub(super) steps: Vec<Step<'a>>,
@@ -39,44 +36,53 @@ pub(super) fn axes<'a>(
     sweep: &Item<'a>,
     first_seed: u64,
     pinned: &dyn Fn(&[String]) -> bool,
-) -> Result<Vec<Axis<'a>>, ReadError> {
+) -> Result<Vec<Axis<'a>>, Reported> {
     let remedy = "write lists of values, as in `\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]`";
-    let (mut axes, mut cases, mut seeds) = (Vec::new(), Vec::new(), None);
+    let (mut values, mut cases, mut seeds) = (Vec::new(), Vec::new(), None);
     let mut paths: Vec<Vec<String>> = Vec::new();
+    let before = sweep.errors.count();
     for (key, item) in sweep.settings(remedy)? {
         match key {
             "seed" => {
-                seeds = Some(seed_axis(&item, first_seed)?);
+                seeds = Some(seed_axis(&item, first_seed));
                 paths.push(vec!["seed".to_owned()]);
             }
-            "case" => cases.push(case_axis(key, &item, pinned)?),
+            "case" => cases.push(case_axis(key, &item, pinned)),
             // `[[sweep.NAME]]`: one more axis of keys that change together. A key of the scenario itself is not a name.
             _ if is_named_axis(key) && item.is_tables() => {
-                cases.push(case_axis(key, &item, pinned)?);
+                cases.push(case_axis(key, &item, pinned));
+            }
+            _ if is_named_axis(key) && item.node.table().is_none() => {
+                values.push(Err(unknown(key, &item)));
             }
             _ => {
                 let mut leaves = Vec::new();
-                descend(vec![], key, item, &|node, _| node.table().is_none(), &mut leaves)?;
+                if let Err(reported) = descend(vec![], key, item, &|node, _| node.table().is_none(), &mut leaves) {
+                    values.push(Err(reported));
+                }
                 for change in leaves {
-                    apart(&paths, &change)?;
+                    if let Err(reported) = apart(&paths, &change) {
+                        values.push(Err(reported));
+                    }
                     paths.push(change.path.clone());
                     if !pinned(&change.path) {
-                        axes.push(value_axis(&change, remedy)?);
+                        values.push(value_axis(&change, remedy));
                     }
                 }
             }
         }
     }
-    for axis in &cases {
+    for axis in cases.iter().flatten() {
         let mut own: Vec<Vec<String>> = Vec::new();
         for change in axis.steps.iter().flat_map(|step: &Step<'_>| &step.changes) {
-            apart(&paths, change)?;
+            // An error that is reported is enough.
+            let _ = apart(&paths, change);
             own.push(change.path.clone());
         }
         paths.extend(own);
     }
-    axes.extend(cases);
-    axes.extend(seeds.filter(|_| !pinned(&["seed".to_owned()])));
+    let seeds = seeds.filter(|_| !pinned(&["seed".to_owned()]));
+    let axes = sweep.errors.each(before, values.into_iter().chain(cases).chain(seeds))?;
     let cells = axes.iter().try_fold(1usize, |cells, axis| cells.checked_mul(axis.steps.len()));
     if cells.is_none_or(|cells| cells > MOST) {
         let sizes: Vec<_> = axes.iter().map(|axis| axis.steps.len().to_string()).collect();
@@ -88,19 +94,29 @@ pub(super) fn axes<'a>(
     Ok(axes)
 }
 
+/// Reports a key that is neither the scenario's nor, as it is no list of tables, an axis of keys that change together.
+fn unknown(key: &str, item: &Item<'_>) -> Reported {
+    let known: Vec<_> = SCENARIO.keys.iter().map(|key| key.name).filter(|key| sweepable(key)).chain(["case"]).collect();
+    item.at_key(format!("the key `{key}` is unknown here"), offer(key, &known, "key"))
+}
+
+/// Whether a key of the scenario, or what is below it, can be swept.
+fn sweepable(key: &str) -> bool {
+    !matches!(key, "sweep" | "format")
+}
+
 /// Whether an axis of that name is one of keys that change together, such as `case`, rather than a key of the scenario or
 /// the seeds.
 pub fn is_named_axis(key: &str) -> bool {
-    parts(key).is_some_and(|parts| parts.len() == 1)
-        && !crate::format::SCENARIO.keys.iter().any(|known| known.name == key)
+    parts(key).is_some_and(|parts| parts.len() == 1) && !SCENARIO.keys.iter().any(|known| known.name == key)
 }
 
-fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, ReadError> {
+fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, Reported> {
     let (mut steps, mut labels) = (Vec::new(), BTreeSet::new());
     for item in change.item.list(remedy)? {
         let label = item.node.shown();
         if !labels.insert(label.clone()) {
-            return Err(item.wrong(format!("`{}` stands here twice", item.shown()), "write each value once"));
+            item.wrong(format!("`{}` stands here twice", item.shown()), "write each value once");
         }
         steps.push(Step { label, changes: vec![Change { path: change.path.clone(), item }], seed: None });
     }
@@ -110,9 +126,10 @@ fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, ReadErr
     Ok(Axis { key: dotted(&change.path), steps })
 }
 
-fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, ReadError> {
+fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, Reported> {
     let remedy = &format!("write each as `[[sweep.{key}]]` with a `name` and the keys it sets");
     let mut steps: Vec<Step<'a>> = Vec::new();
+    let reported = item.errors.count();
     for case in item.list(remedy)? {
         let (mut label, mut changes) = (None, Vec::new());
         for (key, item) in case.settings(remedy)? {
@@ -128,29 +145,34 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
                     };
                     path.len() >= depth || node.table().is_none()
                 };
-                descend(vec![], key, item, &whole, &mut changes)?;
+                // An error that is reported is enough.
+                let _ = descend(vec![], key, item, &whole, &mut changes);
             }
         }
         let Some((label, named)) = label else {
-            return Err(case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`"));
+            case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`");
+            continue;
         };
         if steps.iter().any(|step| step.label == label) {
-            return Err(named.wrong(format!("`{label}` stands here twice as a {key}"), "give each its own name"));
+            named.wrong(format!("`{label}` stands here twice as a {key}"), "give each its own name");
         }
         for (at, change) in changes.iter().enumerate() {
             let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
-            apart(&before, change)?;
+            let _ = apart(&before, change);
         }
         changes.retain(|change| !pinned(&change.path));
         steps.push(Step { label, changes, seed: None });
     }
+    if item.errors.count() > reported {
+        return Err(item.errors.already());
+    }
     if steps.is_empty() {
-        return Err(item.wrong(format!("a list without a {key}"), remedy.as_str()));
+        return Err(item.wrong(format!("a list without a {key}"), remedy));
     }
     Ok(Axis { key: key.to_owned(), steps })
 }
 
-fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, ReadError> {
+fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, Reported> {
     let remedy = "write `{ count = 10 }`, or a list of seeds";
     let mut seeds = BTreeSet::new();
     let mut steps = Vec::new();
@@ -167,7 +189,7 @@ fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, ReadError> {
     } else {
         for each in item.list(remedy)? {
             if !add(each.whole(0, i64::MAX as u64)?) {
-                return Err(each.wrong(format!("`{}` stands here twice", each.shown()), "write each seed once"));
+                each.wrong(format!("`{}` stands here twice", each.shown()), "write each seed once");
             }
         }
     }
@@ -184,7 +206,7 @@ fn descend<'a>(
     item: Item<'a>,
     whole: &dyn Fn(&Node, &[String]) -> bool,
     leaves: &mut Vec<Change<'a>>,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     let Some(more) = parts(key) else {
         return Err(item.wrong(format!("`{key}` is not a dotted key"), "write it as in `\"flows.ftp.count\"`"));
     };
@@ -192,7 +214,7 @@ fn descend<'a>(
     if path.len() > 16 {
         return Err(item.wrong(format!("`{}` is too deep", dotted(&path)), "name a key of the scenario"));
     }
-    if matches!(path[0].as_str(), "sweep" | "format") {
+    if !sweepable(&path[0]) {
         return Err(item.wrong(format!("`{}` cannot be swept", dotted(&path)), "name another key of the scenario"));
     }
     match &item.node.value {
@@ -207,7 +229,7 @@ fn descend<'a>(
 }
 
 /// Refuses a key that is set elsewhere, wholly or in part: which setting would win?
-fn apart(paths: &[Vec<String>], change: &Change<'_>) -> Result<(), ReadError> {
+fn apart(paths: &[Vec<String>], change: &Change<'_>) -> Result<(), Reported> {
     let overlaps = |path: &&Vec<String>| path.iter().zip(&change.path).all(|(a, b)| a == b);
     match paths.iter().find(overlaps) {
         None => Ok(()),

@@ -1,47 +1,55 @@
 //! Typed reading of a tree: every key is known, every value is what it should be, every error says where.
 
-use std::sync::Arc;
-
 use indexmap::IndexMap;
 use penstock_law::parameter::Unit;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
-use super::error::{ReadError, offer};
-use super::tree::{Node, Origin, Value, bare};
+use super::error::{Errors, Reported, nearest, offer};
+use super::tree::{Node, Value, bare};
 use crate::format::{MOST_WINDOW, Range, Table, Word};
 use crate::quantity::{self, Unreadable};
+use crate::visible::{acts, cut};
+
+/// The most characters of a name that results go by, and of a title.
+pub(crate) const MOST_NAME: usize = 100;
+pub(crate) const MOST_TITLE: usize = 300;
+/// The most characters of a file's name, as Linux has it.
+const MOST_FILE: usize = 4096;
+/// The most characters of a dotted key.
+const MOST_PATH: usize = 500;
 
 /// A value under its key.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Item<'a> {
-    pub(super) file: &'a Arc<str>,
+    pub(super) errors: &'a Errors,
     pub(super) path: String,
     pub(super) node: &'a Node,
 }
 
 impl<'a> Item<'a> {
-    /// An error at this value.
-    pub(super) fn wrong(&self, found: impl Into<String>, remedy: impl Into<String>) -> ReadError {
-        error(self.file, &self.node.origin, self.path.clone(), found.into(), remedy.into())
+    /// Reports an error at this value.
+    pub(super) fn wrong(&self, found: impl AsRef<str>, remedy: impl AsRef<str>) -> Reported {
+        self.errors.report(&self.node.origin, &self.path, found.as_ref(), remedy.as_ref())
     }
 
-    /// An error at this value that says what the value is not.
-    pub(super) fn is_not(&self, what: &str, remedy: impl Into<String>) -> ReadError {
+    /// Reports that the value is not what it should be.
+    pub(super) fn is_not(&self, what: &str, remedy: impl AsRef<str>) -> Reported {
         self.wrong(format!("`{}` is not {what}", self.shown()), remedy)
     }
 
-    fn at_key(&self, found: impl Into<String>, remedy: impl Into<String>) -> ReadError {
-        error(self.file, &self.node.named, self.path.clone(), found.into(), remedy.into())
+    /// Reports an error at this value's key.
+    pub(super) fn at_key(&self, found: impl AsRef<str>, remedy: impl AsRef<str>) -> Reported {
+        self.errors.report(&self.node.named, &self.path, found.as_ref(), remedy.as_ref())
     }
 
-    /// Turns a quantity's complaint into an error at this value.
-    pub(super) fn because(&self, unreadable: Unreadable) -> ReadError {
-        self.wrong(shortened(&unreadable.found), unreadable.remedy)
+    /// Reports why this value is not a quantity.
+    pub(super) fn because(&self, unreadable: &Unreadable) -> Reported {
+        self.wrong(shortened(&unreadable.found), &unreadable.remedy)
     }
 
     /// The line of this value, where it stands in the file.
     pub(super) fn line(&self) -> Option<u32> {
-        if let Origin::Line(line) = self.node.origin { Some(line) } else { None }
+        self.errors.line(&self.node.origin)
     }
 
     /// The value as written, shortened where it is long.
@@ -60,26 +68,46 @@ impl<'a> Item<'a> {
     }
 
     /// Text; `remedy` says what would do.
-    pub(super) fn text(&self, remedy: &str) -> Result<&'a str, ReadError> {
+    pub(super) fn text(&self, remedy: &str) -> Result<&'a str, Reported> {
         self.as_text().ok_or_else(|| self.is_not("text", remedy))
     }
 
-    /// A name: text on one line that is not empty.
-    pub(super) fn name(&self, remedy: &str) -> Result<&'a str, ReadError> {
+    /// A name: text on one line that is neither empty nor long.
+    pub(super) fn name(&self, remedy: &str) -> Result<&'a str, Reported> {
+        self.named(MOST_NAME, remedy)
+    }
+
+    /// The name of a file.
+    pub(super) fn path(&self, remedy: &str) -> Result<&'a str, Reported> {
+        self.named(MOST_FILE, remedy)
+    }
+
+    fn named(&self, most: usize, remedy: &str) -> Result<&'a str, Reported> {
         let name = self.text(remedy)?;
-        if name.is_empty() || name.chars().any(char::is_control) {
+        if name.is_empty() || name.chars().any(acts) {
             return Err(self.is_not("a name", remedy));
         }
+        self.not_longer(name, "a name", most)?;
         Ok(name)
     }
 
+    /// Text on one line of at most so many characters.
+    pub(super) fn not_longer(&self, text: &str, what: &str, most: usize) -> Result<(), Reported> {
+        match text.chars().count() {
+            length if length > most => {
+                Err(self.wrong(format!("{what} of {length} characters"), format!("write at most {most} characters")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A name that results go by.
-    pub(super) fn handle(&self, remedy: &str) -> Result<&'a str, ReadError> {
+    pub(super) fn handle(&self, remedy: &str) -> Result<&'a str, Reported> {
         let name = self.name(remedy)?;
         if is_handle(name) { Ok(name) } else { Err(self.is_not("a name", HANDLE)) }
     }
 
-    pub(super) fn switch(&self) -> Result<bool, ReadError> {
+    pub(super) fn switch(&self) -> Result<bool, Reported> {
         match self.node.value {
             Value::Switch(on) => Ok(on),
             _ => Err(self.is_not("a switch", "write `true` or `false`, without quotation marks")),
@@ -87,7 +115,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number in `least..=most`.
-    pub(super) fn whole(&self, least: u64, most: u64) -> Result<u64, ReadError> {
+    pub(super) fn whole(&self, least: u64, most: u64) -> Result<u64, Reported> {
         let remedy = || format!("write a whole number from {least} to {most}");
         match self.node.value {
             Value::Integer(n) if i128::from(least) <= n && n <= i128::from(most) => Ok(n as u64),
@@ -98,7 +126,7 @@ impl<'a> Item<'a> {
     }
 
     /// Any number that is not NaN; of the two zeros the one without a sign, as it prints.
-    pub(super) fn number(&self) -> Result<f64, ReadError> {
+    pub(super) fn number(&self) -> Result<f64, Reported> {
         match self.node.value {
             Value::Integer(n) => Ok(n as f64),
             Value::Number(x) if !x.is_nan() => Ok(x + 0.0),
@@ -106,25 +134,25 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn time(&self) -> Result<Time, ReadError> {
+    pub(super) fn time(&self) -> Result<Time, Reported> {
         self.quantity(Unit::Seconds, quantity::time)
     }
 
-    pub(super) fn rate(&self) -> Result<Rate, ReadError> {
+    pub(super) fn rate(&self) -> Result<Rate, Reported> {
         self.quantity(Unit::BitPerSecond, quantity::rate)
     }
 
-    pub(super) fn bytes(&self) -> Result<Bytes, ReadError> {
+    pub(super) fn bytes(&self) -> Result<Bytes, Reported> {
         self.quantity(Unit::Bytes, quantity::bytes)
     }
 
     /// A number of packets, bare or with its unit, from `least` up; `unlimited` is infinite.
-    pub(super) fn window(&self, least: f64, unlimited: bool) -> Result<f64, ReadError> {
+    pub(super) fn window(&self, least: f64, unlimited: bool) -> Result<f64, Reported> {
         let what = if unlimited { "a number of packets, or \"unlimited\"" } else { "a number of packets" };
         let remedy = format!("write {what}, at least {least}");
         let packets = match (&self.node.value, self.as_text()) {
             (_, Some("unlimited")) if unlimited => return Ok(f64::INFINITY),
-            (_, Some(text)) => quantity::real(text, Unit::Packets).map_err(|e| self.because(e))?,
+            (_, Some(text)) => quantity::real(text, Unit::Packets).map_err(|e| self.because(&e))?,
             (Value::Integer(_) | Value::Number(_), _) => self.number()?,
             _ => return Err(self.is_not("a number of packets", remedy)),
         };
@@ -136,52 +164,48 @@ impl<'a> Item<'a> {
     }
 
     /// Text that `parse` understands; anything else is refused as not being in `unit`.
-    pub(super) fn quantity<T>(
-        &self,
-        unit: Unit,
-        parse: impl Fn(&str) -> Result<T, Unreadable>,
-    ) -> Result<T, ReadError> {
+    pub(super) fn quantity<T>(&self, unit: Unit, parse: impl Fn(&str) -> Result<T, Unreadable>) -> Result<T, Reported> {
         match self.as_text() {
-            Some(text) => parse(text).map_err(|e| self.because(e)),
-            None => Err(self.because(quantity::refuse(&self.shown(), unit))),
+            Some(text) => parse(text).map_err(|e| self.because(&e)),
+            None => Err(self.because(&quantity::refuse(&self.shown(), unit))),
         }
     }
 
     /// How often something happens.
-    pub(super) fn per_second(&self) -> Result<f64, ReadError> {
+    pub(super) fn per_second(&self) -> Result<f64, Reported> {
         match self.as_text() {
-            Some(text) => quantity::per_second(text).map_err(|e| self.because(e)),
-            None => Err(self.because(quantity::refuse_kind(&self.shown(), &quantity::PER_SECOND))),
+            Some(text) => quantity::per_second(text).map_err(|e| self.because(&e)),
+            None => Err(self.because(&quantity::refuse_kind(&self.shown(), &quantity::PER_SECOND))),
         }
     }
 
     /// A number in `range`.
-    pub(super) fn within(&self, range: Range, what: &str) -> Result<f64, ReadError> {
+    pub(super) fn within(&self, range: Range, what: &str) -> Result<f64, Reported> {
         let x = self.number()?;
         if range.contains(x) { Ok(x) } else { Err(self.is_not(what, format!("write {}", range.words()))) }
     }
 
     /// A word of the format.
-    pub(super) fn choice<W: Word>(&self) -> Result<W, ReadError> {
+    pub(super) fn choice<W: Word>(&self) -> Result<W, Reported> {
         self.word(W::WORDS)
     }
 
     /// One of some words.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, ReadError> {
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Reported> {
         let names: Vec<_> = words.iter().map(|w| w.0).collect();
         let found = self.as_text().and_then(|text| words.iter().find(|w| w.0 == text));
         found.map(|w| w.1).ok_or_else(|| self.is_not("known here", offer(&self.node.shown(), &names, "choice")))
     }
 
     /// The entries of a list.
-    pub(super) fn list(&self, remedy: &str) -> Result<Vec<Self>, ReadError> {
+    pub(super) fn list(&self, remedy: &str) -> Result<Vec<Self>, Reported> {
         let Value::List(list) = &self.node.value else { return Err(self.is_not("a list", remedy)) };
-        let each = |(at, node)| Item { file: self.file, path: format!("{}[{at}]", self.path), node };
+        let each = |(at, node)| Item { errors: self.errors, path: format!("{}[{at}]", self.path), node };
         Ok(list.iter().enumerate().map(each).collect())
     }
 
     /// A list of exactly two durations.
-    pub(super) fn times(&self) -> Result<(Time, Time), ReadError> {
+    pub(super) fn times(&self) -> Result<(Time, Time), Reported> {
         let remedy = "write two durations, as in `[\"10 ms\", \"20 ms\"]`";
         match self.list(remedy)?.as_slice() {
             [a, b] => Ok((a.time()?, b.time()?)),
@@ -190,7 +214,7 @@ impl<'a> Item<'a> {
     }
 
     /// A list of exactly two durations of which the second is not the smaller.
-    pub(super) fn range_of_times(&self) -> Result<(Time, Time), ReadError> {
+    pub(super) fn range_of_times(&self) -> Result<(Time, Time), Reported> {
         let (a, b) = self.times()?;
         if a <= b {
             return Ok((a, b));
@@ -201,7 +225,7 @@ impl<'a> Item<'a> {
     /// A value of this table under `key`.
     pub(super) fn below(&self, key: &str, node: &'a Node) -> Self {
         let path = if self.path.is_empty() { bare(key) } else { format!("{}.{}", self.path, bare(key)) };
-        Item { file: self.file, path, node }
+        Item { errors: self.errors, path, node }
     }
 
     /// The value of `key` in this table, if it is there.
@@ -210,32 +234,41 @@ impl<'a> Item<'a> {
     }
 
     /// The entries of a table whose keys are names that results go by.
-    pub(super) fn entries(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
+    pub(super) fn entries(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, Reported> {
         // A duplex link has a way back of its own.
         let own = |name: &'a str| name.strip_suffix("/back").filter(|_| self.path == "links").unwrap_or(name);
-        self.entries_where(|name| is_handle(own(name)), remedy)
+        self.entries_where(|name| is_handle(own(name)), MOST_NAME, remedy)
     }
 
     /// The entries of a table whose keys are keys of the scenario, or names of axes.
-    pub(super) fn settings(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
-        self.entries_where(|key| !key.is_empty() && !key.chars().any(char::is_control), remedy)
+    pub(super) fn settings(&self, remedy: &str) -> Result<Vec<(&'a str, Self)>, Reported> {
+        self.entries_where(|key| !key.is_empty() && !key.chars().any(acts), MOST_PATH, remedy)
     }
 
-    fn entries_where(&self, fits: impl Fn(&'a str) -> bool, remedy: &str) -> Result<Vec<(&'a str, Self)>, ReadError> {
+    fn entries_where(
+        &self,
+        fits: impl Fn(&'a str) -> bool,
+        most: usize,
+        remedy: &str,
+    ) -> Result<Vec<(&'a str, Self)>, Reported> {
         let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
         let mut entries = Vec::new();
         for (name, node) in table {
             let item = self.below(name, node);
             if !fits(name) {
-                return Err(item.at_key(format!("`{name}` is not a name"), HANDLE));
+                item.at_key(format!("`{}` is not a name", shortened(name)), HANDLE);
+            } else if name.chars().count() > most {
+                let found = format!("a name of {} characters", name.chars().count());
+                item.at_key(found, format!("write at most {most} characters"));
+            } else {
+                entries.push((name.as_str(), item));
             }
-            entries.push((name.as_str(), item));
         }
         Ok(entries)
     }
 
     /// A table all of whose keys the format declares.
-    pub(super) fn fields(self, declared: &'static Table, remedy: &str) -> Result<Fields<'a>, ReadError> {
+    pub(super) fn fields(self, declared: &'static Table, remedy: &str) -> Result<Fields<'a>, Reported> {
         self.fields_among(declared, |_| true, remedy)
     }
 
@@ -245,16 +278,18 @@ impl<'a> Item<'a> {
         declared: &'static Table,
         allowed: impl Fn(&str) -> bool,
         remedy: &str,
-    ) -> Result<Fields<'a>, ReadError> {
+    ) -> Result<Fields<'a>, Reported> {
         let Some(table) = self.node.table() else { return Err(self.is_not("a table", remedy)) };
+        let known: Vec<_> = declared.keys.iter().map(|key| key.name).filter(|name| allowed(name)).collect();
+        let mut misspelt = Vec::new();
         for (key, node) in table {
-            let known: Vec<_> = declared.keys.iter().map(|key| key.name).filter(|name| allowed(name)).collect();
             if !known.contains(&key.as_str()) {
-                let item = self.below(key, node);
-                return Err(item.at_key(format!("the key `{key}` is unknown here"), offer(key, &known, "key")));
+                let found = format!("the key `{}` is unknown here", shortened(key));
+                let reported = self.below(key, node).at_key(found, offer(key, &known, "key"));
+                misspelt.push((nearest(key, &known), reported));
             }
         }
-        Ok(Fields { item: self, table, declared })
+        Ok(Fields { item: self, table, declared, misspelt })
     }
 
     /// The only entry of a table that takes one of several keys; `what` says what it would be.
@@ -263,22 +298,24 @@ impl<'a> Item<'a> {
         declared: &'static Table,
         what: &str,
         remedy: &str,
-    ) -> Result<(&'static str, Self), ReadError> {
+    ) -> Result<(&'static str, Self), Reported> {
         let fields = self.clone().fields(declared, remedy)?;
         let mut found = declared.keys.iter().filter_map(|key| Some((key.name, fields.find(key.name)?)));
-        match (found.next(), found.next()) {
-            (Some(only), None) => Ok(only),
+        match (found.next(), found.next(), fields.misspelt.first()) {
+            (Some(only), None, _) => Ok(only),
+            (_, _, Some((_, reported))) => Err(*reported),
             _ => Err(self.is_not(what, remedy)),
         }
     }
 }
 
-/// A table whose keys are all known.
-#[derive(Debug)]
+/// A table, and the keys that it may have.
 pub(super) struct Fields<'a> {
     pub(super) item: Item<'a>,
     table: &'a IndexMap<String, Node>,
     declared: &'static Table,
+    /// What each key that is unknown was probably meant to be.
+    misspelt: Vec<(Option<&'static str>, Reported)>,
 }
 
 impl<'a> Fields<'a> {
@@ -289,13 +326,17 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of `key`; an error if it is missing, with what would do.
-    pub(super) fn need(&self, key: &str, remedy: &str) -> Result<Item<'a>, ReadError> {
+    pub(super) fn need(&self, key: &str, remedy: &str) -> Result<Item<'a>, Reported> {
         self.find(key).ok_or_else(|| self.missing(key, remedy))
     }
 
-    /// What is said where `key` is missing.
-    pub(super) fn missing(&self, key: &str, remedy: &str) -> ReadError {
-        self.item.below(key, self.item.node).at_key("missing", remedy)
+    /// Reports that `key` is missing, unless it is there and misspelt.
+    pub(super) fn missing(&self, key: &str, remedy: &str) -> Reported {
+        match self.misspelt.iter().find(|(near, _)| *near == Some(key)) {
+            Some((_, reported)) => *reported,
+            None if self.item.errors.may_lack_keys() => self.item.errors.already(),
+            None => self.item.below(key, self.item.node).at_key("missing", remedy),
+        }
     }
 
     /// The value of `key` as `read` reads it, or `default` where it is missing.
@@ -303,8 +344,8 @@ impl<'a> Fields<'a> {
         &self,
         key: &str,
         default: T,
-        read: impl FnOnce(Item<'a>) -> Result<T, ReadError>,
-    ) -> Result<T, ReadError> {
+        read: impl FnOnce(Item<'a>) -> Result<T, Reported>,
+    ) -> Result<T, Reported> {
         self.find(key).map_or(Ok(default), read)
     }
 }
@@ -315,22 +356,10 @@ const HANDLE: &str = "write letters, digits, `-` or `_`";
 /// Whether results can go by a name: it is a part of dotted paths such as `links.NAME.utilization`, and may be one of a
 /// file's name, so that it has neither dots nor slashes.
 fn is_handle(name: &str) -> bool {
-    !name.is_empty() && !name.chars().any(|c| c.is_control() || matches!(c, '.' | '/' | '\\'))
+    !name.is_empty() && !name.chars().any(|c| acts(c) || matches!(c, '.' | '/' | '\\'))
 }
 
-/// An error at a place.
-pub(super) fn error(file: &Arc<str>, origin: &Origin, key: String, found: String, remedy: String) -> ReadError {
-    let (line, context) = match origin {
-        Origin::Line(line) => (Some(*line), None),
-        Origin::Setting(setting) => (None, Some(format!("from `{setting}`"))),
-    };
-    ReadError { file: file.clone(), line, key, found, remedy, context }
-}
-
+/// A text as errors show it.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 120;
-    if text.chars().count() <= MOST {
-        return text.to_owned();
-    }
-    text.chars().take(MOST).chain("...".chars()).collect()
+    cut(text, 120).into_owned()
 }

@@ -1,5 +1,6 @@
 mod declared;
 mod refusals;
+mod several;
 
 use proptest::prelude::*;
 
@@ -96,13 +97,13 @@ const EVERYTHING: &str = include_str!("../../examples/everything.toml");
 /// 3 opportunities in 12 ms: 3 Mbit/s.
 const TRACE: &str = "0\n5\n12\n";
 
-fn document(text: &str) -> Result<Document, ReadError> {
+fn document(text: &str) -> Result<Document, ReadErrors> {
     let load =
         |file: &str| if file == "cellular.trace" { Ok(TRACE.to_owned()) } else { Err("there is none".to_owned()) };
     Document::parse_with(text, "lab.toml", load)
 }
 
-fn cells(text: &str) -> Result<Vec<Cell>, ReadError> {
+fn cells(text: &str) -> Result<Vec<Cell>, ReadErrors> {
     document(text)?.cells()
 }
 
@@ -110,11 +111,26 @@ fn scenario(text: &str) -> Scenario {
     cells(text).unwrap_or_else(|e| panic!("{e}")).remove(0).scenario
 }
 
-fn refusal(text: &str) -> String {
+/// The errors of a text.
+fn refusals(text: &str) -> ReadErrors {
     match cells(text) {
         Ok(_) => panic!("read without complaint:\n{text}"),
-        Err(error) => error.to_string(),
+        Err(errors) => errors,
     }
+}
+
+/// The only error of a text, without its column. What follows from an error is none.
+fn refusal(text: &str) -> String {
+    only(&refusals(text))
+}
+
+fn only(errors: &ReadErrors) -> String {
+    let [error] = errors.all() else { panic!("{errors}") };
+    without_column(error)
+}
+
+fn without_column(error: &ReadError) -> String {
+    ReadError { column: None, ..error.clone() }.to_string()
 }
 
 /// `LAB` with one piece of text replaced.

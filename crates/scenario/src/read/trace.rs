@@ -8,7 +8,7 @@ use std::sync::Arc;
 use penstock_law::quantity::{Rate, Time};
 use sha2::{Digest, Sha256};
 
-use super::error::ReadError;
+use super::error::{ReadError, Reported};
 use super::memory::Memory;
 use super::table::Item;
 use crate::format;
@@ -29,7 +29,7 @@ pub(super) type Loader = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 pub(super) struct Traces<'a> {
     load: Option<&'a Loader>,
     memory: Memory,
-    read: RefCell<BTreeMap<String, Trace>>,
+    read: RefCell<BTreeMap<String, Result<Trace, Reported>>>,
 }
 
 impl<'a> Traces<'a> {
@@ -43,17 +43,18 @@ impl<'a> Traces<'a> {
     }
 
     /// Reads `{ trace = "file" }`.
-    pub(super) fn trace(&self, item: &Item<'_>) -> Result<Trace, ReadError> {
+    pub(super) fn trace(&self, item: &Item<'_>) -> Result<Trace, Reported> {
         let remedy = "name its file, as in `{ trace = \"cellular.trace\" }`";
         let fields = item.clone().fields(&format::TRACE, remedy)?;
         let named = fields.need("trace", remedy)?;
-        let file = named.name(remedy)?;
-        let wanted = fields.find("sha256").map(|item| Ok::<_, ReadError>((hash(&item)?, item))).transpose()?;
+        let file = named.path(remedy)?;
+        let wanted = fields.find("sha256").map(|item| Ok::<_, Reported>((hash(&item)?, item))).transpose()?;
         let found = self.read.borrow().get(file).cloned();
-        let trace = match found {
-            Some(trace) => trace,
-            None => self.load(&named, file)?,
-        };
+        let trace = found.unwrap_or_else(|| {
+            let trace = self.load(&named, file);
+            self.read.borrow_mut().insert(file.to_owned(), trace.clone());
+            trace
+        })?;
         if let Some((wanted, item)) = wanted
             && *wanted != *trace.sha256
         {
@@ -62,11 +63,10 @@ impl<'a> Traces<'a> {
                 "put that file in its place, or leave `sha256` out",
             ));
         }
-        self.read.borrow_mut().insert(file.to_owned(), trace.clone());
         Ok(trace)
     }
 
-    fn load(&self, named: &Item<'_>, file: &str) -> Result<Trace, ReadError> {
+    fn load(&self, named: &Item<'_>, file: &str) -> Result<Trace, Reported> {
         let Some(load) = self.load else {
             return Err(named.wrong(
                 format!("the trace `{file}` is a file, and no files are read here"),
@@ -76,16 +76,21 @@ impl<'a> Traces<'a> {
         let text = load(file).map_err(|why| {
             named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
         })?;
-        let (opportunities, period) = parse(&text).map_err(|(line, found, remedy)| ReadError {
-            file: Arc::from(file),
-            line: Some(line),
-            key: String::new(),
-            context: Some(match named.line() {
-                Some(line) => format!("the trace of {} in {}:{line}", named.path, named.file),
-                None => format!("the trace of {} in {}", named.path, named.file),
-            }),
-            found,
-            remedy: remedy.into(),
+        let (opportunities, period) = parse(&text).map_err(|(line, found, remedy)| {
+            let error = ReadError {
+                file: Arc::from(file),
+                line: Some(line),
+                column: None,
+                key: String::new(),
+                context: Some(match named.line() {
+                    Some(line) => format!("the trace of {} in {}:{line}", named.path, named.errors.file()),
+                    None => format!("the trace of {} in {}", named.path, named.errors.file()),
+                }),
+                found,
+                remedy: remedy.into(),
+                excerpt: None,
+            };
+            named.errors.elsewhere(&named.node.origin, error)
         })?;
         let sha256 = Sha256::digest(&text).iter().fold(String::with_capacity(64), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -96,7 +101,7 @@ impl<'a> Traces<'a> {
 }
 
 /// A SHA-256 in hexadecimal digits.
-fn hash<'a>(item: &Item<'a>) -> Result<&'a str, ReadError> {
+fn hash<'a>(item: &Item<'a>) -> Result<&'a str, Reported> {
     let remedy = "write the 64 digits that `sha256sum` prints, in small letters";
     let text = item.text(remedy)?;
     if text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
@@ -118,8 +123,7 @@ fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
         let digits = number.trim();
         let ms: Option<u64> = if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None };
         let Some(time) = ms.and_then(|ms| ms.checked_mul(MS)).map(Time).filter(|time| *time <= LONGEST) else {
-            let shown: String = digits.chars().filter(|c| !c.is_control()).take(40).collect();
-            return Err((line, format!("`{shown}` is not a time in milliseconds"), remedy));
+            return Err((line, format!("{} is not a time in milliseconds", described(digits)), remedy));
         };
         if time < last.1 {
             return Err((line, format!("`{digits}` is earlier than the line before"), remedy));
@@ -139,6 +143,18 @@ fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
         return Err((line, "a trace of more than 100 Tbit/s".into(), "write fewer opportunities, or a longer period"));
     }
     Ok((times.into(), period))
+}
+
+/// A line of a trace as an error shows it. What does not look like a number is described and not printed: the file may be
+/// any that this process can read, and its content nobody's business.
+fn described(line: &str) -> String {
+    let looks_like_a_number = line.bytes().all(|b| b.is_ascii_digit() || b"+-.,eE".contains(&b));
+    match line.chars().count() {
+        0 => "an empty line".into(),
+        1..=24 if looks_like_a_number => format!("`{line}`"),
+        length if looks_like_a_number => format!("a number of {length} digits"),
+        length => format!("a text of {length} characters"),
+    }
 }
 
 /// The mean rate of so many opportunities a period, at least one bit a second.

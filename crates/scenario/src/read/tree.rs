@@ -1,19 +1,20 @@
 //! A scenario's text as a tree whose nodes know where they come from.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use toml::de::{DeTable, DeValue};
 
-use super::error::ReadError;
+use super::error::{Errors, Reported};
 use crate::quantity::print_number;
 
 /// Where a node was written.
 #[derive(Debug, Clone)]
 pub(super) enum Origin {
-    /// On this line of the file.
-    Line(u32),
+    /// At these bytes of the file.
+    File(Range<usize>),
     /// On the command line; the text is `--set KEY=VALUE`.
     Setting(Arc<str>),
 }
@@ -42,38 +43,63 @@ pub(super) enum Value {
     Table(IndexMap<String, Node>),
 }
 
-/// Where each line of a text starts.
-struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
-    }
-
-    fn at(&self, offset: usize) -> Origin {
-        Origin::Line(u32::try_from(self.0.partition_point(|start| *start <= offset).max(1)).unwrap_or(u32::MAX))
-    }
-}
+/// The largest text whose syntax errors are all looked for [B]. In a larger one the first is reported: what is not TOML at
+/// all has an error in every word.
+const MOST_RECOVERED: usize = 100_000;
 
 /// Reads a whole file.
-pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Node, ReadError> {
-    let lines = Lines::of(text);
-    match DeTable::parse(text) {
-        Ok(table) => Ok(table_node(table.get_ref(), &|offset| lines.at(offset), lines.at(0))),
-        Err(error) => {
-            let span = error.span().unwrap_or_default();
-            let Origin::Line(line) = lines.at(span.start) else { unreachable!("of a file") };
-            let twice = if error.message() == "duplicate key" { text.get(span) } else { None };
-            let remedy = twice.map_or_else(|| one_line(error.message()), |key| stands_twice(text, key, line));
-            Err(ReadError {
-                file: file.clone(),
-                line: Some(line),
-                key: String::new(),
-                found: "not TOML".into(),
-                remedy,
-                context: None,
-            })
+pub(super) fn parse(text: &str, errors: &Errors) -> Result<Node, Reported> {
+    let first = match DeTable::parse(text) {
+        Ok(table) => return Ok(table_node(table.get_ref(), &Origin::File, Origin::File(0..0))),
+        Err(first) => first,
+    };
+    // To go on within what is nested without end takes time without end.
+    let recoverable = text.len() <= MOST_RECOVERED && !first.message().contains("recur");
+    let mut wrong = if recoverable { DeTable::parse_recoverable(text).1 } else { Vec::new() };
+    if wrong.is_empty() {
+        wrong.push(first.clone());
+    }
+    let span = |error: &toml::de::Error| error.span().unwrap_or_default();
+    wrong.sort_by_key(|error| span(error).start);
+    // A header that cannot be read leaves its keys to the table before it, so keys that stand twice count only where
+    // nothing else is wrong.
+    let is_duplicate = |error: &&toml::de::Error| error.message() == "duplicate key";
+    let others = wrong.iter().any(|error| !is_duplicate(&error));
+    let (mut reported, mut next_line, mut open_list) = (None, 0, false);
+    for error in wrong.iter().filter(|error| !(others && is_duplicate(error))) {
+        let span = span(error);
+        // The parser goes on within a line that it could not read.
+        if reported.is_some() && span.start < next_line {
+            continue;
         }
+        // In a list that is not closed, whatever follows seems to lack a comma.
+        let lacks_comma = error.message().starts_with("missing comma");
+        if lacks_comma && open_list {
+            continue;
+        }
+        open_list = lacks_comma;
+        next_line =
+            text.get(span.start..).and_then(|rest| rest.find('\n')).map_or(usize::MAX, |at| span.start + at + 1);
+        let place = Origin::File(visible(text, span.clone()));
+        let twice = if is_duplicate(&error) { text.get(span) } else { None };
+        let remedy = match (twice, errors.line(&place)) {
+            (Some(key), Some(line)) => stands_twice(text, key, line),
+            _ => one_line(error.message()),
+        };
+        reported = Some(errors.report(&place, "", "not TOML", &remedy));
+    }
+    Err(reported.unwrap_or_else(|| errors.report(&Origin::File(0..0), "", "not TOML", &one_line(first.message()))))
+}
+
+/// A span with one character at least, or with the end of what is before it.
+fn visible(text: &str, span: Range<usize>) -> Range<usize> {
+    if span.start < span.end {
+        return span;
+    }
+    let after = text.get(span.start..).and_then(|rest| rest.chars().next()).filter(|c| !matches!(c, '\n' | '\r'));
+    match after {
+        Some(c) => span.start..span.start + c.len_utf8(),
+        None => span.start..span.start + 1,
     }
 }
 
@@ -112,23 +138,23 @@ fn one_line(message: &str) -> String {
     message.trim().lines().collect::<Vec<_>>().join(", ")
 }
 
-fn table_node(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin, named: Origin) -> Node {
+fn table_node(table: &DeTable<'_>, place: &dyn Fn(Range<usize>) -> Origin, named: Origin) -> Node {
     // The parser sorts by name; a scenario's links and groups keep the order of the file.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let entries = entries.into_iter().map(|(key, value)| {
-        let named = place(key.span().start);
+        let named = place(key.span());
         // A table made by a header has no place of its own.
         let origin = match value.get_ref() {
             DeValue::Table(_) => named.clone(),
-            _ => place(value.span().start),
+            _ => place(value.span()),
         };
         (key.get_ref().to_string(), node(value.get_ref(), place, (origin, named)))
     });
     Node { value: Value::Table(entries.collect()), origin: named.clone(), named, inherited: false }
 }
 
-fn node(value: &DeValue<'_>, place: &dyn Fn(usize) -> Origin, (origin, named): (Origin, Origin)) -> Node {
+fn node(value: &DeValue<'_>, place: &dyn Fn(Range<usize>) -> Origin, (origin, named): (Origin, Origin)) -> Node {
     let value = match value {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(digits) => i128::from_str_radix(digits.as_str(), digits.radix())
@@ -139,7 +165,7 @@ fn node(value: &DeValue<'_>, place: &dyn Fn(usize) -> Origin, (origin, named): (
         DeValue::Array(list) => Value::List(
             list.iter()
                 .map(|each| {
-                    let place_of_each = place(each.span().start);
+                    let place_of_each = place(each.span());
                     node(each.get_ref(), place, (place_of_each.clone(), place_of_each))
                 })
                 .collect(),
@@ -278,8 +304,9 @@ mod tests {
     #[test]
     fn lines_are_those_of_keys_and_values_and_order_is_that_of_the_file() {
         let text = "z = 1\n[b.x]\nk = [\n  1,\n  { q = 2 },\n]\n[a]\n[[b.list]]\nn = 1\n[[b.list]]\nn = 2\n";
-        let root = parse(text, &Arc::from("t")).unwrap();
-        let line = |node: &Node| if let Origin::Line(line) = node.origin { line } else { 0 };
+        let errors = Errors::of(&Arc::from("t"), &Arc::from(text));
+        let root = parse(text, &errors).unwrap();
+        let line = |node: &Node| errors.line(&node.origin).unwrap_or(0);
         let table = root.table().unwrap();
         assert_eq!(table.keys().collect::<Vec<_>>(), ["z", "b", "a"]);
         let b = table["b"].table().unwrap();

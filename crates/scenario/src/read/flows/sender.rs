@@ -3,7 +3,7 @@
 use penstock_law::cc::{Marks, Needs, Sender, Site};
 use penstock_law::quantity::Time;
 
-use super::super::error::ReadError;
+use super::super::error::Reported;
 use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
@@ -12,11 +12,11 @@ use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
-pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
+pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let mut options = SenderOptions::default();
     let Some(item) = fields.find("sender") else { return Ok(options) };
     let fields = item.fields(&format::SENDER, "write a table, as in `{ initial_window = 2 }`")?;
-    options.initial_window = fields.or("initial_window", options.initial_window, |item| {
+    let initial_window = fields.or("initial_window", options.initial_window, |item| {
         let window = item.window(1.0, false)?;
         if window > MOST_AT_ONCE as f64 {
             return Err(item.wrong(
@@ -25,30 +25,41 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, ReadError> {
             ));
         }
         Ok(window)
-    })?;
-    options.initial_ssthresh = fields.or("ssthresh", options.initial_ssthresh, |item| item.window(1.0, true))?;
-    options.receive_window = fields.or("receive_window", options.receive_window, |item| item.window(1.0, true))?;
-    if let Some(item) = fields.find("min_rto") {
-        options.min_rto = item.time()?;
-        if options.min_rto == Time::ZERO {
-            return Err(item.wrong("a timeout of nothing", "write a duration above zero, as in `200 ms`"));
-        }
-    }
-    options.rto = fields.or("rto", options.rto, |item| item.choice())?;
-    options.recovery = fields.or("recovery", options.recovery, |item| item.choice())?;
-    options.delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2))? as u32;
-    options.ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice())?;
-    options.pacing = fields.or("pacing", options.pacing, |item| item.choice())?;
-    options.burst = fields.or("burst", options.burst, |item| burst(&item))?;
-    options.limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch())?;
-    options.remember = fields.or("remember", options.remember, |item| item.choice())?;
-    options.arithmetic = fields.or("arithmetic", options.arithmetic, |item| item.choice())?;
+    });
+    let initial_ssthresh = fields.or("ssthresh", options.initial_ssthresh, |item| item.window(1.0, true));
+    let receive_window = fields.or("receive_window", options.receive_window, |item| item.window(1.0, true));
+    let min_rto = fields.or("min_rto", options.min_rto, |item| match item.time()? {
+        Time::ZERO => Err(item.wrong("a timeout of nothing", "write a duration above zero, as in `200 ms`")),
+        time => Ok(time),
+    });
+    let rto = fields.or("rto", options.rto, |item| item.choice());
+    let recovery = fields.or("recovery", options.recovery, |item| item.choice());
+    let delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2));
+    let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
+    let pacing = fields.or("pacing", options.pacing, |item| item.choice());
+    let burst = fields.or("burst", options.burst, |item| burst(&item));
+    let limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch());
+    let remember = fields.or("remember", options.remember, |item| item.choice());
+    let arithmetic = fields.or("arithmetic", options.arithmetic, |item| item.choice());
+    options.initial_window = initial_window?;
+    options.initial_ssthresh = initial_ssthresh?;
+    options.receive_window = receive_window?;
+    options.min_rto = min_rto?;
+    options.rto = rto?;
+    options.recovery = recovery?;
+    options.delayed_ack = delayed_ack? as u32;
+    options.ecn_echo = ecn_echo?;
+    options.pacing = pacing?;
+    options.burst = burst?;
+    options.limited_transmit = limited_transmit?;
+    options.remember = remember?;
+    options.arithmetic = arithmetic?;
     Ok(options)
 }
 
-fn burst(item: &Item<'_>) -> Result<u32, ReadError> {
+fn burst(item: &Item<'_>) -> Result<u32, Reported> {
     let packets = match (&item.node.value, item.as_text()) {
-        (_, Some(text)) => quantity::packets(text).map_err(|e| item.because(e))?,
+        (_, Some(text)) => quantity::packets(text).map_err(|e| item.because(&e))?,
         (Value::Integer(n), _) => u64::try_from(*n).unwrap_or(0),
         _ => return Err(item.is_not("a number of packets", "write a number of packets, as in `\"4 packets\"`")),
     };
@@ -66,62 +77,59 @@ fn burst(item: &Item<'_>) -> Result<u32, ReadError> {
 pub(super) fn check(
     fields: &Fields<'_>,
     options: &mut SenderOptions,
-    cc: &Chosen<Sender>,
+    (cc, cc_item): (&Chosen<Sender>, &Item<'_>),
     needs: &Needs,
     site: &Site,
-    repeats: bool,
-) -> Result<(), ReadError> {
+) -> Result<(), Reported> {
     let written = |key: &str| fields.find("sender")?.entry(key);
-    let place = |key: &str| written(key).or_else(|| fields.find("cc")).unwrap_or_else(|| fields.item.clone());
+    let own = |key: &str| written(key).filter(|item| !item.node.inherited);
     let name = cc.law.name;
     if !needs.reliable {
         for key in format::SENDER.keys.iter().map(|key| key.name).filter(|key| !OF_ANY_LAW.contains(key)) {
-            if let Some(item) = written(key).filter(|item| !item.node.inherited) {
-                return Err(item.wrong(
+            if let Some(item) = own(key) {
+                item.wrong(
                     format!("nobody acknowledges what the law `{name}` sends, so `{key}` would change nothing"),
                     "leave it out",
-                ));
+                );
             }
         }
         let (burst, arithmetic) = (options.burst, options.arithmetic);
         *options = SenderOptions { burst, arithmetic, ..SenderOptions::default() };
-    }
-    if options.recovery == Recovery::Sack && options.limited_transmit {
-        if let Some(item) = written("limited_transmit").filter(|item| !item.node.inherited) {
-            return Err(item.wrong(
+    } else if options.recovery == Recovery::Sack && options.limited_transmit {
+        if let Some(item) = own("limited_transmit") {
+            item.wrong(
                 "recovery by `sack` includes limited transmit (RFC 6675, section 5), so this would change nothing",
                 "leave it out, or write `recovery = \"newreno\"` or `\"reno\"`",
-            ));
+            );
         }
         options.limited_transmit = false;
     }
+    let repeats = fields.find("arrivals").is_some() || fields.find("idle").is_some();
     if !repeats {
-        if let Some(item) = written("remember").filter(|item| !item.node.inherited) {
-            return Err(item.wrong(
+        if let Some(item) = own("remember").filter(|_| needs.reliable) {
+            item.wrong(
                 "each flow is one transfer, so `remember` would change nothing",
                 "leave it out, or give the group `arrivals` or `idle`",
-            ));
+            );
         }
         options.remember = SenderOptions::default().remember;
     }
-    if options.arithmetic == Arithmetic::Fixed {
-        let (place, value) = (place("arithmetic"), fields.find("cc").unwrap_or_else(|| fields.item.clone()));
-        if !law::compile_fixed(&value, cc, site)? {
-            return Err(place.wrong(
-                format!("the law `{name}` has no fixed-point build"),
-                "write `\"f64\"`, or choose a law that has a twin for the kernel",
-            ));
-        }
+    let place = |key: &str| written(key).unwrap_or_else(|| cc_item.clone());
+    if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(cc_item, cc, site)? {
+        place("arithmetic").wrong(
+            format!("the law `{name}` has no fixed-point build"),
+            "write `\"f64\"`, or choose a law that has a twin for the kernel",
+        );
     }
     if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {
         let reads = match needs.marks {
             Marks::Price(_) => "reads a price from the share of marked packets",
             _ => "counts marked packets",
         };
-        return Err(place("ecn_echo").wrong(
+        place("ecn_echo").wrong(
             format!("`classic` does not go with the law `{name}`, which {reads}, and a latched echo hides that share"),
             "write `\"per-packet\"`",
-        ));
+        );
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use penstock_law::cc::{Needs, Sender};
 use penstock_law::quantity::{Bytes, Time};
 
-use super::super::error::ReadError;
+use super::super::error::Reported;
 use super::super::links::{buffer, carrying};
 use super::super::table::{Fields, Item};
 use crate::format::{self, CHANCE, TAIL};
@@ -14,7 +14,7 @@ use crate::quantity::print_time;
 const MOST_CHANGES: f64 = 1e9;
 
 /// How much a transfer sends; none is without end.
-pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, ReadError> {
+pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, Reported> {
     let Some(item) = fields.find("size") else { return Ok(None) };
     if item.as_text() == Some("unlimited") {
         return Ok(None);
@@ -25,11 +25,12 @@ pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, ReadError> {
     let remedy = "write a size, or `{ pareto = { mean = \"100 kB\", shape = 1.2 } }`";
     let (_, pareto) = item.one_of(&format::DRAWN_SIZE, "a size", remedy)?;
     let fields = pareto.clone().fields(&format::PARETO_SIZE, remedy)?;
-    let mean = something(&fields.need("mean", "write the mean size, as in `100 kB`")?)?;
-    Ok(Some(Size::Pareto { mean, shape: tail(&fields)? }))
+    let mean = fields.need("mean", "write the mean size, as in `100 kB`").and_then(|item| something(&item));
+    let shape = tail(&fields);
+    Ok(Some(Size::Pareto { mean: mean?, shape: shape? }))
 }
 
-fn something(item: &Item<'_>) -> Result<Bytes, ReadError> {
+fn something(item: &Item<'_>) -> Result<Bytes, Reported> {
     let size = item.bytes()?;
     if size.0 == 0 {
         return Err(item.wrong("a transfer of nothing", "write at least `1 B`, or `unlimited`"));
@@ -38,7 +39,7 @@ fn something(item: &Item<'_>) -> Result<Bytes, ReadError> {
 }
 
 /// The exponent of a Pareto distribution.
-fn tail(fields: &Fields<'_>) -> Result<f64, ReadError> {
+fn tail(fields: &Fields<'_>) -> Result<f64, Reported> {
     let item = fields.need("shape", "write the exponent of the tail, above 1, as in `1.2`")?;
     let shape = item.number()?;
     if shape <= 1.0 {
@@ -51,7 +52,12 @@ fn tail(fields: &Fields<'_>) -> Result<f64, ReadError> {
 }
 
 /// When transfers after the first begin.
-pub(super) fn repeats(fields: &Fields<'_>, cc: &Chosen<Sender>, needs: &Needs) -> Result<Option<Repeats>, ReadError> {
+pub(super) fn repeats(
+    fields: &Fields<'_>,
+    cc: &Chosen<Sender>,
+    needs: &Needs,
+    size: Option<&Option<Size>>,
+) -> Result<Option<Repeats>, Reported> {
     let (arrivals, idle) = (fields.find("arrivals"), fields.find("idle"));
     let (item, key) = match (&arrivals, &idle) {
         (None, None) => return Ok(None),
@@ -73,7 +79,7 @@ pub(super) fn repeats(fields: &Fields<'_>, cc: &Chosen<Sender>, needs: &Needs) -
             "write `on_off` for times of sending and silence",
         ));
     }
-    if size(fields)?.is_none() {
+    if size.is_some_and(Option::is_none) {
         return Err(item.wrong(
             format!("`{key}` begins a transfer after the other, and these have no end"),
             "add a `size`, as in `size = \"100 kB\"`",
@@ -88,7 +94,7 @@ pub(super) fn repeats(fields: &Fields<'_>, cc: &Chosen<Sender>, needs: &Needs) -
 }
 
 /// A time, perhaps drawn.
-fn span(item: &Item<'_>) -> Result<Span, ReadError> {
+fn span(item: &Item<'_>) -> Result<Span, Reported> {
     if item.node.table().is_none() {
         return Ok(Span::Fixed(item.time()?));
     }
@@ -105,14 +111,15 @@ fn span(item: &Item<'_>) -> Result<Span, ReadError> {
         _ => {
             let remedy = "write `{ mean = \"1 s\", shape = 1.5 }`";
             let fields = value.clone().fields(&format::PARETO_SPAN, remedy)?;
-            let mean = lasting(&fields.need("mean", "write the mean, as in `1 s`")?)?;
-            Ok(Span::Pareto { mean, shape: tail(&fields)? })
+            let mean = fields.need("mean", "write the mean, as in `1 s`").and_then(|item| lasting(&item));
+            let shape = tail(&fields);
+            Ok(Span::Pareto { mean: mean?, shape: shape? })
         }
     }
 }
 
 /// A mean above zero.
-fn lasting(item: &Item<'_>) -> Result<Time, ReadError> {
+fn lasting(item: &Item<'_>) -> Result<Time, Reported> {
     let mean = item.time()?;
     if mean == Time::ZERO {
         return Err(item.wrong("a mean of nothing", "write a time above zero"));
@@ -129,21 +136,28 @@ pub(in super::super) fn mean_s(span: Span) -> f64 {
 }
 
 /// Times of sending and of silence.
-pub(super) fn on_off(fields: &Fields<'_>, count: u32, duration: Time) -> Result<Option<(Span, Span)>, ReadError> {
+pub(super) fn on_off(
+    fields: &Fields<'_>,
+    count: Option<u32>,
+    duration: Option<Time>,
+) -> Result<Option<(Span, Span)>, Reported> {
     let Some(item) = fields.find("on_off") else { return Ok(None) };
     let remedy = "write `{ on = \"1 s\", off = \"1 s\" }`";
     let fields = item.clone().fields(&format::ON_OFF, remedy)?;
-    let mut spans = [Span::Fixed(Time::ZERO); 2];
-    for (span_of, (key, never)) in spans.iter_mut().zip([("on", "never sends"), ("off", "is never silent")]) {
+    let part = |key: &str, never: &str| {
         let item = fields.need(key, remedy)?;
-        *span_of = span(&item)?;
-        if mean_s(*span_of) == 0.0 {
+        let span = span(&item)?;
+        if mean_s(span) == 0.0 {
             return Err(item.wrong(format!("a flow that {never}"), "write a time above zero, or leave `on_off` out"));
         }
-    }
-    let period_s = mean_s(spans[0]) + mean_s(spans[1]);
-    if f64::from(count) * duration.seconds() / period_s > MOST_CHANGES {
-        let least = Time::from_seconds(f64::from(count) * duration.seconds() / MOST_CHANGES);
+        Ok(span)
+    };
+    let (on, off) = (part("on", "never sends"), part("off", "is never silent"));
+    let (on, off) = (on?, off?);
+    let period_s = mean_s(on) + mean_s(off);
+    let flows_s = count.zip(duration).map_or(0.0, |(count, duration)| f64::from(count) * duration.seconds());
+    if flows_s / period_s > MOST_CHANGES {
+        let least = Time::from_seconds(flows_s / MOST_CHANGES);
         return Err(item.wrong(
             format!(
                 "flows that begin and end every {} on average change too often",
@@ -152,33 +166,33 @@ pub(super) fn on_off(fields: &Fields<'_>, count: u32, duration: Time) -> Result<
             format!("let both together last at least `{}`", print_time(least)),
         ));
     }
-    Ok(Some((spans[0], spans[1])))
+    Ok(Some((on, off)))
 }
 
 /// A flow's own interface.
-pub(super) fn access(fields: &Fields<'_>, packet: Packet) -> Result<Option<Access>, ReadError> {
+pub(super) fn access(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Option<Access>, Reported> {
     let Some(item) = fields.find("access") else { return Ok(None) };
     let fields = item.fields(&format::ACCESS, "write `{ rate = \"1 Gbit/s\" }`")?;
-    let rate = carrying(&fields.need("rate", "write its rate, as in `\"1 Gbit/s\"`")?)?;
+    let rate = fields.need("rate", "write its rate, as in `\"1 Gbit/s\"`").and_then(|item| carrying(&item));
     let queue = fields.or("queue", Buffer::Unlimited, |item| match buffer(&item, packet)? {
         (queue, None) => Ok(queue),
         (_, Some(_)) => Err(item.wrong(
             format!("`{}` has no meaning for an interface, which is not where a round trip queues", item.shown()),
             "write `unlimited`, packets or bytes",
         )),
-    })?;
-    Ok(Some(Access { rate, queue }))
+    });
+    Ok(Some(Access { rate: rate?, queue: queue? }))
 }
 
 /// Time that packets spend in the sender.
-pub(super) fn jitter(fields: &Fields<'_>) -> Result<Option<(Time, Time)>, ReadError> {
+pub(super) fn jitter(fields: &Fields<'_>) -> Result<Option<(Time, Time)>, Reported> {
     let Some(item) = fields.find("jitter") else { return Ok(None) };
     let (_, pair) = item.one_of(&format::JITTER, "a jitter", "write `{ uniform = [\"0 ms\", \"1 ms\"] }`")?;
     delays(&pair).map(Some)
 }
 
 /// Two delays that are not both nothing.
-fn delays(pair: &Item<'_>) -> Result<(Time, Time), ReadError> {
+fn delays(pair: &Item<'_>) -> Result<(Time, Time), Reported> {
     let (least, most) = pair.range_of_times()?;
     if most == Time::ZERO {
         return Err(pair.wrong("a delay of nothing", "write times above zero, or leave the jitter out"));
@@ -191,12 +205,13 @@ pub(super) fn ack_jitter(
     fields: &Fields<'_>,
     cc: &Chosen<Sender>,
     needs: &Needs,
-) -> Result<Option<AckJitter>, ReadError> {
+) -> Result<Option<AckJitter>, Reported> {
     let Some(item) = fields.find("ack_jitter") else { return Ok(None) };
     let remedy = "write `{ probability = 0.001, uniform = [\"0 ms\", \"9 ms\"] }`";
     let inner = item.clone().fields(&format::ACK_JITTER, remedy)?;
-    let probability = inner.need("probability", remedy)?.within(CHANCE, "a probability")?;
-    let between = delays(&inner.need("uniform", remedy)?)?;
+    let probability = inner.need("probability", remedy).and_then(|item| item.within(CHANCE, "a probability"));
+    let between = inner.need("uniform", remedy).and_then(|item| delays(&item));
+    let (probability, between) = (probability?, between?);
     if needs.reliable {
         return Ok(Some(AckJitter { probability, between }));
     }
