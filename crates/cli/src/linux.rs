@@ -89,10 +89,10 @@ mod kernel {
             NotRun::Path(error) => Failure::Machine(error.to_string()),
         })?;
         if let Some(status) = ended.server {
-            terminal::note(format!("penstock: the server ended before the command, with status {status}"));
+            terminal::fail(format!("penstock: the server ended before the command, with status {status}"));
         }
         for what in &ended.error.beyond {
-            terminal::note(format!("penstock: outside the path's stated error: {what}"));
+            terminal::fail(format!("penstock: outside the path's stated error: {what}"));
         }
         match ended.status {
             // The command may not have noticed that nobody listened.
