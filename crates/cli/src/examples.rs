@@ -58,7 +58,9 @@ pub(crate) fn find(name: &str) -> Option<&'static Example> {
 fn shows(text: &str) -> String {
     let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
     let comment = comment.join(" ");
-    let end = comment.match_indices(". ").find(|(at, _)| comment[at + 2..].starts_with(|c: char| c.is_uppercase() || c == '`'));
+    let end = comment
+        .match_indices(". ")
+        .find(|(at, _)| comment[at + 2..].starts_with(|c: char| c.is_uppercase() || c == '`'));
     end.map_or_else(|| comment.trim_end_matches('.').to_owned(), |(at, _)| comment[..at].to_owned())
 }
 

@@ -32,7 +32,8 @@ impl Command {
 
     /// Whether a sentence only speaks of a command, without what it is about.
     pub(crate) fn is_mention(&self) -> bool {
-        self.inline && self.words()[1..].iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase()))
+        self.inline
+            && self.words()[1..].iter().all(|word| word == "..." || word.chars().all(|c| c.is_ascii_lowercase()))
     }
 
     /// Whether a word stands for others: `FILE`, `KEY/FIGURE`, `I/N`, `...`.
