@@ -56,8 +56,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Example> {
 
 /// The first sentence of the comment that a scenario begins with.
 fn shows(text: &str) -> String {
-    let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
-    let comment = comment.join(" ");
+    let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).collect();
+    // What is further in is a command.
+    let prose = comment.into_iter().take_while(|line| !line.starts_with("   "));
+    let comment = prose.map(str::trim).collect::<Vec<_>>().join(" ");
     let end = comment
         .match_indices(". ")
         .find(|(at, _)| comment[at + 2..].starts_with(|c: char| c.is_uppercase() || c == '`'));

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(state.message(10.0), "2/7, 0 %, running a; b; c and 1 more");
         state.reach(0, 0.5);
         // A unit of cost takes some 7 s, and half of the first piece is left; the last one waits.
-        assert_eq!(state.message(10.0), "2/7, 10 %, 8s to 45s left, running a; b; c and 1 more");
+        assert_eq!(state.message(10.0), "2/7, 10 %, 11s to 45s left, running a; b; c and 1 more");
         for (piece, wall_s) in [(0, 20.0), (1, 7.0), (2, 6.0), (3, 7.0)] {
             state.finish(piece, wall_s);
         }

@@ -40,7 +40,7 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock analyze FILE --stability-map X Y", Nothing("docs/use.md has one with keys and values")),
     ("penstock check FILE", As("penstock check scenarios/two-way.toml")),
     ("penstock compare FILE", As("penstock compare scenarios/ccpd.toml")),
-    ("penstock compare scenarios/fast-aqm-fig8.toml", With("--set links.bottleneck.rate='50 Mbit/s'")),
+    ("penstock compare scenarios/fast-aqm-fig8.toml", With("--set links.bottleneck.rate='50 Mbit/s' --step '10 ms'")),
     ("penstock compare scenarios/early-marking.toml", With("--set duration='6 s' --set warmup='2 s'")),
     ("penstock laws NAME", As("penstock laws fast")),
     ("penstock man DIR", As("penstock man man1")),
@@ -52,6 +52,9 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/100000-flows.toml", With(FEW)),
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
     ("penstock run scenarios", With(SHORT)),
+    // docs/use.md has a run of it.
+    ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
+    ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
     ("penstock sweep FILE", Nothing("crates/cli/tests/sweep.rs has shards")),
 ];
 

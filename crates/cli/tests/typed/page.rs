@@ -115,7 +115,7 @@ impl Page {
 
     fn command(&mut self, line: &str, inline: bool) {
         let command = Command { line: line.trim().to_owned(), inline };
-        if command.words().len() > 1 {
+        if command.words().get(1).is_some_and(|first| first != "...") {
             self.commands.push(command);
         }
     }
