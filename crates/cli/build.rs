@@ -1,7 +1,10 @@
-//! Tells the command which code it was built from: a hash for programs, which records go by, and for people a commit.
+//! Tells the command which code it was built from: a hash for programs, which records go by, and for people a commit. Gives it the
+//! scenarios of the repository.
 
 #[path = "build/code.rs"]
 mod code;
+#[path = "build/examples.rs"]
+mod examples;
 
 use std::env;
 use std::path::Path;
@@ -17,8 +20,9 @@ const BESIDE: [&str; 6] = [
     "crates/report",
 ];
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let root = Path::new("../..");
+    examples::write(root)?;
     let mut watched: Vec<String> = BESIDE.map(str::to_owned).into();
     if let Ok(Some(hash)) = code::hash(root, &compiler()) {
         println!("cargo::rustc-env=PENSTOCK_CODE={hash}");
@@ -36,6 +40,7 @@ fn main() {
         }
         None => println!("cargo::rustc-env=PENSTOCK_VERSION={version}"),
     }
+    Ok(())
 }
 
 /// The compiler's version and commit, without the machine that it runs on.

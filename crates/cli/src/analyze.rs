@@ -9,7 +9,7 @@ use penstock_fluid::analysis::NyquistPoint;
 use penstock_fluid::contracts::Contracts;
 use penstock_fluid::outer::OuterLoops;
 use penstock_fluid::sessions::{Sessions, most_stable};
-use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, Margins, Options, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, Margins, Options, Reading, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -83,11 +83,42 @@ struct Analyzed {
     id: String,
     #[serde(flatten)]
     answer: Answer,
+    /// The reading that the verdict is of, and what each reading is; absent where there are none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    models: Option<Models>,
     /// How many sessions would be stable, where those there are are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Sessions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stability_map: Option<Map>,
+}
+
+/// The models that a loop is analysed in.
+#[derive(Debug, Serialize)]
+struct Models {
+    decided_by: Reading,
+    models: Vec<Model>,
+}
+
+#[derive(Debug, Serialize)]
+struct Model {
+    reading: Reading,
+    name: &'static str,
+    counts: &'static str,
+}
+
+impl Models {
+    fn all() -> Self {
+        let model = |reading: Reading| Model { reading, name: reading.model(), counts: reading.counts() };
+        Self { decided_by: Reading::DECISIVE, models: Reading::ALL.map(model).into() }
+    }
+
+    /// What they are, for whoever sees a row for each.
+    fn caption() -> String {
+        let model = |reading: Reading| format!("{}: {}", reading.model(), reading.counts());
+        let what = Reading::ALL.map(model).join("; ");
+        format!("Margins in three models of the loop. The last counts most and gives the verdict. {what}.")
+    }
 }
 
 /// Runs the command.
@@ -119,7 +150,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     if all.is_empty() && !without.is_empty() {
         return Err(without.swap_remove(0));
     }
-    without.iter().for_each(terminal::note);
+    without.iter().for_each(terminal::fail);
     for (cell, answer) in all {
         let mut view = answer.page(&cell.scenario, arguments);
         let sessions = match &answer {
@@ -147,8 +178,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
             section.tables.push(map.table());
             page.sections.insert(1, section);
         }
-        let analyzed =
-            Analyzed { labels: cell.labels.clone(), id: cell.id.clone(), answer, sessions, stability_map: map };
+        let models = (!matches!(answer, Answer::Outer(_))).then(Models::all);
+        let (labels, id) = (cell.labels.clone(), cell.id.clone());
+        let analyzed = Analyzed { labels, id, answer, models, sessions, stability_map: map };
         study.found(&cell, &analyzed, &page)?;
     }
     study.end()?;
@@ -170,7 +202,7 @@ fn busy() -> impl Fn(Busy) {
         terminal::note(match what {
             Busy::Rest(asked) => format!("equilibrium: {asked} demands asked for, {now:.0} s"),
             Busy::Loop(reading, taken) => {
-                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", word(&reading))
+                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", reading.model())
             }
         });
     }
@@ -205,17 +237,23 @@ fn sentence(of: &Sessions) -> String {
 
 fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
     let limit = analysis.limiting_class.as_ref().map(|class| format!("; `{class}` limits it")).unwrap_or_default();
+    let dissent = dissent(analysis);
     let (stable, verdict) = match analysis.verdict {
-        Verdict::Stable => (Some(true), format!("The equilibrium is locally stable{limit}.")),
-        Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.")),
+        Verdict::Stable => (Some(true), format!("The equilibrium is locally stable{limit}.{dissent}")),
+        Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.{dissent}")),
         Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
     };
-    let margins = analysis.readings.iter().map(|reading| row(word(&reading.reading), &reading.margins));
+    let decides = |of: Reading| of == Reading::DECISIVE;
+    let margins = analysis.readings.iter().map(|r| row(r.reading.model().to_owned(), decides(r.reading), &r.margins));
     let curves = analysis.readings.iter().enumerate().flat_map(|(at, reading)| {
         let comparison = at + 1 < analysis.readings.len();
         let several = reading.nyquist.len() > 1;
         reading.nyquist.iter().enumerate().map(move |(locus, points)| CurveView {
-            name: if several { format!("{} {}", word(&reading.reading), locus + 1) } else { word(&reading.reading) },
+            name: if several {
+                format!("{} {}", reading.reading.model(), locus + 1)
+            } else {
+                reading.reading.model().to_owned()
+            },
             colour: None,
             comparison,
             points: points.iter().map(|p| (p.re, p.im)).collect(),
@@ -223,8 +261,9 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
     });
     let nyquist = NyquistView {
         title: "Loop gain".into(),
-        caption: "From the laws alone to all that is counted; the loop is stable if the curve leaves -1 to its left."
-            .into(),
+        caption:
+            "From ideal measurement to all that is counted; the loop is stable if the curve leaves -1 to its left."
+                .into(),
         curves: curves.chain([bound()]).collect(),
     };
     let at = analysis.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
@@ -235,6 +274,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         verdict,
         equilibrium: equilibrium(analysis),
         margins: margins.collect(),
+        models: Models::caption(),
         nyquist: vec![nyquist],
         figures: figures(analysis),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
@@ -243,10 +283,30 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
     }
 }
 
+/// Which models contradict the verdict, and why that does not count.
+fn dissent(analysis: &Analysis) -> String {
+    let (says, other) = match analysis.verdict {
+        Verdict::Stable => ("unstable", Verdict::Unstable),
+        Verdict::Unstable => ("stable", Verdict::Stable),
+        Verdict::Undecided => return String::new(),
+    };
+    let others = analysis.readings.iter().filter(|reading| reading.margins.verdict == other);
+    let names: Vec<&str> = others.map(|reading| reading.reading.model()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Simpler models of the loop ({}) are {says}: what they leave out decides here, so that theirs is no verdict on \
+         the scenario.",
+        names.join(", ")
+    )
+}
+
 /// Margins as a row of their table.
-fn row(reading: String, m: &Margins) -> MarginRow {
+fn row(model: String, decides: bool, m: &Margins) -> MarginRow {
     MarginRow {
-        reading,
+        model,
+        decides,
         moment: String::new(),
         stable: m.verdict == Verdict::Stable,
         gain_margin: m.gain_margin,
@@ -263,7 +323,8 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
     let mut gain = Figure::new("Gain of the loop", axis(), Axis::new("Modulus", "").log());
     let mut phase = Figure::new("Phase of the loop", axis(), Axis::new("Phase", "\u{b0}"));
     for (k, locus) in last.nyquist.iter().enumerate() {
-        let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { word(&last.reading) };
+        let name =
+            if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { last.reading.model().to_owned() };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
         let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
         let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
@@ -282,7 +343,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
             let mirrored = (r.im_rad_per_s != 0.0).then_some((r.re_per_s, -r.im_rad_per_s));
             core::iter::once((r.re_per_s, r.im_rad_per_s)).chain(mirrored)
         });
-        roots.lines.push(Line::new(word(&reading.reading), points.collect()).styled(Style::Points));
+        roots.lines.push(Line::new(reading.reading.model(), points.collect()).styled(Style::Points));
     }
     roots.marks = vec![Mark::Vertical { at: 0.0, label: String::new() }];
     let mut figures = vec![gain, phase, roots];
@@ -309,11 +370,6 @@ fn bound() -> CurveView {
         comparison: true,
         points: (0..250).map(spiral).collect(),
     }
-}
-
-/// A name as its JSON has it, so that table and JSON agree.
-fn word(value: &impl Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn equilibrium(analysis: &Analysis) -> Vec<EquilibriumRow> {

@@ -5,6 +5,7 @@ mod path;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 pub(crate) use path::{LinkOptions, PathOptions};
 
@@ -19,6 +20,37 @@ pub(crate) use path::{LinkOptions, PathOptions};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) terminal: Terminal,
+}
+
+/// How all commands say what they say.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Terminal")]
+pub(crate) struct Terminal {
+    /// For programs: columns apart by tabs, ASCII digits and signs, `#` before what is no table
+    #[arg(long, global = true)]
+    pub(crate) plain: bool,
+    /// Colours; `auto` has them on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", alias = "colour")]
+    pub(crate) color: When,
+    /// Nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Also what is read, where it is written, and how long that takes
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Nowhere
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,9 +74,22 @@ pub(crate) enum Command {
     Paper(Paper),
     /// Build report.html again from the files of a record
     Report(Report),
+    /// The scenarios that come with this command: list them, or print one
+    Examples(Examples),
     /// The emulated path as a tool, what this kernel can do, and its side of the laws
     #[command(subcommand)]
     Linux(Linux),
+    /// Print what a shell completes this command by
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print this command's manual page, or write those of all its commands
+    Man {
+        /// The directory to write them to, as in `man1` below a directory of MANPATH; made if it does not exist
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// Where a scenario runs.
@@ -124,7 +169,7 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files; the record.toml of a record is one too
+    /// Scenario files, `-` for standard input; the record.toml of a record is one too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run them
@@ -161,7 +206,7 @@ pub(crate) struct Output {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The scenario file
+    /// The scenario file, `-` for standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["schema", "reference"])]
     pub(crate) file: Option<PathBuf>,
     /// Print the JSON Schema of scenario files, for editors
@@ -191,7 +236,7 @@ pub(crate) enum ClockingName {
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// The scenario file
+    /// The scenario file, `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The moment whose flows are analyzed, as in `--at "150 s"`; the end of the run unless given
@@ -202,8 +247,8 @@ pub(crate) struct Analyze {
     /// What times the packets of a group; as its law's gap and window have it unless given
     #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
     pub(crate) clocking: Vec<(String, ClockingName)>,
-    /// Which of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms) or
-    /// `KEY=[\"10 ms\", \"50 ms\"]`
+    /// Which values of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms)
+    /// or `KEY=["10 ms", "50 ms"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
     /// Values of each range of a stability map
@@ -231,7 +276,7 @@ fn clocking(text: &str) -> Result<(String, ClockingName), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The scenario file
+    /// The scenario file, `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The worlds; differences are those of the second and later ones from the first
@@ -361,6 +406,16 @@ pub(crate) struct TuneClcc {
     pub(crate) margin: f64,
     /// Print JSON, and nothing else, on standard output
     #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Examples {
+    /// One of them, which is printed as the file that it is
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long, conflicts_with = "name")]
     pub(crate) json: bool,
 }
 

@@ -142,6 +142,7 @@ impl Folder {
         Draft::file(&self.path, name)
             .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
             .map_err(|e| unwritable(&place, &e))?;
+        terminal::detail(format!("wrote {}", place.display()));
         Ok(place)
     }
 
@@ -164,7 +165,10 @@ impl Folder {
                 continue;
             }
             match make(&place) {
-                Ok(()) => return Ok(place),
+                Ok(()) => {
+                    terminal::detail(format!("wrote {}", place.display()));
+                    return Ok(place);
+                }
                 // Somebody else was faster: the next name.
                 Err(e) if matches!(e.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {}
                 Err(e) => return Err(unwritable(&place, &e)),

@@ -1,5 +1,6 @@
 //! Runs on several threads. Runs share nothing, so their number and order change no bit of any.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -12,12 +13,14 @@ use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::meter::Meter;
-use crate::progress::Progress;
+use crate::progress::{Progress, Work};
 
 /// A scenario to run.
 pub(crate) struct Job<'a> {
     /// What to call it.
     pub(crate) name: String,
+    /// Which file it is of, counted from zero: those of one file cost alike.
+    pub(crate) group: usize,
     /// The scenario.
     pub(crate) scenario: &'a Scenario,
     /// Begins a record with a capture, where one is wanted.
@@ -54,7 +57,7 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// Runs every job in `world`, the longest first, and hands each run to `take` on the thread that made it, with the draft
+/// Runs every job in `world`, in the order of [`order`], and hands each run to `take` on the thread that made it, with the draft
 /// that its capture is in. Gives what `take` made of them, in the order of `jobs`. The first failure stops everything.
 /// `before` is how many others were finished before.
 pub(crate) fn run<T: Send>(
@@ -64,10 +67,12 @@ pub(crate) fn run<T: Send>(
     threads: usize,
     take: &(dyn Fn(usize, Run, Option<Draft>) -> Result<T, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
-    let costs: Vec<f64> = jobs.iter().map(|job| cost(job.scenario)).collect();
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by(|a, b| costs[*b].total_cmp(&costs[*a]).then(a.cmp(b)));
-    let progress = Progress::of(jobs.iter().map(|job| job.name.as_str()).zip(costs).collect(), before);
+    let work = |job: &Job<'_>| (job.group, cost(job.scenario));
+    let costs: Vec<(usize, f64)> = jobs.iter().map(work).collect();
+    let order = order(&costs);
+    let work = jobs.iter().zip(&costs).map(|(job, (group, cost))| Work { name: &job.name, group: *group, cost: *cost });
+    let threads = threads.min(jobs.len());
+    let progress = Progress::of(&work.collect::<Vec<_>>(), &order, threads, before);
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<T, Failure>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
 
@@ -107,7 +112,7 @@ pub(crate) fn run<T: Send>(
         }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(jobs.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         for worker in workers {
             // A panic of a run is a panic of the command: the door says that it is a bug.
             if let Err(panic) = worker.join() {
@@ -131,8 +136,30 @@ pub(crate) fn run<T: Send>(
     missing.map_or(Ok(done), Err)
 }
 
+/// In which order jobs begin, of which each has a group and a cost: the cheapest of each group, so that it is soon known
+/// what a group takes, then the others, the longest first.
+pub(crate) fn order(jobs: &[(usize, f64)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|a, b| jobs[*b].1.total_cmp(&jobs[*a].1).then(a.cmp(b)));
+    let mut seen = BTreeSet::new();
+    let probes: Vec<usize> = order.iter().rev().copied().filter(|at| seen.insert(jobs[*at].0)).collect();
+    let others = order.into_iter().filter(|at| !probes.contains(at));
+    probes.iter().copied().chain(others).collect()
+}
+
 /// About how many packets there will be: rate by duration, over all links that data cross.
 fn cost(scenario: &Scenario) -> f64 {
     let bits: f64 = scenario.links.values().map(|link| link.rate.bit_per_s()).sum();
     bits * scenario.duration.seconds() / scenario.packet.wire.bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_each_file_begins_and_then_the_longest() {
+        assert_eq!(order(&[(0, 3.0), (1, 9.0), (0, 5.0), (1, 2.0), (0, 4.0)]), [3, 0, 1, 2, 4]);
+        assert_eq!(order(&[]), [0; 0]);
+    }
 }

@@ -73,7 +73,7 @@ pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
     if arguments.json {
         terminal::say_json(law)?;
     } else {
-        terminal::say(described(law))?;
+        terminal::say(terminal::look().lines(&described(law)))?;
     }
     Ok(Done::Well)
 }
@@ -128,7 +128,9 @@ fn listed(laws: &[View]) -> String {
     let rows = laws.iter().map(|law| vec![law.name.into(), law.role.into(), law.title.into()]);
     let heads = ["law", "role", "what it is"].map(|head| (head, false));
     let table = pages::table("", &heads, rows.collect());
-    format!("{table}\n`penstock laws NAME` has parameters with units, ranges, defaults and sources.")
+    let more =
+        terminal::look().paragraph("`penstock laws NAME` has parameters with units, ranges, defaults and sources.");
+    format!("{table}\n{more}")
 }
 
 fn described(law: &View) -> String {

@@ -10,6 +10,7 @@ mod compare;
 mod content;
 mod disk;
 mod draft;
+mod examples;
 mod excerpt;
 mod failure;
 mod finished;
@@ -29,6 +30,7 @@ mod record;
 mod report;
 mod run;
 mod scenario;
+mod shell;
 mod source;
 mod study;
 mod sweep;
@@ -39,31 +41,33 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use clap::Parser;
-
-use arguments::{Arguments, Command};
+use arguments::Command;
 use failure::{Done, Failure};
+use meter::Meter;
 
 /// Version and, where there is one, commit.
 pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let started = Meter::start();
+    let arguments = match shell::parse() {
         Ok(arguments) => arguments,
         Err(usage) => {
             terminal::usage(&usage);
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
     };
+    terminal::adopt(&arguments.terminal);
     let status = match guarded(|| command(&arguments.command)) {
         Ok(done) => done.status(),
         Err(failure) => {
             if failure != Failure::Closed {
-                terminal::fail(&failure);
+                terminal::failed(&failure);
             }
             failure.status()
         }
     };
+    terminal::detail(started.told());
     ExitCode::from(status)
 }
 
@@ -83,7 +87,10 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Laws(arguments) => laws::laws(arguments),
         Command::Paper(arguments) => paper::paper(arguments),
         Command::Report(arguments) => report::report(arguments),
+        Command::Examples(arguments) => examples::examples(arguments),
         Command::Linux(arguments) => linux::linux(arguments),
+        Command::Completions { shell } => shell::completions(*shell),
+        Command::Man { folder } => shell::manual(folder.as_deref()),
     }
 }
 

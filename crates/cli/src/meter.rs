@@ -26,6 +26,12 @@ impl Meter {
         self.wall.elapsed().as_secs_f64()
     }
 
+    /// What it cost so far, in words.
+    pub(crate) fn told(&self) -> String {
+        let memory = peak_memory().map(|bytes| format!(", {} MB of memory at most", bytes / 1_000_000));
+        format!("took {:.2} s{}", self.wall_s(), memory.unwrap_or_default())
+    }
+
     /// Fills in what the run cost. Processor time is this thread's, so that cells beside it do not count.
     pub(crate) fn read(&self, engine: &mut Engine) {
         engine.wall_s = self.wall_s();

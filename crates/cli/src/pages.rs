@@ -8,12 +8,13 @@ use penstock_report::assemble::{self, CellView, PaperFigure, PaperView, RunView,
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::number::{Prefix, count, quantity, short, significant};
 use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
-use penstock_report::{palette, text};
+use penstock_report::palette;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Table;
 
 use crate::paper::{Judged, Outcome};
+use crate::terminal;
 
 /// The page of a run, with the text of its scenario and the law of each group's senders.
 pub(crate) fn of_run(
@@ -35,7 +36,7 @@ pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
 pub(crate) fn printed_run(summary: &Summary) -> String {
     let mut page = of_run("", &[], summary, &[], &[]);
     page.sections.truncate(1 + usize::from(summary.path.is_some()));
-    format!("{}\n{}", text::page(&page), cost(std::slice::from_ref(summary)))
+    terminal::look().page(&page) + "\n" + &terminal::look().paragraph(&cost(std::slice::from_ref(summary)))
 }
 
 /// A cell as the page of a sweep shows it: with the colour of its first group's law.
@@ -72,7 +73,7 @@ pub(crate) fn cost(summaries: &[Summary]) -> String {
     if let Some(bytes) = memory {
         let _ = write!(text, "; at most {} of memory", quantity(bytes as f64, "B", 3));
     }
-    text.replace(['\u{202f}', '\u{a0}'], " ")
+    text
 }
 
 /// The page of a paper.
@@ -292,7 +293,7 @@ pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<Strin
     };
     let mut view = TableView::new(caption, columns.iter().map(column).collect());
     view.rows = rows;
-    text::table(&view)
+    terminal::look().table(&view)
 }
 
 #[cfg(test)]

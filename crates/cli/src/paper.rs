@@ -9,9 +9,9 @@ mod traces;
 use clap::ValueEnum;
 use indexmap::IndexMap;
 use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Recorded, Row, Verdict};
+use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
-use penstock_report::{html, text};
 use penstock_scenario::read;
 use penstock_scenario::world::World;
 use serde::Serialize;
@@ -171,7 +171,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
 
     for kept in kept.iter().flatten() {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-            terminal::note(format!("penstock: {}: outside the run's stated error: {what}", kept.path.display()));
+            terminal::fail(format!("penstock: {}: outside the run's stated error: {what}", kept.path.display()));
         }
     }
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
@@ -281,6 +281,7 @@ fn run(
             .iter()
             .map(|(at, _, cell)| Job {
                 name: format!("{}: {}", shared[*at].batch.stem, cell.name()),
+                group: *at,
                 scenario: &cell.scenario,
                 capture: None,
             })
@@ -361,7 +362,7 @@ fn say(
         home.put_file("report.html", html::write(page).as_bytes())?;
     }
     if !arguments.output.json {
-        terminal::say(text::page(page))?;
+        terminal::say(terminal::look().page(page))?;
         if let Some(home) = home {
             terminal::say(format!("records {}", home.path().display()))?;
             terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
@@ -371,7 +372,7 @@ fn say(
         return put_on_record(source, outcome, outcome.extent);
     }
     for judged in outcome.claims.iter().filter(|c| c.compared != Comparison::Same) {
-        terminal::note(contradiction(source, judged, outcome.extent));
+        terminal::fail(contradiction(source, judged, outcome.extent));
     }
     Ok(())
 }

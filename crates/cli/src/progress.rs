@@ -1,5 +1,7 @@
 //! How far long work has come: a bar on a terminal, lines in a pipe.
 
+mod estimate;
+
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
@@ -11,14 +13,27 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use penstock_scenario::visible;
 
 use crate::meter::Meter;
-use crate::terminal::note;
+use crate::terminal::{self, note};
+use estimate::{Piece, Rest, State as Stage, rest};
 
 /// How far several pieces of work have come: how many are done, what runs, and how long it will take. On a terminal a
-/// bar says so; elsewhere a line does, for each piece that is finished and at least every [`SILENCE_S`].
+/// bar says so; elsewhere a line does, for each piece that is finished and at least every [`SILENCE_S`]. With `--quiet`
+/// nothing does, with `--verbose` lines do.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     bar: Option<ProgressBar>,
     state: Mutex<State<'a>>,
+}
+
+/// Work to be done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work<'a> {
+    /// What to call it.
+    pub(crate) name: &'a str,
+    /// Work of one group costs alike: cells of one file.
+    pub(crate) group: usize,
+    /// What it costs, in a unit that is the same for all of its group.
+    pub(crate) cost: f64,
 }
 
 /// Steps of the bar.
@@ -27,62 +42,61 @@ const STEPS: f64 = 1000.0;
 const SILENCE_S: f64 = 30.0;
 /// The most characters of a name.
 const LONGEST_NAME: usize = 100;
+/// Between two drawings of the bar: what is left takes a moment to compute [s].
+const REDRAWN_S: f64 = 0.1;
 /// Pieces that are named as running.
 const NAMED: usize = 3;
 
 #[derive(Debug)]
 struct State<'a> {
-    pieces: Vec<Piece<'a>>,
+    names: Vec<Cow<'a, str>>,
+    pieces: Vec<Piece>,
+    /// The order in which they begin, on so many threads.
+    order: Vec<usize>,
+    threads: usize,
     /// Those that run, in the order in which they began.
     running: Vec<usize>,
     /// How many are finished, of these and of those before.
     finished: usize,
     all: usize,
     since: Meter,
-    /// When the last line was written [s].
+    /// When the last line was written, or the bar drawn [s].
     said_s: f64,
 }
 
-#[derive(Debug)]
-struct Piece<'a> {
-    name: Cow<'a, str>,
-    /// Its share of the work, and how much of it is done, 0 to 1.
-    cost: f64,
-    done: f64,
-}
-
 impl<'a> Progress<'a> {
-    /// For pieces with a name that cost so much each, after `before` that are finished.
-    pub(crate) fn of(pieces: Vec<(&'a str, f64)>, before: usize) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
+    /// For work that begins in that order on so many threads, after `before` pieces that are finished.
+    pub(crate) fn of(work: &[Work<'a>], order: &[usize], threads: usize, before: usize) -> Self {
+        let bar = (io::stderr().is_terminal() && terminal::wants_bar()).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:25} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self { bar, state: Mutex::new(State::new(pieces, before)) }
+        Self { bar, state: Mutex::new(State::new(work, order, threads, before)) }
     }
 
     /// A piece begins.
     pub(crate) fn begun(&self, piece: usize) {
         let Ok(mut state) = self.state.lock() else { return };
-        state.running.push(piece);
+        let now_s = state.since.wall_s();
+        state.begin(piece, now_s);
         self.show(&mut state);
     }
 
     /// A piece has come so far, 0 to 1.
     pub(crate) fn reached(&self, piece: usize, share: f64) {
         let Ok(mut state) = self.state.lock() else { return };
-        state.pieces[piece].done = share;
+        state.reach(piece, share);
         self.show(&mut state);
     }
 
     /// A piece is done, and took so long.
     pub(crate) fn finished(&self, piece: usize, wall_s: f64) {
         let Ok(mut state) = self.state.lock() else { return };
-        state.finish(piece);
+        state.finish(piece, wall_s);
         if self.bar.is_none() {
-            note(state.line(piece, wall_s));
+            note(state.line(piece, wall_s, state.since.wall_s()));
             state.said_s = state.since.wall_s();
         }
         self.show(&mut state);
@@ -91,10 +105,12 @@ impl<'a> Progress<'a> {
     fn show(&self, state: &mut State<'_>) {
         let elapsed_s = state.since.wall_s();
         match &self.bar {
-            Some(bar) => {
+            Some(bar) if elapsed_s - state.said_s >= REDRAWN_S => {
                 bar.set_message(state.message(elapsed_s));
                 bar.set_position((state.share() * STEPS) as u64);
+                state.said_s = elapsed_s;
             }
+            Some(_) => {}
             None if elapsed_s - state.said_s >= SILENCE_S => {
                 note(state.message(elapsed_s));
                 state.said_s = elapsed_s;
@@ -112,35 +128,55 @@ impl<'a> Progress<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(pieces: Vec<(&'a str, f64)>, before: usize) -> Self {
-        let total: f64 = pieces.iter().map(|(_, cost)| cost).sum();
-        let share = |cost: f64| if total > 0.0 { cost / total } else { 0.0 };
-        let all = before + pieces.len();
-        let named = |(name, cost)| Piece { name: shown(name), cost: share(cost), done: 0.0 };
-        let pieces = pieces.into_iter().map(named).collect();
-        Self { pieces, running: Vec::new(), finished: before, all, since: Meter::start(), said_s: 0.0 }
+    fn new(work: &[Work<'a>], order: &[usize], threads: usize, before: usize) -> Self {
+        let piece = |work: &Work<'_>| Piece { group: work.group, cost: work.cost, state: Stage::Waiting };
+        Self {
+            names: work.iter().map(|work| shown(work.name)).collect(),
+            pieces: work.iter().map(piece).collect(),
+            order: order.to_vec(),
+            threads,
+            running: Vec::new(),
+            finished: before,
+            all: before + work.len(),
+            since: Meter::start(),
+            said_s: 0.0,
+        }
     }
 
-    fn finish(&mut self, piece: usize) {
-        self.pieces[piece].done = 1.0;
+    fn begin(&mut self, piece: usize, now_s: f64) {
+        self.pieces[piece].state = Stage::Running { since_s: now_s, share: 0.0 };
+        self.running.push(piece);
+    }
+
+    fn reach(&mut self, piece: usize, done: f64) {
+        if let Stage::Running { share, .. } = &mut self.pieces[piece].state {
+            *share = done;
+        }
+    }
+
+    fn finish(&mut self, piece: usize, wall_s: f64) {
+        self.pieces[piece].state = Stage::Finished(wall_s);
         self.running.retain(|at| *at != piece);
         self.finished += 1;
     }
 
-    /// The share of the work that is done, 0 to 1.
+    /// The share of the pieces that is done, 0 to 1, those from before left out.
     fn share(&self) -> f64 {
-        self.pieces.iter().map(|piece| piece.cost * piece.done).sum()
+        let done = |piece: &Piece| match piece.state {
+            Stage::Waiting => 0.0,
+            Stage::Running { share, .. } => share,
+            Stage::Finished(_) => 1.0,
+        };
+        self.pieces.iter().map(done).sum::<f64>() / self.pieces.len().max(1) as f64
     }
 
-    /// As in `3/12, 41 %, about 2m left, running a; b`.
+    /// As in `3/12, 41 %, 2m to 5m left, running a; b`.
     fn message(&self, elapsed_s: f64) -> String {
-        let share = self.share();
-        let mut text = format!("{}/{}, {:.0} %", self.finished, self.all, (share * 100.0).floor());
-        // A hundredth tells little of the rest.
-        if share > 0.01 && share < 1.0 {
-            let _ = write!(text, ", about {} left", short(elapsed_s * (1.0 - share) / share));
+        let mut text = format!("{}/{}, {:.0} %", self.finished, self.all, (self.share() * 100.0).floor());
+        if let Some(left) = self.left(elapsed_s) {
+            let _ = write!(text, ", {left}");
         }
-        let names: Vec<&str> = self.running.iter().take(NAMED).map(|at| &*self.pieces[*at].name).collect();
+        let names: Vec<&str> = self.running.iter().take(NAMED).map(|at| &*self.names[*at]).collect();
         if !names.is_empty() {
             let _ = write!(text, ", running {}", names.join("; "));
         }
@@ -150,14 +186,29 @@ impl<'a> State<'a> {
         text
     }
 
-    /// As in `4/12  case = FAST  12.3 s  (about 2m left)`.
-    fn line(&self, piece: usize, wall_s: f64) -> String {
-        let mut text = format!("{}/{}  {}  {wall_s:.1} s", self.finished, self.all, self.pieces[piece].name);
-        let share = self.share();
-        if self.finished < self.all && share > 0.0 {
-            let _ = write!(text, "  (about {} left)", short(self.since.wall_s() * (1.0 - share) / share));
+    /// As in `4/12  case = FAST  12.3 s  (2m to 5m left)`.
+    fn line(&self, piece: usize, wall_s: f64, elapsed_s: f64) -> String {
+        let mut text = format!("{}/{}  {}  {wall_s:.1} s", self.finished, self.all, self.names[piece]);
+        if let Some(left) = self.left(elapsed_s) {
+            let _ = write!(text, "  ({left})");
         }
         text
+    }
+
+    /// As in `about 3m left`, `2m to 5m left` or `more than 2m left`; nothing where nothing is known or left.
+    fn left(&self, elapsed_s: f64) -> Option<String> {
+        if self.finished == self.all {
+            return None;
+        }
+        let Rest { least_s, most_s } = rest(&self.pieces, &self.order, self.threads, elapsed_s)?;
+        let least = short(least_s);
+        Some(match most_s.map(short) {
+            Some(most) if most == least => format!("about {most} left"),
+            Some(most) if least_s < 1.0 => format!("up to {most} left"),
+            Some(most) => format!("{least} to {most} left"),
+            None if least_s < 1.0 => return None,
+            None => format!("more than {least} left"),
+        })
     }
 }
 
@@ -180,19 +231,38 @@ mod tests {
 
     #[test]
     fn a_message_has_what_is_done_what_is_left_and_what_runs() {
-        let mut state = State::new(vec![("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 1.0), ("e", 2.0)], 2);
-        assert_eq!(state.message(0.0), "2/7, 0 %");
-        state.running = vec![0, 1, 2, 3];
-        state.pieces[0].done = 1.0 / 3.0;
-        // One eighth took ten seconds.
-        assert_eq!(state.message(10.0), "2/7, 12 %, about 70s left, running a; b; c and 1 more");
-        state.finish(0);
-        assert_eq!(state.message(300.0), "3/7, 37 %, about 8m left, running b; c; d");
-        assert!(state.line(0, 1.25).starts_with("3/7  a  1.2 s  (about "), "{}", state.line(0, 1.25));
-        (1..5).for_each(|piece| state.finish(piece));
-        assert_eq!(state.message(300.0), "7/7, 100 %");
-        assert_eq!(state.line(4, 1.0), "7/7  e  1.0 s");
+        let work = [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 1.0), ("e", 2.0)];
+        let work = work.map(|(name, cost)| Work { name, group: 0, cost });
+        let mut state = State::new(&work, &[0, 4, 1, 2, 3], 4, 2);
+        assert_eq!(state.message(0.0), "2/7, 0 %", "nothing is known");
+        (0..4).for_each(|piece| state.begin(piece, 0.0));
+        assert_eq!(state.message(10.0), "2/7, 0 %, running a; b; c and 1 more");
+        state.reach(0, 0.5);
+        // A unit of cost takes some 7 s, and half of the first piece is left; the last one waits.
+        assert_eq!(state.message(10.0), "2/7, 10 %, 11s to 45s left, running a; b; c and 1 more");
+        for (piece, wall_s) in [(0, 20.0), (1, 7.0), (2, 6.0), (3, 7.0)] {
+            state.finish(piece, wall_s);
+        }
+        assert_eq!(state.line(3, 7.0, 20.0), "6/7  d  7.0 s  (4s to 23s left)");
+        state.finish(4, 14.0);
+        assert_eq!(state.message(34.0), "7/7, 100 %");
+        assert_eq!(state.line(4, 14.0, 34.0), "7/7  e  14.0 s");
         assert_eq!(shown("case = \u{1b}[31m\n"), "case = \\u{1b}[31m\\n");
         assert_eq!(shown(&"e".repeat(101)).len(), 103);
+    }
+
+    #[test]
+    fn limits_are_said_as_far_as_they_are_known() {
+        let work = [("a", 0), ("b", 0), ("c", 1)].map(|(name, group)| Work { name, group, cost: 1.0 });
+        let mut state = State::new(&work, &[0, 1, 2], 1, 0);
+        state.begin(0, 0.0);
+        state.finish(0, 100.0);
+        // Nobody knows how long one of the other file takes.
+        assert!(state.left(100.0).unwrap().starts_with("more than "), "{:?}", state.left(100.0));
+        state.begin(1, 100.0);
+        state.finish(1, 100.0);
+        state.begin(2, 200.0);
+        state.reach(2, 0.5);
+        assert_eq!(state.left(300.0).unwrap(), "75s to 2m left");
     }
 }

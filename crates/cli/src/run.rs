@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         .iter()
         .map(|(at, cell)| Job {
             name: if cell.labels.is_empty() { batches[*at].title.clone() } else { cell.name() },
+            group: *at,
             scenario: &cell.scenario,
             capture: pcap.map(|end| -> Begin<'_> {
                 let (out, name) = (&out, single(&batches[*at], cell));
@@ -100,7 +101,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
         for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::note(format!("penstock: outside the run's stated error: {what}"));
+            terminal::fail(format!("penstock: outside the run's stated error: {what}"));
             beyond = true;
         }
         let notes = findings(&of_batch);

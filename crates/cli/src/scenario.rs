@@ -1,8 +1,9 @@
 //! Scenario files as arguments of the command.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
@@ -13,16 +14,47 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
-use crate::{memory, terminal};
+use crate::{examples, memory, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
 /// The file of a record that holds its scenario.
 const RECORD: &str = "record.toml";
 
+/// What standard input is called, and its records.
+const STDIN: &str = "stdin";
+
+/// Whether a path stands for standard input.
+fn is_stdin(path: &Path) -> bool {
+    [Path::new("-"), Path::new("/dev/stdin")].contains(&path)
+}
+
+/// What a file is called in messages.
+fn called(path: &Path) -> String {
+    if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
+}
+
+/// What came from standard input, which can be read once only.
+fn from_stdin() -> Result<Vec<u8>, String> {
+    static READ: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
+    let read = || {
+        if io::stdin().is_terminal() {
+            terminal::note("reads a scenario from the terminal; Ctrl-D ends it");
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(format!("it has more than {LARGEST} bytes, and no more are read"));
+        }
+        Ok(bytes)
+    };
+    READ.get_or_init(read).clone()
+}
+
 /// Reads the text of a scenario file, or the scenario of a record that somebody named.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
-    let bytes = bytes(path).map_err(|why| Failure::Input(format!("cannot read {}: {why}", path.display())))?;
+    let bytes = if is_stdin(path) { from_stdin() } else { bytes(path) };
+    let bytes = bytes.map_err(|why| Failure::Input(format!("cannot read {}: {why}{}", called(path), meant(path))))?;
     if is_record(path) {
         return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.display(), causes(&e))));
     }
@@ -31,7 +63,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
         let line = 1 + String::from_utf8_lossy(&e.as_bytes()[..valid]).matches('\n').count();
         Failure::Input(format!(
             "{}:{line}: not text: byte {valid} of the file is not UTF-8: name a scenario, or save it as UTF-8",
-            path.display()
+            called(path)
         ))
     })
 }
@@ -51,7 +83,17 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // Files of the kernel's own say that they are empty.
     File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
+    terminal::detail(format!("read {}: {} B", path.display(), bytes.len()));
     Ok(bytes)
+}
+
+/// What somebody may have meant by a file that is not there.
+fn meant(path: &Path) -> String {
+    let example = path.to_str().filter(|_| !path.exists()).and_then(examples::find);
+    example.map_or_else(String::new, |example| {
+        let name = example.name;
+        format!("; `penstock examples {name} > {name}.toml` writes the example of that name")
+    })
 }
 
 fn is_record(path: &Path) -> bool {
@@ -67,13 +109,14 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 
 /// Reads a scenario file with `--seed` and `--set`.
 pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
-    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let folder = if is_stdin(path) { None } else { path.parent() };
+    let folder = folder.map(Path::to_path_buf).unwrap_or_default();
     // A trace that cannot be read is told at the place that names it.
     let load = move |name: &str| {
         let bytes = bytes(&folder.join(name))?;
         String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
     };
-    let mut document = Document::parse_with(&text(path)?, &path.display().to_string(), load)?;
+    let mut document = Document::parse_with(&text(path)?, &called(path), load)?;
     if let Some((bytes, why)) = memory::available() {
         document.within(bytes, why);
     }
@@ -120,6 +163,9 @@ pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
 /// The name of a file without folders and ending; of a record, that of the file it came from.
 pub(crate) fn stem(path: &Path) -> String {
     let record = std::path::absolute(path).ok().filter(|_| is_record(path));
+    if is_stdin(path) {
+        return STDIN.to_owned();
+    }
     let name = match record.as_deref().and_then(Path::parent) {
         Some(record) => record.file_name().unwrap_or_default().to_string_lossy(),
         None => path.file_stem().unwrap_or_default().to_string_lossy(),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use penstock_report::html;
 use penstock_report::page::Page;
-use penstock_report::{html, text};
 use penstock_scenario::read::Cell;
 use serde::Serialize;
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl<'a> Study<'a> {
             if !cell.labels.is_empty() {
                 terminal::say(cell.name())?;
             }
-            terminal::say(text::page(page))?;
+            terminal::say(terminal::look().page(page))?;
         }
         if let Some(out) = &self.out {
             let files: Vec<File> = vec![

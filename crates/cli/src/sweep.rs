@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_report::{html, text};
+use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::Origin;
 use penstock_scenario::summary::Summary;
@@ -83,7 +83,7 @@ impl<'a> Swept<'a> {
         let (there, all) = (self.ours.iter().filter(whole).count(), self.ours.len());
         if there > 0 {
             let place = self.folder.path().display();
-            terminal::note(format!("{there} of {all} cells are finished in {place}; the same command runs the others"));
+            terminal::fail(format!("{there} of {all} cells are kept in {place}; type the same again to go on"));
         }
     }
 
@@ -139,7 +139,8 @@ impl<'a> Swept<'a> {
         self.folder.put_file("report.html", html::write(&page).as_bytes())?;
         if !json {
             let summaries: Vec<Summary> = kept.iter().map(|k| k.summary.clone()).collect();
-            terminal::say(format!("{}\n{}", text::page(&page), pages::cost(&summaries)))?;
+            let look = terminal::look();
+            terminal::say(format!("{}\n{}", look.page(&page), look.paragraph(&pages::cost(&summaries))))?;
             terminal::say(format!("records {place}"))?;
             terminal::say(format!("report  {}", record::shown(self.folder.path(), "report.html")))?;
         }

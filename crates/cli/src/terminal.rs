@@ -1,17 +1,68 @@
-//! Standard output, and notes for people.
+//! Standard output, notes for people, and how they want to see them.
 //!
 //! All text goes through here, and whatever a terminal would act on in it is shown as an escape: text comes from files,
 //! from the command line and from names of files, and none of these may move the cursor, set a title or turn the direction
-//! of a line around. Style is added by [`fail`] only, to text that was made visible before.
+//! of a line around. Style is added to text that was made visible before.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
+use console::Term;
+use penstock_report::text::Look;
 use penstock_scenario::visible;
 use serde::Serialize;
 
+use crate::arguments::{Terminal, When};
 use crate::excerpt;
 use crate::failure::Failure;
+
+/// How things are said.
+#[derive(Debug, Clone, Copy, Default)]
+struct Manner {
+    look: Look,
+    /// Whether errors may be coloured.
+    errors_coloured: bool,
+    quiet: bool,
+    verbose: bool,
+}
+
+static MANNER: OnceLock<Manner> = OnceLock::new();
+
+fn manner() -> Manner {
+    MANNER.get().copied().unwrap_or_default()
+}
+
+/// From now on things are said as these arguments want it, once for all.
+pub(crate) fn adopt(arguments: &Terminal) {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let columns = variable("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let to_people = io::stdout().is_terminal();
+    let size = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0);
+    let coloured = |to_people: bool| match arguments.color {
+        When::Always => true,
+        When::Never => false,
+        // https://no-color.org
+        When::Auto => to_people && variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|term| term != "dumb"),
+    };
+    let look = Look {
+        width: columns.or_else(|| if to_people { size() } else { None }),
+        coloured: coloured(to_people) && !arguments.plain,
+        plain: arguments.plain,
+    };
+    let errors_coloured = coloured(io::stderr().is_terminal()) && !arguments.plain;
+    let _ = MANNER.set(Manner { look, errors_coloured, quiet: arguments.quiet, verbose: arguments.verbose });
+}
+
+/// How text is laid out on standard output.
+pub(crate) fn look() -> Look {
+    manner().look
+}
+
+/// Whether a bar may show how far work has come: lines would tear it.
+pub(crate) fn wants_bar() -> bool {
+    !manner().quiet && !manner().verbose
+}
 
 /// Writes text to standard output.
 pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
@@ -21,7 +72,7 @@ pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
         return Ok(());
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", visible::lines(&text.to_string())).and_then(|()| out.flush()).map_err(|e| match e.kind() {
+    writeln!(out, "{}", shown(&text.to_string())).and_then(|()| out.flush()).map_err(|e| match e.kind() {
         // `penstock laws | head` ends well.
         ErrorKind::BrokenPipe => Failure::Closed,
         _ => Failure::Input(format!("cannot write to standard output: {e}")),
@@ -57,16 +108,29 @@ pub(crate) fn say_all(values: &[impl Serialize]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a note to standard error; a reader who has gone is no reason to stop.
+/// Writes a note to standard error, unless `--quiet` is given.
 pub(crate) fn note(text: impl Display) {
+    if !manner().quiet {
+        fail(text);
+    }
+}
+
+/// Writes to standard error what only `--verbose` wants to know.
+pub(crate) fn detail(text: impl Display) {
+    if manner().verbose {
+        fail(text);
+    }
+}
+
+/// Writes an error to standard error; a reader who has gone is no reason to stop.
+pub(crate) fn fail(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", visible::lines(&text.to_string()));
 }
 
 /// Says why the command failed, in colour where a terminal shows it.
-pub(crate) fn fail(failure: &Failure) {
-    let Failure::Scenario(errors) = failure else { return note(failure) };
-    let styled = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
-    let _ = writeln!(io::stderr().lock(), "{}", excerpt::rendered(errors, styled));
+pub(crate) fn failed(failure: &Failure) {
+    let Failure::Scenario(errors) = failure else { return fail(failure) };
+    let _ = writeln!(io::stderr().lock(), "{}", excerpt::rendered(errors, manner().errors_coloured));
 }
 
 /// Says what is wrong with a command line, or what help was asked for. Arguments that would act on a terminal are shown
@@ -76,8 +140,25 @@ pub(crate) fn usage(usage: &clap::Error) {
     if visible::lines(&text) == text {
         let _ = usage.print();
     } else {
-        note(text.trim_end());
+        fail(text.trim_end());
     }
+}
+
+/// Text as standard output has it: where that is coloured, the colours of [`Look`] stay, and nothing else acts.
+fn shown(text: &str) -> String {
+    if !look().coloured {
+        return visible::lines(text).into_owned();
+    }
+    let mut pieces = text.split("\u{1b}[");
+    let mut out = visible::lines(pieces.next().unwrap_or_default()).into_owned();
+    for piece in pieces {
+        let code = piece.find(|c: char| !(c.is_ascii_digit() || c == ';'));
+        let style = code.filter(|end| piece[*end..].starts_with('m')).map_or("", |end| &piece[..=end]);
+        out += if style.is_empty() { "\\u{1b}[" } else { "\u{1b}[" };
+        out += style;
+        out += &visible::lines(&piece[style.len()..]);
+    }
+    out
 }
 
 #[cfg(test)]

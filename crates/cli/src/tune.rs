@@ -36,6 +36,9 @@ struct Tuned {
     says: Vec<String>,
 }
 
+/// Significant digits of what is printed: margins do not change in as many.
+const DIGITS: usize = 6;
+
 /// Runs the command.
 pub(crate) fn tune(rule: &Tune) -> Result<Done, Failure> {
     let (tuned, json) = match rule {
@@ -52,13 +55,23 @@ pub(crate) fn tune(rule: &Tune) -> Result<Done, Failure> {
         terminal::say_json(&tuned)?;
         return Ok(Done::Well);
     }
-    let values: Vec<String> = tuned.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let values: Vec<String> =
+        tuned.parameters.iter().map(|(name, value)| format!("{name} = {}", written(value))).collect();
     terminal::say(format!("{{ law = \"{}\", {} }}", tuned.law, values.join(", ")))?;
     for line in &tuned.says {
-        terminal::say(line)?;
+        terminal::say(terminal::look().lines(line))?;
     }
-    terminal::say(format!("rule: {}", tuned.rule))?;
+    terminal::say(terminal::look().lines(&format!("rule: {}", tuned.rule)))?;
     Ok(Done::Well)
+}
+
+/// A value as a scenario has it, numbers to the digits that matter; `--json` has all of them.
+fn written(value: &Value) -> String {
+    let Some(number) = value.as_f64().filter(|number| *number != 0.0 && number.is_finite()) else {
+        return value.to_string();
+    };
+    let rounded: f64 = format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number);
+    rounded.to_string()
 }
 
 fn wrong(option: &str, why: impl std::fmt::Display) -> Failure {

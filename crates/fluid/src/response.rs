@@ -32,6 +32,35 @@ impl Reading {
     /// All, from the least to the most that is counted.
     pub const ALL: [Self; 3] = [Self::Laws, Self::Estimators, Self::Sampled];
 
+    /// The one whose verdict is the verdict: it leaves out the least.
+    pub const DECISIVE: Self = Self::Sampled;
+
+    /// The model of the loop in words.
+    pub const fn model(self) -> &'static str {
+        match self {
+            Self::Laws => "ideal measurement",
+            Self::Estimators => "with filters",
+            Self::Sampled => "sampled data",
+        }
+    }
+
+    /// What the model counts, as the end of a sentence.
+    pub const fn counts(self) -> &'static str {
+        match self {
+            Self::Laws => {
+                "control laws and exact delays; senders know prices and round-trip times as they are, and a law that \
+                 acts once a period is its step map, without a hold"
+            }
+            Self::Estimators => {
+                "the same with the filters by which senders measure: the average round-trip time, the register of marks"
+            }
+            Self::Sampled => {
+                "the same with sampling: a law that acts once a period or a round trip holds its output in between, and \
+                 a window follows with the packets"
+            }
+        }
+    }
+
     /// Whether estimators' filters count.
     pub fn counts_estimators(self) -> bool {
         self >= Self::Estimators

@@ -319,7 +319,8 @@ fn analysis() -> Page {
         ],
         margins: vec![
             MarginRow {
-                reading: "paced".to_owned(),
+                model: "paced".to_owned(),
+                decides: true,
                 moment: "at the equilibrium".to_owned(),
                 stable: true,
                 gain_margin: Some(2.31),
@@ -328,7 +329,8 @@ fn analysis() -> Page {
                 crossover_rad_per_s: Some(18.9),
             },
             MarginRow {
-                reading: "clocked by acknowledgements".to_owned(),
+                model: "clocked by acknowledgements".to_owned(),
+                decides: false,
                 moment: "at the equilibrium".to_owned(),
                 stable: true,
                 gain_margin: None,

@@ -1,14 +1,14 @@
 //! Customers and their conditioners, as a page.
 
-use penstock_fluid::Verdict;
 use penstock_fluid::contracts::{AtRest, Contracts, CustomerLoop};
+use penstock_fluid::{Reading, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView};
 use penstock_report::number::significant;
 use penstock_report::page::{Column, TableView};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::write::print;
 
-use super::{row, word};
+use super::{Models, row};
 use crate::arguments::Analyze;
 use crate::machine;
 
@@ -28,6 +28,7 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
         verdict,
         equilibrium: loops(of).flat_map(|(customer, at)| equilibrium(customer, at)).collect(),
         margins: loops(of).flat_map(|(customer, at)| margins(&customer.name, at)).collect(),
+        models: Models::caption(),
         nyquist: vec![NyquistView {
             title: "Loop gain of each customer".into(),
             caption: "With all that is counted; the loop is stable if the curve leaves -1 to its left.".into(),
@@ -48,9 +49,9 @@ fn margins(name: &str, at: &AtRest) -> Vec<MarginRow> {
     let mut rows: Vec<MarginRow> = at
         .readings
         .iter()
-        .map(|reading| row(format!("{name}: {}", word(&reading.reading)), &reading.margins))
+        .map(|r| row(format!("{name}: {}", r.reading.model()), r.reading == Reading::DECISIVE, &r.margins))
         .collect();
-    rows.extend(at.paper.as_ref().map(|paper| row(format!("{name}: (8) with the bucket"), &paper.margins)));
+    rows.extend(at.paper.as_ref().map(|paper| row(format!("{name}: (8) with the bucket"), false, &paper.margins)));
     rows
 }
 

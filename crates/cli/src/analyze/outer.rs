@@ -33,6 +33,7 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
         verdict: verdict.to_owned(),
         equilibrium,
         margins: Vec::new(),
+        models: String::new(),
         nyquist: Vec::new(),
         figures: Vec::new(),
         notes: of.warnings.iter().chain(&of.assumptions).cloned().collect(),

@@ -21,6 +21,8 @@ pub struct AnalysisView {
     pub equilibrium: Vec<EquilibriumRow>,
     /// How far it is from instability.
     pub margins: Vec<MarginRow>,
+    /// What a reader should know of the models that the margins are of; may be empty.
+    pub models: String,
     /// Loops in the complex plane.
     pub nyquist: Vec<NyquistView>,
     /// Anything else worth a figure: gain and phase, roots, maps of stability.
@@ -56,11 +58,13 @@ impl EquilibriumRow {
 /// Margins of one loop.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MarginRow {
-    /// How the law was read: paced, clocked by acknowledgements, an eigenlocus.
-    pub reading: String,
+    /// Which model of the loop, or whose loop.
+    pub model: String,
+    /// Whether the verdict on the page is this one; others stand beside it for comparison.
+    pub decides: bool,
     /// When: `start`, `after 30 s`; may be empty.
     pub moment: String,
-    /// Whether the loop is stable.
+    /// Whether the loop is stable in this model.
     pub stable: bool,
     /// The factor by which the gain may grow.
     pub gain_margin: Option<f64>,
@@ -114,7 +118,7 @@ pub fn of_analysis(view: &AnalysisView) -> Page {
     verdict.callout = Some(Callout { tone, text: text.to_owned() });
     verdict.prose = view.notes.join("\n\n");
     if !view.margins.is_empty() {
-        verdict.tables.push(margins(&view.margins));
+        verdict.tables.push(margins(&view.models, &view.margins));
     }
     page.sections.push(verdict);
 
@@ -150,22 +154,24 @@ fn equilibrium(rows: &[EquilibriumRow]) -> TableView {
     view
 }
 
-fn margins(rows: &[MarginRow]) -> TableView {
+fn margins(models: &str, rows: &[MarginRow]) -> TableView {
     let columns = vec![
-        Column::words("Reading"),
+        Column::words("Model"),
         Column::words("Moment"),
+        Column::words("Role"),
         Column::words("Stable"),
         Column::numbers("Gain margin", "factor"),
         Column::numbers("Phase margin", "\u{b0}"),
         Column::numbers("Delay margin", ""),
         Column::numbers("Crossover", "rad/s"),
     ];
-    let mut view = TableView::new("Margins", columns);
+    let mut view = TableView::new(if models.is_empty() { "Margins" } else { models }, columns);
     let number = |v: Option<f64>| v.map_or_else(|| ABSENT.to_owned(), |v| short(v, 3));
     for r in rows {
         view.rows.push(vec![
-            r.reading.clone(),
+            r.model.clone(),
             r.moment.clone(),
+            if r.decides { "verdict" } else { "comparison" }.to_owned(),
             if r.stable { "yes" } else { "no" }.to_owned(),
             number(r.gain_margin),
             number(r.phase_margin_deg),

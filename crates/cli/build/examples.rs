@@ -1,0 +1,24 @@
+//! Scenarios of the repository, which the command brings along.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Writes `examples.rs`: the name and the text of every scenario, by name.
+pub(crate) fn write(root: &Path) -> io::Result<()> {
+    let folder = root.join("scenarios").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files: Vec<_> = fs::read_dir(&folder)?.map(|file| file.map(|f| f.path())).collect::<Result<_, _>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let example = |path: &PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let path = path.display().to_string();
+        format!("    Example {{ name: {name:?}, text: include_str!({path:?}) }},\n")
+    };
+    let rows: String = files.iter().map(example).collect();
+    let text = format!(
+        "/// Every scenario of the repository, by name.\npub(crate) static EXAMPLES: &[Example] = &[\n{rows}];\n"
+    );
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("examples.rs"), text)
+}

@@ -1,0 +1,97 @@
+//! `penstock examples`: the scenarios of `scenarios/`, which are part of the command.
+
+use serde::Serialize;
+
+use crate::arguments;
+use crate::failure::{Done, Failure};
+use crate::{pages, terminal};
+
+/// A scenario file, as it is in the repository.
+#[derive(Debug)]
+pub(crate) struct Example {
+    /// Its name without the ending.
+    pub(crate) name: &'static str,
+    /// Its text.
+    pub(crate) text: &'static str,
+}
+
+// `EXAMPLES: &[Example]`, written by build.rs.
+include!(concat!(env!("OUT_DIR"), "/examples.rs"));
+
+/// An example as a list has it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: &'static str,
+    shows: String,
+}
+
+/// Runs the command.
+pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure> {
+    if let Some(name) = &arguments.name {
+        let Some(example) = find(name) else {
+            let known: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
+            return Err(Failure::Input(format!("no example is named `{name}`; there are {}", known.join(", "))));
+        };
+        terminal::say(example.text.trim_end())?;
+        return Ok(Done::Well);
+    }
+    let all: Vec<Listed> =
+        EXAMPLES.iter().map(|example| Listed { name: example.name, shows: shows(example.text) }).collect();
+    if arguments.json {
+        terminal::say_json(&all)?;
+        return Ok(Done::Well);
+    }
+    let rows = all.into_iter().map(|listed| vec![listed.name.to_owned(), listed.shows]).collect();
+    let table = pages::table("", &[("example", false), ("what it shows", false)], rows);
+    terminal::say(table.trim_end())?;
+    terminal::note("`penstock examples NAME > NAME.toml` makes one a file, and `penstock run NAME.toml` runs it");
+    Ok(Done::Well)
+}
+
+/// The example of that name, with or without the ending of a file.
+pub(crate) fn find(name: &str) -> Option<&'static Example> {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    EXAMPLES.iter().find(|example| example.name == name)
+}
+
+/// The first sentence of the comment that a scenario begins with.
+fn shows(text: &str) -> String {
+    let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).collect();
+    // What is further in is a command.
+    let prose = comment.into_iter().take_while(|line| !line.starts_with("   "));
+    let comment = prose.map(str::trim).collect::<Vec<_>>().join(" ");
+    let end = comment
+        .match_indices(". ")
+        .find(|(at, _)| comment[at + 2..].starts_with(|c: char| c.is_uppercase() || c == '`'));
+    end.map_or_else(|| comment.trim_end_matches('.').to_owned(), |(at, _)| comment[..at].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_says_in_a_line_what_it_shows() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+        assert_eq!(files.len(), EXAMPLES.len());
+        for path in files {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let example = find(name).unwrap_or_else(|| panic!("{name} is not listed"));
+            assert_eq!(example.text, std::fs::read_to_string(&path).unwrap(), "{name}");
+            let shows = shows(example.text);
+            assert!((20..=200).contains(&shows.chars().count()), "{name}: {shows}");
+            assert!(!shows.contains("  "), "{name}: {shows}");
+            // It runs from any directory only if it names no other file.
+            assert!(!example.text.contains("trace ="), "{name} names a trace");
+        }
+    }
+
+    #[test]
+    fn the_first_sentence_is_the_line() {
+        assert_eq!(shows("# One thing: a.toml, at\n# 1.5 s. Another.\nformat = 1"), "One thing: a.toml, at 1.5 s");
+        assert_eq!(shows("# Alone.\n"), "Alone");
+        assert_eq!(shows("format = 1"), "");
+    }
+}
