@@ -52,7 +52,7 @@ pub(crate) fn hash(root: &Path, compiler: &str) -> io::Result<Option<String>> {
         part(name.as_bytes());
         part(&fs::read(path)?);
     }
-    Ok(Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok(Some(hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))))
 }
 
 /// The files at and below `place`, with their names from the root on; hidden ones are an editor's.

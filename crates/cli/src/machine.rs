@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use penstock_scenario::record::{Origin, Provenance};
+use penstock_scenario::record::{Origin, Provenance, hexadecimal};
 use penstock_scenario::world::Run;
 use sha2::{Digest, Sha256};
 
@@ -43,7 +43,7 @@ fn program() -> io::Result<String> {
     let (mut hash, mut file, mut piece) = (Sha256::new(), File::open(path)?, vec![0; 1 << 16]);
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(hexadecimal(&hash.finalize())),
             read => hash.update(&piece[..read]),
         }
     }
@@ -94,7 +94,6 @@ mod tests {
         let hash = code.strip_prefix("sources ").or(code.strip_prefix("program ")).unwrap();
         assert!(hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()), "{code}");
         let tests = fs::read(std::env::current_exe().unwrap()).unwrap();
-        let hash: String = Sha256::digest(tests).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(program().unwrap(), hash);
+        assert_eq!(program().unwrap(), hexadecimal(&Sha256::digest(tests)));
     }
 }

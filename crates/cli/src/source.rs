@@ -7,6 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use penstock_scenario::record::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -37,7 +38,7 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
     let ours = Source {
         format: 1,
         file: seen_from(path, &batch.file).to_string_lossy().into_owned(),
-        sha256: Sha256::digest(&batch.text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: hexadecimal(&Sha256::digest(&batch.text)),
         world: world.to_owned(),
     };
     let theirs = match content::read(&path.join(NAME), content::HEADER) {

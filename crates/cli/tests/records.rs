@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bench::{Bench, Ended, SMALL, SWEEP, names};
-use penstock_scenario::record::sealed;
+use penstock_scenario::record::{hexadecimal, sealed};
 
 /// The command with the memory of a process limited [KiB]; nothing here takes long.
 fn limited(bench: &Bench, kib: u32, arguments: &[&str]) -> Ended {
@@ -214,7 +214,7 @@ fn the_reason_why_a_file_of_a_record_cannot_be_read_is_told() {
         let bench = one();
         let record = bench.path("out/small-seed1");
         fs::write(record.join(file), bytes).unwrap();
-        let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hexadecimal(&Sha256::digest(bytes));
         forge(&record, |header| {
             let lines = header.lines().map(|line| match line.split_once(" = ") {
                 Some((name, _)) if name == format!("\"{file}\"") => format!("{name} = \"{hash}\""),
