@@ -1,5 +1,6 @@
 //! The command line.
 
+#[path = "arguments/path.rs"]
 mod path;
 
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //! should, what the page shows of its output is what it prints, and files that the page names are there afterwards.
 
 #[path = "../src/arguments.rs"]
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
 mod arguments;
 #[path = "typed/page.rs"]
 mod page;
