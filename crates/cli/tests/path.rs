@@ -413,8 +413,6 @@ fn main() {
         }
         return;
     }
-    let missing = penstock_linux::machine::missing_for_paths();
-    let missing = missing.first().map(ToString::to_string);
     optional::run(
         &[
             ("programs_have_no_rights", programs_have_no_rights),
@@ -425,6 +423,6 @@ fn main() {
             ("a_way_out_is_there_on_request_and_gone_after", a_way_out_is_there_on_request_and_gone_after),
             ("whatever_ends_it_leaves_no_namespace", whatever_ends_it_leaves_no_namespace),
         ],
-        missing.as_deref(),
+        optional::kernel(penstock_linux::machine::missing_for_paths()),
     );
 }

@@ -67,7 +67,6 @@ fn a_run_leaves_no_controller() {
 
 fn main() {
     let missing = penstock_linux::machine::missing_for_paths();
-    let missing = missing.into_iter().chain(penstock_linux::attach::controller::missing()).next();
-    let missing = missing.map(|missing| missing.to_string());
-    optional::run(&[("a_run_leaves_no_controller", a_run_leaves_no_controller)], missing.as_deref());
+    let missing = missing.into_iter().chain(penstock_linux::attach::controller::missing());
+    optional::run(&[("a_run_leaves_no_controller", a_run_leaves_no_controller)], optional::kernel(missing));
 }
