@@ -132,7 +132,7 @@ impl Loaded {
         for _ in 0..LET_GO / LOOK {
             match &attached {
                 Err(error) if error.kind() == libbpf_rs::ErrorKind::AlreadyExists => {
-                    thread::sleep(Duration::from_millis(LOOK))
+                    thread::sleep(Duration::from_millis(LOOK));
                 }
                 _ => break,
             }
