@@ -170,7 +170,8 @@ fn rows() -> Vec<Row> {
         edit("\"3 s\"", "\"0 s\"", "no time at all"),
         edit("\"1 s\"", "\"10 s\"", "leaves nothing to measure"),
         edit("count = 2", "count = 1000000000", "is out of range"),
-        edit("count = 2", "count = 10000000", "GB of memory"),
+        // More than any machine has.
+        edit("count = 2", "count = 10000000\nsender = { initial_window = 1000000 }", "of memory"),
         edit("count = 2", "count = -1", "is negative"),
         edit("count = 2", "count = 2.5", "is not a whole number"),
         set(&["sample=1 ps"], "series of 3000000000000 rows"),
