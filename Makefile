@@ -33,7 +33,7 @@ verdicts: build ## short runs of the papers' figures, against the verdicts on re
 BITS = newreno-red-622=10 two-way-512=2 10000-flows=3
 bits: build ## the optimised command against the one that tests use: the same bits
 	cargo build --locked -p penstock-cli
-	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^  "engine": {/,/^  }/d'; }
+	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^      "cost": {/,/^      }/d; /^      "re[a-z]*": "/d'; }
 	for each in $(BITS); do
 		optimised=$$(came_to $(PENSTOCK) "$${each%=*}" "$${each#*=}")
 		plain=$$(came_to $(BUILT)/debug/penstock "$${each%=*}" "$${each#*=}")

@@ -164,11 +164,13 @@ def summary(scenario, settings, seed, out):
     for setting in settings:
         command += ["--set", setting]
     text, cpu_s = run(command, out)
-    return json.loads(text), cpu_s
+    [found] = json.loads(text)["runs"]
+    return found, cpu_s
 
 
 def penstock(case, seed, out):
     found, cpu_s = summary(*case["penstock"], seed, out)
+    found = found["summary"]
     link, all_link = found["links"]["bottleneck"], found["windows"]["all"]["links"]["bottleneck"]
     group, all_group = found["groups"]["ftp"], found["windows"]["all"]["groups"]["ftp"]
     return {
@@ -296,12 +298,12 @@ def speed(asked, out):
         found, ns2_found = [], []
         for _ in range(REPEATS):
             measured, cpu_s = summary(scenario, settings, 1, out)
-            links = measured["windows"]["all"]["links"].values()
+            links = measured["summary"]["windows"]["all"]["links"].values()
             found.append(sum(link["departures"] for link in links) / cpu_s / 1e6)
             if scenario == "validation-red" and "ns-2" in others:
                 line, cpu_s = ns2_line({"measure": 0}, 1, out)
                 ns2_found.append(line["packets"] / cpu_s / 1e6)
-        memory = measured["engine"]["peak_memory_bytes"]
+        memory = measured["cost"]["peak_memory_bytes"]
         row([title, "Penstock", crossing, f"{max(found):.2f}", f"{bar:g}" if bar else "", f"{memory / 1e6:.0f}"])
         if bar and max(found) < bar:
             outside.append(f"{title}: {max(found):.2f}, below {bar:g}")

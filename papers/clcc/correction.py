@@ -23,8 +23,9 @@ def wanted(points: list[tuple[float, float]], ratio: float) -> float:
 
 
 lines: dict[str, list[tuple[float, float]]] = {}
-for cell in json.load(sys.stdin)["cells"]:
-    correction = float(cell["labels"]["links.bottleneck.aqm.correction"])
+[run] = json.load(sys.stdin)["runs"]
+for cell in run["sweep"]["cells"]:
+    correction = cell["values"]["links.bottleneck.aqm.correction"]
     ratio = cell["summary"]["classes"]["udp"]["ratio"]
     lines.setdefault(cell["labels"]["line"], []).append((correction, ratio))
 

@@ -73,10 +73,12 @@ pub(crate) enum Command {
     Laws(Laws),
     /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
     Paper(Paper),
-    /// Build report.html again from the files of a record
+    /// Build report.html again from the files of a record, or print its numbers as CSV
     Report(Report),
     /// The scenarios that come with this command: list them, or print one
     Examples(Examples),
+    /// List the records in a directory, with what was changed in the scenario of each
+    List(List),
     /// The emulated path as a tool, what this kernel can do, and its side of the laws
     #[command(subcommand)]
     Linux(Linux),
@@ -462,9 +464,22 @@ pub(crate) struct Report {
     /// Directories of records or sweeps
     #[arg(value_name = "DIR", required_unless_present = "reference")]
     pub(crate) records: Vec<PathBuf>,
+    /// Print one table as CSV, a row a record or a cell of a sweep, and write nothing
+    #[arg(long, requires = "records")]
+    pub(crate) csv: bool,
     /// Print what each number of a record means, Markdown
     #[arg(long, conflicts_with = "records")]
     pub(crate) reference: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// The directory that records are in, or below
+    #[arg(value_name = "DIR", default_value = "out")]
+    pub(crate) directory: PathBuf,
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

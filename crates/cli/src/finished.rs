@@ -83,7 +83,7 @@ fn whole(place: &Path, id: &str, origin: &Origin) -> Result<Option<(Header, Kept
     let summary =
         content::read(&place.join("summary.json"), content::SUMMARY).map_err(|e| format!("summary.json: {e}"))?;
     let summary = read_summary(&summary).map_err(|e| format!("summary.json: {}", causes(&e)))?;
-    Ok(Some((header, Kept { path: place.to_path_buf(), summary })))
+    Ok(Some((header, Kept { path: place.to_path_buf(), summary, cost: None })))
 }
 
 #[cfg(test)]

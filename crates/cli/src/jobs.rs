@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_scenario::model::Scenario;
+use penstock_scenario::summary::Cost;
 use penstock_scenario::world::{Run, Sighting, Watcher, World};
 
 use crate::capturing::Capturing;
@@ -25,6 +26,17 @@ pub(crate) struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     /// Begins a record with a capture, where one is wanted.
     pub(crate) capture: Option<Begin<'a>>,
+}
+
+/// A run that was made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// What it gave.
+    pub(crate) run: Run,
+    /// What it cost.
+    pub(crate) cost: Cost,
+    /// The record that its capture is in, where there is one.
+    pub(crate) draft: Option<Draft>,
 }
 
 /// Begins a record with a capture.
@@ -57,15 +69,15 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// Runs every job in `world`, in the order of [`order`], and hands each run to `take` on the thread that made it, with the draft
-/// that its capture is in. Gives what `take` made of them, in the order of `jobs`. The first failure stops everything.
+/// Runs every job in `world`, in the order of [`order`], and hands each run to `take` on the thread that made it. Gives what
+/// `take` made of them, in the order of `jobs`. The first failure stops everything.
 /// `before` is how many others were finished before.
 pub(crate) fn run<T: Send>(
     jobs: &[Job<'_>],
     before: usize,
     world: &(dyn World + Sync),
     threads: usize,
-    take: &(dyn Fn(usize, Run, Option<Draft>) -> Result<T, Failure> + Sync),
+    take: &(dyn Fn(usize, Made) -> Result<T, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
     let work = |job: &Job<'_>| (job.group, cost(job.scenario));
     let costs: Vec<(usize, f64)> = jobs.iter().map(work).collect();
@@ -90,9 +102,9 @@ pub(crate) fn run<T: Send>(
             Some(capturing) if capturing.failed() || ran.is_ok() => Some(capturing.finish()?),
             Some(_) | None => None,
         };
-        let mut run = ran?;
-        meter.read(&mut run.summary.engine);
-        take(at, run, draft)
+        let run = ran?;
+        let cost = meter.cost(run.summary.engine.packets);
+        take(at, Made { run, cost, draft })
     };
     let work = || {
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)).copied() {

@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use penstock_scenario::record::{Origin, Provenance, hexadecimal};
-use penstock_scenario::world::Run;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
@@ -50,10 +49,10 @@ fn program() -> io::Result<String> {
 }
 
 /// What a record says of where it comes from.
-pub(crate) fn provenance(run: &Run, labels: &[(String, String)]) -> Result<Provenance, Failure> {
+pub(crate) fn provenance(world: &str, changes: &[String], labels: &[(String, String)]) -> Result<Provenance, Failure> {
     Ok(Provenance {
-        origin: origin(&run.summary.world)?,
-        wall_s: run.summary.engine.wall_s,
+        origin: origin(world)?,
+        changes: changes.to_vec(),
         labels: labels.iter().cloned().collect(),
         machine: machine(),
     })

@@ -19,6 +19,7 @@ mod interrupt;
 mod jobs;
 mod laws;
 mod linux;
+mod list;
 mod machine;
 mod map;
 mod memory;
@@ -88,6 +89,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Paper(arguments) => paper::paper(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Examples(arguments) => examples::examples(arguments),
+        Command::List(arguments) => list::list(arguments),
         Command::Linux(arguments) => linux::linux(arguments),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man { folder } => shell::manual(folder.as_deref()),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::{ClockId, clock_gettime};
-use penstock_scenario::summary::Engine;
+use penstock_scenario::summary::Cost;
 
 /// Started with a run, on the thread that runs it.
 #[derive(Debug)]
@@ -32,12 +32,16 @@ impl Meter {
         format!("took {:.2} s{}", self.wall_s(), memory.unwrap_or_default())
     }
 
-    /// Fills in what the run cost. Processor time is this thread's, so that cells beside it do not count.
-    pub(crate) fn read(&self, engine: &mut Engine) {
-        engine.wall_s = self.wall_s();
-        engine.cpu_s = thread_time().saturating_sub(self.cpu).as_secs_f64();
-        engine.packets_per_cpu_s = if engine.cpu_s > 0.0 { engine.packets as f64 / engine.cpu_s } else { 0.0 };
-        engine.peak_memory_bytes = peak_memory();
+    /// What a run of so many packets cost. Processor time is this thread's, so that cells beside it do not count.
+    pub(crate) fn cost(&self, packets: u64) -> Cost {
+        let cpu_s = thread_time().saturating_sub(self.cpu).as_secs_f64();
+        Cost {
+            format: 1,
+            wall_s: self.wall_s(),
+            cpu_s,
+            packets_per_cpu_s: if cpu_s > 0.0 { packets as f64 / cpu_s } else { 0.0 },
+            peak_memory_bytes: peak_memory(),
+        }
     }
 }
 
@@ -64,10 +68,9 @@ mod tests {
         while thread_time() < meter.cpu + Duration::from_millis(20) {
             x = std::hint::black_box(x.wrapping_mul(3));
         }
-        let mut engine = Engine { packets: 1000, ..Engine::default() };
-        meter.read(&mut engine);
-        assert!(engine.cpu_s >= 0.02 && engine.wall_s >= engine.cpu_s * 0.5, "{engine:?}");
-        assert!(engine.packets_per_cpu_s > 0.0 && engine.packets_per_cpu_s <= 1000.0 / 0.02);
-        assert!(engine.peak_memory_bytes.is_some_and(|bytes| bytes > 100_000), "{engine:?}");
+        let cost = meter.cost(1000);
+        assert!(cost.cpu_s >= 0.02 && cost.wall_s >= cost.cpu_s * 0.5, "{cost:?}");
+        assert!(cost.packets_per_cpu_s > 0.0 && cost.packets_per_cpu_s <= 1000.0 / 0.02);
+        assert!(cost.peak_memory_bytes.is_some_and(|bytes| bytes > 100_000), "{cost:?}");
     }
 }

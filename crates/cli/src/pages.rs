@@ -10,10 +10,11 @@ use penstock_report::number::{Prefix, count, quantity, short, significant};
 use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
 use penstock_report::palette;
 use penstock_scenario::model::Scenario;
-use penstock_scenario::summary::Summary;
+use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Table;
 
 use crate::paper::{Judged, Outcome};
+use crate::record::Kept;
 use crate::terminal;
 
 /// The page of a run, with the text of its scenario and the law of each group's senders.
@@ -27,16 +28,22 @@ pub(crate) fn of_run(
     assemble::of_run(&RunView { summary, series, scenario_text, header, laws })
 }
 
+/// A title, with what was changed in the scenario's file for this run.
+pub(crate) fn titled(title: &str, changes: &[String]) -> String {
+    if changes.is_empty() { title.to_owned() } else { format!("{title} ({})", changes.join("; ")) }
+}
+
 /// The law of each group's senders.
 pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
     scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect()
 }
 
 /// What the terminal shows of a run: its summary, what an emulated path was off by, and what it cost.
-pub(crate) fn printed_run(summary: &Summary) -> String {
-    let mut page = of_run("", &[], summary, &[], &[]);
-    page.sections.truncate(1 + usize::from(summary.path.is_some()));
-    terminal::look().page(&page) + "\n" + &terminal::look().paragraph(&cost(std::slice::from_ref(summary)))
+pub(crate) fn printed_run(kept: &Kept, changes: &[String]) -> String {
+    let mut page = of_run("", &[], &kept.summary, &[], &[]);
+    page.title = titled(&page.title, changes);
+    page.sections.truncate(1 + usize::from(kept.summary.path.is_some()));
+    terminal::look().page(&page) + "\n" + &terminal::look().paragraph(&cost(std::slice::from_ref(kept)))
 }
 
 /// A cell as the page of a sweep shows it: with the colour of its first group's law.
@@ -61,11 +68,16 @@ pub(crate) fn of_sweep(
     assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header })
 }
 
-/// What runs cost together.
-pub(crate) fn cost(summaries: &[Summary]) -> String {
-    let packets: u64 = summaries.iter().map(|s| s.engine.packets).sum();
-    let cpu_s: f64 = summaries.iter().map(|s| s.engine.cpu_s).sum();
-    let memory = summaries.iter().filter_map(|s| s.engine.peak_memory_bytes).max();
+/// What runs cost together, those that were finished before left out; nothing where none ran now.
+pub(crate) fn cost(kept: &[Kept]) -> String {
+    let now: Vec<(u64, &Cost)> =
+        kept.iter().filter_map(|kept| Some((kept.summary.engine.packets, kept.cost.as_ref()?))).collect();
+    if now.is_empty() {
+        return String::new();
+    }
+    let packets: u64 = now.iter().map(|(packets, _)| packets).sum();
+    let cpu_s: f64 = now.iter().map(|(_, cost)| cost.cpu_s).sum();
+    let memory = now.iter().filter_map(|(_, cost)| cost.peak_memory_bytes).max();
     let mut text = format!("{} packets in {}", count(packets), quantity(cpu_s, "s", 3));
     if cpu_s > 0.0 {
         let _ = write!(text, " of CPU time: {} million a CPU second", significant(packets as f64 / 1e6 / cpu_s, 3));

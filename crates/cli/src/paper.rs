@@ -234,15 +234,8 @@ fn prepare<'a>(
         at
     } else {
         let (title, text) = (item.title.clone(), scenario::text(&file)?);
-        let batch = Batch {
-            file,
-            stem,
-            title,
-            text,
-            command: command(&source.key, id, extent),
-            cells: Vec::new(),
-            swept: true,
-        };
+        let command = command(&source.key, id, extent);
+        let batch = Batch { file, stem, title, text, command, swept: true, ..Batch::default() };
         shared.push(Shared { source, world, batch });
         shared.len() - 1
     };
@@ -287,9 +280,9 @@ fn run(
             })
             .collect();
         let before = here().map(|(_, swept)| swept.finished()).sum();
-        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, run, draft| {
-            let (_, swept, cell) = todo[at];
-            record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| Vec::new())
+        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, made| {
+            let (item, swept, cell) = todo[at];
+            record::keep(swept.folder(), &record::name(cell), &shared[item].batch, cell, made, |_| Vec::new())
         });
         let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
         for ((at, _, cell), kept) in todo.iter().zip(kept) {

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::{Record, RecordError, SweepCell, json, sweep};
-use penstock_scenario::summary::Summary;
+use penstock_scenario::record::{
+    CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells,
+};
+use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Run;
 use serde_json::Value;
 
-use crate::draft::Draft;
 use crate::failure::{Failure, causes};
-use crate::folder::{Folder, slug};
+use crate::folder::{File, Folder, slug};
+use crate::jobs::Made;
 use crate::machine::{origin, provenance};
+use crate::run::Batch;
 
 /// A run that is on disk.
 #[derive(Debug, Clone)]
@@ -21,6 +23,15 @@ pub(crate) struct Kept {
     pub(crate) path: PathBuf,
     /// What it measured.
     pub(crate) summary: Summary,
+    /// What it cost, where it ran now.
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Kept {
+    /// Where it is, from the directory of its sweep.
+    pub(crate) fn within(&self, folder: &Path) -> String {
+        self.path.strip_prefix(folder).unwrap_or(&self.path).display().to_string()
+    }
 }
 
 /// What the record of a cell is called within a sweep.
@@ -33,31 +44,74 @@ pub(crate) fn name(cell: &Cell) -> String {
     }
 }
 
-/// Writes the record of a run, into a draft where one was begun; `with` adds files made from it.
+/// What the record of a single run is called: by its file, what was changed in it now, and its seed.
+pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
+    let changed = batch.changed_now.iter().filter_map(|change| change.split_once('='));
+    let words = changed.filter(|(key, _)| *key != "seed").map(|(key, value)| {
+        let name = key.rsplit('.').next().unwrap_or(key);
+        format!("{name} {value}")
+    });
+    let changed = slug(&words.collect::<Vec<_>>().join(" "));
+    let dash = if changed.is_empty() { "" } else { "-" };
+    format!("{}{dash}{changed}-seed{}", batch.stem, cell.scenario.seed.0)
+}
+
+/// Writes the record of a run of a cell, into a draft where one was begun; `with` adds files made from it.
 pub(crate) fn keep(
     folder: &Folder,
     name: &str,
-    labels: &[(String, String)],
-    scenario: &Scenario,
-    run: Run,
-    draft: Option<Draft>,
-    with: impl FnOnce(&Run) -> Vec<(String, Vec<u8>)>,
+    batch: &Batch,
+    cell: &Cell,
+    made: Made,
+    with: impl FnOnce(&Run) -> Vec<File>,
 ) -> Result<Kept, Failure> {
-    let mut record = Record::of(scenario, &run, &provenance(&run, labels)?).map_err(|e| bug(&e))?;
+    let Made { run, cost, draft } = made;
+    let provenance = provenance(&run.summary.world, &batch.changes, &cell.labels)?;
+    let mut record = Record::of(&cell.scenario, &run, &provenance).map_err(|e| bug(&e))?;
+    let value = serde_json::to_value(&cost).map_err(|e| Failure::Bug(e.to_string()))?;
+    record.files.push(("cost.json".to_owned(), bytes(&value)?));
     record.files.extend(with(&run));
     let draft = draft.map_or_else(|| folder.draft(name), Ok)?;
     let path = folder.complete(&draft, name, &record.files)?;
-    Ok(Kept { path, summary: run.summary })
+    Ok(Kept { path, summary: run.summary, cost: Some(cost) })
 }
 
-/// `sweep.json` as a value, of runs in the world of that name.
-pub(crate) fn of_sweep(world: &str, cells: &[Cell], kept: &[Kept]) -> Result<Value, Failure> {
-    let rows: Vec<SweepCell<'_>> = cells
+/// What `summary.json` of a record has.
+pub(crate) fn of_run(batch: &Batch, kept: &Kept) -> Result<Value, Failure> {
+    summary_file(&kept.summary, &batch.changes).map_err(|e| bug(&e))
+}
+
+/// `sweep.json` as a value, of runs in the world of that name whose records are in `folder`.
+pub(crate) fn of_sweep(world: &str, folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Value, Failure> {
+    let paths: Vec<String> = kept.iter().map(|kept| kept.within(folder)).collect();
+    let rows: Vec<SweepCell<'_>> = batch
+        .cells
         .iter()
         .zip(kept)
-        .map(|(cell, kept)| SweepCell { labels: &cell.labels, id: &cell.id, summary: &kept.summary })
+        .zip(&paths)
+        .map(|((cell, kept), path)| SweepCell { path, labels: &cell.labels, id: &cell.id, summary: &kept.summary })
         .collect();
-    sweep(&rows, &origin(world)?).map_err(|e| bug(&e))
+    let told = Told { title: &batch.title, changes: &batch.changes, origin: &origin(world)? };
+    sweep(&rows, &told).map_err(|e| bug(&e))
+}
+
+/// `cells.parquet` of the same.
+pub(crate) fn cells_of(folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Vec<u8>, Failure> {
+    let paths: Vec<String> = kept.iter().map(|kept| kept.within(folder)).collect();
+    let rows: Vec<CellRow<'_>> = batch
+        .cells
+        .iter()
+        .zip(kept)
+        .zip(&paths)
+        .map(|((cell, kept), path)| CellRow {
+            path,
+            id: &cell.id,
+            changes: &batch.changes,
+            labels: &cell.labels,
+            summary: &kept.summary,
+        })
+        .collect();
+    write_cells(&rows).map_err(|e| bug(&e))
 }
 
 /// JSON as files hold it.

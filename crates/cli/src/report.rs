@@ -1,31 +1,39 @@
-//! `penstock report`: report.html again, from the files of a record.
+//! `penstock report`: report.html again, from the files of a record, or its numbers as CSV.
 
 use std::error::Error;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use penstock_report::{Page, html};
-use penstock_scenario::record::{self, Header, Origin, RecordError, read_header, read_summary, read_table};
-use penstock_scenario::world::Table;
+use penstock_scenario::record::{
+    CellRow, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference,
+};
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::{Cells, Table};
 use serde::Deserialize;
 
 use crate::arguments::Report;
 use crate::failure::{Done, Failure, causes};
 use crate::finished::{Finished, Found};
 use crate::folder::Folder;
+use crate::record::{self, Kept};
 use crate::{content, pages, terminal};
 
 /// What is needed of `sweep.json`.
 #[derive(Debug, Deserialize)]
 struct Sweep {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    changes: Vec<String>,
     #[serde(flatten)]
     origin: Origin,
-    cells: Vec<Row>,
+    cells: Vec<Place>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct Place {
     id: String,
     labels: IndexMap<String, String>,
 }
@@ -33,26 +41,30 @@ struct Row {
 /// Runs the command.
 pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
     if arguments.reference {
-        terminal::say(record::reference().trim_end())?;
+        terminal::say(reference().trim_end())?;
+    }
+    if arguments.csv {
+        return csv(&arguments.records);
     }
     for directory in &arguments.records {
-        let page = if directory.join("record.toml").is_file() {
-            of_record(directory)?
-        } else if directory.join("sweep.json").is_file() {
-            of_sweep(directory)?
-        } else {
-            return Err(Failure::Input(format!(
-                "{} is not a record: it has neither record.toml nor sweep.json",
-                directory.display()
-            )));
-        };
+        let page = if is_record(directory)? { of_record(directory)? } else { of_sweep(directory)? };
         let path = Folder::open(directory)?.put_file("report.html", html::write(&page).as_bytes())?;
         terminal::say(path.display())?;
     }
     Ok(Done::Well)
 }
 
-fn of_record(directory: &Path) -> Result<Page, Failure> {
+/// Whether a directory is the record of a run; if not, it is that of a sweep.
+fn is_record(directory: &Path) -> Result<bool, Failure> {
+    let has = |name: &str| directory.join(name).is_file();
+    if has("record.toml") || has("sweep.json") {
+        return Ok(has("record.toml"));
+    }
+    Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.display())))
+}
+
+/// The header of a record, and its summary, where its files are as they were written.
+fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     let path = directory.join("record.toml");
     let again = |e: &RecordError| {
         let (record, header) = (directory.display(), path.display());
@@ -63,10 +75,15 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
         _ => wrong(&path, &e),
     })?;
     header.intact(|name| content::open(&directory.join(name), content::HASHED)).map_err(|e| again(&e))?;
-    // The scenario is not resolved: it may name files that are elsewhere.
-    let laws = header.laws().map_err(|e| wrong(&path, &e))?;
     let path = directory.join("summary.json");
     let summary = read_summary(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
+    Ok((header, summary))
+}
+
+fn of_record(directory: &Path) -> Result<Page, Failure> {
+    let (header, summary) = numbers(directory)?;
+    // The scenario is not resolved: it may name files that are elsewhere.
+    let laws = header.laws().map_err(|e| wrong(&directory.join("record.toml"), &e))?;
     let mut series: Vec<Table> = Vec::new();
     for name in ["links.parquet", "groups.parquet", "customers.parquet", "flows-series.parquet"] {
         // What the header does not list is not of this record.
@@ -75,15 +92,24 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
             series.push(read_table(&bytes(&path, content::TABLE)?).map_err(|e| wrong(&path, &e))?);
         }
     }
-    Ok(pages::of_run(&header.scenario, &laws, &summary, &series, &known(&header)))
+    let mut page = pages::of_run(&header.scenario, &laws, &summary, &series, &known(&header));
+    page.title = pages::titled(&page.title, &header.provenance.changes);
+    Ok(page)
 }
 
-fn of_sweep(directory: &Path) -> Result<Page, Failure> {
+/// A sweep, and the labels and the record of each cell that is there.
+#[derive(Debug)]
+struct Swept {
+    sweep: Sweep,
+    found: Vec<(IndexMap<String, String>, (Header, Kept))>,
+}
+
+fn swept(directory: &Path) -> Result<Swept, Failure> {
     let path = directory.join("sweep.json");
-    let sweep: Sweep = serde_json::from_slice(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
+    let mut sweep: Sweep = serde_json::from_slice(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
     let finished = Finished::scan(directory).map_err(|e| wrong(directory, &e))?;
     let mut found = Vec::new();
-    for row in sweep.cells {
+    for row in std::mem::take(&mut sweep.cells) {
         match finished.find(&row.id, &sweep.origin) {
             Found::Whole(whole) => found.push((row.labels, *whole)),
             Found::Damaged(path, why) => return Err(wrong(&path, &io::Error::other(why))),
@@ -91,15 +117,87 @@ fn of_sweep(directory: &Path) -> Result<Page, Failure> {
             Found::Nothing => {}
         }
     }
-    let Some((_, (header, first))) = found.last() else {
+    if found.is_empty() {
         return Err(Failure::Input(format!("{} has no record of a cell", directory.display())));
-    };
+    }
+    Ok(Swept { sweep, found })
+}
+
+fn of_sweep(directory: &Path) -> Result<Page, Failure> {
+    let Swept { sweep, found } = swept(directory)?;
+    let (_, (header, first)) = &found[found.len() - 1];
     let mut views = Vec::with_capacity(found.len());
     for (labels, (header, kept)) in &found {
         let laws = header.laws().map_err(|e| wrong(&kept.path.join("record.toml"), &e))?;
         views.push(pages::cell_view(labels.clone(), &laws, &kept.summary));
     }
-    Ok(pages::of_sweep(&first.summary.title, &views, "", "", &known(header)))
+    let title = sweep.title.as_ref().unwrap_or(&first.summary.title);
+    Ok(pages::of_sweep(&pages::titled(title, &sweep.changes), &views, "", "", &known(header)))
+}
+
+/// A record or a cell, on its way to a row of the table.
+#[derive(Debug)]
+struct Row {
+    path: String,
+    id: String,
+    changes: Vec<String>,
+    labels: Vec<(String, String)>,
+    summary: Summary,
+}
+
+/// Prints all records and cells as one table. The table of one sweep is that of its `cells.parquet`.
+fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
+    let mut rows = Vec::new();
+    for directory in directories {
+        if is_record(directory)? {
+            let (header, summary) = numbers(directory)?;
+            rows.push(Row {
+                path: directory.display().to_string(),
+                id: header.id,
+                changes: header.provenance.changes,
+                labels: header.provenance.labels.into_iter().collect(),
+                summary,
+            });
+            continue;
+        }
+        let Swept { sweep, found } = swept(directory)?;
+        for (labels, (header, kept)) in found {
+            let within = kept.within(directory);
+            let path = if directories.len() > 1 { record::shown(directory, &within) } else { within };
+            let labels = labels.into_iter().collect();
+            rows.push(Row { path, id: header.id, changes: sweep.changes.clone(), labels, summary: kept.summary });
+        }
+    }
+    let rows: Vec<CellRow<'_>> = rows
+        .iter()
+        .map(|row| CellRow {
+            path: &row.path,
+            id: &row.id,
+            changes: &row.changes,
+            labels: &row.labels,
+            summary: &row.summary,
+        })
+        .collect();
+    let table = cells(&rows).map_err(|e| Failure::Bug(e.to_string()))?;
+    let text = as_csv(&table).map_err(|e| Failure::Bug(e.to_string()))?;
+    terminal::say(text.trim_end_matches('\n'))?;
+    Ok(Done::Well)
+}
+
+/// A table as CSV (RFC 4180, with the line ends of this system); no number is an empty field.
+fn as_csv(table: &Table) -> Result<String, Box<dyn Error>> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.write_record(table.columns.iter().map(|column| column.name.as_str()))?;
+    for row in 0..table.rows() {
+        let fields = table.columns.iter().map(|column| match &column.values {
+            Cells::Number(values) if values[row].is_nan() => String::new(),
+            Cells::Number(values) => values[row].to_string(),
+            Cells::Count(values) => values[row].to_string(),
+            Cells::Name { names, rows } => names[rows[row] as usize].clone(),
+        });
+        writer.write_record(fields)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
 /// What is known of where a record was made.

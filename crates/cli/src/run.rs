@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::capture::CAPTURE_FILE;
-use penstock_scenario::summary::Finding;
+use penstock_scenario::summary::{Cost, Finding};
 use penstock_scenario::world::End;
 use penstock_scenario::write::print;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::arguments::{CaptureEnd, Generator, Scenarios, Shard, WorldName};
@@ -21,11 +22,15 @@ use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 
 /// A scenario file, read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) file: PathBuf,
     pub(crate) stem: String,
     pub(crate) title: String,
+    /// What differs from the scenario's file, and which of that was changed for this run, `KEY=VALUE`. They are the same but for
+    /// the record of a changed run, run again.
+    pub(crate) changes: Vec<String>,
+    pub(crate) changed_now: Vec<String>,
     /// The file's text, and the command that runs it again.
     pub(crate) text: String,
     pub(crate) command: String,
@@ -40,6 +45,59 @@ pub(crate) struct Own {
     pub(crate) pcap: Option<CaptureEnd>,
     pub(crate) generator: Generator,
     pub(crate) shard: Option<Shard>,
+}
+
+/// What `--json` says of one file.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Outcome {
+    /// `run` or `sweep`.
+    kind: &'static str,
+    /// The scenario file.
+    file: String,
+    /// The directory of the record, or of the records of a sweep.
+    record: String,
+    /// The page about it; absent while cells of a sweep are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
+    /// Packets, where they were captured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capture: Option<String>,
+    /// How many cells of a sweep are finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished: Option<usize>,
+    /// How many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<usize>,
+    /// `summary.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Value>,
+    /// `cost.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<Cost>,
+    /// `sweep.json`; absent while cells are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweep: Option<Value>,
+}
+
+impl Outcome {
+    fn new(kind: &'static str, file: &Path, record: &Path) -> Self {
+        Self { kind, file: file.display().to_string(), record: record.display().to_string(), ..Self::default() }
+    }
+
+    /// Of a sweep whose records are in `folder`: how many cells are finished, of how many, and with all of them `sweep.json`.
+    pub(crate) fn of_sweep(file: &Path, folder: &Path, [finished, cells]: [usize; 2], sweep: Option<Value>) -> Self {
+        let report = sweep.as_ref().map(|_| record::shown(folder, "report.html"));
+        let new = Self::new("sweep", file, folder);
+        Self { report, finished: Some(finished), cells: Some(cells), sweep, ..new }
+    }
+}
+
+/// What `--json` prints: the same for one file as for several.
+#[derive(Debug, Serialize)]
+struct Outcomes {
+    format: u32,
+    /// One a file, in the order of the command line.
+    runs: Vec<Outcome>,
 }
 
 /// Runs either command.
@@ -72,29 +130,28 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             group: *at,
             scenario: &cell.scenario,
             capture: pcap.map(|end| -> Begin<'_> {
-                let (out, name) = (&out, single(&batches[*at], cell));
+                let (out, name) = (&out, record::single_name(&batches[*at], cell));
                 Box::new(move || Capturing::begin(out, &name, &cell.scenario, end.into()))
             }),
         })
         .collect();
     let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, before, world, threads, &|at, run, draft| {
-        let (batch, cell) = todo[at];
-        if let Some(swept) = &swept[batch] {
-            return record::keep(swept.folder(), &record::name(cell), &cell.labels, &cell.scenario, run, draft, |_| {
-                Vec::new()
-            });
+    let kept = jobs::run(&jobs, before, world, threads, &|at, made| {
+        let (which, cell) = todo[at];
+        let batch = &batches[which];
+        if let Some(swept) = &swept[which] {
+            return record::keep(swept.folder(), &record::name(cell), batch, cell, made, |_| Vec::new());
         }
-        let name = single(&batches[batch], cell);
-        record::keep(&out, &name, &cell.labels, &cell.scenario, run, draft, |run| {
+        record::keep(&out, &record::single_name(batch, cell), batch, cell, made, |run| {
             let (text, laws) = (print(&cell.scenario), pages::laws(&cell.scenario));
-            let page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
+            let mut page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
+            page.title = pages::titled(&page.title, &batch.changes);
             vec![("report.html".to_owned(), html::write(&page).into_bytes())]
         })
     });
     let kept = kept.inspect_err(|_| swept.iter().flatten().for_each(Swept::give_up))?;
 
-    let mut values = Vec::new();
+    let mut outcomes = Outcomes { format: 1, runs: Vec::new() };
     let mut beyond = false;
     let mut kept: Vec<((usize, &Cell), Kept)> = todo.iter().copied().zip(kept).collect();
     for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
@@ -105,14 +162,14 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             beyond = true;
         }
         let notes = findings(&of_batch);
-        values.push(match swept {
+        outcomes.runs.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,
         });
         notes.into_iter().for_each(terminal::note);
     }
     if arguments.output.json {
-        terminal::say_all(&values)?;
+        terminal::say_json(&outcomes)?;
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
@@ -179,20 +236,19 @@ fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
     };
     let title = first.scenario.title.clone();
     let swept = cells.len() > 1 || !first.labels.is_empty();
+    let changed = arguments.changes.set.iter().filter_map(|change| change.split_once('='));
+    let changed_now: Vec<String> = changed.map(|(key, value)| format!("{}={}", key.trim(), value.trim())).collect();
     Ok(Batch {
         file: file.to_path_buf(),
         stem: scenario::stem(file),
         title,
+        changes: scenario::changes(file, &changed_now)?,
+        changed_now,
         text,
         command: again(file, arguments),
         cells,
         swept,
     })
-}
-
-/// What the record of a single run is called.
-fn single(batch: &Batch, cell: &Cell) -> String {
-    format!("{}-seed{}", batch.stem, cell.scenario.seed.0)
 }
 
 /// The command that runs a file again.
@@ -205,20 +261,26 @@ fn again(file: &Path, arguments: &Scenarios) -> String {
     command
 }
 
-/// Says what a single run gave; gives it as JSON.
-fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Value, Failure> {
+/// Says what a single run gave, and gives it as the outcome.
+fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Outcome, Failure> {
     let [(_, kept)] = kept else {
         return Err(Failure::Bug(format!("{}: one cell, not one record", batch.stem)));
     };
     if !json {
-        terminal::say(pages::printed_run(&kept.summary))?;
+        terminal::say(pages::printed_run(kept, &batch.changes))?;
         terminal::say(format!("record  {}", kept.path.display()))?;
         terminal::say(format!("report  {}", record::shown(&kept.path, "report.html")))?;
         if captured {
             terminal::say(format!("packets {}", record::shown(&kept.path, CAPTURE_FILE)))?;
         }
     }
-    serde_json::to_value(&kept.summary).map_err(|e| Failure::Bug(e.to_string()))
+    Ok(Outcome {
+        report: Some(record::shown(&kept.path, "report.html")),
+        capture: captured.then(|| record::shown(&kept.path, CAPTURE_FILE)),
+        summary: Some(record::of_run(batch, kept)?),
+        cost: kept.cost.clone(),
+        ..Outcome::new("run", &batch.file, &kept.path)
+    })
 }
 
 impl From<CaptureEnd> for End {

@@ -149,6 +149,22 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     }
 }
 
+/// What differs from the scenario's file, `KEY=VALUE`: what the record that is named for one differed by already, and what is
+/// changed now.
+pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failure> {
+    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+    let mut changes = Vec::new();
+    if is_record(path) {
+        changes = match read_header(&bytes(path).map_err(wrong)?) {
+            // Records of the first format do not say.
+            Err(RecordError::Format(1)) => Vec::new(),
+            header => header.map_err(|e| wrong(causes(&e)))?.provenance.changes,
+        };
+    }
+    changes.extend_from_slice(now);
+    Ok(changes)
+}
+
 /// The cells of a document. What changes nothing in any of them is worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
     let cells = document.cells()?;

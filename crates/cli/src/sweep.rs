@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::Origin;
-use penstock_scenario::summary::Summary;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::arguments::Shard;
 use crate::failure::Failure;
 use crate::finished::{Finished, Found};
 use crate::folder::{Folder, Others, unwritable};
 use crate::record::{self, Kept};
-use crate::run::Batch;
+use crate::run::{Batch, Outcome};
 use crate::{machine, pages, source, terminal};
 
 /// A sweep, its directory, and what is there of it.
@@ -96,14 +95,21 @@ impl<'a> Swept<'a> {
         self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
         let kept: Vec<Kept> =
             self.batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
-        let value = record::of_sweep(&self.origin.world, &self.batch.cells, &kept)?;
-        self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
+        self.write(&kept)?;
         Ok(kept)
     }
 
-    /// With the records that were made now, and where all cells are there: writes `sweep.json` and the report. Says what
-    /// there is, and gives it as JSON.
-    pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Value, Failure> {
+    /// Writes what is said of all cells together: `cells.parquet`, and `sweep.json`, which it gives as a value.
+    fn write(&self, kept: &[Kept]) -> Result<Value, Failure> {
+        let value = record::of_sweep(&self.origin.world, self.folder.path(), self.batch, kept)?;
+        self.folder.put_file("cells.parquet", &record::cells_of(self.folder.path(), self.batch, kept)?)?;
+        self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
+        Ok(value)
+    }
+
+    /// With the records that were made now, and where all cells are there: writes `sweep.json`, `cells.parquet` and the
+    /// report. Says what there is, and gives it as the outcome.
+    pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Outcome, Failure> {
         self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
         // Those of other shards.
         if self.shard.is_some() {
@@ -120,6 +126,7 @@ impl<'a> Swept<'a> {
         let kept: Vec<Kept> = batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
         let (there, all) = (kept.len(), batch.cells.len());
         let place = self.folder.path().display();
+        let outcome = |sweep| Outcome::of_sweep(&batch.file, self.folder.path(), [there, all], sweep);
         if there < all {
             if !json {
                 terminal::say(format!("records {place}"))?;
@@ -127,23 +134,30 @@ impl<'a> Swept<'a> {
                     "{there} of {all} cells are finished; the shard that completes them writes sweep.json"
                 ))?;
             }
-            return Ok(json!({ "finished": there, "cells": all }));
+            return Ok(outcome(None));
         }
-        let value = record::of_sweep(&self.origin.world, &batch.cells, &kept)?;
-        self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
+        let value = self.write(&kept)?;
         let views = batch.cells.iter().zip(&kept).map(|(cell, kept)| {
             pages::cell_view(cell.labels.iter().cloned(), &pages::laws(&cell.scenario), &kept.summary)
         });
         let views: Vec<_> = views.collect();
-        let page = pages::of_sweep(&batch.title, &views, &batch.text, &batch.command, &machine::facts());
+        let page = pages::of_sweep(
+            &pages::titled(&batch.title, &batch.changes),
+            &views,
+            &batch.text,
+            &batch.command,
+            &machine::facts(),
+        );
         self.folder.put_file("report.html", html::write(&page).as_bytes())?;
         if !json {
-            let summaries: Vec<Summary> = kept.iter().map(|k| k.summary.clone()).collect();
             let look = terminal::look();
-            terminal::say(format!("{}\n{}", look.page(&page), look.paragraph(&pages::cost(&summaries))))?;
+            terminal::say(look.page(&page))?;
+            if kept.iter().any(|kept| kept.cost.is_some()) {
+                terminal::say(look.paragraph(&pages::cost(&kept)))?;
+            }
             terminal::say(format!("records {place}"))?;
             terminal::say(format!("report  {}", record::shown(self.folder.path(), "report.html")))?;
         }
-        Ok(value)
+        Ok(outcome(Some(value)))
     }
 }

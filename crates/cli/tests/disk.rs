@@ -66,7 +66,7 @@ fn a_capture_that_fills_the_disk_ends_the_run_and_is_removed() {
          ls -A out > listed; exit $status";
     let (status, err) = alone(&bench, script);
     assert_eq!(status, 3, "{err}");
-    assert!(err.contains("no room for out/small-seed1/packets.pcapng"), "{err}");
+    assert!(err.contains("no room for out/small-duration-4000-h-sample-1-min-seed1/packets.pcapng"), "{err}");
     assert_eq!(fs::read_to_string(bench.path("listed")).unwrap(), "");
 }
 

@@ -58,7 +58,7 @@ fn it_sends_as_the_scenario_says() {
     let ended = bench.run(&["run", "line.toml", "--world", "linux", "--generator", "iperf3", "--json"]);
     // A machine that is very busy may disturb the path: then it says so.
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
-    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let summary = ended.result();
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
     assert!(number(&summary["links"]["bottleneck"]["utilization"]) > 0.9, "{summary}");
     let sockets = &summary["path"]["sockets"];

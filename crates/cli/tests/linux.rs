@@ -46,7 +46,7 @@ fn a_run_fills_its_link_and_states_its_error() {
     let ended = bench.run(&["run", "line.toml", "--world", "linux", "--json"]);
     // A machine that is very busy may disturb the path: then it says so.
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
-    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let summary = ended.result();
     let path = &summary["path"];
     assert_eq!(path["within_bound"], ended.status == 0, "{path}");
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
@@ -78,7 +78,7 @@ fn an_overload_is_flagged() {
     bench.write("flood.toml", &flood.replace("title", "packet = { wire = \"576 B\", payload = \"536 B\" }\ntitle"));
     let ended = bench.run(&["run", "flood.toml", "--world", "linux", "--json"]);
     assert_eq!(ended.status, 4, "{}", ended.err);
-    let path = &serde_json::from_str::<Value>(&ended.out).unwrap()["path"];
+    let path = &ended.result()["path"];
     assert_eq!(path["within_bound"], false);
     assert!(!path["beyond"].as_array().unwrap().is_empty(), "{path}");
     assert!(bench.path("out/flood-seed1/summary.json").is_file(), "the record is kept");
@@ -149,7 +149,7 @@ conditioner = { law = "token-bucket", committed_rate = "8 Mbit/s", bucket = "15 
         for table in ["classes.parquet", "customers.parquet"] {
             assert!(record.join(table).is_file(), "{world}: {table}");
         }
-        serde_json::from_str::<Value>(&ended.out).unwrap()
+        ended.result()
     };
     let [packets, linux] = ["packets", "linux"].map(summary);
     let near = |path: &str, within: f64| {
@@ -201,7 +201,7 @@ on_off = { on = "100 ms", off = "300 ms" }
         let ended = bench.run(&["run", "transfers.toml", "--world", world, "--json", "--out", world]);
         assert!([0, 4].contains(&ended.status), "{}", ended.err);
         assert!(bench.path(world).join("transfers-seed1/transfers.parquet").is_file(), "{world}");
-        serde_json::from_str::<Value>(&ended.out).unwrap()
+        ended.result()
     };
     let [packets, linux] = ["packets", "linux"].map(run);
     let number = |summary: &Value, path: &str| {

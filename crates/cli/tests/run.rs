@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::{Bench, SMALL, SWEEP, names};
+use penstock_scenario::record::read_table;
 use serde_json::Value;
 
 fn small() -> Bench {
@@ -41,37 +42,156 @@ fn nothing_is_overwritten() {
     let bench = small();
     bench.well(&["run", "small.toml"]);
     let first = fs::read(bench.path("out/small-seed1/record.toml")).unwrap();
-    bench.well(&["run", "small.toml", "--set", "flows.ftp.count=3"]);
+    bench.well(&["run", "small.toml"]);
     assert_eq!(bench.names("out"), ["small-seed1", "small-seed1-2"]);
     assert_eq!(fs::read(bench.path("out/small-seed1/record.toml")).unwrap(), first);
 }
 
+/// A program that reads it finds the record without looking at the table for people.
 #[test]
-fn json_is_the_summary_and_nothing_else() {
+fn json_has_the_summary_and_says_where_the_record_is() {
     let bench = small();
-    let summary = bench.json(&["run", "small.toml", "--json", "--seed", "7"]);
-    assert_eq!(summary["seed"], 7);
-    assert!(summary["links"]["bottleneck"]["utilization"].as_f64().unwrap() > 0.5);
-    assert!(summary["engine"]["cpu_s"].as_f64().unwrap() > 0.0);
-    assert!(summary["engine"]["peak_memory_bytes"].as_u64().unwrap() > 1_000_000);
-    let file: Value = serde_json::from_slice(&fs::read(bench.path("out/small-seed7/summary.json")).unwrap()).unwrap();
-    assert_eq!(file, summary);
+    let json = bench.json(&["run", "small.toml", "--json", "--seed", "7"]);
+    let run = &json["runs"][0];
+    assert_eq!((&json["format"], &run["kind"], &run["file"]), (&1.into(), &"run".into(), &"small.toml".into()));
+    assert_eq!((&run["record"], &run["report"]), (&"out/small-seed7".into(), &"out/small-seed7/report.html".into()));
+    assert_eq!((&run["summary"]["seed"], &run["summary"]["format"]), (&7.into(), &2.into()));
+    assert!(run["summary"]["links"]["bottleneck"]["utilization"].as_f64().unwrap() > 0.5);
+    assert!(run["cost"]["cpu_s"].as_f64().unwrap() > 0.0);
+    assert!(run["cost"]["peak_memory_bytes"].as_u64().unwrap() > 1_000_000);
+    let record = bench.path(run["record"].as_str().unwrap());
+    for (file, value) in [("summary.json", &run["summary"]), ("cost.json", &run["cost"])] {
+        let file: Value = serde_json::from_slice(&fs::read(record.join(file)).unwrap()).unwrap();
+        assert_eq!(file, *value);
+    }
 }
 
 #[test]
-fn several_files_are_a_list() {
+fn several_files_and_a_sweep_have_the_shape_of_one() {
     let bench = small();
-    bench.write("other.toml", SMALL);
-    let list = bench.json(&["run", "small.toml", "other.toml", "--json"]);
-    assert_eq!(list.as_array().unwrap().len(), 2);
-    assert_eq!(bench.names("out"), ["other-seed1", "small-seed1"]);
+    bench.write("swept.toml", &format!("{SMALL}{SWEEP}"));
+    let json = bench.json(&["run", "small.toml", "swept.toml", "--json"]);
+    let runs = json["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert!(runs[0]["record"] == "out/small-seed1" && runs[0]["summary"].is_object(), "{json}");
+    assert!(runs[1]["kind"] == "sweep" && runs[1]["record"] == "out/swept", "{json}");
+    assert_eq!((&runs[1]["finished"], &runs[1]["cells"]), (&6.into(), &6.into()));
+    // Each cell says where its record is.
+    for cell in runs[1]["sweep"]["cells"].as_array().unwrap() {
+        let path = bench.path("out/swept").join(cell["path"].as_str().unwrap()).join("summary.json");
+        let summary: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        assert_eq!(summary["links"], cell["summary"]["links"]);
+    }
+    assert_eq!(bench.names("out"), ["small-seed1", "swept"]);
+}
+
+/// What was changed is in the record's name, its files, its page and the list.
+#[test]
+fn runs_of_a_changed_scenario_are_told_apart() {
+    let bench = small();
+    let changed = ["--set", "flows.ftp.count = 3", "--set", "links.bottleneck.rate=20 Mbit/s"];
+    bench.well(&["run", "small.toml"]);
+    let out = bench.well(&[&["run", "small.toml"][..], &changed].concat());
+    let both = "flows.ftp.count=3; links.bottleneck.rate=20 Mbit/s";
+    assert!(out.contains(&format!("Two flows ({both})")), "{out}");
+    let name = "small-count-3-rate-20-mbit-s-seed1";
+    assert_eq!(bench.names("out"), [name, "small-seed1"]);
+    let record = bench.path("out").join(name);
+    let summary: Value = serde_json::from_slice(&fs::read(record.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["changes"], serde_json::json!(["flows.ftp.count=3", "links.bottleneck.rate=20 Mbit/s"]));
+    assert_eq!(summary["title"], "Two flows");
+    let page = || fs::read_to_string(record.join("report.html")).unwrap();
+    let before = page();
+    assert!(before.contains("flows.ftp.count=3"), "the page");
+    bench.well(&["report", &format!("out/{name}")]);
+    assert!(page() == before, "the same page");
+
+    // The record of a changed run, changed once more, differs from the file by both.
+    let again = format!("out/{name}/record.toml");
+    bench.well(&["run", &again, "--set", "seed=5", "--set", "flows.ftp.rtt=60 ms"]);
+    let third = "small-count-3-rate-20-mbit-s-rtt-60-ms-seed5";
+    assert!(bench.names("out").contains(&third.to_owned()), "{:?}", bench.names("out"));
+
+    let list = bench.json(&["list", "--json"]);
+    let all = list["records"].as_array().unwrap();
+    assert_eq!(all.len(), 3);
+    assert_eq!(all[0]["changes"].as_array().unwrap().len(), 4);
+    assert_eq!((&all[1]["record"], &all[1]["title"]), (&format!("out/{name}").into(), &"Two flows".into()));
+    assert_eq!((&all[2]["changes"], &all[2]["seed"]), (&serde_json::json!([]), &1.into()));
+    let table = bench.well(&["list", "out"]);
+    assert!(table.contains("flows.ftp.rtt=60 ms") && table.contains("packets"), "{table}");
+}
+
+#[test]
+fn a_list_has_sweeps_and_passes_over_what_is_no_record() {
+    let bench = swept();
+    assert_eq!(bench.run(&["list"]).status, 2);
+    bench.well(&["sweep", "swept.toml", "--set", "flows.ftp.count=3"]);
+    bench.write("out/broken/record.toml", "format = 1");
+    bench.write("out/notes/nothing.txt", "");
+    bench.write("out/.hidden/record.toml", "");
+    let ended = bench.run(&["list", "--json"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.err.contains("out/broken/record.toml"), "{}", ended.err);
+    let list: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(list["records"].as_array().unwrap().len(), 1, "{list}");
+    let sweep = &list["records"][0];
+    assert_eq!((&sweep["kind"], &sweep["cells"]), (&"sweep".into(), &6.into()));
+    assert_eq!((&sweep["title"], &sweep["changes"]), (&"Two flows".into(), &serde_json::json!(["flows.ftp.count=3"])));
+    // Of a sweep that is named, the cells.
+    assert_eq!(bench.json(&["list", "out/swept", "--json"])["records"].as_array().unwrap().len(), 6);
+    assert!(bench.well(&["list", "out/notes"]).contains("no records in out/notes"));
+}
+
+/// A notebook reads one table, and numbers are numbers in it.
+#[test]
+fn a_sweep_is_a_table_as_parquet_and_as_csv() {
+    let bench = swept();
+    bench.well(&["sweep", "swept.toml"]);
+    let table = read_table(&fs::read(bench.path("out/swept/cells.parquet")).unwrap()).unwrap();
+    assert_eq!(table.rows(), 6);
+    assert_eq!(table.number("links.bottleneck.rate_bit_per_s").unwrap(), [5e6, 5e6, 10e6, 10e6, 20e6, 20e6]);
+    let csv = bench.well(&["report", "--csv", "out/swept"]);
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 7);
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(lines[0], names);
+    let at = names.iter().position(|name| *name == "groups.ftp.goodput_bit_per_s").unwrap();
+    for (row, value) in lines[1..].iter().zip(table.number("groups.ftp.goodput_bit_per_s").unwrap()) {
+        assert_eq!(row[at].parse::<f64>().unwrap(), *value, "to the last bit");
+        assert!(bench.path("out/swept").join(row[0]).join("summary.json").is_file(), "{}", row[0]);
+    }
+    let sweep: Value = serde_json::from_slice(&fs::read(bench.path("out/swept/sweep.json")).unwrap()).unwrap();
+    assert_eq!(
+        sweep["axes"][0]["places"][1],
+        serde_json::json!({ "label": "10 Mbit/s", "value": 10e6, "unit": "bit/s" })
+    );
+}
+
+/// A record is a row; several directories are one table, and what one of them lacks is empty there.
+#[test]
+fn records_of_several_directories_are_one_table() {
+    let bench = swept();
+    bench.write("small.toml", SMALL);
+    bench.well(&["run", "small.toml", "swept.toml", "--set", "title=\"a, \\\"b\\\"\""]);
+    let one = bench.well(&["report", "--csv", "out/small-title-a-b-seed1"]);
+    assert_eq!(one.lines().count(), 2);
+    assert!(one.contains("\"a, \"\"b\"\"\""), "{one}");
+    let both = bench.well(&["report", "--csv", "out/small-title-a-b-seed1", "out/swept"]);
+    assert_eq!(both.lines().count(), 8);
+    assert!(both.lines().nth(2).unwrap().starts_with("out/swept/"), "{both}");
+    assert!(both.lines().next().unwrap().contains("links.bottleneck.rate_bit_per_s"));
+    let before = bench.names("out/swept");
+    assert_eq!(bench.run(&["report", "--csv"]).status, 2);
+    assert_eq!(bench.run(&["report", "--csv", "."]).status, 2);
+    assert_eq!(bench.names("out/swept"), before, "nothing is written");
 }
 
 #[test]
 fn set_changes_the_scenario() {
     let bench = small();
     let set = ["--set", "links.bottleneck.rate=20 Mbit/s", "--set", "flows.ftp.count=4"];
-    let summary = bench.json(&[&["run", "small.toml", "--json"], &set[..]].concat());
+    let summary = bench.result(&[&["run", "small.toml", "--json"], &set[..]].concat());
     assert_eq!(summary["groups"]["ftp"]["count"], 4);
     assert!(summary["links"]["bottleneck"]["throughput_bit_per_s"].as_f64().unwrap() > 11e6);
 }
@@ -156,34 +276,39 @@ fn a_sweep_has_a_record_a_cell_and_a_summary() {
     let sweep: Value = serde_json::from_slice(&fs::read(bench.path("out/swept/sweep.json")).unwrap()).unwrap();
     assert_eq!(sweep["cells"].as_array().unwrap().len(), 6);
     assert_eq!(sweep["groups"].as_array().unwrap().len(), 3);
-    let json = bench.json(&["run", "swept.toml", "--json"]);
+    let json = bench.result(&["run", "swept.toml", "--json"]);
     assert_eq!(json["cells"].as_array().unwrap().len(), 6);
     assert_eq!(bench.names("out"), ["swept"]);
 }
 
-/// Everything that a run leaves but what it cost and when: file by file.
+/// Everything that a run leaves but what it cost: file by file.
 fn results(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for name in names(directory) {
         let path = directory.join(&name);
         if path.is_dir() {
             files.extend(results(&path).into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
-        } else if name == "summary.json" {
-            let mut summary: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            let engine = summary.as_object_mut().unwrap().shift_remove("engine").unwrap();
-            files.push((name, format!("{summary} {} {}", engine["events"], engine["packets"]).into_bytes()));
-        } else if name == "record.toml" {
-            let text = fs::read_to_string(&path).unwrap();
-            // Wall time, the hash of the summary, which has it too, and that of the header.
-            let costs =
-                |line: &&str| ["wall_s", "\"summary.json\"", "# SHA-256"].iter().any(|cost| line.starts_with(cost));
-            let kept: Vec<&str> = text.lines().filter(|line| !costs(line)).collect();
-            files.push((name, kept.join("\n").into_bytes()));
-        } else if name.ends_with(".parquet") {
+        } else if name != "cost.json" {
             files.push((name, fs::read(&path).unwrap()));
         }
     }
     files
+}
+
+/// Byte by byte, the page included, and what a run cost is in the only file that differs.
+#[test]
+fn equal_runs_leave_equal_bytes() {
+    let bench = small();
+    bench.well(&["run", "small.toml", "--out", "one"]);
+    bench.well(&["run", "small.toml", "--out", "two"]);
+    let (one, two) = (results(&bench.path("one")), results(&bench.path("two")));
+    let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"small-seed1/summary.json") && names.contains(&"small-seed1/record.toml"), "{names:?}");
+    for ((name, first), second) in one.iter().zip(&two) {
+        assert!((name, first) == (&second.0, &second.1), "{name} differs");
+    }
+    let cost: Value = serde_json::from_slice(&fs::read(bench.path("one/small-seed1/cost.json")).unwrap()).unwrap();
+    assert!(cost["wall_s"].as_f64().unwrap() > 0.0 && cost["format"] == 1, "{cost}");
 }
 
 #[test]
@@ -193,7 +318,10 @@ fn results_are_the_same_bits_whatever_the_number_of_threads() {
     bench.well(&["run", "swept.toml", "--jobs", "2", "--out", "two"]);
     let (one, two) = (results(&bench.path("one")), results(&bench.path("two")));
     assert!(one.len() > 6 * 4, "{}", one.len());
-    assert!(one == two);
+    for ((name, first), second) in one.iter().zip(&two) {
+        assert!((name, first) == (&second.0, &second.1), "{name} differs");
+    }
+    assert_eq!(one.len(), two.len());
     // The comparison would see a difference.
     bench.well(&["run", "swept.toml", "--out", "three", "--set", "flows.ftp.count=3"]);
     assert!(one != results(&bench.path("three")));

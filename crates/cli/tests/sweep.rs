@@ -186,7 +186,7 @@ fn the_summary_is_the_same_whatever_the_threads_and_whether_resumed() {
     fs::remove_file(bench.path("two/swept/sweep.json")).unwrap();
     bench.well(&["sweep", "swept.toml", "--out", "two"]);
     assert!(one == sweep_json(&bench, "two/swept"));
-    // What a cell cost is in its own summary only.
+    // What a cell cost is in its own `cost.json` only.
     let sweep: Value = serde_json::from_slice(&one).unwrap();
     let engine = sweep["cells"][0]["summary"]["engine"].as_object().unwrap();
     assert_eq!(engine.keys().collect::<Vec<_>>(), ["events", "packets"]);
@@ -271,7 +271,9 @@ fn shards_make_one_sweep() {
         assert!(!bench.path("out/swept/sweep.json").exists());
     }
     let some = bench.json(&["sweep", "swept.toml", "--shard", "1/4", "--json"]);
-    assert_eq!(some, serde_json::json!({ "finished": 5, "cells": 6 }));
+    let some = &some["runs"][0];
+    assert_eq!((&some["finished"], &some["cells"], &some["kind"]), (&5.into(), &6.into(), &"sweep".into()));
+    assert!(some["record"] == "out/swept" && some.get("report").is_none() && some.get("sweep").is_none(), "{some}");
     // The last writes the summary; and so does a run of all, which finds them.
     bench.well(&["sweep", "swept.toml", "--shard", "3/4"]);
     assert!(sweep_json(&bench, "out/swept") == sweep_json(&bench, "whole/swept"));
@@ -286,7 +288,7 @@ fn cells_that_say_the_same_run_once() {
     let bench = Bench::new();
     let sweep = "\n[sweep]\n\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"10000 kbit/s\"]\n";
     bench.write("twice.toml", &format!("{SMALL}{sweep}"));
-    let json = bench.json(&["sweep", "twice.toml", "--json"]);
+    let json = bench.result(&["sweep", "twice.toml", "--json"]);
     assert_eq!(records(&bench.path("out/twice")).len(), 1);
     let cells = json["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 2);
@@ -319,7 +321,7 @@ name = "long"
 "links.bottleneck.buffer" = "50 packets"
 "#;
     bench.write("cases.toml", &format!("{SMALL}{cases}"));
-    let json = bench.json(&["sweep", "cases.toml", "--json"]);
+    let json = bench.result(&["sweep", "cases.toml", "--json"]);
     let cells = json["cells"].as_array().unwrap();
     let seeds = |case: &str| {
         let of = cells.iter().filter(|cell| cell["labels"]["case"] == case);

@@ -113,7 +113,7 @@ fn packets_arrive_as_the_step_map_says() {
     let found = analysis("clcc-step.toml", &[]);
     let beta = found["outer_loops"][0]["gain"].as_f64().unwrap();
     let file = scenario("clcc-step.toml");
-    let summary = Bench::new().json(&["run", file.to_str().unwrap(), "--json"]);
+    let summary = Bench::new().result(&["run", file.to_str().unwrap(), "--json"]);
     let ratio = |window: &str| summary["windows"][window]["classes"]["steered"]["ratio"].as_f64().unwrap();
     let reference = 3.0 / 7.0;
     let start = reference / ratio("s2");

@@ -52,6 +52,9 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/100000-flows.toml", With(FEW)),
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
     ("penstock run scenarios", With(SHORT)),
+    // Without changes, which the record would have in its name: pages go on with `out/two-way-seed1`.
+    ("penstock run scenarios/two-way.toml", With("")),
+    ("penstock report --csv DIR", As("penstock run scenarios/two-way.toml && penstock report --csv out/two-way-seed1")),
     // docs/use.md has a run of it.
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),

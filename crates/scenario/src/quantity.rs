@@ -156,6 +156,21 @@ pub fn per_second(text: &str) -> Result<f64, Unreadable> {
     Err(Unreadable { found: format!("`{text}` is {too}"), remedy: "write more than `0 /s`, at most `1e12 /s`".into() })
 }
 
+/// A plain number, or a quantity of any kind, with the unit that it is given in: `10 ms` is 0.01 and `s`. None for a multiple
+/// of what only a scenario can tell, such as `1 bdp`, and for all that is no quantity.
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    const KINDS: [(&Kind, &str); 5] =
+        [(&TIME, "s"), (&RATE, "bit/s"), (&SIZE, "B"), (&PACKETS, "packets"), (&PER_SECOND, "1/s")];
+    let (decimal, unit) = Decimal::split(text)?;
+    let sign = if decimal.negative { -1.0 } else { 1.0 };
+    let of = |(kind, base): (&Kind, &'static str)| {
+        let (_, factor, power) = kind.units.iter().find(|known| known.0 == unit)?;
+        Some((sign * decimal.real(*factor, *power), base))
+    };
+    let plain = || unit.is_empty().then(|| (sign * decimal.real(1, 0), "1"));
+    plain().or_else(|| KINDS.into_iter().find_map(of)).filter(|(value, _)| value.is_finite())
+}
+
 /// A multiple of the bandwidth-delay product.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Products {
@@ -426,6 +441,28 @@ impl Decimal {
 
 #[cfg(test)]
 mod tests {
+    /// Exactly, so that cells of `10 ms` and of `0.01 s` are at one place.
+    #[test]
+    fn a_quantity_of_any_kind_is_a_number_of_the_si() {
+        for (text, value, unit) in [
+            ("10 ms", 0.01, "s"),
+            ("0.3 ms", 0.0003, "s"),
+            ("2 min", 120.0, "s"),
+            ("622 Mbit/s", 622e6, "bit/s"),
+            ("8 KiB", 8192.0, "B"),
+            ("1 packet", 1.0, "packets"),
+            ("20 /s", 20.0, "1/s"),
+            ("-0.5", -0.5, "1"),
+            ("1_000", 1000.0, "1"),
+            ("1e-3", 0.001, "1"),
+        ] {
+            assert_eq!(super::quantity(text), Some((value, unit)), "{text}");
+        }
+        for text in ["cubic", "1 bdp", "unlimited", "true", "", "nan", "inf", "[1, 2]", "10 Mbps", "1e999"] {
+            assert_eq!(super::quantity(text), None, "{text}");
+        }
+    }
+
     use proptest::prelude::*;
 
     use super::*;

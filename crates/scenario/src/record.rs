@@ -3,16 +3,20 @@
 //! | file | what it holds |
 //! | --- | --- |
 //! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
-//! | `summary.json` | the [`Summary`] |
+//! | `summary.json` | the [`Summary`], as a [`SummaryFile`] |
+//! | `cost.json` | the [`Cost`](crate::summary::Cost) of the run, which whoever runs it adds |
 //! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
 //! | `links.parquet`, `groups.parquet` | series of links and of groups |
 //! | `flows-series.parquet` | series of the flows of the groups that ask for them |
 //! | `transfers.parquet` | one row a transfer, where flows have more than one |
 //! | `packets.pcapng` | the packets at one end of every flow, where they were asked for: see [`capture`] |
 //!
-//! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json`, see [`sweep()`].
+//! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json` and
+//! `cells.parquet`, see [`sweep()`] and [`cells()`].
 
 pub mod capture;
+mod cells;
+mod columns;
 mod page;
 mod parquet;
 mod sweep;
@@ -21,13 +25,16 @@ use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+pub use self::cells::{CellRow, cells, write_cells};
+pub use self::columns::Meaning;
 pub use self::page::reference;
 pub use self::parquet::{read_table, unit_of, write_table};
-pub use self::sweep::{SweepCell, half_width_95, sweep};
+pub use self::sweep::{Place, SweepCell, Told, half_width_95, place_of, sweep};
 use crate::model::Scenario;
 use crate::read::identity;
 use crate::summary::{FlowSummary, Summary};
@@ -42,7 +49,7 @@ const SEAL: &str = "# SHA-256 of all bytes above this line: ";
 const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
 
 /// What computed a result.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The world.
     pub world: String,
@@ -70,14 +77,36 @@ pub struct Provenance {
     /// What computed it.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Wall-clock time [s].
-    pub wall_s: f64,
+    /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// What tells this cell of a sweep from the others.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub labels: IndexMap<String, String>,
     /// What is known of the machine: kernel, processor, settings.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub machine: IndexMap<String, String>,
+}
+
+/// `summary.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryFile {
+    /// The version of the file's format: 2. Files of the first have no such number.
+    #[serde(default = "first_format")]
+    pub format: u32,
+    /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// The numbers.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+/// The version of `summary.json` that is written.
+const SUMMARY_FORMAT: u32 = 2;
+
+const fn first_format() -> u32 {
+    1
 }
 
 /// `record.toml`: with it a record can be made again.
@@ -132,6 +161,18 @@ impl Header {
             Some(name) => Err(RecordError::Name(name.clone())),
             None => Ok(()),
         }
+    }
+
+    /// The title in the scenario's text.
+    ///
+    /// # Errors
+    /// Says why the text is not that of a scenario.
+    pub fn title(&self) -> Result<String, RecordError> {
+        #[derive(Deserialize)]
+        struct Scenario {
+            title: String,
+        }
+        Ok(toml::from_str::<Scenario>(&self.scenario)?.title)
     }
 
     /// The law of each group's senders, by the group's name, as they stand in the scenario's text. Nothing else of it is
@@ -306,6 +347,9 @@ pub enum RecordError {
     /// The record is of another format.
     #[error("a record of format {0}, and this version reads format {FORMAT}")]
     Format(u32),
+    /// The summary is of a later format.
+    #[error("a summary of format {0}, and this version reads format {SUMMARY_FORMAT}; a newer version reads it")]
+    SummaryFormat(u32),
 }
 
 impl Record {
@@ -315,11 +359,12 @@ impl Record {
     /// Says what of the run cannot be written.
     pub fn of(scenario: &Scenario, run: &Run, provenance: &Provenance) -> Result<Self, RecordError> {
         let mut files = vec![
-            ("summary.json".to_owned(), json(&summary_value(&run.summary)?)?),
-            ("flows.parquet".to_owned(), write_table(&flow_table(&run.flows))?),
+            ("summary.json".to_owned(), json(&summary_file(&run.summary, &provenance.changes)?)?),
+            ("flows.parquet".to_owned(), write_table(&flow_table(&run.flows), &columns::of_flow)?),
         ];
         for table in &run.series {
-            files.push((table_file(&table.name), write_table(table)?));
+            let of = |column: &str| columns::of_series(&table.name, column, scenario);
+            files.push((table_file(&table.name), write_table(table, &of)?));
         }
         let header = Header {
             format: FORMAT,
@@ -344,12 +389,24 @@ pub fn table_file(table: &str) -> String {
     if table == "flows" { "flows-series.parquet".to_owned() } else { format!("{table}.parquet") }
 }
 
+/// What `summary.json` holds, as JSON.
+///
+/// # Errors
+/// Names the first number that is infinite or NaN.
+pub fn summary_file(summary: &Summary, changes: &[String]) -> Result<Value, RecordError> {
+    let file = SummaryFile { format: SUMMARY_FORMAT, changes: changes.to_vec(), summary: summary.clone() };
+    finite(serde_json::to_value(&file)?)
+}
+
 /// A summary as JSON, keys in declared order.
 ///
 /// # Errors
 /// Names the first number that is infinite or NaN, for JSON has no word for it.
 pub fn summary_value(summary: &Summary) -> Result<Value, RecordError> {
-    let value = serde_json::to_value(summary)?;
+    finite(serde_json::to_value(summary)?)
+}
+
+fn finite(value: Value) -> Result<Value, RecordError> {
     match hole(&value) {
         None => Ok(value),
         Some(path) => Err(RecordError::NotANumber { path }),
@@ -384,7 +441,12 @@ pub fn json(value: &Value) -> Result<Vec<u8>, RecordError> {
 /// # Errors
 /// Says what is not as a summary is.
 pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
-    Ok(serde_json::from_slice(bytes)?)
+    let file: SummaryFile = serde_json::from_slice(bytes)?;
+    if file.format <= SUMMARY_FORMAT {
+        Ok(file.summary)
+    } else {
+        Err(RecordError::SummaryFormat(file.format))
+    }
 }
 
 /// Reads `record.toml`.

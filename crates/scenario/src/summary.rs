@@ -21,7 +21,7 @@ pub struct Summary {
     /// The same for each named window.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub windows: IndexMap<String, Measured>,
-    /// What the run cost.
+    /// How much was computed.
     pub engine: Engine,
     /// How far an emulated path was from what it should have been; absent where nothing is emulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,18 +338,26 @@ pub struct Fairness {
     pub classes_mean: Option<f64>,
 }
 
-/// What a run cost. The only part of a record that differs between two runs of the same seed.
+/// How much was computed: the same in every run of a seed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     /// Events processed.
     pub events: u64,
     /// Data packets that left links.
     pub packets: u64,
+}
+
+/// `cost.json`: what a run cost on the machine that it ran on. It is the only file of a record that differs between two runs
+/// of a scenario by the same program on the same machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// The version of the file's format: 1.
+    pub format: u32,
     /// Wall-clock time.
     pub wall_s: f64,
     /// Processor time.
     pub cpu_s: f64,
-    /// `packets` over `cpu_s`.
+    /// Data packets that left links, over `cpu_s`.
     pub packets_per_cpu_s: f64,
     /// Most memory the process held.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,12 +84,25 @@ impl Bench {
         serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
     }
 
+    /// The summary of one run, or the sweep, that `--json` prints of it.
+    pub fn result(&self, arguments: &[&str]) -> Value {
+        Ended { status: 0, out: self.well(arguments), err: String::new() }.result()
+    }
+
     pub fn names(&self, directory: &str) -> Vec<String> {
         names(&self.path(directory))
     }
 }
 
 impl Ended {
+    /// The summary of one run, or the sweep, that `--json` printed of it.
+    pub fn result(&self) -> Value {
+        let all: Value = serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.out));
+        let runs = all["runs"].as_array().unwrap_or_else(|| panic!("no list of runs: {all}"));
+        assert_eq!((&all["format"], runs.len()), (&1.into(), 1), "{all}");
+        runs[0].get("summary").or(runs[0].get("sweep")).unwrap_or_else(|| panic!("{all}")).clone()
+    }
+
     pub fn of(output: &Output) -> Self {
         Self {
             status: output.status.code().expect("ended by itself"),

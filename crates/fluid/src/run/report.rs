@@ -215,7 +215,6 @@ impl<'a> Report<'a> {
             engine: Engine {
                 events: steps * (network.queues.len() + network.cohorts.len()) as u64,
                 packets: served as u64,
-                ..Engine::default()
             },
         };
         let mut series = vec![

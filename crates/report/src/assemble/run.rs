@@ -77,14 +77,9 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     let mut source = Section::new("Scenario");
     source.code = scenario_code(run.scenario_text);
     let engine = &summary.engine;
-    if engine.packets > 0 && engine.cpu_s > 0.0 {
-        source.prose = format!(
-            "The run took {} of processor time for {} packets and {} events: {} packets a second.",
-            quantity(engine.cpu_s, "s", 3),
-            count(engine.packets),
-            count(engine.events),
-            count(engine.packets_per_cpu_s as u64)
-        );
+    if engine.packets > 0 {
+        source.prose =
+            format!("The run processed {} packets and {} events.", count(engine.packets), count(engine.events));
     }
     if !source.code.is_empty() || !source.prose.is_empty() {
         page.sections.push(source);

@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
-use serde_json::Value;
+use schemars::JsonSchema;
 
+use super::cells::OWN;
+use super::columns::{Documented, SERIES};
+use super::parquet::word;
+use super::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
+use super::{SummaryFile, table_file};
 use crate::finding::KINDS;
 use crate::summary::{
-    ClassSummary, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
-    PathSummary, Summary, Transfers,
+    ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
+    PathSummary, Transfers,
 };
 
 const HEAD: &str = "\
@@ -19,8 +23,9 @@ write it; `make bless` writes this page.
 
 | file | what it holds |
 | --- | --- |
-| `record.toml` | the scenario with every default filled in, the world, the code that ran, and a hash of each file |
+| `record.toml` | the scenario with every default filled in, what `--set` changed, the world, the code that ran, the machine, and a hash of each file |
 | `summary.json` | what was measured, in numbers |
+| `cost.json` | time and memory that the run took: the only file that differs between two runs of a scenario on one machine |
 | `flows.parquet` | one row a flow, over the measured span, under the names of `flows` below; what does not apply is null |
 | `links.parquet`, `groups.parquet` | series of links and of groups, a row each `sample` |
 | `customers.parquet` | series of customers that have a conditioner |
@@ -31,6 +36,7 @@ write it; `make bless` writes this page.
 | `report.html` | tables and plots of all that |
 | `sweep.json` | beside the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
 | `source.json` | beside them: which scenario file and world the directory is of |
+| `cells.parquet` | beside it: one row a cell, to be read by pandas, polars, DuckDB or R; `penstock report --csv DIR` prints it |
 
 A number is counted over the **measured span**: from `warmup` to the end of the run, and from `from` to `to` of each
 window. A name ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`; one without is a
@@ -57,48 +63,50 @@ Records of format 1 (`format = 1`, without `code` and without the last line) are
 RECORD/record.toml` makes one again.
 ";
 
-const SERIES: &str = "\
+const SERIES_HEAD: &str = "\
 ## Series
 
 A row has `time_s` and the `link`, the `group`, the `customer` or the `flow` it is about; one of `transfers.parquet` a transfer that ended. An *average* is over the
-`sample` before `time_s`, an *instant* is at it; the Parquet files say which in each column's metadata.
+`sample` before `time_s`, an *instant* is at it; in `flows.parquet` and `cells.parquet` an average is over the measured span.
+
+The state of a law has the columns that [laws.md](laws.md) lists for it, as `penstock laws NAME` does: each is an *instant*.
+
+A Parquet file has the meaning of its columns with it. The metadata of each field have `kind`, `unit` (`1` for a plain
+number), `description`, and for the state of a law `title`, its name in words. With pyarrow they are in
+`pyarrow.parquet.read_schema(\"links.parquet\").field(\"utilization\").metadata`.
+
+The same stands once more in the metadata of the file, as JSON under the key `penstock`, for readers that show no metadata
+of fields: `{ \"format\": 1, \"table\", \"columns\": { NAME: { \"kind\", \"unit\", \"title\", \"description\" } } }`. DuckDB has it by
+`select decode(value) from parquet_kv_metadata('links.parquet')`, polars by `pl.read_parquet_metadata(\"links.parquet\")`.
 
 | file | column | kind | meaning |
 | --- | --- | --- | --- |
-| `links.parquet` | `utilization` | average | what left over what the line could have carried |
-| | `throughput_bit_per_s` | average | bits that left |
-| | `queue_packets` | instant | packets waiting, the one in transmission left out |
-| | `queue_mean_packets` | average | the same, over time |
-| | `drops_per_s` | average | packets refused, dropped or lost on the line |
-| | `marks_per_s` | average | packets marked |
-| | the AQM's own | instant | its state, under the names of `penstock laws` |
-| `groups.parquet` | `goodput_bit_per_s` | average | user data delivered in order, all flows together |
-| | `throughput_packets_per_s` | average | data packets delivered, all flows together |
-| | `window_packets` | instant | congestion window, mean of the flows; absent for sources without one |
-| | `rtt_s` | average | mean of the round-trip samples; absent where there was none |
-| | `losses_per_s` | average | data packets lost |
-| `customers.parquet` | `throughput_bit_per_s` | average | bits on the wire that receivers got |
-| | `in_profile_fraction` | average | share of the bytes that entered green; absent where none did |
-| | `bucket_bytes` | instant | level of the bucket of the committed rate |
-| | `bucket_mean_bytes` | average | the same, over time |
-| | the conditioner's own | instant | its state after the last packet, under the names of `penstock laws` |
-| `flows-series.parquet` | `goodput_bit_per_s`, `throughput_packets_per_s`, `rtt_s` | average | as above, of one flow |
-| | `in_flight_packets` | instant | packets sent and neither acknowledged nor thought lost |
-| | `estimated_rtt_s`, `estimated_base_rtt_s`, `estimated_price_s` | instant | what the law is told |
-| | the controller's own | instant | its state, under the names of `penstock laws` |
-| `classes.parquet` | `offered_bit_per_s`, `served_bit_per_s` | average | what senders of the class sent, and receivers got |
-| `link_classes.parquet` | the AQM's own | instant | its state for `link_class`, a link and a class as in `bottleneck/udp` |
-| `transfers.parquet` | `flow`, `number` | | whose it is, and the how manieth of that flow |
-| | `arrived_s`, `began_s`, `ended_s` | instant | when it was there to be sent, when a flow took it up, when its last acknowledgement came |
-| | `completion_s` | instant | from `arrived_s` to `ended_s` |
-| | `bytes` | instant | user data |
+";
+
+const CELLS_HEAD: &str = "
+## `cells.parquet`
+
+One row a cell, in the order of the axes.
+
+| column | meaning |
+| --- | --- |
+";
+
+const CELLS_TAIL: &str = "\
+| `label.KEY` | The cell's place on the axis `KEY`, as the scenario's file has it: `10 ms`. |
+| `KEY_UNIT` | The same as a number in units of the SI, with the unit at the end of the name: 0.01 in `flows.ftp.rtt_s`. Of plain numbers there is no unit in the name; of names, and of an axis in several units, there is no such column. |
+| any other | A number of the cell's `summary.json` under its path, such as `links.bottleneck.utilization`; null where the cell has none. What is true or false is 1 or 0. Single flows are left out: `flows.parquet` of each record has them. |
+
+`penstock report --csv DIR` prints the same table as CSV, of a sweep's directory or of a record, which is one row. Of several directories it
+is one table, and each `path` begins with its directory.
+
 ";
 
 /// The page as Markdown.
 #[must_use]
 pub fn reference() -> String {
     let mut page = String::from(HEAD);
-    table::<Summary>(
+    table::<SummaryFile>(
         &mut page,
         "`summary.json`",
         "The file itself; what was measured over the whole span stands on top.",
@@ -115,11 +123,7 @@ pub fn reference() -> String {
         "One class of traffic; bytes on the wire, without acknowledgements.",
     );
     table::<CustomerSummary>(&mut page, "`customers.NAME`", "One customer.");
-    table::<Engine>(
-        &mut page,
-        "`engine`",
-        "What the run cost: the only numbers that differ between two runs of a seed.",
-    );
+    table::<Engine>(&mut page, "`engine`", "How much was computed: the same in every run of a seed.");
     table::<PathSummary>(
         &mut page,
         "`path`",
@@ -135,22 +139,42 @@ pub fn reference() -> String {
     for (id, meaning) in KINDS {
         let _ = writeln!(page, "| `{id}` | {meaning} |");
     }
-    page.push('\n');
-    page + SERIES
+    table::<Cost>(&mut page, "`cost.json`", "What the run cost, on the machine that it ran on.");
+    table::<SweepFile<'_>>(&mut page, "`sweep.json`", "Beside the records of a sweep, once every cell is there.");
+    table::<Axis<'_>>(&mut page, "`axes` of a sweep", "What varies. Labels are text as the scenario's file has it.");
+    table::<Labelled<'_>>(&mut page, "`axes[].places`", "A place on an axis.");
+    table::<CellOf<'_>>(&mut page, "`cells` of a sweep", "One cell.");
+    table::<Group<'_>>(&mut page, "`groups` of a sweep", "Cells that differ in nothing but their seed.");
+    table::<Difference<'_>>(
+        &mut page,
+        "`differences` of a sweep",
+        "One group less another, seed by seed: what both cells of a seed draw alike cancels, so that the interval is narrower than those of the groups.",
+    );
+    table::<Statistics>(&mut page, "Statistics in `measures`", "What stands in the place of a number.");
+    page.push_str(CELLS_HEAD);
+    for (name, what) in OWN {
+        let _ = writeln!(page, "| `{name}` | {what} |");
+    }
+    page.push_str(CELLS_TAIL);
+    page.push_str(SERIES_HEAD);
+    for series in SERIES {
+        let file = table_file(series.table);
+        let mut first = format!("`{file}`");
+        for known in series.columns {
+            let _ = writeln!(page, "| {first} | `{}` | {} | {} |", known.name, word(known.kind), known.what);
+            first.clear();
+        }
+        if let Some(role) = series.state_of {
+            let _ = writeln!(page, "| | the state of the {role} | instant | see [laws.md](laws.md) |");
+        }
+    }
+    page
 }
 
 /// One type as a table.
 fn table<T: JsonSchema>(page: &mut String, heading: &str, what: &str) {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = false;
-    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let _ = write!(page, "\n## {heading}\n\n{what}\n\n| name | meaning | always there |\n| --- | --- | --- |\n");
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-    for (name, property) in properties {
-        let meaning = property.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
-        let always = if required.contains(&name.as_str()) { "yes" } else { "" };
-        let _ = writeln!(page, "| `{name}` | {meaning} | {always} |");
+    for (name, meaning, always) in Documented::of::<T>().fields() {
+        let _ = writeln!(page, "| `{name}` | {meaning} | {} |", if always { "yes" } else { "" });
     }
 }

@@ -1,13 +1,14 @@
 //! Tables as Parquet: numbers are nullable doubles (null for NaN), counts unsigned integers, names strings.
 //!
-//! Under the key `penstock` the file's metadata hold JSON: the table's name and, for each column, whether a value is a
-//! key, an average over the period that ends at the row's time, or an instant, and its unit. In Python:
-//! `json.loads(pyarrow.parquet.read_schema("links.parquet").metadata[b"penstock"])`.
+//! What a column means, its kind, unit and description, is in the metadata of its field, which readers of Arrow show, and
+//! in JSON under the key `penstock` of the file's metadata, with the table's name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrow_schema::{DataType as ArrowType, Field, Schema};
 use bytes::Bytes;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -20,6 +21,7 @@ use parquet::schema::types::{Type, TypePtr};
 use serde_json::{Value, json};
 
 use super::RecordError;
+use super::columns::Meaning;
 use crate::world::{Cells, Column, Kind, Table};
 
 /// The key of our metadata.
@@ -44,12 +46,13 @@ pub fn unit_of(column: &str) -> &'static str {
     UNITS.iter().find(|(end, _)| column.ends_with(end)).map_or("1", |(_, unit)| unit)
 }
 
-/// A table as a Parquet file.
+/// A table as a Parquet file; `of` says what the column of a name means.
 ///
 /// # Errors
 /// Says which columns do not fit together.
-pub fn write_table(table: &Table) -> Result<Vec<u8>, RecordError> {
+pub fn write_table(table: &Table, of: &dyn Fn(&str) -> Meaning) -> Result<Vec<u8>, RecordError> {
     check(table)?;
+    let meanings: Vec<Meaning> = table.columns.iter().map(|column| of(&column.name)).collect();
     let write = || -> Result<Vec<u8>, ParquetError> {
         let fields = table.columns.iter().map(|c| field(c).map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
         let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
@@ -57,7 +60,10 @@ pub fn write_table(table: &Table) -> Result<Vec<u8>, RecordError> {
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_created_by("penstock".to_owned())
-            .set_key_value_metadata(Some(vec![KeyValue::new(KEY.to_owned(), meaning(table).to_string())]))
+            .set_key_value_metadata(Some(vec![
+                KeyValue::new(KEY.to_owned(), about_table(table, &meanings).to_string()),
+                KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&arrow(table, &meanings))),
+            ]))
             .build();
         let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
         let rows = table.rows();
@@ -109,21 +115,47 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(&column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
 }
 
-/// What a reader needs to know beyond names and types.
-fn meaning(table: &Table) -> Value {
-    let columns = table.columns.iter().map(|column| {
-        let mut about = json!({ "kind": word(column.kind), "unit": unit_of(&column.name) });
+/// What a reader needs to know of a column beyond its name and type, by the words for it.
+fn about(column: &Column, meaning: &Meaning) -> Vec<(&'static str, String)> {
+    let text = matches!(column.values, Cells::Name { .. });
+    let unit = if text { "" } else { meaning.unit.as_str() };
+    let known = [("unit", unit), ("title", meaning.title.as_str()), ("description", meaning.description.as_str())];
+    let known = known.into_iter().filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key, text.to_owned()));
+    std::iter::once(("kind", word(column.kind).to_owned())).chain(known).collect()
+}
+
+/// The same of all columns, for the file.
+fn about_table(table: &Table, meanings: &[Meaning]) -> Value {
+    let columns = table.columns.iter().zip(meanings).map(|(column, meaning)| {
+        let about = about(column, meaning).into_iter().map(|(key, text)| (key.to_owned(), json!(text)));
+        let mut about: serde_json::Map<String, Value> = about.collect();
         if let Cells::Name { names, .. } = &column.values {
-            about["names"] = json!(names);
+            about.insert("names".to_owned(), json!(names));
         }
-        (column.name.clone(), about)
+        (column.name.clone(), Value::Object(about))
     });
     json!({ "format": 1, "table": table.name, "columns": columns.collect::<serde_json::Map<_, _>>() })
 }
 
+/// The schema as Arrow has it, with metadata of fields, which Parquet's own schema has no place for.
+fn arrow(table: &Table, meanings: &[Meaning]) -> Schema {
+    let fields = table.columns.iter().zip(meanings).map(|(column, meaning)| {
+        let (kind, nullable) = match column.values {
+            Cells::Number(_) => (ArrowType::Float64, true),
+            Cells::Count(_) => (ArrowType::UInt64, false),
+            Cells::Name { .. } => (ArrowType::Utf8, false),
+        };
+        let about: BTreeMap<String, String> =
+            about(column, meaning).into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        Field::new(&column.name, kind, nullable).with_metadata(about)
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
 const KINDS: [(Kind, &str); 3] = [(Kind::Key, "key"), (Kind::Average, "average"), (Kind::Instant, "instant")];
 
-fn word(kind: Kind) -> &'static str {
+/// The word for a kind.
+pub(super) fn word(kind: Kind) -> &'static str {
     KINDS.iter().find(|(k, _)| *k == kind).map_or("instant", |(_, word)| word)
 }
 

@@ -99,7 +99,7 @@ fn run(seed: u64) -> Run {
         seed,
         windows: [("w".to_owned(), whole.clone())].into_iter().collect(),
         whole,
-        engine: Engine { events: 5, wall_s: 0.25, ..Engine::default() },
+        engine: Engine { events: 5, packets: 7 },
         path: None,
         findings: Vec::new(),
     };
@@ -128,6 +128,11 @@ fn series(name: &str, rows: usize) -> Table {
     }
 }
 
+/// Without a word about its columns.
+fn write(table: &Table) -> Result<Vec<u8>, RecordError> {
+    write_table(table, &|_| Meaning::default())
+}
+
 /// Tables are equal if they print equally: NaN is not equal to itself.
 fn assert_same(a: &Table, b: &Table) {
     assert_eq!(format!("{a:?}"), format!("{b:?}"));
@@ -137,7 +142,7 @@ fn assert_same(a: &Table, b: &Table) {
 fn a_table_survives_parquet() {
     for rows in [0, 1, 3, 1000, (1 << 20) + 5] {
         let table = series("links", rows);
-        let back = read_table(&write_table(&table).unwrap()).unwrap();
+        let back = read_table(&write(&table).unwrap()).unwrap();
         if rows < 10_000 {
             assert_same(&back, &table);
         } else {
@@ -153,20 +158,20 @@ fn a_table_survives_parquet() {
 fn a_table_that_does_not_fit_together_is_refused() {
     let mut ragged = series("links", 3);
     ragged.columns[2].values = Cells::Number(vec![1.0]);
-    assert!(write_table(&ragged).unwrap_err().to_string().contains("`queue_packets` is not as long as the first"));
+    assert!(write(&ragged).unwrap_err().to_string().contains("`queue_packets` is not as long as the first"));
     let mut twice = series("links", 3);
     twice.columns[2].name = "time_s".into();
-    assert!(write_table(&twice).unwrap_err().to_string().contains("`time_s` is there twice"));
+    assert!(write(&twice).unwrap_err().to_string().contains("`time_s` is there twice"));
     let mut past = series("links", 3);
     past.columns[1].values = Cells::Name { names: vec![], rows: vec![0, 0, 0] };
-    assert!(write_table(&past).unwrap_err().to_string().contains("past its names"));
+    assert!(write(&past).unwrap_err().to_string().contains("past its names"));
 }
 
 #[test]
 fn bytes_that_are_not_a_table_are_refused() {
     assert!(read_table(b"").is_err());
     assert!(read_table(b"PAR1PAR1").is_err());
-    let good = write_table(&series("links", 100)).unwrap();
+    let good = write(&series("links", 100)).unwrap();
     assert!(read_table(&good[..good.len() / 2]).is_err());
 }
 
@@ -210,7 +215,7 @@ fn a_record_has_its_files_and_they_can_be_read_again() {
     let (scenario, run) = (scenario(1), run(1));
     let provenance = Provenance {
         origin: origin(),
-        wall_s: 1.25,
+        changes: vec!["flows.f.count=2".to_owned()],
         labels: [("case".to_owned(), "FAST".to_owned())].into_iter().collect(),
         machine: [("kernel".to_owned(), "6.18".to_owned())].into_iter().collect(),
     };
@@ -241,7 +246,8 @@ fn a_summary_keeps_its_declared_order_and_leaves_out_what_does_not_apply() {
     let record = Record::of(&scenario(1), &run(1), &Provenance::default()).unwrap();
     let text = std::str::from_utf8(record.file("summary.json").unwrap()).unwrap().to_owned();
     let at = |key: &str| text.find(&format!("\"{key}\"")).unwrap_or_else(|| panic!("{key}\n{text}"));
-    let order = ["title", "world", "seed", "measured_s", "links", "groups", "flows", "fairness", "windows", "engine"];
+    let order =
+        ["format", "title", "world", "seed", "measured_s", "links", "groups", "flows", "fairness", "windows", "engine"];
     assert!(order.is_sorted_by_key(|key| at(key)), "{text}");
     assert!(!text.contains("null") && !text.contains("price_mean"), "{text}");
 }
@@ -309,21 +315,108 @@ fn a_header_lists_what_a_record_has_and_nothing_outside_of_it() {
     }
 }
 
+/// The number of the format is in the file, a file of the first format has none, and one of a later version is refused.
+#[test]
+fn a_summary_has_its_format_and_what_was_changed() {
+    let changes = vec!["flows.f.count=2".to_owned()];
+    let provenance = Provenance { changes: changes.clone(), ..Provenance::default() };
+    let record = Record::of(&scenario(1), &run(1), &provenance).unwrap();
+    let mut file: Value = serde_json::from_slice(record.file("summary.json").unwrap()).unwrap();
+    assert_eq!((&file["format"], &file["changes"]), (&2.into(), &serde_json::json!(changes)));
+    let read = |file: &Value| read_summary(file.to_string().as_bytes());
+    file["engine"]["wall_s"] = serde_json::json!(0.25);
+    let first = file.as_object_mut().unwrap();
+    first.shift_remove("format");
+    first.shift_remove("changes");
+    assert_eq!(read(&file).unwrap(), run(1).summary);
+    file["format"] = 3.into();
+    assert_eq!(
+        read(&file).unwrap_err().to_string(),
+        "a summary of format 3, and this version reads format 2; a newer version reads it"
+    );
+}
+
+/// As readers of Arrow see it: pyarrow's `schema.field(i).metadata`.
+fn fields(bytes: &[u8]) -> IndexMap<String, IndexMap<String, String>> {
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    let file = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
+    let metadata = file.metadata().file_metadata();
+    let schema =
+        ::parquet::arrow::parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).unwrap();
+    let about = |field: &arrow_schema::Field| {
+        field.metadata().iter().map(|(key, text)| (key.clone(), text.clone())).collect::<IndexMap<_, _>>()
+    };
+    schema.fields().iter().map(|field| (field.name().clone(), about(field))).collect()
+}
+
+/// Of every column that a run leaves: its unit and what it is, where readers of Parquet look for it.
+#[test]
+fn the_metadata_of_a_column_have_its_unit_and_what_it_is() {
+    let column = |name: &str, kind, values| Column { name: name.to_owned(), kind, values };
+    let names = Cells::Name { names: vec!["f/0".into()], rows: vec![0, 0] };
+    let mut run = run(1);
+    run.series.push(Table {
+        name: "flows".into(),
+        columns: vec![
+            column("flow", Kind::Key, names),
+            column("estimated_rtt_s", Kind::Instant, Cells::Number(vec![0.1, f64::NAN])),
+            column("ssthresh_packets", Kind::Instant, Cells::Number(vec![64.0, 8.0])),
+        ],
+    });
+    run.series.remove(1);
+    let record = Record::of(&scenario(1), &run, &Provenance::default()).unwrap();
+    let flows = fields(record.file("flows.parquet").unwrap());
+    assert_eq!(flows["goodput_bit_per_s"]["unit"], "bit/s");
+    assert_eq!(flows["goodput_bit_per_s"]["description"], "User data delivered in order, per second.");
+    assert_eq!((flows["loss_rate"]["unit"].as_str(), flows["loss_rate"]["kind"].as_str()), ("1", "average"));
+    assert!(flows.values().all(|about| about["description"].ends_with('.')), "{flows:?}");
+    assert!(!flows["group"].contains_key("unit"), "names have no unit");
+    let series = fields(record.file("flows-series.parquet").unwrap());
+    assert!(series["estimated_rtt_s"]["description"].contains("estimates"), "{series:?}");
+    let ssthresh = &series["ssthresh_packets"];
+    assert_eq!((&ssthresh["unit"][..], &ssthresh["title"][..]), ("packets", "Slow-start threshold"));
+    assert!(ssthresh["description"].starts_with("State of newreno: Slow-start threshold: "), "{ssthresh:?}");
+}
+
+/// Two bottlenecks may have laws whose states have one name: the column says what it is of each.
+#[test]
+fn a_column_of_two_laws_is_explained_for_both() {
+    let text = r#"format = 1
+duration = "10 s"
+links.a = { from = "x", to = "y", rate = "1 Mbit/s", delay = "1 ms", buffer = "10 packets", aqm = { law = "pi" } }
+links.b = { from = "y", to = "z", rate = "1 Mbit/s", delay = "1 ms", buffer = "10 packets", aqm = { law = "red" } }
+flows.f = { from = "x", to = "z", cc = { law = "newreno" } }
+"#;
+    let scenario = Document::parse(text, "t.toml").unwrap().cells().unwrap().remove(0).scenario;
+    let both = columns::of_series("links", "probability", &scenario);
+    assert!(both.description.contains("State of pi: ") && both.description.contains("State of red: "), "{both:?}");
+    let one = columns::of_series("links", "queue_before_packets", &scenario);
+    assert_eq!((&one.unit[..], &one.title[..]), ("packets", "Queue at the last update"));
+    assert_eq!(columns::of_series("links", "nothing_s", &scenario).description, "");
+}
+
+fn cell<'a>(labels: &'a [(String, String)], run: &'a Run) -> SweepCell<'a> {
+    SweepCell { path: "x-0123abcd", labels, id: "x", summary: &run.summary }
+}
+
+fn swept(cells: &[SweepCell<'_>]) -> Value {
+    sweep(cells, &Told { title: "t", changes: &[], origin: &origin() }).unwrap()
+}
+
 #[test]
 fn a_sweep_summarises_over_seeds_within_equal_labels() {
     let label =
         |case: &str, seed: u64| vec![("case".to_owned(), case.to_owned()), ("seed".to_owned(), seed.to_string())];
     let labels = [label("A", 1), label("A", 2), label("B", 1)];
     let runs = [run(1), run(2), run(3)];
-    let cells: Vec<_> =
-        labels.iter().zip(&runs).map(|(labels, run)| SweepCell { labels, id: "x", summary: &run.summary }).collect();
-    let json = sweep(&cells, &origin()).unwrap();
+    let cells: Vec<_> = labels.iter().zip(&runs).map(|(labels, run)| cell(labels, run)).collect();
+    let json = swept(&cells);
     assert_eq!(json["cells"][1]["labels"], serde_json::json!({ "case": "A", "seed": "2" }));
     assert_eq!(json["cells"][1]["summary"]["seed"], 2);
     let groups = json["groups"].as_array().unwrap();
     assert_eq!(groups.len(), 2);
     assert_eq!(groups[0]["labels"], serde_json::json!({ "case": "A" }));
-    assert_eq!(groups[0]["seeds"], serde_json::json!(["1", "2"]));
+    assert_eq!(groups[0]["seeds"], serde_json::json!([1, 2]));
     let measures = &groups[0]["measures"];
     let utilization = &measures["links"]["l"]["utilization"];
     assert!((utilization["mean"].as_f64().unwrap() - 0.915).abs() < 1e-12);
@@ -359,18 +452,77 @@ fn a_damaged_file_of_a_record_is_named() {
     }
 }
 
+/// Quantities of the axes are numbers of the SI beside the labels, and names are names.
 #[test]
-fn what_a_cell_cost_is_not_in_the_sweep() {
-    let labels = [("seed".to_owned(), "1".to_owned())];
-    let json = |wall_s| {
-        let mut run = run(1);
-        run.summary.engine.wall_s = wall_s;
-        run.summary.engine.peak_memory_bytes = Some(wall_s as u64);
-        sweep(&[SweepCell { labels: &labels, id: "x", summary: &run.summary }], &origin()).unwrap()
+fn a_sweep_has_its_axes_as_numbers() {
+    let labels = |rtt: &str, buffer: &str, case: &str| -> Vec<(String, String)> {
+        let all = [("flows.f.rtt", rtt), ("links.l.buffer", buffer), ("case", case), ("seed", "2")];
+        all.map(|(key, label)| (key.to_owned(), label.to_owned())).to_vec()
     };
-    assert_eq!(json(1.0), json(2.0));
-    assert_eq!(json(1.0)["cells"][0]["summary"]["engine"], serde_json::json!({ "events": 5, "packets": 0 }));
-    assert_eq!((&json(1.0)["commit"], &json(1.0)["code"]), (&"abc".into(), &"0123".into()));
+    let labels = [labels("10 ms", "50 packets", "10"), labels("0.5 s", "3 kB", "B"), labels("2 s", "1 bdp", "B")];
+    let runs = [run(2), run(2), run(2)];
+    let cells: Vec<_> = labels.iter().zip(&runs).map(|(labels, run)| cell(labels, run)).collect();
+    let json = swept(&cells);
+    assert_eq!((&json["format"], &json["code"], &json["commit"]), (&2.into(), &"0123".into(), &"abc".into()));
+    assert_eq!(json["axes"][0]["places"][0], serde_json::json!({ "label": "10 ms", "value": 0.01, "unit": "s" }));
+    assert_eq!(json["axes"][1]["places"][2], serde_json::json!({ "label": "1 bdp" }));
+    assert_eq!(json["axes"][2]["places"][0], serde_json::json!({ "label": "10" }), "a name is no number");
+    assert_eq!(json["axes"][3]["places"], serde_json::json!([{ "label": "2", "value": 2.0, "unit": "1" }]));
+    assert_eq!(json["cells"][0]["path"], "x-0123abcd");
+    let values = serde_json::json!({ "flows.f.rtt": 0.01, "links.l.buffer": 50.0, "seed": 2.0 });
+    assert_eq!(json["cells"][0]["values"], values);
+    assert_eq!(json["cells"][0]["summary"]["engine"], serde_json::json!({ "events": 5, "packets": 7 }));
+    assert_eq!(json["groups"][1]["values"], serde_json::json!({ "flows.f.rtt": 0.5, "links.l.buffer": 3000.0 }));
+}
+
+/// What one cell lacks is null there, whatever the order of the cells.
+#[test]
+fn cells_are_a_table_with_a_row_each() {
+    let label = |rtt: &str, rate: &str| -> Vec<(String, String)> {
+        [("flows.f.rtt", rtt), ("links.l.rate", rate)].map(|(key, label)| (key.to_owned(), label.to_owned())).to_vec()
+    };
+    let labels = [label("10 ms", "1 Mbit/s"), label("0.5 s", "some"), Vec::new()];
+    let runs = [run(1), run(2), run(3)];
+    let changes = ["a=1".to_owned(), "b=2".to_owned()];
+    let rows: Vec<CellRow<'_>> = labels
+        .iter()
+        .zip(&runs)
+        .map(|(labels, run)| CellRow { path: "p", id: "x", changes: &changes, labels, summary: &run.summary })
+        .collect();
+    let bytes = write_cells(&rows).unwrap();
+    let table = read_table(&bytes).unwrap();
+    assert_same(&table, &cells(&rows).unwrap());
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(
+        names[..10],
+        [
+            "path",
+            "id",
+            "title",
+            "world",
+            "seed",
+            "changes",
+            "label.flows.f.rtt",
+            "flows.f.rtt_s",
+            "label.links.l.rate",
+            "links.l.rate_bit_per_s"
+        ]
+    );
+    let rtt = table.number("flows.f.rtt_s").unwrap();
+    assert!(rtt[..2] == [0.01, 0.5] && rtt[2].is_nan(), "{rtt:?}");
+    assert!(table.number("links.l.rate_bit_per_s").unwrap()[1].is_nan());
+    assert_eq!(table.number("links.l.utilization").unwrap(), [0.91, 0.92, 0.93]);
+    assert_eq!(table.number("windows.w.groups.f.transfers.completed").unwrap(), [1.0; 3]);
+    let price = table.number("links.l.price_mean").unwrap();
+    assert!(price[0].is_nan() && price[1] == 0.5 && price[2].is_nan() && price.len() == 3, "{price:?}");
+    assert!(names.iter().all(|name| !name.starts_with("flows.0")), "{names:?}");
+    let about = fields(&bytes);
+    assert_eq!(about["flows.f.rtt_s"]["unit"], "s");
+    assert_eq!(about["links.l.rate_bit_per_s"]["unit"], "bit/s");
+    assert_eq!(about["links.l.queue_mean_packets"]["unit"], "packets");
+    assert!(about["links.l.drops"]["description"].starts_with("Packets refused"), "{about:?}");
+    assert!(about.values().all(|about| about.contains_key("description")), "{about:?}");
+    assert!(cells(&[]).unwrap().rows() == 0);
 }
 
 /// A difference over common seeds is the mean of the seeds' differences, and its interval does not see what the seeds
@@ -394,15 +546,15 @@ fn cases_are_compared_seed_by_seed() {
             }
         }
     }
-    let cells: Vec<_> = told.iter().map(|(labels, run)| SweepCell { labels, id: "x", summary: &run.summary }).collect();
-    let json = sweep(&cells, &origin()).unwrap();
+    let cells: Vec<_> = told.iter().map(|(labels, run)| cell(labels, run)).collect();
+    let json = swept(&cells);
     let differences = json["differences"].as_array().unwrap();
     // One for each rate: C has no two seeds in common with anything, and rates are not cases.
     assert_eq!(differences.len(), 2);
     let first = &differences[0];
     assert_eq!((&first["minuend"], &first["subtrahend"], &first["axis"]), (&"B".into(), &"A".into(), &"case".into()));
     assert_eq!(first["labels"], serde_json::json!({ "links.l.rate": "1" }));
-    assert_eq!(first["seeds"], serde_json::json!(["2", "3", "4"]));
+    assert_eq!(first["seeds"], serde_json::json!([2, 3, 4]));
     let queue = &first["measures"]["links"]["l"]["queue_mean_packets"];
     // 0.5, 0.505 and 0.5: Student's 97.5 % quantile for two degrees of freedom is 4.303.
     let (mean, sd) = (1.505 / 3.0, 0.005 / 3f64.sqrt());
