@@ -569,7 +569,7 @@ fn cases_are_compared_seed_by_seed() {
 fn a_column_outside_its_file_is_refused() {
     let column = |name: &str, values| Column { name: name.to_owned(), kind: Kind::Key, values };
     let columns = vec![column("time_s", Cells::Number(vec![0.5; 3])), column("n", Cells::Count(vec![7; 3]))];
-    let bytes = write_table(&Table { name: "t".to_owned(), columns }).unwrap();
+    let bytes = write(&Table { name: "t".to_owned(), columns }).unwrap();
     read_table(&bytes).unwrap();
     let mut refused = 0;
     // Every byte of the footer, all of it turned around.
