@@ -86,7 +86,9 @@ pub(super) fn a_kill_at_any_system_call_leaves_the_old_state_or_the_new_one() {
             // Programs and files are read hundreds of times. PENSTOCK_EVERY_CALL kills at each of them, in some ten minutes.
             let all = std::env::var_os("PENSTOCK_EVERY_CALL").is_some();
             for at in (1..).step_by(if all || !["bpf", "?openat"].contains(&call) { 1 } else { 16 }) {
-                attached.iter().for_each(|law| bench.attach(law));
+                for law in attached {
+                    bench.attach(law);
+                }
                 let killed = bench.killed(call, at, arguments);
                 let what = format!("{arguments:?} killed at {call} {at}");
                 let now = bench.default();
