@@ -81,7 +81,7 @@ mod tests {
             let example = find(name).unwrap_or_else(|| panic!("{name} is not listed"));
             assert_eq!(example.text, std::fs::read_to_string(&path).unwrap(), "{name}");
             let shows = shows(example.text);
-            assert!((20..=200).contains(&shows.chars().count()), "{name}: {shows}");
+            assert!((20..=240).contains(&shows.chars().count()), "{name}: {shows}");
             assert!(!shows.contains("  "), "{name}: {shows}");
             // It runs from any directory only if it names no other file.
             assert!(!example.text.contains("trace ="), "{name} names a trace");

@@ -81,14 +81,14 @@ impl<'a> Progress<'a> {
         let Ok(mut state) = self.state.lock() else { return };
         let now_s = state.since.wall_s();
         state.begin(piece, now_s);
-        self.show(&mut state);
+        self.show(&mut state, true);
     }
 
     /// A piece has come so far, 0 to 1.
     pub(crate) fn reached(&self, piece: usize, share: f64) {
         let Ok(mut state) = self.state.lock() else { return };
         state.reach(piece, share);
-        self.show(&mut state);
+        self.show(&mut state, false);
     }
 
     /// A piece is done, and took so long.
@@ -99,13 +99,14 @@ impl<'a> Progress<'a> {
             note(state.line(piece, wall_s, state.since.wall_s()));
             state.said_s = state.since.wall_s();
         }
-        self.show(&mut state);
+        self.show(&mut state, true);
     }
 
-    fn show(&self, state: &mut State<'_>) {
+    /// Draws the bar, if it is `new` what runs or some time has gone by; writes a line after a long silence.
+    fn show(&self, state: &mut State<'_>, new: bool) {
         let elapsed_s = state.since.wall_s();
         match &self.bar {
-            Some(bar) if elapsed_s - state.said_s >= REDRAWN_S => {
+            Some(bar) if new || elapsed_s - state.said_s >= REDRAWN_S => {
                 bar.set_message(state.message(elapsed_s));
                 bar.set_position((state.share() * STEPS) as u64);
                 state.said_s = elapsed_s;
@@ -243,7 +244,7 @@ mod tests {
         for (piece, wall_s) in [(0, 20.0), (1, 7.0), (2, 6.0), (3, 7.0)] {
             state.finish(piece, wall_s);
         }
-        assert_eq!(state.line(3, 7.0, 20.0), "6/7  d  7.0 s  (4s to 23s left)");
+        assert_eq!(state.line(3, 7.0, 20.0), "6/7  d  7.0 s  (8s to 22s left)");
         state.finish(4, 14.0);
         assert_eq!(state.message(34.0), "7/7, 100 %");
         assert_eq!(state.line(4, 14.0, 34.0), "7/7  e  14.0 s");
