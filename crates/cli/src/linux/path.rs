@@ -23,7 +23,10 @@ use crate::arguments::{CaptureEnd, LinkOptions, PathOptions};
 use crate::draft::Draft;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, unwritable};
-use crate::{machine, pages, record, scenario, terminal};
+use crate::jobs::Made;
+use crate::meter::Meter;
+use crate::record::{self, Ran};
+use crate::{machine, pages, scenario, terminal};
 
 /// Runs a program's traffic over the links of a scenario, or over those that the options describe.
 pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
@@ -42,6 +45,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     }
     let out = Folder::open(&options.out)?;
     let (draft, capture) = options.pcap.map(|end| begin(&out, &name, end)).transpose()?.unzip();
+    let meter = Meter::start();
     let programs = Programs { command: &options.command, server: options.server.as_deref(), account: &account };
     let ended = tool::run(&scenario, &programs, Wishes { capture, nat: options.nat }).map_err(|error| match error {
         NotRun::Program { .. } => {
@@ -51,7 +55,9 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         NotRun::Path(_) | NotRun::Capture(_) | NotRun::Report(_) => Failure::Machine(error.to_string()),
     })?;
     let Ended { status, server, run, captured } = ended;
-    let kept = record::keep(&out, &name, &[], &scenario, run, draft, |run| {
+    let made = Made { cost: meter.cost(run.summary.engine.packets), run, draft };
+    let ran = Ran { scenario: &scenario, changes: &options.changes.set, labels: &[] };
+    let kept = record::keep(&out, &name, ran, made, |run| {
         let (text, laws) = (print(&scenario), pages::laws(&scenario));
         let page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
         vec![("report.html".to_owned(), html::write(&page).into_bytes())]
