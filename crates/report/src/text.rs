@@ -52,7 +52,7 @@ pub fn page(page: &Page) -> String {
 pub fn verdicts(caption: &str, claims: &[ClaimView]) -> String {
     let mut out = table(&verdict_table(caption, claims.iter().map(|c| ("", c))));
     let tally = Tally::of(claims.iter());
-    out.push_str(&format!("\n{}. {}\n", tally.counts(), tally.against_the_record()));
+    let _ = writeln!(out, "\n{}. {}", tally.counts(), tally.against_the_record());
     out
 }
 

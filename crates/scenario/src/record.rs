@@ -209,7 +209,7 @@ pub fn warm_up_s(scenario: &str) -> f64 {
         warmup: Option<String>,
     }
     let warm_up = toml::from_str::<Scenario>(scenario).ok().and_then(|s| s.warmup);
-    warm_up.and_then(|text| crate::quantity::time(&text).ok()).map_or(0.0, |time| time.seconds())
+    warm_up.and_then(|text| crate::quantity::time(&text).ok()).map_or(0.0, penstock_law::quantity::Time::seconds)
 }
 
 /// The laws that a resolved scenario names, from its text, each once; none where the text is not a scenario.

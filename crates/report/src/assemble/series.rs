@@ -1,10 +1,10 @@
 //! Figures of what was recorded over time: one a column, one line an entity.
 
-use penstock_law::Observable;
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
 use penstock_law::edge::EDGES;
 use penstock_law::law::find;
+use penstock_law::{Observable, Observables};
 use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
 
 use crate::figure::{Axis, Figure, Line};
@@ -119,7 +119,7 @@ impl Words {
         let sentence = if known.iter().all(|(_, o)| (o.words, o.what) == (first.words, first.what)) {
             format!("{} ", first.what)
         } else {
-            known.iter().map(|(law, o)| format!("`{law}`: {}. {} ", o.words, o.what)).collect()
+            known.iter().map(|(law, o)| format!("`{law}`: {}. {} ", o.words, o.what)).collect::<Vec<_>>().concat()
         };
         Self { title, sentence }
     }
@@ -152,7 +152,7 @@ fn observables(law: &str) -> impl Iterator<Item = Observable> {
     let controller = find(CONTROLLERS, law).map(|e| e.observables);
     let aqm = find(AQMS, law).map(|e| e.observables);
     let edge = find(EDGES, law).map(|e| e.observables);
-    let all: Vec<Observable> = controller.iter().chain(&aqm).chain(&edge).flat_map(|o| o.iter()).collect();
+    let all: Vec<Observable> = controller.iter().chain(&aqm).chain(&edge).flat_map(Observables::iter).collect();
     all.into_iter()
 }
 
