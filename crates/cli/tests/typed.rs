@@ -92,7 +92,9 @@ fn pages() -> BTreeMap<String, Page> {
                 if !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
                     walk(&entry.path(), &path, found);
                 }
-            } else if file.ends_with(".md") && !NOT_READ.contains(&path.as_str()) {
+            } else if Path::new(&file).extension().is_some_and(|ending| ending == "md")
+                && !NOT_READ.contains(&path.as_str())
+            {
                 found.insert(path, page::read(&fs::read_to_string(entry.path()).unwrap()));
             }
         }
