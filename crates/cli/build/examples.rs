@@ -1,6 +1,7 @@
 //! Scenarios of the repository, which the command brings along.
 
-use std::path::{Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::Path;
 use std::{env, fs, io};
 
 /// Writes `examples.rs`: the name and the text of every scenario, by name.
@@ -10,12 +11,12 @@ pub(crate) fn write(root: &Path) -> io::Result<()> {
     let mut files: Vec<_> = fs::read_dir(&folder)?.map(|file| file.map(|f| f.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
-    let example = |path: &PathBuf| {
+    let mut rows = String::new();
+    for path in files {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let path = path.display().to_string();
-        format!("    Example {{ name: {name:?}, text: include_str!({path:?}) }},\n")
-    };
-    let rows: String = files.iter().map(example).collect();
+        let _ = writeln!(rows, "    Example {{ name: {name:?}, text: include_str!({path:?}) }},");
+    }
     let text = format!(
         "/// Every scenario of the repository, by name.\npub(crate) static EXAMPLES: &[Example] = &[\n{rows}];\n"
     );

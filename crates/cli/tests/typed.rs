@@ -42,12 +42,18 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock compare FILE", As("penstock compare scenarios/ccpd.toml")),
     ("penstock compare scenarios/fast-aqm-fig8.toml", With("--set links.bottleneck.rate='50 Mbit/s' --step '10 ms'")),
     ("penstock compare scenarios/early-marking.toml", With("--set duration='6 s' --set warmup='2 s'")),
+    // docs/use.md has both worlds of it.
+    (
+        "penstock compare scenarios/fast-aqm-fig8.toml --set defaults",
+        As("penstock check scenarios/fast-aqm-fig8.toml --set defaults.flows.cc.taubar='\"500 ms\"'"),
+    ),
     ("penstock laws NAME", As("penstock laws fast")),
     ("penstock man DIR", As("penstock man man1")),
     ("penstock examples NAME", As("penstock examples bufferbloat")),
     ("penstock paper KEY", Nothing("it writes verdicts on record")),
     // A paper takes minutes, and crates/cli/tests/paper.rs has runs of papers: what a command names is listed.
     ("penstock paper", With("--list")),
+    ("penstock run RECORD", Nothing("docs/use.md runs a record again")),
     ("penstock run my.toml", With(SHORT)),
     ("penstock run scenarios/100000-flows.toml", With(FEW)),
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
@@ -59,6 +65,7 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
     ("penstock sweep FILE", Nothing("crates/cli/tests/sweep.rs has shards")),
+    ("nohup penstock sweep FILE", Nothing("crates/cli/tests/sweep.rs has hang-ups")),
 ];
 
 /// Blocks of what is printed, by their first words: what prints them, and which of their lines it does not.
@@ -85,7 +92,9 @@ fn pages() -> BTreeMap<String, Page> {
                 if !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
                     walk(&entry.path(), &path, found);
                 }
-            } else if file.ends_with(".md") && !NOT_READ.contains(&path.as_str()) {
+            } else if Path::new(&file).extension().is_some_and(|ending| ending == "md")
+                && !NOT_READ.contains(&path.as_str())
+            {
                 found.insert(path, page::read(&fs::read_to_string(entry.path()).unwrap()));
             }
         }

@@ -27,7 +27,7 @@ impl Command {
     pub(crate) fn words(&self) -> Vec<String> {
         let words = shlex::split(&self.line).unwrap_or_default();
         let words = words.into_iter().skip_while(|word| word != "penstock");
-        words.take_while(|word| ![">", ">>", "|", "&&"].contains(&word.as_str())).collect()
+        words.take_while(|word| ![">", ">>", "|", "&", "&&"].contains(&word.as_str())).collect()
     }
 
     /// Whether a sentence only speaks of a command, without what it is about.
