@@ -282,7 +282,8 @@ fn run(
         let before = here().map(|(_, swept)| swept.finished()).sum();
         let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, made| {
             let (item, swept, cell) = todo[at];
-            record::keep(swept.folder(), &record::name(cell), &shared[item].batch, cell, made, |_| Vec::new())
+            let of = record::Subject::cell(&shared[item].batch, cell);
+            record::keep(swept.folder(), &record::name(cell), of, made, |_| Vec::new())
         });
         let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
         for ((at, _, cell), kept) in todo.iter().zip(kept) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::{
     CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells,
@@ -56,18 +57,34 @@ pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
     format!("{}{dash}{changed}-seed{}", batch.stem, cell.scenario.seed.0)
 }
 
-/// Writes the record of a run of a cell, into a draft where one was begun; `with` adds files made from it.
+/// What a record is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) scenario: &'a Scenario,
+    /// What differs from the scenario's file, `KEY=VALUE`.
+    pub(crate) changes: &'a [String],
+    /// What tells a cell of a sweep from the others.
+    pub(crate) labels: &'a [(String, String)],
+}
+
+impl<'a> Subject<'a> {
+    /// A cell of a file.
+    pub(crate) fn cell(batch: &'a Batch, cell: &'a Cell) -> Self {
+        Self { scenario: &cell.scenario, changes: &batch.changes, labels: &cell.labels }
+    }
+}
+
+/// Writes the record of a run, into a draft where one was begun; `with` adds files made from it.
 pub(crate) fn keep(
     folder: &Folder,
     name: &str,
-    batch: &Batch,
-    cell: &Cell,
+    of: Subject<'_>,
     made: Made,
     with: impl FnOnce(&Run) -> Vec<File>,
 ) -> Result<Kept, Failure> {
     let Made { run, cost, draft } = made;
-    let provenance = provenance(&run.summary.world, &batch.changes, &cell.labels)?;
-    let mut record = Record::of(&cell.scenario, &run, &provenance).map_err(|e| bug(&e))?;
+    let provenance = provenance(&run.summary.world, of.changes, of.labels)?;
+    let mut record = Record::of(of.scenario, &run, &provenance).map_err(|e| bug(&e))?;
     let value = serde_json::to_value(&cost).map_err(|e| Failure::Bug(e.to_string()))?;
     record.files.push(("cost.json".to_owned(), bytes(&value)?));
     record.files.extend(with(&run));

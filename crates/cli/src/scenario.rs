@@ -9,7 +9,7 @@ use penstock_fluid::Fluid;
 use penstock_packets::Packets;
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document, ReadErrors};
-use penstock_scenario::record::read_scenario;
+use penstock_scenario::record::{RecordError, read_header, read_scenario};
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
@@ -147,6 +147,12 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
             Ok(_) => wrong.into(),
         }),
     }
+}
+
+/// What `--set` changes, `KEY=VALUE`.
+pub(crate) fn changed_now(changes: &Changes) -> Vec<String> {
+    let changed = changes.set.iter().filter_map(|change| change.split_once('='));
+    changed.map(|(key, value)| format!("{}={}", key.trim(), value.trim())).collect()
 }
 
 /// What differs from the scenario's file, `KEY=VALUE`: what the record that is named for one differed by already, and what is

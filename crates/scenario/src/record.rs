@@ -442,11 +442,7 @@ pub fn json(value: &Value) -> Result<Vec<u8>, RecordError> {
 /// Says what is not as a summary is.
 pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
     let file: SummaryFile = serde_json::from_slice(bytes)?;
-    if file.format <= SUMMARY_FORMAT {
-        Ok(file.summary)
-    } else {
-        Err(RecordError::SummaryFormat(file.format))
-    }
+    if file.format <= SUMMARY_FORMAT { Ok(file.summary) } else { Err(RecordError::SummaryFormat(file.format)) }
 }
 
 /// Reads `record.toml`.
