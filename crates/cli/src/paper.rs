@@ -20,7 +20,7 @@ use crate::arguments::{self, Changes, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
 use crate::jobs::{self, Job};
-use crate::record::{self, Kept, Ran};
+use crate::record::{self, Kept};
 use crate::run::Batch;
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
@@ -282,7 +282,8 @@ fn run(
         let before = here().map(|(_, swept)| swept.finished()).sum();
         let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, made| {
             let (item, swept, cell) = todo[at];
-            record::keep(swept.folder(), &record::name(cell), Ran::of(&shared[item].batch, cell), made, |_| Vec::new())
+            let of = record::Subject::cell(&shared[item].batch, cell);
+            record::keep(swept.folder(), &record::name(cell), of, made, |_| Vec::new())
         });
         let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
         for ((at, _, cell), kept) in todo.iter().zip(kept) {

@@ -57,20 +57,19 @@ pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
     format!("{}{dash}{changed}-seed{}", batch.stem, cell.scenario.seed.0)
 }
 
-/// A scenario that ran, and what tells it from others.
+/// What a record is of.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ran<'a> {
-    /// The scenario.
+pub(crate) struct Subject<'a> {
     pub(crate) scenario: &'a Scenario,
     /// What differs from the scenario's file, `KEY=VALUE`.
     pub(crate) changes: &'a [String],
-    /// What tells this cell of a sweep from the others.
+    /// What tells a cell of a sweep from the others.
     pub(crate) labels: &'a [(String, String)],
 }
 
-impl<'a> Ran<'a> {
-    /// A cell of a batch.
-    pub(crate) fn of(batch: &'a Batch, cell: &'a Cell) -> Self {
+impl<'a> Subject<'a> {
+    /// A cell of a file.
+    pub(crate) fn cell(batch: &'a Batch, cell: &'a Cell) -> Self {
         Self { scenario: &cell.scenario, changes: &batch.changes, labels: &cell.labels }
     }
 }
@@ -79,13 +78,13 @@ impl<'a> Ran<'a> {
 pub(crate) fn keep(
     folder: &Folder,
     name: &str,
-    ran: Ran<'_>,
+    of: Subject<'_>,
     made: Made,
     with: impl FnOnce(&Run) -> Vec<File>,
 ) -> Result<Kept, Failure> {
     let Made { run, cost, draft } = made;
-    let provenance = provenance(&run.summary.world, ran.changes, ran.labels)?;
-    let mut record = Record::of(ran.scenario, &run, &provenance).map_err(|e| bug(&e))?;
+    let provenance = provenance(&run.summary.world, of.changes, of.labels)?;
+    let mut record = Record::of(of.scenario, &run, &provenance).map_err(|e| bug(&e))?;
     let value = serde_json::to_value(&cost).map_err(|e| Failure::Bug(e.to_string()))?;
     record.files.push(("cost.json".to_owned(), bytes(&value)?));
     record.files.extend(with(&run));

@@ -17,7 +17,7 @@ use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Job};
-use crate::record::{self, Kept, Ran};
+use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 
@@ -140,9 +140,9 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let (which, cell) = todo[at];
         let batch = &batches[which];
         if let Some(swept) = &swept[which] {
-            return record::keep(swept.folder(), &record::name(cell), Ran::of(batch, cell), made, |_| Vec::new());
+            return record::keep(swept.folder(), &record::name(cell), Subject::cell(batch, cell), made, |_| Vec::new());
         }
-        record::keep(&out, &record::single_name(batch, cell), Ran::of(batch, cell), made, |run| {
+        record::keep(&out, &record::single_name(batch, cell), Subject::cell(batch, cell), made, |run| {
             let (text, laws) = (print(&cell.scenario), pages::laws(&cell.scenario));
             let mut page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
             page.title = pages::titled(&page.title, &batch.changes);
@@ -236,8 +236,7 @@ fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
     };
     let title = first.scenario.title.clone();
     let swept = cells.len() > 1 || !first.labels.is_empty();
-    let changed = arguments.changes.set.iter().filter_map(|change| change.split_once('='));
-    let changed_now: Vec<String> = changed.map(|(key, value)| format!("{}={}", key.trim(), value.trim())).collect();
+    let changed_now = scenario::changed_now(&arguments.changes);
     Ok(Batch {
         file: file.to_path_buf(),
         stem: scenario::stem(file),

@@ -149,6 +149,12 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     }
 }
 
+/// What `--set` changes, `KEY=VALUE`.
+pub(crate) fn changed_now(changes: &Changes) -> Vec<String> {
+    let changed = changes.set.iter().filter_map(|change| change.split_once('='));
+    changed.map(|(key, value)| format!("{}={}", key.trim(), value.trim())).collect()
+}
+
 /// What differs from the scenario's file, `KEY=VALUE`: what the record that is named for one differed by already, and what is
 /// changed now.
 pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failure> {

@@ -89,13 +89,12 @@ pub struct Provenance {
 }
 
 /// `summary.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SummaryFile {
     /// The version of the file's format: 2. Files of the first have no such number.
-    #[serde(default = "first_format")]
     pub format: u32,
     /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// The numbers.
     #[serde(flatten)]
@@ -104,10 +103,6 @@ pub struct SummaryFile {
 
 /// The version of `summary.json` that is written.
 const SUMMARY_FORMAT: u32 = 2;
-
-const fn first_format() -> u32 {
-    1
-}
 
 /// `record.toml`: with it a record can be made again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -441,8 +436,16 @@ pub fn json(value: &Value) -> Result<Vec<u8>, RecordError> {
 /// # Errors
 /// Says what is not as a summary is.
 pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
-    let file: SummaryFile = serde_json::from_slice(bytes)?;
-    if file.format <= SUMMARY_FORMAT { Ok(file.summary) } else { Err(RecordError::SummaryFormat(file.format)) }
+    /// Files of the first format have no such number.
+    #[derive(Deserialize)]
+    struct Numbered {
+        format: Option<u32>,
+    }
+    // By itself, so that an error has its line.
+    match serde_json::from_slice(bytes)? {
+        Numbered { format: Some(format) } if format > SUMMARY_FORMAT => Err(RecordError::SummaryFormat(format)),
+        Numbered { .. } => Ok(serde_json::from_slice(bytes)?),
+    }
 }
 
 /// Reads `record.toml`.

@@ -25,8 +25,8 @@ use crate::failure::{Done, Failure};
 use crate::folder::{Folder, unwritable};
 use crate::jobs::Made;
 use crate::meter::Meter;
-use crate::record::{self, Ran};
-use crate::{machine, pages, scenario, terminal};
+use crate::record::Subject;
+use crate::{machine, pages, record, scenario, terminal};
 
 /// Runs a program's traffic over the links of a scenario, or over those that the options describe.
 pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
@@ -45,8 +45,11 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     }
     let out = Folder::open(&options.out)?;
     let (draft, capture) = options.pcap.map(|end| begin(&out, &name, end)).transpose()?.unzip();
-    let meter = Meter::start();
     let programs = Programs { command: &options.command, server: options.server.as_deref(), account: &account };
+    let changes = scenario::changed_now(&options.changes);
+    let changes =
+        options.file.as_ref().map_or_else(|| Ok(changes.clone()), |file| scenario::changes(file, &changes))?;
+    let meter = Meter::start();
     let ended = tool::run(&scenario, &programs, Wishes { capture, nat: options.nat }).map_err(|error| match error {
         NotRun::Program { .. } => {
             Failure::Input(format!("{error} (as {}; --user names another account)", account.name))
@@ -55,11 +58,12 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         NotRun::Path(_) | NotRun::Capture(_) | NotRun::Report(_) => Failure::Machine(error.to_string()),
     })?;
     let Ended { status, server, run, captured } = ended;
+    let of = Subject { scenario: &scenario, changes: &changes, labels: &[] };
     let made = Made { cost: meter.cost(run.summary.engine.packets), run, draft };
-    let ran = Ran { scenario: &scenario, changes: &options.changes.set, labels: &[] };
-    let kept = record::keep(&out, &name, ran, made, |run| {
+    let kept = record::keep(&out, &name, of, made, |run| {
         let (text, laws) = (print(&scenario), pages::laws(&scenario));
-        let page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
+        let mut page = pages::of_run(&text, &laws, &run.summary, &run.series, &machine::facts());
+        page.title = pages::titled(&page.title, &changes);
         vec![("report.html".to_owned(), html::write(&page).into_bytes())]
     })?;
     // Standard output is the command's.

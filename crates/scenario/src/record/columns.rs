@@ -193,7 +193,7 @@ pub(super) struct Documented(Value);
 
 impl Documented {
     pub(super) fn of<T: JsonSchema>() -> Self {
-        let mut settings = SchemaSettings::draft2020_12();
+        let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = false;
         Self(SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value())
     }

@@ -572,8 +572,8 @@ fn a_column_outside_its_file_is_refused() {
     let bytes = write(&Table { name: "t".to_owned(), columns }).unwrap();
     read_table(&bytes).unwrap();
     let mut refused = 0;
-    // Every byte of the footer, all of it turned around.
-    for at in bytes.len() / 2..bytes.len() {
+    // Every byte, all of it turned around.
+    for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x7f;
         refused += u32::from(read_table(&changed).is_err_and(|e| e.to_string().contains("outside the file")));
