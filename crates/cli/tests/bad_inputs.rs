@@ -109,9 +109,10 @@ fn rows() -> Vec<Row> {
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(SMALL.bytes().flat_map(|b| [b, 0])).collect();
     let sweep = |text: &str| format!("{SMALL}\n[sweep]\n{text}\n");
     let long = "n".repeat(10_000);
-    let many_links: String = (0..1000)
-        .map(|n| format!("[links.l{n}]\nfrom = \"n{n}\"\nto = \"n{}\"\nrate = \"1 Gbit/s\"\ndelay = \"1 us\"\nbuffer = \"9 packets\"\n", n + 1))
-        .collect();
+    let link = |n: u32| {
+        format!("[links.l{n}]\nfrom = \"n{n}\"\nto = \"n{}\"\nrate = \"1 Gbit/s\"\ndelay = \"1 us\"\nbuffer = \"9 packets\"\n", n + 1)
+    };
+    let many_links = (0..1000).map(link).collect::<Vec<_>>().concat();
     let chain = format!("format = 1\nduration = \"1 s\"\n{many_links}[flows.f]\nfrom = \"n0\"\nto = \"n1000\"\nrtt = \"1 s\"\ncc = {{ law = \"newreno\" }}\n");
     vec![
         // Files that are no scenarios.

@@ -288,37 +288,36 @@ impl Document {
         }
         changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
         let known = errors.kept();
-        let scenario = self.resolved(plain, changes, traces, errors);
+        let scenario = resolved(plain, changes, traces, errors);
         if !labels.is_empty() {
             errors.happened(known, &name(&labels));
         }
         let scenario = scenario?;
         Ok(Cell { id: identity(&scenario), labels, scenario })
     }
+}
 
-    /// The scenario with these changes.
-    fn resolved(
-        &self,
-        plain: &Node,
-        changes: Vec<(Vec<String>, Node)>,
-        traces: &Traces<'_>,
-        errors: &Errors,
-    ) -> Result<Scenario, Reported> {
-        let mut root = plain.clone();
-        // Defaults are settled before anything is set below what they provide.
-        let (defaults, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(path, _)| path[0] == "defaults");
-        for (path, node) in defaults {
-            // What cannot be put there is reported, and the rest is read without it.
-            let _ = put(&mut root, &path, node, errors);
-        }
-        resolve::apply_defaults(&mut root);
-        for (path, node) in others {
-            let _ = put(&mut root, &path, node, errors);
-        }
-        // Once more, for what was replaced as a whole.
-        resolve::apply_defaults(&mut root);
-        resolve::scenario(&Item { errors, path: String::new(), node: &root }, traces)
+/// The scenario with these changes.
+fn resolved(
+    plain: &Node,
+    changes: Vec<(Vec<String>, Node)>,
+    traces: &Traces<'_>,
+    errors: &Errors,
+) -> Result<Scenario, Reported> {
+    let mut root = plain.clone();
+    // Defaults are settled before anything is set below what they provide.
+    let (defaults, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(path, _)| path[0] == "defaults");
+    for (path, node) in defaults {
+        // What cannot be put there is reported, and the rest is read without it.
+        let _ = put(&mut root, &path, node, errors);
     }
+    resolve::apply_defaults(&mut root);
+    for (path, node) in others {
+        let _ = put(&mut root, &path, node, errors);
+    }
+    // Once more, for what was replaced as a whole.
+    resolve::apply_defaults(&mut root);
+    resolve::scenario(&Item { errors, path: String::new(), node: &root }, traces)
 }
 
 /// Puts a value at a path. Links and groups must exist, for a misspelt one would be a new one.

@@ -189,9 +189,11 @@ mod tests {
         Decimal::of(decimal.digits * factor, decimal.exponent + power)
     }
 
-    /// A kind, a spelling, and what one of it may be in base units: digits and a power of ten each.
+    /// A kind, spellings, and what one of each may be in base units: digits and a power of ten each.
+    type Spelled = (&'static Kind, &'static [&'static str], &'static [(u128, i32)]);
+
     #[rustfmt::skip] // one kind of spelling a line
-    const SPELLINGS: &[(&Kind, &[&str], &[(u128, i32)])] = &[
+    const SPELLINGS: &[Spelled] = &[
         (&TIME, &["psec", "picoseconds"], &[(1, -12)]),
         (&TIME, &["nsec", "NS", "nanosecond"], &[(1, -9)]),
         (&TIME, &["usec", "\u{b5}s", "\u{3bc}s", "microseconds", "US"], &[(1, -6)]),

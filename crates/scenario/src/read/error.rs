@@ -299,7 +299,7 @@ fn excerpt(line: &str, from: usize, to: usize) -> Option<Excerpt> {
     if from == to {
         (from, to) = (edge(line.trim_end().len().min(from).saturating_sub(1)), line.len());
     }
-    let start = edge(if from > AROUND { from - AROUND } else { 0 });
+    let start = edge(from.saturating_sub(AROUND));
     let end = edge(to.min(from + AROUND) + AROUND);
     let (mut text, mut shift) = (String::new(), 0);
     if start > 0 {
