@@ -71,7 +71,8 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
 
 /// Adds the record or sweep that a directory is, or else those below it. What cannot be read is told, and passed over.
 fn look(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Result<()> {
-    let kinds: [(&str, fn(&Path) -> Result<Listed, String>); 2] = [("record.toml", of_run), ("sweep.json", of_sweep)];
+    type Reader = fn(&Path) -> Result<Listed, String>;
+    let kinds: [(&str, Reader); 2] = [("record.toml", of_run), ("sweep.json", of_sweep)];
     for (name, read) in kinds {
         if directory.join(name).is_file() {
             match read(directory) {

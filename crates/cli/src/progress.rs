@@ -111,12 +111,11 @@ impl<'a> Progress<'a> {
                 bar.set_position((state.share() * STEPS) as u64);
                 state.said_s = elapsed_s;
             }
-            Some(_) => {}
             None if elapsed_s - state.said_s >= SILENCE_S => {
                 note(state.message(elapsed_s));
                 state.said_s = elapsed_s;
             }
-            None => {}
+            Some(_) | None => {}
         }
     }
 

@@ -110,7 +110,7 @@ fn joined(directory: &Path, file: &str) -> PathBuf {
         if up {
             path.pop();
         } else {
-            path.push(part)
+            path.push(part);
         }
     }
     path

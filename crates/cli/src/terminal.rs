@@ -4,7 +4,7 @@
 //! from the command line and from names of files, and none of these may move the cursor, set a title or turn the direction
 //! of a line around. Style is added to text that was made visible before.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -91,7 +91,7 @@ fn escaped(text: &str) -> String {
     for c in text.chars() {
         if visible::acts(c) && c != '\n' {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out += &format!("\\u{unit:04x}");
+                let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
             out.push(c);

@@ -389,7 +389,7 @@ fn act(what: &str, address: &str, bytes: usize) -> io::Result<()> {
             let mut stream = TcpStream::connect(address)?;
             stream.set_nonblocking(true)?;
             loop {
-                match stream.write(&[0; 1 << 16]) {
+                match stream.write(&[0; 1 << 13]) {
                     Ok(_) => {}
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(error) => return Err(error),

@@ -15,7 +15,7 @@ pub fn check(data: &[u8]) {
     match Vectors::parse(twin, "fuzz.txt", &String::from_utf8_lossy(text)) {
         Err(error) => assert!(error.line > 0 && !error.to_string().is_empty()),
         Ok(vectors) => {
-            for vector in vectors.iter() {
+            for vector in &vectors {
                 let _ = twin.in_rust(&vector.call);
             }
         }

@@ -11,9 +11,12 @@ use penstock_scenario::seed::Seed;
 const MUTATIONS: usize = 3000;
 
 fn check(target: &Target, input: &[u8], what: &str) {
-    if catch_unwind(|| (target.check)(input)).is_err() {
-        panic!("{}: {what}: {:?}", target.name, String::from_utf8_lossy(input));
-    }
+    assert!(
+        catch_unwind(|| (target.check)(input)).is_ok(),
+        "{}: {what}: {:?}",
+        target.name,
+        String::from_utf8_lossy(input)
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! never stops sending.
 
 use std::env;
+use std::fmt::Write as _;
 use std::process::Command;
 
 use penstock_law::cc::CONTROLLERS;
@@ -34,13 +35,11 @@ impl Path {
         let Self { bit_per_s, rtt_s, wire } = self;
         let a_packet_s = f64::from(wire) * 8.0 / bit_per_s;
         let duration_s = (12.0 * rtt_s + 30.0 * a_packet_s).clamp(12.0, 4e6);
-        let required: String = CONTROLLERS
-            .iter()
-            .find(|entry| entry.name == law)
-            .into_iter()
-            .flat_map(|entry| entry.parameters.iter().filter(|p| p.default == Default::Required))
-            .map(|p| format!(", {} = \"{:.0} bit/s\"", p.name, (bit_per_s / 2.0 + 1.0).min(1e12)))
-            .collect();
+        let entry = CONTROLLERS.iter().find(|entry| entry.name == law).unwrap();
+        let mut required = String::new();
+        for p in entry.parameters.iter().filter(|p| p.default == Default::Required) {
+            let _ = write!(required, ", {} = \"{:.0} bit/s\"", p.name, (bit_per_s / 2.0 + 1.0).min(1e12));
+        }
         format!(
             r#"
 format = 1
@@ -56,6 +55,9 @@ flows.f = {{ from = "a", to = "b", rtt = "{:.3} us", start = "0 s", cc = {{ law 
     }
 }
 
+/// Paths between the corners.
+const BETWEEN: u32 = 34;
+
 /// The corners, the paths that were seen to fail, and others between them, evenly over the decades.
 fn paths() -> Vec<Path> {
     let path = |bit_per_s, rtt_s, wire| Path { bit_per_s, rtt_s, wire };
@@ -64,7 +66,6 @@ fn paths() -> Vec<Path> {
         all.extend([1e-5, 100.0].map(|rtt_s| path(bit_per_s, rtt_s, 1500)));
     }
     // A lattice of rank one: no two paths have the same rate or the same delay.
-    const BETWEEN: u32 = 34;
     for k in 0..BETWEEN {
         let share = |n: u32| f64::from(n % BETWEEN) / f64::from(BETWEEN);
         let wire = [64, 576, 1500, 9000][k as usize % 4];

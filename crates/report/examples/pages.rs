@@ -310,7 +310,6 @@ fn analysis() -> Page {
             row("flows.ftp", "window of a flow", 1234.5, "packets"),
             row("flows.ftp", "round-trip time", 0.1, "s"),
         ],
-        models: "The margins of two models of the loop, by example".to_owned(),
         margins: vec![
             MarginRow {
                 model: "paced".to_owned(),

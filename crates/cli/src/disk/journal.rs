@@ -17,8 +17,12 @@ pub(super) enum Step {
 impl Step {
     fn at(&self) -> &Path {
         match self {
-            Self::MakeDirectory(at) | Self::Create(at) | Self::Write(at, _) | Self::Sync(at) => at,
-            Self::Rename(at, _) | Self::Remove(at) => at,
+            Self::MakeDirectory(at)
+            | Self::Create(at)
+            | Self::Write(at, _)
+            | Self::Sync(at)
+            | Self::Rename(at, _)
+            | Self::Remove(at) => at,
         }
     }
 }

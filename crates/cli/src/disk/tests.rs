@@ -180,7 +180,7 @@ impl Disk {
                     let kept = match loss {
                         Loss::Nothing | Loss::Contents | Loss::Zeros => true,
                         Loss::Everything => false,
-                        Loss::Some(_) => draw() % 2 == 0,
+                        Loss::Some(_) => draw().is_multiple_of(2),
                     };
                     if kept {
                         change.apply(&mut names);
@@ -233,7 +233,7 @@ fn check(home: &Path, sweep_json: &[u8], what: &str) {
             hidden if hidden.starts_with('.') => {}
             "sweep.json" => assert!(fs::read(path).unwrap() == sweep_json, "{what}: sweep.json"),
             "report.html" => {
-                assert!(fs::read_to_string(path).unwrap().trim_end().ends_with("</html>"), "{what}: report")
+                assert!(fs::read_to_string(path).unwrap().trim_end().ends_with("</html>"), "{what}: report");
             }
             "source.json" => drop(serde_json::from_slice::<serde_json::Value>(&fs::read(path).unwrap()).expect(what)),
             record => {
@@ -263,7 +263,9 @@ fn a_power_failure_at_any_step_leaves_the_old_state_or_the_new_one() {
     let mut disk = Disk::new(&home);
     let mut seen: BTreeSet<Tree> = BTreeSet::new();
     for (at, step) in std::iter::once(None).chain(steps.iter().map(Some)).enumerate() {
-        step.into_iter().for_each(|step| disk.take(step));
+        for step in step {
+            disk.take(step);
+        }
         let some = (1..=4).map(|n| Loss::Some((at as u64 + 1) * 1_000_003 + n));
         for loss in [Loss::Nothing, Loss::Everything, Loss::Contents, Loss::Zeros].into_iter().chain(some) {
             let tree = disk.after(loss);

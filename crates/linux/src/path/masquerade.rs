@@ -139,7 +139,7 @@ mod tests {
         while at < bytes.len() {
             let length = u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
             kinds.push(u16::from_ne_bytes(bytes[at + 4..at + 6].try_into().unwrap()));
-            assert!(length % 4 == 0 && length >= HEADER + 4, "{length} at {at}");
+            assert!(length.is_multiple_of(4) && length >= HEADER + 4, "{length} at {at}");
             at += length;
         }
         assert_eq!((at, kinds), (bytes.len(), vec![BATCH_BEGIN, NEW_TABLE, NEW_CHAIN, NEW_RULE, BATCH_END]));

@@ -111,7 +111,7 @@ pub(crate) fn defaults_are_taken_back_in_any_order() {
                     }
                     6 => {
                         // The kernel restricts others to the first namespace.
-                        bottom = [&before, "reno"][draw.next_u32() as usize % 2].to_owned();
+                        [&before, "reno"][draw.next_u32() as usize % 2].clone_into(&mut bottom);
                         ends.set_default(&bottom).unwrap();
                         stack.clear();
                     }

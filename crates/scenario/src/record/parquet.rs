@@ -226,7 +226,7 @@ pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
 
 /// Refuses columns that lie outside the file: the library takes their places as they stand, and panics.
 fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), RecordError> {
-    let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let columns = file.metadata().row_groups().iter().flat_map(parquet::file::metadata::RowGroupMetaData::columns);
     for column in columns {
         let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
         let end = start.checked_add(column.compressed_size());
