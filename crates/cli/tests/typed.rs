@@ -58,6 +58,10 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/100000-flows.toml", With(FEW)),
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
     ("penstock run scenarios", With(SHORT)),
+    (
+        "penstock run out/newreno-red-622-seed1/record.toml",
+        As("penstock run out/newreno-red-622-duration-2-s-warmup-1-s-seed1/record.toml --out again"),
+    ),
     // Without changes, which the record would have in its name: pages go on with `out/two-way-seed1`.
     ("penstock run scenarios/two-way.toml", With("")),
     ("penstock report --csv DIR", As("penstock run scenarios/two-way.toml && penstock report --csv out/two-way-seed1")),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use penstock_scenario::record::read_header;
+use penstock_scenario::record::{read_header, read_table};
 
 use super::journal::{self, Step};
 use crate::arguments::Arguments;
@@ -234,6 +234,11 @@ fn check(home: &Path, sweep_json: &[u8], what: &str) {
             "sweep.json" => assert!(fs::read(path).unwrap() == sweep_json, "{what}: sweep.json"),
             "report.html" => {
                 assert!(fs::read_to_string(path).unwrap().trim_end().ends_with("</html>"), "{what}: report");
+            }
+            "cells.parquet" => {
+                let table =
+                    read_table(&fs::read(path).unwrap()).unwrap_or_else(|e| panic!("{what}: cells.parquet: {e}"));
+                assert!(table.rows() > 0, "{what}: cells.parquet");
             }
             "source.json" => drop(serde_json::from_slice::<serde_json::Value>(&fs::read(path).unwrap()).expect(what)),
             record => {
