@@ -268,7 +268,7 @@ fn a_power_failure_at_any_step_leaves_the_old_state_or_the_new_one() {
     let mut disk = Disk::new(&home);
     let mut seen: BTreeSet<Tree> = BTreeSet::new();
     for (at, step) in std::iter::once(None).chain(steps.iter().map(Some)).enumerate() {
-        for step in step {
+        if let Some(step) = step {
             disk.take(step);
         }
         let some = (1..=4).map(|n| Loss::Some((at as u64 + 1) * 1_000_003 + n));
