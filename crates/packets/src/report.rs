@@ -60,7 +60,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         findings: finding::of_run(scenario, &measured),
         whole: measured,
         windows,
-        engine: Cost { events: engine.events, packets: engine.crossed, ..Cost::default() },
+        engine: Cost { events: engine.events, packets: engine.crossed },
         path: None,
     };
     let groups: Vec<String> = scenario.groups.keys().cloned().collect();

@@ -113,9 +113,10 @@ fn queue_beyond_buffer(scenario: &Scenario, link: &str) -> Option<Finding> {
     }
     let names: Vec<String> = queued.iter().map(|(name, ..)| format!("flows.{name}")).collect();
     let least = (holds / wanted * queued.iter().map(|(.., alpha)| *alpha).fold(0.0, f64::max)).floor();
-    let remedy = match queued.iter().all(|(.., alpha)| *alpha == queued[0].2) && least >= 1.0 {
-        true => format!("`alpha = \"{least} packets\"` or a buffer of {wanted} packets would do"),
-        false => format!("smaller values of `alpha` or a buffer of {wanted} packets would do"),
+    let remedy = if queued.iter().all(|(.., alpha)| *alpha == queued[0].2) && least >= 1.0 {
+        format!("`alpha = \"{least} packets\"` or a buffer of {wanted} packets would do")
+    } else {
+        format!("smaller values of `alpha` or a buffer of {wanted} packets would do")
     };
     let text = format!(
         "{} want {wanted} packets queued there, `alpha` for each flow at once, and the buffer holds {holds}: they lose \
