@@ -71,18 +71,19 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
 
 /// Adds the record or sweep that a directory is, or else those below it. What cannot be read is told, and passed over.
 fn look(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Result<()> {
-    type Reader = fn(&Path) -> Result<Listed, String>;
-    let kinds: [(&str, Reader); 2] = [("record.toml", of_run), ("sweep.json", of_sweep)];
-    for (name, read) in kinds {
-        if directory.join(name).is_file() {
-            match read(directory) {
-                Ok(listed) => found.push(listed),
-                Err(why) => terminal::note(format!("{}: {why}", directory.join(name).display())),
-            }
-            return Ok(());
-        }
+    let has = |name: &str| directory.join(name).is_file();
+    let (name, read) = if has("record.toml") {
+        ("record.toml", of_run(directory))
+    } else if has("sweep.json") {
+        ("sweep.json", of_sweep(directory))
+    } else {
+        return below(directory, depth, found);
+    };
+    match read {
+        Ok(listed) => found.push(listed),
+        Err(why) => terminal::note(format!("{}: {why}", directory.join(name).display())),
     }
-    below(directory, depth, found)
+    Ok(())
 }
 
 /// Adds the records below a directory, in the order of their names.

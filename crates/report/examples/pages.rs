@@ -332,7 +332,6 @@ fn analysis() -> Page {
                 crossover_rad_per_s: Some(9.8),
             },
         ],
-        models: String::new(),
         nyquist: vec![NyquistView {
             title: "Loop gain with exact delays".to_owned(),
             caption: "The curve starts far below at low frequencies; encircling \u{2212}1 would mean instability.".to_owned(),

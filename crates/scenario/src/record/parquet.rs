@@ -13,7 +13,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -226,7 +226,7 @@ pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
 
 /// Refuses columns that lie outside the file: the library takes their places as they stand, and panics.
 fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), RecordError> {
-    let columns = file.metadata().row_groups().iter().flat_map(parquet::file::metadata::RowGroupMetaData::columns);
+    let columns = file.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
     for column in columns {
         let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
         let end = start.checked_add(column.compressed_size());
