@@ -251,7 +251,8 @@ sender = { initial_window = 10 }
         pins.bench.write("ours.toml", &text.replace("LAW", more).replace("AQM", aqm));
         let ended = pins.bench.run(&["run", "ours.toml", "--world", "linux", "--json"]);
         assert!([0, 4].contains(&ended.status), "{}", ended.err);
-        let summary: Value = serde_json::from_str(&ended.out).unwrap();
+        let told: Value = serde_json::from_str(&ended.out).unwrap();
+        let summary = &told["runs"][0]["summary"];
         let path = &summary["path"];
         let sockets = path["sockets"]["ours"].as_str().unwrap();
         assert!(sockets.starts_with(socket), "{path}");
@@ -291,7 +292,8 @@ sender = { initial_window = 10, burst = 2 }
     );
     let ended = pins.bench.run(&["run", "pairs.toml", "--world", "linux", "--json"]);
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
-    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let told: Value = serde_json::from_str(&ended.out).unwrap();
+    let summary = &told["runs"][0]["summary"];
     let findings = summary["path"]["findings"].as_array().unwrap().iter().filter_map(Value::as_str);
     let found = findings.clone().find(|finding| finding.contains("packet pairs")).expect("a law that looks for pairs");
     let words: Vec<&str> = found.split_whitespace().collect();
