@@ -54,10 +54,12 @@ impl Folder {
         self.still_here()?;
         let draft = Draft::directory(&self.path, name).or_else(|e| match e.kind() {
             // Whoever made the directory has taken it away, for there was nothing in it yet.
-            ErrorKind::NotFound => disk::make_directories(&self.path).and_then(|()| Draft::directory(&self.path, name)),
+            ErrorKind::NotFound if self.held.is_none() => {
+                disk::make_directories(&self.path).and_then(|()| Draft::directory(&self.path, name))
+            }
             _ => Err(e),
         });
-        draft.map_err(|e| unwritable(&self.path, &e))
+        draft.map_err(|e| self.failed(&self.path, &e))
     }
 
     /// Writes a record under a fresh name: `name`, or else `name-2`, `name-3` and so on.
@@ -75,7 +77,7 @@ impl Folder {
                 .and_then(|()| disk::create(&path))
                 .and_then(|mut file| disk::fill(&mut file, &path, bytes));
             // The draft's hidden name says nothing to people.
-            written.map_err(|e| unwritable(&self.path.join(name).join(file), &e))?;
+            written.map_err(|e| self.failed(&self.path.join(name).join(file), &e))?;
         }
         self.to_fresh(name, |place| draft.place(place))
     }
@@ -135,13 +137,18 @@ impl Folder {
         )))
     }
 
+    /// Why something could not be written at `path`: the directory may have gone in the middle of it.
+    fn failed(&self, path: &Path, error: &io::Error) -> Failure {
+        self.still_here().err().unwrap_or_else(|| unwritable(path, error))
+    }
+
     /// Writes one file, whole or not at all.
     pub(crate) fn put_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
         self.still_here()?;
         let place = self.path.join(name);
         Draft::file(&self.path, name)
             .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
-            .map_err(|e| unwritable(&place, &e))?;
+            .map_err(|e| self.failed(&place, &e))?;
         terminal::detail(format!("wrote {}", place.display()));
         Ok(place)
     }
@@ -171,7 +178,7 @@ impl Folder {
                 }
                 // Somebody else was faster: the next name.
                 Err(e) if matches!(e.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {}
-                Err(e) => return Err(unwritable(&place, &e)),
+                Err(e) => return Err(self.failed(&place, &e)),
             }
         }
         Err(Failure::Bug(format!("no fresh name for {name}")))
