@@ -378,7 +378,11 @@ mod tests {
         let newreno = r#"cc = { law = "newreno" }"#;
         for (flow, more, named) in [
             (r#"cc = { law = "ccp" }"#, "", "flows.f.cc: no kernel has a controller for the law `ccp`"),
-            (r#"cc = { law = "cubic", beta = 0.5 }"#, "", "flows.f.cc.beta: it is 0.5"),
+            (
+                &format!("cc = {{ law = \"cubic\", beta = 0.5, hystart = {} }}", hystart()),
+                "",
+                "flows.f.cc.beta: it is 0.5",
+            ),
             (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
             (
                 &format!("{newreno}, size = \"1 MB\", idle = \"1 s\", sender = {{ remember = \"base rtt\" }}"),
