@@ -304,6 +304,7 @@ fn analysis() -> Page {
         stable: Some(true),
         verdict: "Stable: the loop keeps a phase margin of 41.2\u{b0} and could wait another 38 ms; the class \u{201c}far\u{201d} limits it."
             .to_owned(),
+        models: String::new(),
         equilibrium: vec![
             row("links.bottleneck", "price", 0.00312, "s"),
             row("links.bottleneck", "arrival rate", 9.88e9, "bit/s"),
