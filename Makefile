@@ -22,7 +22,7 @@ help: ## this list
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
-test: USEFUL += tshark iperf3
+test: USEFUL += tshark iperf3 strace
 test: setup ## every test; those in the kernel need root, and say so where they do not run
 	cargo test --workspace --locked --no-fail-fast
 

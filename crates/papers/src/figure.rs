@@ -99,12 +99,16 @@ pub fn also(item: &Item, cells: &[Cell]) -> Result<Vec<Figure>, String> {
 
 fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cell]) -> Result<Figure, String> {
     let mut lines: IndexMap<String, IndexMap<String, Vec<f64>>> = IndexMap::new();
+    // What else tells the cells of a point apart, the seed left out: their spread is then no error of a mean.
+    let mut others: IndexMap<(String, String), BTreeSet<String>> = IndexMap::new();
     for cell in cells {
         let value =
             cell.number(y.path.get_ref()).map_err(|what| format!("{}: {}: {what}", item.title, cell.words(&[])))?;
         let at = cell.label(&x.key).ok_or_else(|| no_key(&x.key, cell))?;
         let line = cell.label(&item.lines).unwrap_or_default();
         lines.entry(line.into()).or_default().entry(at.into()).or_default().push(value);
+        let other = cell.words(&[x.key.as_str(), item.lines.as_str(), "seed"]);
+        others.entry((line.into(), at.into())).or_default().insert(other);
     }
     let order: IndexMap<&str, usize> =
         lines.values().flat_map(IndexMap::keys).map(String::as_str).fold(IndexMap::new(), |mut seen, at| {
@@ -121,13 +125,14 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
     };
     let mut drawn: Vec<Line> = Vec::new();
     for (label, points) in &lines {
+        let by_seed = |at: &String| others.get(&(label.clone(), at.clone())).is_some_and(|words| words.len() == 1);
         let point = |(at, values): (&String, &Vec<f64>)| Point {
             at: at.clone(),
             x: place(at),
             mean: cell::mean(values),
             min: cell::least(values),
             max: cell::largest(values),
-            ci95: half_width_95(values),
+            ci95: half_width_95(values).filter(|_| by_seed(at)),
         };
         drawn.push(Line {
             label: label.clone(),

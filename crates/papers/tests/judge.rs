@@ -108,6 +108,18 @@ fn lines_of_others_are_paired_with_ours() {
     assert!((of(item).1.unwrap() - 0.127_062).abs() < 1e-5);
 }
 
+/// Cells of one point that differ by more than their seed are no sample of one mean.
+#[test]
+fn what_differs_by_more_than_its_seed_has_no_interval() {
+    let paper = paper("test = { at_least = 1 }");
+    let mut cells = cells();
+    for (at, cell) in cells.iter_mut().enumerate() {
+        cell.labels.push(("path".to_owned(), format!("path {at}")));
+    }
+    let drawn = figure(&paper.items[0], &cells).unwrap().unwrap();
+    assert!(drawn.lines.iter().flat_map(|line| &line.points).all(|point| point.ci95.is_none()));
+}
+
 fn finding(claim: &str) -> Finding {
     let paper = paper(claim);
     judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap()
