@@ -32,7 +32,8 @@ verdicts: build ## short runs of the papers' figures, against the verdicts on re
 # Scenarios with SACK, of which a packet in a hundred is lost, and for how long [s].
 BITS = newreno-red-622=10 two-way-512=2 10000-flows=3
 bits: build ## the optimised command against the one that tests use: the same bits
-	cargo build --locked -p penstock-cli
+	# With the features of the tests, so that they build nothing again.
+	cargo test --locked --workspace --no-run --test run
 	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^      "cost": {/,/^      }/d; /^      "re[a-z]*": "/d'; }
 	for each in $(BITS); do
 		optimised=$$(came_to $(PENSTOCK) "$${each%=*}" "$${each#*=}")
