@@ -46,9 +46,22 @@ pub(crate) struct Account {
     pub(crate) by_wait: Histogram,
     last_change: Time,
     most_waiting: u64,
+    /// When the law first said what is no number.
+    unsound: Option<Time>,
 }
 
 impl Account {
+    /// The law said what is no number, at `now`.
+    #[cold]
+    pub(crate) fn unsound(&mut self, now: Time) {
+        self.unsound.get_or_insert(now);
+    }
+
+    /// When it first did.
+    pub(crate) fn unsound_at(&self) -> Option<Time> {
+        self.unsound
+    }
+
     /// Integrates the queue up to `now`, through which `n` packets waited.
     #[inline]
     pub(crate) fn integrate(&mut self, now: Time, n: u64) {

@@ -109,7 +109,7 @@ impl Conditioner {
         let seen = Gate { now_s: now.seconds() };
         let says = self.law.on(0, Event::Arrival { bytes }, &seen);
         if !says.is_sound() {
-            self.unsound = self.unsound.or(Some(now));
+            self.unsound.get_or_insert(now);
         }
         let colour = if says.red + says.yellow <= 0.0 {
             Colour::Green

@@ -102,8 +102,6 @@ pub struct Port {
     first_tick: u64,
     period: Time,
     memory: Time,
-    /// When the law first said what is no number.
-    unsound: Option<Time>,
 }
 
 impl fmt::Debug for Port {
@@ -128,6 +126,10 @@ impl Port {
         let start = law.says(0, &Seen::NOTHING);
         let curve = Curve::new(service);
         let rate = curve.rate();
+        let mut account = Account::default();
+        if !start.is_sound() {
+            account.unsound(Time::ZERO);
+        }
         Self {
             curve,
             capacity: rate.packets_per_s(packet),
@@ -146,10 +148,9 @@ impl Port {
             in_service: 0,
             last_arrival: Time::ZERO,
             accepted_bytes: 0,
-            account: Account::default(),
+            account,
             arrived_since_tick: 0,
             said: VecDeque::from([start]),
-            unsound: (!start.is_sound()).then_some(Time::ZERO),
             first_tick: 0,
             period: needs.tick_s.map_or(Time::NEVER, Time::from_seconds),
             memory,
@@ -185,7 +186,7 @@ impl Port {
             match judge(&mut *self.law, 0, event, &self.seen, markable, coin) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
-                Verdict::Unsound => self.unsound = self.unsound.or(Some(now)),
+                Verdict::Unsound => self.account.unsound(now),
                 Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offer::Refused(Reason::Early);
@@ -279,7 +280,7 @@ impl Port {
         self.account.counters.price += self.says().price_s * self.period.seconds();
         let says = self.law.on(0, Event::Tick, &seen);
         if !says.is_sound() {
-            self.unsound = self.unsound.or(Some(now));
+            self.account.unsound(now);
         }
         if self.needs.decides != Decides::OnDeparture {
             return;
@@ -302,7 +303,7 @@ impl Port {
 
     /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
     pub fn unsound(&self) -> Option<Time> {
-        self.unsound
+        self.account.unsound_at()
     }
 
     /// Names and units of the law's observables, and their values now.

@@ -139,8 +139,6 @@ pub struct Served<P> {
     in_service: u32,
     started_bytes: u64,
     account: Account,
-    /// When the law first said what is no number.
-    unsound: Option<Time>,
 }
 
 impl<P> fmt::Debug for Served<P> {
@@ -195,7 +193,6 @@ impl<P: Copy> Served<P> {
             in_service: 0,
             started_bytes: 0,
             account: Account::default(),
-            unsound: None,
         };
         served.grow(queues.max(1));
         if served.by_class {
@@ -233,7 +230,7 @@ impl<P: Copy> Served<P> {
             match judge(&mut *self.law, instance, event, &seen, markable, coin) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
-                Verdict::Unsound => self.unsound = self.unsound.or(Some(now)),
+                Verdict::Unsound => self.account.unsound(now),
                 Verdict::Drop => {
                     self.account.counters.drops += 1;
                     return Offered::Refused(Reason::Early);
@@ -293,7 +290,7 @@ impl<P: Copy> Served<P> {
             let held = self.take(at, now);
             let verdict = self.at_head(now, at, &held, &mut coin);
             if verdict == Verdict::Unsound {
-                self.unsound = self.unsound.or(Some(now));
+                self.account.unsound(now);
             }
             if verdict == Verdict::Drop {
                 self.drop_late(&held, now);
@@ -370,7 +367,7 @@ impl<P: Copy> Served<P> {
                 (seen.departed, seen.all_arrived, seen.all_departed) = (departed, all.0, all.1);
             }
             if !self.law.on(instance, Event::Tick, &seen).is_sound() {
-                self.unsound = self.unsound.or(Some(now));
+                self.account.unsound(now);
             }
         }
     }
@@ -382,7 +379,7 @@ impl<P: Copy> Served<P> {
 
     /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
     pub fn unsound(&self) -> Option<Time> {
-        self.unsound
+        self.account.unsound_at()
     }
 
     /// Names and units of the law's observables, and their values now. Where each queue has an instance: the mean over

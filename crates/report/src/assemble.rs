@@ -12,7 +12,7 @@ pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistVi
 pub use measures::{customer_table, flow_table, group_table, link_table};
 pub use paper::{PaperFigure, PaperView, of_paper};
 pub use run::{RunView, of_run};
-pub use series::{Look, figures as series_figures};
+pub use series::{SeriesLook, figures as series_figures};
 pub use sweep::{CellView, SweepView, of_sweep};
 
 use crate::page::Code;

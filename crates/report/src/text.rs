@@ -5,6 +5,8 @@ use core::fmt::Write as _;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table};
 use comfy_table::{TableStyle, Width};
 
+use penstock_scenario::visible;
+
 use crate::page::{Align, Callout, ClaimView, Column, Page, TableView, Tally, Tone, Verdict};
 
 /// How text is laid out.
@@ -324,7 +326,7 @@ pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a
 
 /// One line, without what a terminal would act on.
 fn inert(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if visible::acts(c) { ' ' } else { c }).collect()
 }
 
 /// Digits and signs as ASCII has them: no spaces within numbers, `-` for every dash, powers of ten as in `1.5e-7`. Letters

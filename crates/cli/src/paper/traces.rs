@@ -1,7 +1,7 @@
 //! What the figures of a paper show over time, from the series in records.
 
 use penstock_papers::Item;
-use penstock_report::assemble::{Look, series_figures};
+use penstock_report::assemble::{SeriesLook, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
 use penstock_scenario::record::{law_names, read_table, table_file};
@@ -31,8 +31,12 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
             let laws = law_names(&print(&cell.scenario));
-            let look =
-                Look { titles: &title, colour: &|_| None, warm_up_s: cell.scenario.warmup.seconds(), laws: &laws };
+            let look = SeriesLook {
+                titles: &title,
+                colour: &|_| None,
+                warm_up_s: cell.scenario.warmup.seconds(),
+                laws: &laws,
+            };
             figures.extend(series_figures(&only(table, column).map_err(wrong)?, &look).figures);
         }
     }

@@ -5,7 +5,7 @@ use penstock_scenario::record;
 use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::Table;
 
-use crate::assemble::series::Look;
+use crate::assemble::series::SeriesLook;
 use crate::assemble::{law_colour, measures, path, scenario_code, series};
 use crate::number::{count, quantity, significant, words};
 use crate::page::{Callout, Page, Section, Tone};
@@ -57,7 +57,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
             let group = entity.split(' ').next().unwrap_or(entity);
             colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
-        let drawn = series::figures(table, &Look { titles: "", colour: &colour, warm_up_s, laws: &laws });
+        let drawn = series::figures(table, &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws });
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {
             section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));

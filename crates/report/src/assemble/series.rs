@@ -24,7 +24,7 @@ pub struct Drawn {
 
 /// How figures of a table look.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct SeriesLook<'a> {
     /// Comes before the column's name in the title, if it is not empty.
     pub titles: &'a str,
     /// The colours that some entities have of their own.
@@ -37,7 +37,7 @@ pub struct Look<'a> {
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
 /// names end in their unit. A column that shows what another one shows has no figure of its own.
-pub fn figures(table: &Table, look: &Look<'_>) -> Drawn {
+pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     let mut drawn = Drawn { figures: Vec::new(), zero: Vec::new() };
     let Some(time) = table.columns.iter().find(|c| c.kind == Kind::Key && c.name == "time_s") else {
         return drawn;
@@ -259,7 +259,7 @@ fn summarised(traces: &[(usize, Vec<(f64, f64)>)], what: &str) -> Line {
 mod tests {
     use super::*;
 
-    const PLAIN: Look<'_> = Look { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[] };
+    const PLAIN: SeriesLook<'_> = SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[] };
 
     fn table(entities: u32, times: u32) -> Table {
         let rows = || (0..times).flat_map(move |t| (0..entities).map(move |e| (t, e)));
@@ -296,8 +296,10 @@ mod tests {
 
     #[test]
     fn one_figure_a_column_and_one_line_an_entity() {
-        let drawn =
-            figures(&table(2, 3), &Look { colour: &|name| (name == "l1").then(|| "#0b6e99".to_owned()), ..PLAIN });
+        let drawn = figures(
+            &table(2, 3),
+            &SeriesLook { colour: &|name| (name == "l1").then(|| "#0b6e99".to_owned()), ..PLAIN },
+        );
         assert_eq!(drawn.figures.len(), 1);
         assert_eq!(drawn.zero, ["drops"]);
         let figure = &drawn.figures[0];
@@ -340,7 +342,7 @@ mod tests {
                 let mut links = table(1, 3);
                 links.columns.truncate(2);
                 links.columns.push(column(&column_name(shown.name, shown.unit), Kind::Instant, &[1.0, 2.0, 3.0]));
-                let drawn = figures(&links, &Look { laws: &laws, ..PLAIN }).figures.remove(0);
+                let drawn = figures(&links, &SeriesLook { laws: &laws, ..PLAIN }).figures.remove(0);
                 assert_eq!(drawn.title, shown.words, "{law}: {}", shown.name);
                 assert!(drawn.caption.starts_with(shown.what) && shown.what.len() > 20, "{law}: {}", drawn.caption);
             }
@@ -349,14 +351,14 @@ mod tests {
         links.columns.truncate(2);
         links.columns.push(column("probability", Kind::Instant, &[0.1, 0.2, 0.3]));
         let laws = ["red".to_owned(), "wred".to_owned()];
-        let drawn = figures(&links, &Look { laws: &laws, titles: "FAST", ..PLAIN }).figures.remove(0);
+        let drawn = figures(&links, &SeriesLook { laws: &laws, titles: "FAST", ..PLAIN }).figures.remove(0);
         assert_eq!(drawn.title, "FAST: probability");
         assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`wred`: "), "{}", drawn.caption);
     }
 
     #[test]
     fn the_warm_up_is_marked_and_explained() {
-        let drawn = figures(&table(1, 3), &Look { warm_up_s: 1.0, ..PLAIN });
+        let drawn = figures(&table(1, 3), &SeriesLook { warm_up_s: 1.0, ..PLAIN });
         assert_eq!(drawn.figures[0].warm_up, Some(1.0));
         assert!(drawn.figures[0].caption.ends_with("Shaded: the warm-up, which no summary counts."));
         assert_eq!(figures(&table(1, 3), &PLAIN).figures[0].warm_up, None);
