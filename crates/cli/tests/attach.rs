@@ -214,6 +214,10 @@ fn a_kill_leaves_the_old_state_or_the_new_one() {
 
 /// A scenario whose law only Penstock has runs on real TCP, and says so; nothing is left of it.
 fn a_scenario_brings_its_controller() {
+    optional::timed(the_controller_is_in_effect);
+}
+
+fn the_controller_is_in_effect(late: &optional::Late) {
     let pins = Pins::new();
     let before = available();
     let text = r#"
@@ -251,6 +255,7 @@ sender = { initial_window = 10 }
         pins.bench.write("ours.toml", &text.replace("LAW", more).replace("AQM", aqm));
         let ended = pins.bench.run(&["run", "ours.toml", "--world", "linux", "--json"]);
         assert!([0, 4].contains(&ended.status), "{}", ended.err);
+        late.replace(ended.late());
         let told: Value = serde_json::from_str(&ended.out).unwrap();
         let summary = &told["runs"][0]["summary"];
         let path = &summary["path"];
@@ -265,6 +270,10 @@ sender = { initial_window = 10 }
 
 /// Packet pairs of `ccpd` on real TCP tell the capacity of the emulated line: 1667 packets/s, 600 us a packet, to 15 %.
 fn packet_pairs_tell_the_capacity() {
+    optional::timed(pairs_tell_the_capacity);
+}
+
+fn pairs_tell_the_capacity(late: &optional::Late) {
     let pins = Pins::new();
     pins.bench.write(
         "pairs.toml",
@@ -292,6 +301,7 @@ sender = { initial_window = 10, burst = 2 }
     );
     let ended = pins.bench.run(&["run", "pairs.toml", "--world", "linux", "--json"]);
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    late.replace(ended.late());
     let told: Value = serde_json::from_str(&ended.out).unwrap();
     let summary = &told["runs"][0]["summary"];
     let findings = summary["path"]["findings"].as_array().unwrap().iter().filter_map(Value::as_str);

@@ -54,10 +54,15 @@ fn bench() -> Bench {
 
 /// iperf3 sends what the scenario says, when it says so and by the controllers it names; the record is as of our own senders.
 fn it_sends_as_the_scenario_says() {
+    optional::timed(sends_as_the_scenario_says);
+}
+
+fn sends_as_the_scenario_says(late: &optional::Late) {
     let bench = bench();
     let ended = bench.run(&["run", "line.toml", "--world", "linux", "--generator", "iperf3", "--json"]);
     // A machine that is very busy may disturb the path: then it says so.
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    late.replace(ended.late());
     let summary = ended.result();
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
     assert!(number(&summary["links"]["bottleneck"]["utilization"]) > 0.9, "{summary}");

@@ -42,10 +42,15 @@ fn bench() -> Bench {
 /// The record has the names of the other worlds, and says what the path was off by; the link is full, nothing is lost
 /// between sockets and link, and what the kernel was asked for is what it did.
 fn a_run_fills_its_link_and_states_its_error() {
+    optional::timed(fills_its_link_and_states_its_error);
+}
+
+fn fills_its_link_and_states_its_error(late: &optional::Late) {
     let bench = bench();
     let ended = bench.run(&["run", "line.toml", "--world", "linux", "--json"]);
     // A machine that is very busy may disturb the path: then it says so.
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    late.replace(ended.late());
     let summary = ended.result();
     let path = &summary["path"];
     assert_eq!(path["within_bound"], ended.status == 0, "{path}");
@@ -114,6 +119,10 @@ fn a_server_that_fails_is_told_of() {
 /// Both worlds give the same tables and the same names: what is under a contract is held against it, classes get what the
 /// queue gives them. Datagrams make it exact: what is offered does not depend on who carries it.
 fn customers_and_classes_are_measured_as_in_packets() {
+    optional::timed(customers_and_classes_are_as_in_packets);
+}
+
+fn customers_and_classes_are_as_in_packets(late: &optional::Late) {
     let bench = bench();
     let link = LINE
         .split("[flows.reno]")
@@ -145,6 +154,7 @@ conditioner = { law = "token-bucket", committed_rate = "8 Mbit/s", bucket = "15 
     let summary = |world: &str| {
         let ended = bench.run(&["run", "classes.toml", "--world", world, "--json", "--out", world]);
         assert!([0, 4].contains(&ended.status), "{}", ended.err);
+        late.replace(ended.late());
         let record = bench.path(world).join("classes-seed1");
         for table in ["classes.parquet", "customers.parquet"] {
             assert!(record.join(table).is_file(), "{world}: {table}");
@@ -172,6 +182,10 @@ conditioner = { law = "token-bucket", committed_rate = "8 Mbit/s", bucket = "15 
 /// Transfers of the open and of the closed loop come when they do in the packets world, drawn from the same streams, and a
 /// flow that pauses sends for its share of the time only.
 fn transfers_arrive_rest_and_pause() {
+    optional::timed(transfers_do_as_in_packets);
+}
+
+fn transfers_do_as_in_packets(late: &optional::Late) {
     let bench = bench();
     let link = LINE.split("[flows.reno]").next().unwrap().replace("20 Mbit/s", "100 Mbit/s");
     let flows = r#"
@@ -200,6 +214,7 @@ on_off = { on = "100 ms", off = "300 ms" }
     let run = |world: &str| {
         let ended = bench.run(&["run", "transfers.toml", "--world", world, "--json", "--out", world]);
         assert!([0, 4].contains(&ended.status), "{}", ended.err);
+        late.replace(ended.late());
         assert!(bench.path(world).join("transfers-seed1/transfers.parquet").is_file(), "{world}");
         ended.result()
     };

@@ -103,6 +103,20 @@ impl Ended {
         runs[0].get("summary").or(runs[0].get("sweep")).unwrap_or_else(|| panic!("{all}")).clone()
     }
 
+    /// Whether the path of a run over Linux was late, or did not look, by more than its bounds: in words, for `optional::timed`.
+    pub fn late(&self) -> Option<String> {
+        if self.status != 4 {
+            return None;
+        }
+        let path = &self.result()["path"];
+        let beyond = |figure: &str, bound: &str| {
+            let [figure, bound] = [figure, bound].map(|name| path[name].as_f64().unwrap_or_else(|| panic!("{path}")));
+            figure > bound
+        };
+        let late = beyond("lateness_p99_s", "lateness_bound_s") || beyond("gap_max_s", "gap_bound_s");
+        late.then(|| path["beyond"].to_string())
+    }
+
     pub fn of(output: &Output) -> Self {
         Self {
             status: output.status.code().expect("ended by itself"),

@@ -1,12 +1,15 @@
 //! Tests that need something of the machine. A harness knows passed and failed only, so these have none: where it is
 //! missing they say what is missing and count as ignored, never as passed. Where `PENSTOCK_REQUIRE` names it
-//! (`kernel,tshark,iperf3`), they have failed.
+//! (`kernel,tshark,iperf3`), they have failed. `time` is a machine with time for the path: see [`timed`].
 #![allow(unreachable_pub, missing_docs, dead_code)]
 
-use std::{env, panic, process};
+use std::any::Any;
+use std::cell::RefCell;
+use std::time::Duration;
+use std::{env, panic, process, thread};
 
 /// What tests need: as `PENSTOCK_REQUIRE` names it.
-pub const NEEDS: [&str; 5] = ["kernel", "tshark", "iperf3", "mounts", "strace"];
+pub const NEEDS: [&str; 6] = ["kernel", "tshark", "iperf3", "mounts", "strace", "time"];
 
 /// What of [`NEEDS`] is missing, and why.
 pub type Lack = (&'static str, String);
@@ -15,6 +18,32 @@ pub type Lack = (&'static str, String);
 pub struct Group<'a, N, F> {
     pub tests: &'a [(N, F)],
     pub missing: Option<Lack>,
+}
+
+/// A test panics with it where it ran and could not measure.
+struct NotMeasured(Lack);
+
+/// Where a path over real packets was late: in words, or `None`.
+pub type Late = RefCell<Option<String>>;
+
+/// How often a measurement is tried.
+const TRIES: u64 = 4;
+
+/// A test that measures over an emulated path. The path says when it was late or did not look; what is measured then is the
+/// machine. So a figure that is off beside such a path is measured again, and where the path is late each time the test counts as not
+/// run. One that is off although the path was on time has failed.
+pub fn timed(measure: impl Fn(&Late)) {
+    for attempt in 1..=TRIES {
+        let late = Late::default();
+        let Err(failure) = panic::catch_unwind(panic::AssertUnwindSafe(|| measure(&late))) else { return };
+        let Some(late) = late.into_inner() else { panic::resume_unwind(failure) };
+        println!("attempt {attempt} of {TRIES}: {late}");
+        if attempt == TRIES {
+            let why = format!("the machine has no time for the path, {TRIES} times; the last: {late}");
+            panic::resume_unwind(Box::new(NotMeasured(("time", why))));
+        }
+        thread::sleep(Duration::from_secs(attempt));
+    }
 }
 
 /// Runs the tests that the command line asks for, unless something is `missing`, and ends the process.
@@ -41,28 +70,32 @@ pub fn run_groups<N: AsRef<str>, F: Fn()>(groups: &[Group<'_, N, F>]) -> ! {
         process::exit(101);
     }
     let (mut passed, mut failed, mut not_run) = (0, 0, 0);
-    let mut reasons: Vec<&str> = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
     for (name, test, missing) in tests {
         let name = name.as_ref();
-        match missing {
-            Some((need, why)) if required.contains(need) => {
-                failed += 1;
-                println!("test {name} ... FAILED: not run, and PENSTOCK_REQUIRE has `{need}`: {why}");
-            }
-            Some((_, why)) => {
-                not_run += 1;
-                if !reasons.contains(&why.as_str()) {
-                    reasons.push(why);
-                }
-                println!("test {name} ... not run: {why}");
-            }
-            None if panic::catch_unwind(panic::AssertUnwindSafe(test)).is_ok() => {
+        let ended = match missing {
+            Some(lack) => Err(Some(lack.clone())),
+            None => panic::catch_unwind(panic::AssertUnwindSafe(test)).map_err(|failure| lack(&*failure)),
+        };
+        match ended {
+            Ok(()) => {
                 passed += 1;
                 println!("test {name} ... ok");
             }
-            None => {
+            Err(None) => {
                 failed += 1;
                 println!("test {name} ... FAILED");
+            }
+            Err(Some((need, why))) if required.contains(&need) => {
+                failed += 1;
+                println!("test {name} ... FAILED: not run, and PENSTOCK_REQUIRE has `{need}`: {why}");
+            }
+            Err(Some((_, why))) => {
+                not_run += 1;
+                println!("test {name} ... not run: {why}");
+                if !reasons.contains(&why) {
+                    reasons.push(why);
+                }
             }
         }
     }
@@ -76,6 +109,11 @@ pub fn run_groups<N: AsRef<str>, F: Fn()>(groups: &[Group<'_, N, F>]) -> ! {
         println!("not run: {reason}\n");
     }
     process::exit(if failed == 0 { 0 } else { 101 });
+}
+
+/// What a test lacked that panicked so.
+fn lack(failure: &(dyn Any + Send)) -> Option<Lack> {
+    failure.downcast_ref().map(|NotMeasured(lack)| lack.clone())
 }
 
 /// Everything that is missing of the kernel, as the library says it.
