@@ -33,7 +33,7 @@ verdicts: build ## short runs of the papers' figures, against the verdicts on re
 BITS = newreno-red-622=10 two-way-512=2 10000-flows=3
 bits: build ## the optimised command against the one that tests use: the same bits
 	# With the features of the tests, so that they build nothing again.
-	cargo test --locked --workspace --no-run --test run
+	cargo test --locked --workspace --no-run --test suite
 	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^      "cost": {/,/^      }/d; /^      "re[a-z]*": "/d'; }
 	for each in $(BITS); do
 		optimised=$$(came_to $(PENSTOCK) "$${each%=*}" "$${each#*=}")
@@ -97,8 +97,8 @@ nightly: setup ## what takes hours: tests that are ignored elsewhere, and 10^7 i
 
 bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
-	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test house the_page_of
-	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test notices third_party
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite house::the_page_of
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite notices::third_party
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
 
 clean: ## what was built; records in out/ stay

@@ -1,0 +1,389 @@
+//! The rules of the house: which crate may know which, and that nothing written down by hand has become untrue.
+//!
+//! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test suite house` writes the printed pages of `docs/` anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use penstock_law::quantity::Bytes;
+use penstock_law::{Values, cc, law};
+use penstock_scenario::read::Document;
+use penstock_scenario::record::read_table;
+use serde_json::Value;
+
+/// Each crate and those of the workspace that it may depend on, for building and testing too. An arrow that is not here
+/// is refused; ARCHITECTURE.md has the same table with reasons.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("law", &[]),
+    ("scenario", &["law"]),
+    ("link", &["law", "scenario"]),
+    ("fluid", &["law", "scenario"]),
+    ("packets", &["law", "scenario", "link"]),
+    ("linux", &["law", "scenario", "link"]),
+    ("papers", &["scenario"]),
+    ("report", &["law", "scenario"]),
+    ("fuzz", &["law", "scenario", "linux", "papers"]),
+    ("cli", &["law", "scenario", "fluid", "packets", "linux", "papers", "report"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn output(command: &mut Command) -> String {
+    let done = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+fn penstock(arguments: &[&str]) -> String {
+    output(Command::new(env!("CARGO_BIN_EXE_penstock")).args(arguments))
+}
+
+/// What is wrong with the arrows of `metadata`, the output of `cargo metadata --no-deps`, under [`ARROWS`].
+fn wrong_arrows(metadata: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = text(&package["name"]);
+        let Some((_, allowed)) = ARROWS.iter().find(|(of, _)| name.strip_prefix("penstock-") == Some(of)) else {
+            wrong.push(format!("{name} is not in the table of arrows"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let to = text(&dependency["name"]);
+            let ours = dependency["path"].is_string();
+            if ours && !to.strip_prefix("penstock-").is_some_and(|to| allowed.contains(&to)) {
+                let kind = dependency["kind"].as_str().map(|kind| format!(" ({kind})")).unwrap_or_default();
+                wrong.push(format!("{name} -> {to}{kind}"));
+            }
+        }
+    }
+    wrong
+}
+
+fn metadata() -> Value {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let arguments = ["metadata", "--format-version", "1", "--no-deps", "--offline"];
+    serde_json::from_str(&output(Command::new(cargo).args(arguments).current_dir(root()))).unwrap()
+}
+
+#[test]
+fn crates_know_only_those_they_may() {
+    let metadata = metadata();
+    assert_eq!(metadata["packages"].as_array().unwrap().len(), ARROWS.len());
+    assert_eq!(wrong_arrows(&metadata), Vec::<String>::new(), "an arrow that ARCHITECTURE.md does not have");
+}
+
+#[test]
+fn a_wrong_arrow_is_noticed_of_whatever_kind() {
+    for (kind, shown) in [(Value::Null, ""), ("dev".into(), " (dev)"), ("build".into(), " (build)")] {
+        let mut metadata = metadata();
+        let packages = metadata["packages"].as_array_mut().unwrap();
+        let law = packages.iter_mut().find(|p| p["name"] == "penstock-law").unwrap();
+        let arrow = serde_json::json!({ "name": "penstock-packets", "kind": kind, "path": "crates/packets" });
+        law["dependencies"].as_array_mut().unwrap().push(arrow);
+        assert_eq!(wrong_arrows(&metadata), [format!("penstock-law -> penstock-packets{shown}")]);
+    }
+}
+
+#[test]
+fn the_map_has_the_same_arrows() {
+    let map = read("ARCHITECTURE.md");
+    for (name, allowed) in ARROWS {
+        let row = map.lines().find(|line| line.starts_with(&format!("| `crates/{name}` |")));
+        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {name}"));
+        let knows = row.split('|').nth(3).unwrap_or_default();
+        let written: Vec<&str> = knows.split('`').skip(1).step_by(2).collect();
+        assert_eq!(written, *allowed, "{name}");
+    }
+}
+
+fn laws() -> Vec<Value> {
+    serde_json::from_str(&penstock(&["laws", "--json"])).unwrap()
+}
+
+/// The page of laws, from the registry as the command prints it.
+fn page() -> String {
+    let mut page = String::from(
+        "# Laws\n\nPrinted from the registry: `make bless` writes this page, and a test compares it. `penstock laws NAME` says the\nsame on a terminal. *State* is what series record of a law: a controller's in `flows-series.parquet`, an AQM's in\n`links.parquet` (or `link_classes.parquet`, where it keeps classes apart), a conditioner's in `customers.parquet`.\n",
+    );
+    let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
+    for law in laws() {
+        let _ = writeln!(page, "\n## {} ({})\n\n{}.\n", cell(&law["name"]), cell(&law["role"]), cell(&law["title"]));
+        let twin = if law["twin"] == true { "yes" } else { "no" };
+        let _ = writeln!(page, "- Source: {}", cell(&law["source"]));
+        let _ = writeln!(page, "- In the stability analysis: {}", cell(&law["linearises"]));
+        let _ = writeln!(page, "- Twin in C for the kernel: {twin}");
+        let parameters = law["parameters"].as_array().unwrap();
+        if !parameters.is_empty() {
+            page += "\n| parameter | what it is | default | range | source |\n| --- | --- | --- | --- | --- |\n";
+        }
+        for p in parameters {
+            let [name, what, default, range, source] =
+                ["name", "what", "default", "range", "source"].map(|key| cell(&p[key]));
+            let _ = writeln!(page, "| `{name}` | {what} | {default} | {range} | {source} |");
+        }
+        let state = law["state"].as_array().unwrap();
+        if !state.is_empty() {
+            page += "\n| state | in words | unit | what it is |\n| --- | --- | --- | --- |\n";
+        }
+        for s in state {
+            let [column, words, unit, what] = ["column", "words", "unit", "what"].map(|key| cell(&s[key]));
+            let _ = writeln!(page, "| `{column}` | {words} | {} | {what} |", if unit == "1" { "" } else { &unit });
+        }
+    }
+    page
+}
+
+/// Whether pages are to be written as they are now.
+fn accepts() -> bool {
+    let asked = env::var_os("PENSTOCK_BLESS").is_some();
+    assert!(!asked || env::var_os("CI").is_none(), "PENSTOCK_BLESS accepts what there is: not where CI is set");
+    asked
+}
+
+#[test]
+fn nothing_is_accepted_where_ci_is_set() {
+    let mut test = Command::new(env::current_exe().unwrap());
+    test.args(["--exact", "house::the_page_of_scenarios_is_what_the_reader_says"])
+        .env("CI", "1")
+        .env("PENSTOCK_BLESS", "1");
+    let ended = test.output().unwrap();
+    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("not where CI is set"));
+}
+
+#[test]
+fn the_page_of_laws_is_what_the_registry_says() {
+    let page = page();
+    if accepts() {
+        fs::create_dir_all(root().join("docs")).unwrap();
+        fs::write(root().join("docs/laws.md"), &page).unwrap();
+    }
+    assert!(
+        read("docs/laws.md") == page,
+        "docs/laws.md is not what the registry says; `make bless` writes it:\n{page}"
+    );
+}
+
+#[test]
+fn the_page_of_scenarios_is_what_the_reader_says() {
+    let page = penstock(&["check", "--reference"]);
+    if accepts() {
+        fs::write(root().join("docs/scenario.md"), &page).unwrap();
+    }
+    assert!(read("docs/scenario.md") == page, "docs/scenario.md is not what the reader says; `make bless` writes it");
+}
+
+#[test]
+fn the_page_of_records_is_what_their_types_say() {
+    let page = penstock(&["report", "--reference"]);
+    if accepts() {
+        fs::write(root().join("docs/record.md"), &page).unwrap();
+    }
+    assert!(read("docs/record.md") == page, "docs/record.md is not what the types say; `make bless` writes it");
+}
+
+#[test]
+fn the_page_of_records_names_every_column() {
+    let text = r#"
+        format = 1
+        duration = "2 s"
+        links.l = { from = "a", to = "b", rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets" }
+        flows.f = { from = "a", to = "b", cc = { law = "newreno" }, size = "20 kB", idle = "10 ms", series = true }
+    "#;
+    let out = tempfile::tempdir().unwrap();
+    let (file, records) = (out.path().join("columns.toml"), out.path().join("out"));
+    fs::write(&file, text).unwrap();
+    penstock(&["run", file.to_str().unwrap(), "--out", records.to_str().unwrap()]);
+    let record = fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
+    let page = read("docs/record.md");
+    let entry = law::find(cc::CONTROLLERS, "newreno").unwrap();
+    let site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+    let law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
+    let mut columns = 0;
+    for name in ["links", "groups", "flows-series", "flows", "transfers"] {
+        let table = read_table(&fs::read(record.join(format!("{name}.parquet"))).unwrap()).unwrap();
+        for column in &table.columns {
+            let own = name == "flows-series" && law.names().iter().any(|(own, _)| column.name.starts_with(own));
+            assert!(own || page.contains(&format!("`{}`", column.name)), "{name}.parquet: {}", column.name);
+            columns += 1;
+        }
+    }
+    assert!(columns > 30, "{columns}");
+}
+
+#[test]
+fn the_schema_is_json_with_every_law() {
+    let schema: Value = serde_json::from_str(&penstock(&["check", "--schema"])).unwrap();
+    for law in laws() {
+        let section = match law["role"].as_str().unwrap() {
+            "AQM" => "aqm",
+            "conditioner" => "conditioner",
+            _ => "cc",
+        };
+        let definition = format!("{section}.{}", law["name"].as_str().unwrap());
+        assert!(schema["$defs"][&definition].is_object(), "{definition}");
+    }
+}
+
+#[test]
+fn a_twin_has_its_header_and_its_vectors() {
+    let stems = |folder: &str, ending: &str| -> BTreeSet<String> {
+        let files = fs::read_dir(root().join(folder)).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
+        files.filter_map(|f| f.strip_suffix(ending).map(str::to_owned)).collect()
+    };
+    let laws = laws();
+    let twins = laws.iter().filter(|law| law["twin"] == true);
+    let twins: BTreeSet<String> = twins.map(|law| law["name"].as_str().unwrap().to_owned()).collect();
+    let mut headers = stems("bpf/law", ".h");
+    assert!(headers.remove("fx"), "the arithmetic");
+    assert!(headers.remove("bucket"), "what the conditioners share");
+    assert_eq!(headers, twins, "bpf/law");
+    assert_eq!(stems("vectors", ".txt"), twins, "vectors");
+}
+
+/// Scenario files of the repository, the papers' included.
+fn scenarios() -> Vec<String> {
+    let of_a_paper = ["paper.toml", "targets.toml", "verdicts.toml"];
+    let mut scenarios = files();
+    scenarios.retain(|path| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+        name.rsplit_once('.').is_some_and(|(_, ending)| ending == "toml")
+            && (folder == "scenarios" || folder.starts_with("papers/") && !of_a_paper.contains(&name))
+    });
+    assert!(scenarios.len() > 1);
+    scenarios
+}
+
+#[test]
+fn every_scenario_resolves_and_says_what_it_shows() {
+    for path in scenarios() {
+        let text = read(&path);
+        let cells = Document::parse(&text, &path).and_then(|document| document.cells());
+        let cells = cells.unwrap_or_else(|e| panic!("{e}"));
+        assert!(!cells.is_empty() && !cells[0].scenario.title.is_empty(), "{path}: a title");
+        assert!(text.starts_with("# "), "{path}: the first line is a comment that says what it shows");
+    }
+}
+
+/// What stands between backticks, and the lines of indented and fenced blocks.
+fn code(markdown: &str) -> Vec<String> {
+    let (mut code, mut fenced) = (Vec::new(), false);
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced || line.starts_with("    ") && !line.trim_start().starts_with(['-', '*']) {
+            code.push(line.trim().to_owned());
+        } else {
+            code.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    code
+}
+
+fn pages() -> BTreeMap<String, Vec<String>> {
+    let mut pages = files();
+    pages.retain(|path| path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md"));
+    pages.into_iter().map(|path| (path.clone(), code(&read(&path)))).collect()
+}
+
+#[test]
+fn commands_on_the_pages_exist() {
+    let makefile = read("Makefile");
+    let mut commands = BTreeSet::new();
+    for (page, code) in pages() {
+        for text in code {
+            let mut words = text.split_whitespace();
+            match (words.next(), words.next()) {
+                (Some("make"), Some(target)) => {
+                    assert!(makefile.lines().any(|l| l.starts_with(&format!("{target}:"))), "{page}: make {target}");
+                }
+                (Some("penstock"), Some(command)) if command.starts_with(|c: char| c.is_ascii_lowercase()) => {
+                    commands.insert(command.to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(commands.contains("paper"));
+    for command in commands {
+        penstock(&[&command, "--help"]);
+    }
+}
+
+/// A name in capitals or with a star stands for others, and what begins with `out/` or `target/` is made.
+#[test]
+fn files_on_the_pages_exist() {
+    let pages = pages();
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        for text in &pages[page] {
+            let word = text.trim_end_matches('/');
+            let path = word.contains('/') && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+            let pattern = word.split(['/', '.']).any(|p| p.len() > 1 && p.chars().all(|c| c.is_ascii_uppercase()));
+            let top = word.split('/').next().unwrap_or_default();
+            if path && !pattern && root().join(top).is_dir() && !["out", "target"].contains(&top) {
+                assert!(root().join(word).exists(), "{page}: `{text}` does not exist");
+            }
+        }
+    }
+}
+
+/// Every file of the repository, from its root.
+fn files() -> Vec<String> {
+    fn walk(folder: &Path, name: &str, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let file = entry.file_name().into_string().unwrap();
+            let path = if name.is_empty() { file.clone() } else { format!("{name}/{file}") };
+            if entry.file_type().unwrap().is_dir() {
+                if !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
+                    walk(&entry.path(), &path, found);
+                }
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root(), "", &mut found);
+    found.sort();
+    found
+}
+
+/// What `text` has that no file here should have: paths of one machine, and work left undone.
+fn leftovers(text: &str) -> Vec<&'static str> {
+    let undone = [concat!("todo", "!"), concat!("unimpl", "emented!"), concat!("FIX", "ME"), concat!("XX", "X")];
+    let machines = [concat!("/ro", "ot"), concat!("/ho", "me")];
+    let part = |c: char| c.is_ascii_alphanumeric() || "_-.~}".contains(c);
+    let at_the_top = |path: &str| {
+        text.match_indices(path).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + path.len()..]);
+            !before.ends_with(part) && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c))
+        })
+    };
+    let mut found: Vec<&'static str> = undone.into_iter().filter(|word| text.contains(word)).collect();
+    found.extend(machines.into_iter().filter(|path| at_the_top(path)));
+    found
+}
+
+#[test]
+fn nothing_is_left_over() {
+    for path in files() {
+        let bytes = fs::read(root().join(&path)).unwrap();
+        let found = leftovers(&String::from_utf8_lossy(&bytes));
+        assert!(found.is_empty(), "{path}: {found:?}");
+    }
+}
+
+#[test]
+fn a_leftover_is_noticed() {
+    assert_eq!(leftovers(concat!("see /ro", "ot/main and \"/ho", "me/x\"; todo", "!()")).len(), 3);
+    assert!(leftovers("src/home/here, $HOME/home, /homework").is_empty());
+}

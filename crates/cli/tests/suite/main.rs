@@ -1,0 +1,22 @@
+//! The command as a user has it, and the house.
+
+mod bad_inputs;
+#[path = "../bench/mod.rs"]
+mod bench;
+mod code;
+mod findings;
+mod fluid;
+mod house;
+mod notices;
+mod paper;
+mod records;
+mod refused;
+mod run;
+mod sweep;
+mod terminal;
+mod theory;
+mod typed;
+mod worlds;
+
+/// What the arguments say of the version.
+pub(crate) const VERSION: &str = "";

@@ -1,0 +1,18 @@
+//! The analysis and the fluid in time against theorems, papers and each other.
+
+mod ccpd;
+mod clcc;
+mod early_marking;
+mod estimators;
+mod fast_tcp;
+mod fig8;
+mod hollot;
+mod large;
+mod laws;
+mod networks;
+mod newcomers;
+mod parking_lot;
+mod run;
+mod scenarios;
+mod several_rests;
+mod theorems;

@@ -1,0 +1,120 @@
+//! Who waits for whom: schedulers, queues of flows and of classes, two coupled queues; and what is said of classes and
+//! customers.
+
+use crate::laboratory::{Dumbbell, assert_near, flows, group, link, numbers, refusal};
+
+const SPAN: &str = "duration = \"40 s\"\nwarmup = \"10 s\"";
+
+/// Deficit round robin gives flows that always have something to send the same share to within 1 %, whatever they send
+/// and however they answer; first in, first out does not.
+#[test]
+fn deficit_round_robin_shares_alike() {
+    let rest = "count = 3\nstart = \"0 s\"\ncc = { law = \"newreno\" }\n[flows.cubic]\nfrom = \"l\"\nto = \"r\"\nrtt = \"90 ms\"\ncc = { law = \"cubic\" }\n\
+                [flows.udp]\nfrom = \"l\"\nto = \"r\"\ncc = { law = \"cbr\", rate = \"9 Mbit/s\" }";
+    let shares = |scheduler: &str| {
+        let run =
+            Dumbbell { top: SPAN, buffer: "\"300 packets\"", link: scheduler, flows: rest, ..Dumbbell::PLAIN }.run();
+        run.flows.iter().map(|f| f.throughput_packets_per_s).collect::<Vec<f64>>()
+    };
+    for quantum in ["", ", quantum = \"300 B\"", ", quantum = \"4 kB\""] {
+        for share in shares(&format!("scheduler = {{ law = \"drr\"{quantum} }}")) {
+            assert_near(share, 1250.0 / 5.0, 0.01, quantum);
+        }
+    }
+    let fifo = shares("");
+    assert!(fifo[4] > 3.0 * fifo[0], "{fifo:?}");
+}
+
+/// Queues of classes: each class the same share, however many flows it has; those without a class are one more. What
+/// the summary says of classes and customers is what their flows were served.
+#[test]
+fn classes_share_alike_and_are_accounted_for() {
+    let rest = "count = 8\ncc = { law = \"newreno\" }\nclass = \"tcp\"\n\
+                [flows.udp]\nfrom = \"l\"\nto = \"r\"\nclass = \"udp\"\ncc = { law = \"cbr\", rate = \"8 Mbit/s\" }\n\
+                [flows.none]\ncount = 2\nfrom = \"l\"\nto = \"r\"\nrtt = \"20 ms\"\ncc = { law = \"newreno\" }\n\
+                [classes.tcp]\nshare = 0.25\n[classes.udp]\n[customers.C1]\nflows = [\"f\", \"udp\"]\n[customers.C2]\nflows = [\"none\"]";
+    let link = "scheduler = { law = \"drr\", by = \"class\" }";
+    let run = Dumbbell { top: SPAN, buffer: "\"300 packets\"", link, flows: rest, ..Dumbbell::PLAIN }.run();
+    let wire = |name: &str| group(&run, name).throughput_packets_per_s * 8000.0;
+    for name in ["f", "udp", "none"] {
+        assert_near(wire(name), 10e6 / 3.0, 0.01, name);
+    }
+    let whole = &run.summary.whole;
+    let (tcp, udp) = (&whole.classes["tcp"], &whole.classes["udp"]);
+    assert_near(tcp.served_bit_per_s, wire("f"), 1e-9, "served");
+    assert_near(udp.offered_bit_per_s, 8e6, 1e-4, "offered");
+    assert_near(udp.served_bit_per_s, wire("udp"), 1e-9, "served");
+    assert_near(tcp.ratio.unwrap(), wire("f") / wire("udp"), 1e-9, "of the other classes'");
+    assert_eq!((tcp.reference, udp.reference), (Some(0.25 / 0.75), None));
+    assert_near(whole.customers["C1"].throughput_bit_per_s, wire("f") + wire("udp"), 1e-9, "C1");
+    assert_near(whole.customers["C2"].throughput_bit_per_s, wire("none"), 1e-9, "C2");
+}
+
+/// FQ-CoDel: a flow's queue is its own. One that sends little waits for a packet or two, whatever fills the line, and
+/// shares are alike; under drop-tail it waits for everything.
+#[test]
+fn fq_codel_isolates_a_flow() {
+    let rest = "count = 4\ncc = { law = \"cubic\" }\n[flows.voice]\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"newreno\" }\n\
+                size = \"960 B\"\nidle = \"20 ms\"";
+    let rtt = |aqm: &str| {
+        let link = format!("aqm = {{ law = \"{aqm}\" }}");
+        let run = Dumbbell { top: SPAN, buffer: "\"500 packets\"", link: &link, flows: rest, ..Dumbbell::PLAIN }.run();
+        let shares = flows(&run, "f").iter().map(|f| f.throughput_packets_per_s).collect::<Vec<f64>>();
+        (group(&run, "voice").rtt_mean_s.unwrap(), group(&run, "voice").loss_rate, shares)
+    };
+    let (alone, lost, shares) = rtt("fq-codel");
+    // The packet on the line, and at most one of each of the others before the turn comes round.
+    assert!((0.0408..0.0408 + 0.0016).contains(&alone), "{alone}");
+    assert_eq!(lost, 0.0);
+    let mean = shares.iter().sum::<f64>() / 4.0;
+    assert!(shares.iter().all(|s| (s / mean - 1.0).abs() < 0.03), "{shares:?}");
+    let (behind, _, _) = rtt("droptail");
+    assert!(behind > 0.2, "{behind}");
+}
+
+/// DualPI2: low-latency packets wait less than a millisecond, classic ones about the target, and marks are coupled by
+/// `p_L = k sqrt(p_C)`, so that DCTCP and classic flows of the same round trip have about the same rate (RFC 9332,
+/// section 2). Ten of each, since one classic flow alone is marked so seldom that the base probability is zero most of
+/// the time.
+#[test]
+fn coupled_queues_couple_marks_and_rates() {
+    let rest = "count = 10\ncc = { law = \"newreno\", ecn = true }\n[flows.l4s]\ncount = 10\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"dctcp\", l4s = true }";
+    let (top, link_keys) = ("duration = \"60 s\"\nwarmup = \"20 s\"\nsample = \"5 ms\"", "aqm = { law = \"dualpi2\" }");
+    let run = Dumbbell { top, rate: "\"100 Mbit/s\"", link: link_keys, flows: rest, ..Dumbbell::PLAIN }.run();
+    let (classic, l4s) = (group(&run, "f"), group(&run, "l4s"));
+    let queueing = |rtt: Option<f64>| rtt.unwrap() - 0.0401;
+    assert!(queueing(l4s.rtt_mean_s) < 0.001, "{:?}", l4s.rtt_mean_s);
+    assert!((0.010..0.020).contains(&queueing(classic.rtt_mean_s)), "{:?}", classic.rtt_mean_s);
+    assert_eq!((classic.loss_rate, l4s.loss_rate), (0.0, 0.0));
+    assert!(link(&run, "b").utilization > 0.99, "{}", link(&run, "b").utilization);
+    // What the ends saw against the law's own state, sampled: low-latency packets are marked with k times the base
+    // probability, classic ones with its square, each as it was when they left.
+    let rows = |table: &str, key: &str, column: &str, who: f64| -> Vec<f64> {
+        let whose = numbers(&run, table, key);
+        numbers(&run, table, column).into_iter().zip(whose).filter(|(_, w)| *w == who).map(|(x, _)| x).collect()
+    };
+    let base = rows("links", "link", "base", 0.0);
+    // From the line to the receivers it takes 35 ms: seven samples.
+    let expected = |group: f64, chance: fn(f64) -> f64| {
+        let got = rows("groups", "group", "throughput_packets_per_s", group);
+        let left = || got[4007..].iter().zip(&base[4000..]);
+        left().map(|(rate, base)| rate * chance(*base)).sum::<f64>() / left().map(|(rate, _)| rate).sum::<f64>()
+    };
+    // Some 800 marks, and rates that vary within a sample: coupling without the square would be off by ten times.
+    assert_near(classic.mark_rate, expected(0.0, |b| b * b), 0.2, "classic");
+    // The low-latency queue marks for itself too.
+    let coupled = l4s.mark_rate / expected(1.0, |b| 2.0 * b);
+    assert!((0.9..1.4).contains(&coupled), "{coupled}");
+    let ratio = l4s.throughput_packets_per_s / classic.throughput_packets_per_s;
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+/// A law that says itself what goes next does not go with a scheduler.
+#[test]
+fn two_schedulers_on_one_link_are_refused() {
+    for aqm in ["fq-codel", "dualpi2"] {
+        let link = format!("aqm = {{ law = \"{aqm}\" }}\nscheduler = {{ law = \"drr\" }}");
+        let refused = refusal(&Dumbbell { link: &link, ..Dumbbell::PLAIN }.text());
+        assert!(refused.contains("says itself which packet goes next"), "{refused}");
+    }
+}
