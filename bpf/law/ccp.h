@@ -2,7 +2,7 @@
 /*
  * CCP and CCPD of Cavendish, Kuwahara, Kumazoe, Tsuru and Oie; arithmetic only.
  *
- * Twins: crates/law/src/cc/ccp.rs, which has the source and the deviations, and
+ * Kernel implementations: crates/law/src/cc/ccp.rs, which has the source and the deviations, and
  * crates/law/src/cc/ccpd.rs. Held equal bit for bit by vectors/ccp.txt, where kd
  * is zero, and vectors/ccpd.txt.
  *

@@ -9,7 +9,7 @@
  * taken to be what was let in, which over a second is off by the buffer at most.
  *
  * Who includes this has named CLASS_PARAMS and CLASS_STATE, the structures of its
- * twin in bpf/law, and CLASS_TICK.
+ * kernel implementation in bpf/law, and CLASS_TICK.
  */
 #ifndef PENSTOCK_TC_CLASSES_H
 #define PENSTOCK_TC_CLASSES_H
@@ -41,7 +41,7 @@ struct class_states {
 #define LAW_PLACE struct shared_line
 #include "tc/law.h"
 
-/* What an interval saw, as the twins want it [packets, packets/s]. */
+/* What an interval saw, as the kernel implementations want it [packets, packets/s]. */
 struct interval {
 	__s64 queue_q32;
 	__s64 capacity_q32;

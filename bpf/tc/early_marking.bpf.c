@@ -17,7 +17,7 @@
 	((state)->conforms && !lands(coin, ((state)->probability_q62 + (1LL << 29)) >> 30) \
 		 ? COLOUR_GREEN                                                            \
 		 : COLOUR_RED)
-#include "tc/edge.h"
+#include "tc/conditioner.h"
 
 SEC("tcx/egress")
 int early_marking(struct __sk_buff *skb)

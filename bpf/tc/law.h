@@ -3,7 +3,7 @@
  * Where a program has its law: what it is told, and what it remembers.
  *
  * Who includes this has named LAW_PARAMS and LAW_STATE, the structures of its
- * twin in bpf/law, and LAW_PLACE, what it knows of the device.
+ * kernel implementation in bpf/law, and LAW_PLACE, what it knows of the device.
  */
 #ifndef PENSTOCK_TC_LAW_H
 #define PENSTOCK_TC_LAW_H

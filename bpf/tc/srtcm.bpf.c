@@ -13,7 +13,7 @@
 #define EDGE_ARRIVAL srtcm_arrival
 #define EDGE_COLOURED srtcm_coloured
 #define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
-#include "tc/edge.h"
+#include "tc/conditioner.h"
 
 SEC("tcx/egress")
 int srtcm(struct __sk_buff *skb)

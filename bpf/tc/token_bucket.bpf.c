@@ -13,7 +13,7 @@
 #define EDGE_ARRIVAL token_bucket_arrival
 #define EDGE_COLOURED token_bucket_coloured
 #define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
-#include "tc/edge.h"
+#include "tc/conditioner.h"
 
 SEC("tcx/egress")
 int token_bucket(struct __sk_buff *skb)

@@ -13,7 +13,7 @@
 #define EDGE_ARRIVAL trtcm_arrival
 #define EDGE_COLOURED trtcm_coloured
 #define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
-#include "tc/edge.h"
+#include "tc/conditioner.h"
 
 SEC("tcx/egress")
 int trtcm(struct __sk_buff *skb)

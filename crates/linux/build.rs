@@ -1,4 +1,4 @@
-//! Compiles the twins: natively, and for the kernel where clang and libbpf's headers are there.
+//! Compiles the kernel implementations: natively, and for the kernel where clang and libbpf's headers are there.
 //!
 //! Without them the crate still builds; it then says what was missing when somebody asks for the kernel.
 
@@ -66,7 +66,7 @@ fn natively(bpf: &Path) {
             build.define(name, *value);
         }
         build.define("SUFFIX", suffix).include(bpf).opt_level(2).file("src/native.c");
-        build.compile(&format!("penstock_twins_{suffix}"));
+        build.compile(&format!("penstock_kernel_laws_{suffix}"));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every crate counts but those named in [`BESIDE`], so that a new one counts until somebody says otherwise. Of a crate
 //! count its sources, its manifest and its build script; of the workspace the manifest, whose profiles say how it is
-//! compiled, `Cargo.lock`, which has the checksum of every library, the twins in `bpf/`, and the compiler's version.
+//! compiled, `Cargo.lock`, which has the checksum of every library, the kernel implementations in `bpf/`, and the compiler's version.
 //! Places and times of files do not count: the same sources give the same hash on every machine.
 
 use std::fs;

@@ -9,7 +9,7 @@ use penstock_fluid::analysis::NyquistPoint;
 use penstock_fluid::contracts::Contracts;
 use penstock_fluid::outer::OuterLoops;
 use penstock_fluid::sessions::{Sessions, most_stable};
-use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, Margins, Options, Reading, Verdict};
+use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, LoopModel, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::page::Section;
@@ -63,13 +63,11 @@ impl Answer {
 /// The verdict on a scenario, and the margins of the loop that decides it, where it has any.
 pub(crate) fn verdict(scenario: &Scenario, options: &Options) -> Result<(Verdict, Option<Margins>), AnalysisError> {
     Ok(match Answer::of(scenario, options, &|_| ())? {
-        Answer::Network(analysis) => {
-            (analysis.verdict, analysis.readings.last().map(|reading| reading.margins.clone()))
-        }
+        Answer::Network(analysis) => (analysis.verdict, analysis.models.last().map(|result| result.margins.clone())),
         Answer::Contracts(answer) => {
             let limiting = answer.customers.iter().find(|customer| customer.name == answer.limiting_customer);
-            let reading = limiting.and_then(|customer| customer.at_rest.as_ref()?.readings.last());
-            (answer.verdict, reading.map(|reading| reading.margins.clone()))
+            let result = limiting.and_then(|customer| customer.equilibrium.as_ref()?.models.last());
+            (answer.verdict, result.map(|result| result.margins.clone()))
         }
         Answer::Outer(answer) => (answer.verdict, None),
     })
@@ -83,7 +81,7 @@ struct Analyzed {
     id: String,
     #[serde(flatten)]
     answer: Answer,
-    /// The reading that the verdict is of, and what each reading is; absent where there are none.
+    /// The model that the verdict is of, and what each model counts; absent where there are none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     models: Option<Models>,
     /// How many sessions would be stable, where those there are are not.
@@ -96,27 +94,27 @@ struct Analyzed {
 /// The models that a loop is analysed in.
 #[derive(Debug, Serialize)]
 struct Models {
-    decided_by: Reading,
-    models: Vec<Model>,
+    decided_by: LoopModel,
+    legend: Vec<Model>,
 }
 
 #[derive(Debug, Serialize)]
 struct Model {
-    reading: Reading,
+    model: LoopModel,
     name: &'static str,
     counts: &'static str,
 }
 
 impl Models {
     fn all() -> Self {
-        let model = |reading: Reading| Model { reading, name: reading.model(), counts: reading.counts() };
-        Self { decided_by: Reading::DECISIVE, models: Reading::ALL.map(model).into() }
+        let model = |model: LoopModel| Model { model, name: model.name(), counts: model.counts() };
+        Self { decided_by: LoopModel::DECISIVE, legend: LoopModel::ALL.map(model).into() }
     }
 
     /// What they are, for whoever sees a row for each.
     fn caption() -> String {
-        let model = |reading: Reading| format!("{}: {}", reading.model(), reading.counts());
-        let what = Reading::ALL.map(model).join("; ");
+        let model = |model: LoopModel| format!("{}: {}", model.name(), model.counts());
+        let what = LoopModel::ALL.map(model).join("; ");
         format!("Margins in three models of the loop. The last counts most and gives the verdict. {what}.")
     }
 }
@@ -201,8 +199,8 @@ fn busy() -> impl Fn(Busy) {
         said_s.set(now);
         terminal::note(match what {
             Busy::Rest(asked) => format!("equilibrium: {asked} demands asked for, {now:.0} s"),
-            Busy::Loop(reading, taken) => {
-                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", reading.model())
+            Busy::Loop(model, taken) => {
+                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", model.name())
             }
         });
     }
@@ -243,16 +241,16 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.{dissent}")),
         Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
     };
-    let decides = |of: Reading| of == Reading::DECISIVE;
-    let margins = analysis.readings.iter().map(|r| row(r.reading.model().to_owned(), decides(r.reading), &r.margins));
-    let curves = analysis.readings.iter().enumerate().flat_map(|(at, reading)| {
-        let comparison = at + 1 < analysis.readings.len();
-        let several = reading.nyquist.len() > 1;
-        reading.nyquist.iter().enumerate().map(move |(locus, points)| CurveView {
+    let decides = |of: LoopModel| of == LoopModel::DECISIVE;
+    let margins = analysis.models.iter().map(|r| row(r.model.name().to_owned(), decides(r.model), &r.margins));
+    let curves = analysis.models.iter().enumerate().flat_map(|(at, result)| {
+        let comparison = at + 1 < analysis.models.len();
+        let several = result.nyquist.len() > 1;
+        result.nyquist.iter().enumerate().map(move |(locus, points)| CurveView {
             name: if several {
-                format!("{} {}", reading.reading.model(), locus + 1)
+                format!("{} {}", result.model.name(), locus + 1)
             } else {
-                reading.reading.model().to_owned()
+                result.model.name().to_owned()
             },
             colour: None,
             comparison,
@@ -290,8 +288,8 @@ fn dissent(analysis: &Analysis) -> String {
         Verdict::Unstable => ("stable", Verdict::Stable),
         Verdict::Undecided => return String::new(),
     };
-    let others = analysis.readings.iter().filter(|reading| reading.margins.verdict == other);
-    let names: Vec<&str> = others.map(|reading| reading.reading.model()).collect();
+    let others = analysis.models.iter().filter(|result| result.margins.verdict == other);
+    let names: Vec<&str> = others.map(|result| result.model.name()).collect();
     if names.is_empty() {
         return String::new();
     }
@@ -316,15 +314,14 @@ fn row(model: String, decides: bool, m: &Margins) -> MarginRow {
     }
 }
 
-/// Gain and phase of the reading that counts most, and the roots of each.
+/// Gain and phase of the model that counts most, and the roots of each.
 fn figures(analysis: &Analysis) -> Vec<Figure> {
-    let Some(last) = analysis.readings.last() else { return Vec::new() };
+    let Some(last) = analysis.models.last() else { return Vec::new() };
     let axis = || Axis::new("Frequency", "rad/s").log();
     let mut gain = Figure::new("Gain of the loop", axis(), Axis::new("Modulus", "").log());
     let mut phase = Figure::new("Phase of the loop", axis(), Axis::new("Phase", "\u{b0}"));
     for (k, locus) in last.nyquist.iter().enumerate() {
-        let name =
-            if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { last.reading.model().to_owned() };
+        let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { last.model.name().to_owned() };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
         let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
         let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
@@ -338,12 +335,12 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
     }
     let mut roots = Figure::new("Rightmost roots", Axis::new("Real part", "1/s"), Axis::new("Imaginary part", "rad/s"))
         .captioned("Disturbances die out as long as every root lies left of zero; the nearest to it last longest.");
-    for reading in &analysis.readings {
-        let points = reading.roots.iter().flat_map(|r| {
+    for result in &analysis.models {
+        let points = result.roots.iter().flat_map(|r| {
             let mirrored = (r.im_rad_per_s != 0.0).then_some((r.re_per_s, -r.im_rad_per_s));
             core::iter::once((r.re_per_s, r.im_rad_per_s)).chain(mirrored)
         });
-        roots.lines.push(Line::new(reading.reading.model(), points.collect()).styled(Style::Points));
+        roots.lines.push(Line::new(result.model.name(), points.collect()).styled(Style::Points));
     }
     roots.marks = vec![Mark::Vertical { at: 0.0, label: String::new() }];
     let mut figures = vec![gain, phase, roots];

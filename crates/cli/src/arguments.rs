@@ -389,7 +389,7 @@ pub(crate) enum Linux {
     Check,
     /// Run any program's traffic over emulated links: those of a scenario, or one each way
     Path(Box<PathOptions>),
-    /// Run the vectors of the laws' twins in Rust, in C on this processor, and in C inside the kernel
+    /// Run the vectors of the laws' kernel implementations in Rust, in C on this processor, and in C inside the kernel
     Replay {
         /// The directory of vectors; found in this directory or above it unless given
         #[arg(long, value_name = "DIR")]

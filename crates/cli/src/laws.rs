@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
-use penstock_law::edge::EDGES;
-use penstock_law::law::{Linearises, Role};
+use penstock_law::conditioner::CONDITIONERS;
+use penstock_law::law::{Linearisation, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::{Entry, Observable};
 use penstock_scenario::quantity::print_real;
@@ -26,8 +26,8 @@ struct View {
     title: &'static str,
     source: &'static str,
     colour: &'static str,
-    linearises: String,
-    twin: bool,
+    linearisation: String,
+    kernel_implementation: bool,
     parameters: Vec<ParameterView>,
     state: Vec<StateView>,
 }
@@ -54,7 +54,7 @@ struct ParameterView {
 
 /// Runs the command.
 pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
-    let queues_and_edges = AQMS.iter().map(view).chain(EDGES.iter().map(view));
+    let queues_and_edges = AQMS.iter().map(view).chain(CONDITIONERS.iter().map(view));
     let all: Vec<View> = CONTROLLERS.iter().map(view).chain(queues_and_edges).collect();
     let Some(name) = &arguments.name else {
         if arguments.json {
@@ -85,13 +85,13 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         title: entry.title,
         source: entry.source,
         colour: entry.colour,
-        linearises: match entry.linearises {
-            Linearises::ByItself => "by itself".into(),
-            Linearises::Declared(what) => format!("with {what}"),
-            Linearises::Outer(what) => format!("only {what}"),
-            Linearises::No(why) => format!("no: {why}"),
+        linearisation: match entry.linearisation {
+            Linearisation::Automatic => "by itself".into(),
+            Linearisation::Declared(what) => format!("with {what}"),
+            Linearisation::Outer(what) => format!("only {what}"),
+            Linearisation::Unsupported(why) => format!("no: {why}"),
         },
-        twin: entry.fixed.is_some(),
+        kernel_implementation: entry.fixed.is_some(),
         parameters: entry.parameters.iter().map(parameter).collect(),
         state: entry.observables.iter().map(state).collect(),
     }
@@ -134,10 +134,10 @@ fn listed(laws: &[View]) -> String {
 }
 
 fn described(law: &View) -> String {
-    let twin = if law.twin { "yes, held equal bit for bit" } else { "none" };
+    let kernel_law = if law.kernel_implementation { "yes, held equal bit for bit" } else { "none" };
     let mut text = format!(
-        "{} ({}): {}\nSource: {}\nLinearises: {}\nKernel twin: {twin}\n",
-        law.name, law.role, law.title, law.source, law.linearises
+        "{} ({}): {}\nSource: {}\nStability analysis: {}\nKernel implementation: {kernel_law}\n",
+        law.name, law.role, law.title, law.source, law.linearisation
     );
     if law.parameters.is_empty() {
         text += "\nIt has no parameters.\n";

@@ -33,10 +33,10 @@ mod kernel {
     use std::path::Path;
 
     use penstock_linux::attach::{self, pins::Pins};
+    use penstock_linux::kernel_laws::KERNEL_LAWS;
     use penstock_linux::machine::{self, Missing};
     use penstock_linux::replay::{self, Build, Error, Report};
     use penstock_linux::run;
-    use penstock_linux::twins::TWINS;
     use penstock_linux::vectors::Vectors;
 
     use crate::failure::{Done, Failure};
@@ -79,12 +79,12 @@ mod kernel {
         Err(Failure::Machine(format!("this machine cannot do everything:\n{}", wrong.join("\n"))))
     }
 
-    /// Replays every twin's vectors wherever this machine can.
+    /// Replays every kernel implementation's vectors wherever this machine can.
     pub(super) fn replay(vectors: Option<&Path>) -> Result<Done, Failure> {
         let folder = match vectors {
             Some(folder) => folder.to_path_buf(),
             None => scenario::above("vectors", |path| {
-                TWINS.iter().all(|twin| path.join(format!("{}.txt", twin.name)).is_file())
+                KERNEL_LAWS.iter().all(|kernel_law| path.join(format!("{}.txt", kernel_law.name)).is_file())
             })
             .ok_or_else(|| {
                 Failure::Input(
@@ -94,10 +94,10 @@ mod kernel {
             })?,
         };
         let (mut rows, mut wrong, mut missing) = (Vec::new(), Vec::new(), None);
-        for twin in TWINS {
-            let file = folder.join(format!("{}.txt", twin.name));
+        for kernel_law in KERNEL_LAWS {
+            let file = folder.join(format!("{}.txt", kernel_law.name));
             let shown = file.display().to_string();
-            let vectors = Vectors::parse(twin, &shown, &scenario::text(&file)?).map_err(Failure::input)?;
+            let vectors = Vectors::parse(kernel_law, &shown, &scenario::text(&file)?).map_err(Failure::input)?;
             let mut judged = |report: &Report| {
                 if report.holds() {
                     "equal".to_owned()
@@ -119,7 +119,7 @@ mod kernel {
                 }
                 Err(error) => return Err(Failure::Machine(error.to_string())),
             };
-            rows.push(vec![twin.name.to_owned(), vectors.len().to_string(), rust, native, kernel, cost]);
+            rows.push(vec![kernel_law.name.to_owned(), vectors.len().to_string(), rust, native, kernel, cost]);
         }
         let heads = [
             ("law", false),
@@ -131,7 +131,7 @@ mod kernel {
         ];
         terminal::say(pages::table("", &heads, rows).trim_end())?;
         if !wrong.is_empty() {
-            return Err(Failure::Bug(format!("a twin is not its law:\n{}", wrong.join("\n"))));
+            return Err(Failure::Bug(format!("a kernel implementation is not its law:\n{}", wrong.join("\n"))));
         }
         missing.map_or(Ok(Done::Well), |what| Err(Failure::Machine(what)))
     }

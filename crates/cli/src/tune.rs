@@ -6,9 +6,9 @@ use penstock_fluid::outer::loop_of;
 use penstock_fluid::theory::marking::MarkingLoop;
 use penstock_fluid::theory::{PiRule, TcpPlant, eta_max, worst_crossing};
 use penstock_law::Values;
-use penstock_law::aqm::{AQMS, Class, Site};
-use penstock_law::edge::EDGES;
-use penstock_law::edge::early_marking::{self, Aggregate};
+use penstock_law::aqm::{self, AQMS, Class};
+use penstock_law::conditioner::CONDITIONERS;
+use penstock_law::conditioner::early_marking::{self, Aggregate};
 use penstock_law::law::{Entry, Role, find};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{Chosen, Scenario};
@@ -249,7 +249,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         ));
     }
     says.push("`penstock analyze` has the margins of a scenario through the laws themselves".into());
-    settable(EDGES, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
+    settable(CONDITIONERS, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
     Ok(Tuned {
         law: "early-marking",
         rule: "Tartarelli and Banchs, Random Early Marking, (9), (10) and (12); with `loop` the gain of (8) with the bucket",
@@ -297,7 +297,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     let parameters = vec![("beta_near", near), ("beta_between", between), ("beta_far", far)];
     let (law, values) = settable(AQMS, "clcc", "margin", &parameters)?;
     let classes = vec![Class { share: Some(of.share), ..Class::FREE }, Class::FREE];
-    let site = Site { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1500), classes };
+    let site = aqm::Context { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1500), classes };
     let found = loop_of("", &Chosen { law, values }, &site, (0, "")).map_err(|e| Failure::Bug(e.to_string()))?;
     let l = found.ok_or_else(|| Failure::Bug("clcc closes no loop".into()))?;
     let bound = |gamma: Option<f64>| gamma.map_or_else(|| "any".to_owned(), |gamma| format!("{gamma:.4}"));

@@ -1,7 +1,7 @@
 //! From a scenario to its analysis.
 
 pub(crate) mod bench;
-mod readings;
+mod models;
 mod remarks;
 
 use std::collections::BTreeMap;
@@ -11,17 +11,17 @@ use penstock_scenario::model::{Link, Scenario};
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
-use crate::equilibrium::{Equilibrium, LinkRest, Other, find};
+use crate::equilibrium::{Equilibrium, LinkEquilibrium, Other, find};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Verdict};
 use crate::program::{self, Program};
-use crate::response::{Hop, Loop, Member, Reading};
+use crate::response::{Hop, Loop, LoopModel, Member};
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
-use readings::readings;
+use models::models;
 use remarks::{assumptions, warnings};
 
-/// Roots of each reading that are kept.
+/// Roots of each model that are kept.
 pub(crate) const ROOTS: usize = 6;
 
 /// Points of each Nyquist plot.
@@ -122,7 +122,7 @@ pub struct ClassPoint {
 
 /// Where a scenario could rest instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OtherRest {
+pub struct OtherEquilibrium {
     /// The link that would say something else, or the class whose law would rest elsewhere.
     pub place: String,
     /// Time in the queue [s].
@@ -154,11 +154,11 @@ pub struct Root {
     pub im_rad_per_s: f64,
 }
 
-/// One reading of the loop.
+/// One model of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LoopReading {
+pub struct LoopResult {
     /// What is counted.
-    pub reading: Reading,
+    pub model: LoopModel,
     /// Margins and verdict.
     #[serde(flatten)]
     pub margins: Margins,
@@ -180,9 +180,9 @@ pub struct Analysis {
     /// The time whose active flows were taken [s]; absent where all were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_s: Option<f64>,
-    /// The verdict of the reading that counts most.
+    /// The verdict of the model that counts most.
     pub verdict: Verdict,
-    /// The class that limits it, by the same reading.
+    /// The class that limits it, by the same model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limiting_class: Option<String>,
     /// The links that carry data, in the order of the scenario.
@@ -191,9 +191,9 @@ pub struct Analysis {
     pub classes: Vec<ClassPoint>,
     /// Other equilibria, of which nothing else here speaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<OtherRest>,
-    /// The loop in each reading, from the least to the most that is counted.
-    pub readings: Vec<LoopReading>,
+    pub others: Vec<OtherEquilibrium>,
+    /// The loop in each model, from the least to the most that is counted.
+    pub models: Vec<LoopResult>,
     /// The convex program of the same sources and links, where their utilities are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
@@ -209,9 +209,9 @@ impl Analysis {
         self.links.iter().find(|l| l.binding).expect("an equilibrium has a bottleneck")
     }
 
-    /// One reading of the loop.
-    pub fn reading(&self, reading: Reading) -> &LoopReading {
-        self.readings.iter().find(|r| r.reading == reading).expect("every reading is there")
+    /// One model of the loop.
+    pub fn model(&self, model: LoopModel) -> &LoopResult {
+        self.models.iter().find(|r| r.model == model).expect("every model is there")
     }
 }
 
@@ -220,8 +220,8 @@ impl Analysis {
 pub enum Busy {
     /// The equilibrium: classes asked for their rest so far.
     Rest(u64),
-    /// A reading of the loop: frequencies at which it was taken so far.
-    Loop(Reading, u64),
+    /// A model of the loop: frequencies at which it was taken so far.
+    Loop(LoopModel, u64),
 }
 
 /// Analyses a scenario: equilibrium, loop gain with exact delays, margins, verdict.
@@ -244,8 +244,8 @@ pub fn analyze_watched(
     let Rested { classes, bench, rest, binding, program, closed } = rested(scenario, options, watch)?;
     let Bench { names, links, sources, .. } = bench;
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-    let readings = readings(&closed, &names_of, watch);
-    let last = &readings[readings.len() - 1];
+    let models = models(&closed, &names_of, watch);
+    let last = &models[models.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
             let kink = binding.iter().position(|b| *b == l).and_then(|at| closed.links[at].nearest_kink);
@@ -267,11 +267,11 @@ pub fn analyze_watched(
         program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
         warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
-        readings,
+        models,
     })
 }
 
-/// The loop that [`analyze`] takes its readings of: a row and a column a link that limits anyone, in the scenario's order.
+/// The loop that [`analyze`] takes its models of: a row and a column a link that limits anyone, in the scenario's order.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -334,7 +334,7 @@ fn hops(
     let (mut forward_s, mut arriving) = (0.0, 1.0);
     let mut hops = Vec::new();
     for &l in route {
-        let LinkRest { rest: at, signal, .. } = &rest.links[l];
+        let LinkEquilibrium { rest: at, signal, .. } = &rest.links[l];
         let passes = 1.0 - signal.probability;
         let dropped = !source.is_marked();
         if let Some(link) = binding.iter().position(|b| *b == l) {
@@ -356,7 +356,7 @@ fn named(names: &'static [(&'static str, &'static str)], values: &[f64]) -> Vec<
     names.iter().zip(values).map(|(&(name, unit), &value)| StateNumber { name, unit, value }).collect()
 }
 
-fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkRest, nearest_kink: Option<f64>) -> LinkPoint {
+fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkEquilibrium, nearest_kink: Option<f64>) -> LinkPoint {
     let at = &rest.rest;
     LinkPoint {
         name: bottleneck.name.clone(),
@@ -375,12 +375,12 @@ fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkRest, nearest_kin
     }
 }
 
-fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equilibrium) -> OtherRest {
+fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equilibrium) -> OtherEquilibrium {
     let (place, Signal { queueing_delay_s, probability }, rate_packets_per_s) = match *other {
         Other::Link(l, signal) => (names[l].to_owned(), signal, None),
         Other::Class(i, rate) => (classes[i].name.clone(), rest.signals[i], Some(rate)),
     };
-    OtherRest { place, queueing_delay_s, probability, rate_packets_per_s }
+    OtherEquilibrium { place, queueing_delay_s, probability, rate_packets_per_s }
 }
 
 fn class_point(

@@ -1,7 +1,7 @@
 //! A link: its queue as an integrator, and the law of its queue, at rest and near it.
 
-use penstock_law::aqm::{Decides, Event, Needs, Port, Queue, Site};
-use penstock_law::law::Linearises;
+use penstock_law::aqm::{self, Aqm, Decides, Event};
+use penstock_law::law::Linearisation;
 use penstock_law::{Dual, Number};
 use penstock_scenario::model::Chosen;
 
@@ -10,7 +10,7 @@ use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
 use crate::machine::{Kink, Machine};
 use crate::matrix::solve;
-use crate::response::Reading;
+use crate::response::LoopModel;
 use crate::settle::{Outcome, centred, jacobian, root, settle};
 
 /// A link with its queue's law, ready to be asked.
@@ -20,9 +20,9 @@ pub struct Bottleneck {
     /// What it carries [packets/s].
     pub capacity: f64,
     law: &'static str,
-    linearises: Linearises,
-    machine: Machine<Queue>,
-    needs: Needs,
+    linearisation: Linearisation,
+    machine: Machine<Aqm>,
+    needs: aqm::Requirements,
     packet_bytes: u32,
     /// Where the law last rested; the next search starts there.
     last: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct Bottleneck {
 
 /// A link at rest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BottleneckRest {
+pub struct BottleneckEquilibrium {
     /// The law's state, in the order of its names.
     pub state: Vec<f64>,
     /// Packets waiting.
@@ -75,14 +75,14 @@ impl Bottleneck {
     ///
     /// # Errors
     /// The law cannot be linearised or refuses its parameters.
-    pub fn new(name: &str, aqm: &Chosen<Queue>, site: &Site) -> Result<Self, AnalysisError> {
+    pub fn new(name: &str, aqm: &Chosen<Aqm>, site: &aqm::Context) -> Result<Self, AnalysisError> {
         let machine = Machine::new(aqm, site)?;
         Ok(Self {
             name: name.to_owned(),
             capacity: site.packets_per_s(),
             law: aqm.law.name,
-            linearises: aqm.law.linearises,
-            needs: machine.needs(),
+            linearisation: aqm.law.linearisation,
+            needs: machine.requirements(),
             last: machine.start().to_vec(),
             machine,
             wanted: site.packets_per_s(),
@@ -97,7 +97,7 @@ impl Bottleneck {
 
     /// What the registry says of a law that the analysis cannot take beyond its queue.
     pub fn reason(&self) -> Option<&'static str> {
-        if let Linearises::No(reason) = self.linearises { Some(reason) } else { None }
+        if let Linearisation::Unsupported(reason) = self.linearisation { Some(reason) } else { None }
     }
 
     /// Names and units of the law's state.
@@ -115,20 +115,20 @@ impl Bottleneck {
         self.needs.decides == Decides::Never
     }
 
-    fn seen(&self, queue: Dual, load: Dual) -> Port<Dual> {
+    fn seen(&self, queue: Dual, load: Dual) -> aqm::Observation<Dual> {
         let arrived = load * Dual::of(self.needs.tick_s.unwrap_or(0.0));
-        Port { queue, arrived, capacity: Dual::of(self.capacity), ..Port::nothing() }
+        aqm::Observation { queue, arrived, capacity: Dual::of(self.capacity), ..aqm::Observation::zero() }
     }
 
-    fn probability(&mut self, state: &[Dual], seen: &Port<Dual>) -> Dual {
+    fn probability(&mut self, state: &[Dual], seen: &aqm::Observation<Dual>) -> Dual {
         if self.is_silent() {
             return Dual::of(0.0);
         }
-        self.machine.says(state, seen).probability
+        self.machine.output(state, seen).probability
     }
 
     /// The mean change of the state with each packet that arrives.
-    fn packet(&mut self, state: &[Dual], seen: &Port<Dual>) -> Vec<Dual> {
+    fn packet(&mut self, state: &[Dual], seen: &aqm::Observation<Dual>) -> Vec<Dual> {
         let mut change = vec![Dual::of(0.0); state.len()];
         if self.needs.decides != Decides::OnArrival || state.is_empty() {
             return change;
@@ -199,13 +199,13 @@ impl Bottleneck {
     }
 
     /// The link where it limits nobody, at a load given as a share of its capacity.
-    pub(crate) fn silent(&self, utilization: f64) -> BottleneckRest {
+    pub(crate) fn silent(&self, utilization: f64) -> BottleneckEquilibrium {
         let state = self.machine.start().to_vec();
-        BottleneckRest { state, queue: 0.0, load: utilization * self.capacity, probability: 0.0, price_s: 0.0 }
+        BottleneckEquilibrium { state, queue: 0.0, load: utilization * self.capacity, probability: 0.0, price_s: 0.0 }
     }
 
     /// The rest of a law that does not integrate, at a given queue and load.
-    pub(crate) fn rest(&mut self, queue: f64, load: f64) -> Result<BottleneckRest, AnalysisError> {
+    pub(crate) fn rest(&mut self, queue: f64, load: f64) -> Result<BottleneckEquilibrium, AnalysisError> {
         let (start, fresh) = (self.last.clone(), self.machine.start().to_vec());
         let step_s = self.needs.tick_s.unwrap_or(1.0 / self.capacity);
         let events = load + self.needs.tick_s.map_or(0.0, |period| 1.0 / period);
@@ -231,7 +231,7 @@ impl Bottleneck {
     }
 
     /// The state in which a law that integrates says `probability` and stays, and the load or queue that it wants.
-    pub(crate) fn rest_saying(&mut self, probability: f64, free: Free) -> Option<BottleneckRest> {
+    pub(crate) fn rest_saying(&mut self, probability: f64, free: Free) -> Option<BottleneckEquilibrium> {
         let capacity = self.capacity;
         let split = |x: Dual| match free {
             Free::Load => (Dual::of(0.0), x),
@@ -260,16 +260,16 @@ impl Bottleneck {
         None
     }
 
-    fn said(&mut self, state: Vec<f64>, queue: f64, load: f64) -> BottleneckRest {
+    fn said(&mut self, state: Vec<f64>, queue: f64, load: f64) -> BottleneckEquilibrium {
         let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
         let seen = self.seen(Dual::of(queue), Dual::of(load));
-        let price_s = self.machine.says(&duals, &seen).price_s.value;
+        let price_s = self.machine.output(&duals, &seen).price_s.value;
         let probability = self.probability(&duals, &seen).value;
-        BottleneckRest { state, queue, load, probability, price_s }
+        BottleneckEquilibrium { state, queue, load, probability, price_s }
     }
 
     /// The link near its rest, by duals through its law's own update.
-    pub fn linearise(&mut self, rest: &BottleneckRest) -> BottleneckResponse {
+    pub fn linearise(&mut self, rest: &BottleneckEquilibrium) -> BottleneckResponse {
         let m = rest.state.len();
         let mut kink = Kink::NONE;
         let tick_s = self.needs.tick_s;
@@ -277,7 +277,7 @@ impl Bottleneck {
         point.extend([rest.queue, rest.load * tick_s.unwrap_or(0.0)]);
         let mut everything = |v: &[Dual]| {
             let capacity = Dual::of(self.capacity);
-            let seen = Port { queue: v[m], arrived: v[m + 1], capacity, ..Port::nothing() };
+            let seen = aqm::Observation { queue: v[m], arrived: v[m + 1], capacity, ..aqm::Observation::zero() };
             let state = &v[..m];
             let mut all = self.packet(state, &seen);
             all.extend(if tick_s.is_some() { self.machine.after(state, Event::Tick, &seen) } else { state.to_vec() });
@@ -321,9 +321,9 @@ impl BottleneckResponse {
     /// load.
     ///
     /// The queue is the integrator `dq/dt = y - c` while it is not empty. What arrived in a period is an exact average
-    /// over it, whatever the reading; only holding the law's output is left to [`Reading::Sampled`].
-    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
-        let h = self.linear.response(s, reading.counts_sampling());
+    /// over it, whatever the model; only holding the law's output is left to [`LoopModel::Sampled`].
+    pub fn at(&self, s: Complex, model: LoopModel) -> (Complex, Complex) {
+        let h = self.linear.response(s, model.counts_sampling());
         let queue = if self.queues { Complex::ONE / s } else { Complex::ZERO };
         let arrived = self.tick_s.map_or(Complex::ZERO, |t| (s * t).hold() * t);
         (queue * (1.0 / self.capacity), h[0] * queue + h[1] * arrived)

@@ -4,7 +4,7 @@
 //! What (1) of "Random Early Marking" calls `db/dt = C - r`, and should be `C - (1 - p) r` since only packets in profile
 //! take tokens, is not written here: the law takes them.
 
-use penstock_law::edge::{Colour, Edge, Event, Gate, Needs, Profile, Site};
+use penstock_law::conditioner::{self, Colour, Event};
 use penstock_law::{Dual, Number};
 use penstock_scenario::model::Chosen;
 
@@ -12,7 +12,7 @@ use crate::complex::Complex;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
 use crate::machine::{Kink, Machine};
-use crate::response::Reading;
+use crate::response::LoopModel;
 use crate::settle::{jacobian, root};
 
 /// Where the search for a rest begins, as shares of what the law starts with, a full bucket, and of one where that is
@@ -22,15 +22,15 @@ const BEGINNINGS: [f64; 5] = [0.5, 0.25, 0.1, 0.75, 0.9];
 /// A conditioner, ready to be asked.
 pub struct Conditioner {
     law: &'static str,
-    machine: Machine<Edge>,
-    needs: Needs,
+    machine: Machine<conditioner::Conditioner>,
+    needs: conditioner::Requirements,
     bytes: u32,
     last: Option<Vec<f64>>,
 }
 
 /// A conditioner at rest under a steady rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ConditionerRest {
+pub struct ConditionerEquilibrium {
     /// The law's state once a packet has passed, in the order of its names.
     pub state: Vec<f64>,
     /// What arrives [packets/s].
@@ -71,11 +71,11 @@ impl Conditioner {
     ///
     /// # Errors
     /// The law cannot be linearised or refuses its parameters.
-    pub fn new(chosen: &Chosen<Edge>, site: &Site) -> Result<Self, AnalysisError> {
+    pub fn new(chosen: &Chosen<conditioner::Conditioner>, site: &conditioner::Context) -> Result<Self, AnalysisError> {
         let machine = Machine::new(chosen, site)?;
         Ok(Self {
             law: chosen.law.name,
-            needs: machine.needs(),
+            needs: machine.requirements(),
             machine,
             bytes: u32::try_from(site.packet.0).unwrap_or(u32::MAX),
             last: None,
@@ -104,12 +104,12 @@ impl Conditioner {
 
     /// The state after a packet that comes `gap_s` after the one before, on average over what it becomes; what the law
     /// says of that packet, and the state as it says so.
-    fn packet(&mut self, state: &[Dual], gap_s: Dual) -> (Vec<Dual>, Profile<Dual>) {
+    fn packet(&mut self, state: &[Dual], gap_s: Dual) -> (Vec<Dual>, conditioner::Output<Dual>) {
         // The law's clock starts anew with each packet, since the moment of the last one is frozen at zero.
         let bytes = self.bytes;
-        let here = self.machine.after(state, Event::Arrival { bytes }, &Gate { now_s: gap_s });
-        let now = Gate { now_s: Dual::of(0.0) };
-        let said = self.machine.says(&here, &now);
+        let here = self.machine.after(state, Event::Arrival { bytes }, &conditioner::Observation { now_s: gap_s });
+        let now = conditioner::Observation { now_s: Dual::of(0.0) };
+        let said = self.machine.output(&here, &now);
         let green = Dual::of(1.0) - said.yellow - said.red;
         let mut mean = vec![Dual::of(0.0); here.len()];
         for (chance, colour) in [(green, Colour::Green), (said.yellow, Colour::Yellow), (said.red, Colour::Red)] {
@@ -125,7 +125,7 @@ impl Conditioner {
 
     /// Where the law rests under a steady rate [packets/s]; none where it does not, because no more arrives than is
     /// committed, or the bucket is empty whatever it does.
-    pub fn rest(&mut self, rate: f64) -> Option<ConditionerRest> {
+    pub fn rest(&mut self, rate: f64) -> Option<ConditionerEquilibrium> {
         let gap = Dual::of(1.0 / rate);
         let full = self.machine.start().to_vec();
         let starts = self.last.clone().into_iter();
@@ -144,7 +144,7 @@ impl Conditioner {
                 continue;
             }
             self.last = Some(state.clone());
-            return Some(ConditionerRest { state, rate, out, level: said.level.value / f64::from(self.bytes) });
+            return Some(ConditionerEquilibrium { state, rate, out, level: said.level.value / f64::from(self.bytes) });
         }
         None
     }
@@ -152,17 +152,17 @@ impl Conditioner {
     /// The controller that the law is near a rest: what a level that is a packet higher takes off the probability of the
     /// packet that finds it, `k1`, and of each one after, `k1 - k2`; by (12) of "Random Early Marking" the PI controller
     /// whose bilinear transform that is, with packets at the committed rate. None for a law that goes by no level.
-    pub fn controller(&mut self, rest: &ConditionerRest) -> Option<Controller> {
+    pub fn controller(&mut self, rest: &ConditionerEquilibrium) -> Option<Controller> {
         let state: Vec<Dual> = rest.state.iter().map(|x| Dual::of(*x)).collect();
-        let now = Gate { now_s: Dual::of(0.0) };
+        let now = conditioner::Observation { now_s: Dual::of(0.0) };
         let (arrival, red) =
             (Event::Arrival { bytes: self.bytes }, Event::Coloured { bytes: self.bytes, colour: Colour::Red });
-        let gap = Gate { now_s: Dual::seed(1.0 / rest.rate) };
+        let gap = conditioner::Observation { now_s: Dual::seed(1.0 / rest.rate) };
         // No packet takes tokens here, and so what the gap has put in stays.
         let first = self.machine.after(&state, arrival, &gap);
-        let (one, said) = (self.machine.says(&first, &now), self.machine.after(&first, red, &now));
+        let (one, said) = (self.machine.output(&first, &now), self.machine.after(&first, red, &now));
         let second = self.machine.after(&said, arrival, &now);
-        let two = self.machine.says(&second, &now);
+        let two = self.machine.output(&second, &now);
         let packets = one.level.slope / f64::from(self.bytes);
         let k1 = -(one.yellow + one.red).slope / packets;
         let each = -((two.yellow + two.red).slope - (one.yellow + one.red).slope) / packets;
@@ -172,14 +172,14 @@ impl Conditioner {
     }
 
     /// The law near its rest, by duals through its own update.
-    pub fn linearise(&mut self, rest: &ConditionerRest) -> ConditionerResponse {
+    pub fn linearise(&mut self, rest: &ConditionerEquilibrium) -> ConditionerResponse {
         let m = rest.state.len();
         let mut kink = Kink::NONE;
         let mut point = rest.state.clone();
         point.push(rest.rate);
         let (_, slopes) = jacobian(&point, &mut |v| {
             let (mut all, _) = self.packet(&v[..m], Dual::of(1.0) / v[m]);
-            let said = self.machine.says(&v[..m], &Gate { now_s: Dual::of(0.0) });
+            let said = self.machine.output(&v[..m], &conditioner::Observation { now_s: Dual::of(0.0) });
             all.push(said.yellow + said.red);
             kink.note(&all);
             all
@@ -203,9 +203,9 @@ impl Conditioner {
 impl ConditionerResponse {
     /// The response at `s` of the probability of being out of profile to what arrives [1 per packet/s].
     ///
-    /// The gap before a packet is the mean of the rate over it, whatever the reading; that what is said of a packet holds
-    /// until the next is left to [`Reading::Sampled`].
-    pub fn at(&self, s: Complex, reading: Reading) -> Complex {
-        self.linear.response(s, reading.counts_sampling())[0] * (s * (1.0 / self.rate)).hold()
+    /// The gap before a packet is the mean of the rate over it, whatever the model; that what is said of a packet holds
+    /// until the next is left to [`LoopModel::Sampled`].
+    pub fn at(&self, s: Complex, model: LoopModel) -> Complex {
+        self.linear.response(s, model.counts_sampling())[0] * (s * (1.0 / self.rate)).hold()
     }
 }

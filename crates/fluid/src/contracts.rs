@@ -5,20 +5,20 @@
 //! customers do not hear of each other, and no queue stands in it. Everything about the laws is asked of them.
 
 use penstock_law::cc;
-use penstock_law::edge::Site;
-use penstock_law::edge::early_marking::Aggregate;
+use penstock_law::conditioner;
+use penstock_law::conditioner::early_marking::Aggregate;
 use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
-use crate::analysis::{LoopReading, NyquistPoint, Options, POINTS, ROOTS, Root, StateNumber};
+use crate::analysis::{LoopResult, NyquistPoint, Options, POINTS, ROOTS, Root, StateNumber};
 use crate::complex::Complex;
-use crate::conditioner::{Conditioner, ConditionerResponse, ConditionerRest, Controller};
+use crate::conditioner::{Conditioner, ConditionerEquilibrium, ConditionerResponse, Controller};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus};
-use crate::response::Reading;
+use crate::response::LoopModel;
 use crate::roots::rightmost;
-use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceResponse, SourceRest};
+use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceEquilibrium, SourceResponse};
 use crate::theory::marking::MarkingLoop;
 
 /// Logarithms of the odds between which an equilibrium is searched, and where the search begins: 0.02; 1e-7, 1 - 1e-7.
@@ -34,7 +34,7 @@ pub struct Contracts {
     /// The time whose active flows were taken [s]; absent where all were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_s: Option<f64>,
-    /// The worst verdict of all loops, of the reading that counts most.
+    /// The worst verdict of all loops, of the model that counts most.
     pub verdict: Verdict,
     /// The customer whose it is.
     pub limiting_customer: String,
@@ -62,12 +62,12 @@ pub struct CustomerLoop {
     pub why: Option<String>,
     /// Its loop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub at_rest: Option<AtRest>,
+    pub equilibrium: Option<ContractEquilibrium>,
 }
 
 /// A conditioner and its senders at rest, and the loop near it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AtRest {
+pub struct ContractEquilibrium {
     /// What its flows send [packets/s].
     pub rate_packets_per_s: f64,
     /// Probability that a packet is out of profile.
@@ -87,7 +87,7 @@ pub struct AtRest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<PaperLoop>,
     /// The loop through the laws, from the least to the most that is counted.
-    pub readings: Vec<LoopReading>,
+    pub models: Vec<LoopResult>,
     /// How near the nearest kink of its law is, in the units of that comparison; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_kink: Option<f64>,
@@ -154,27 +154,28 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         let Some(chosen) = &customer.conditioner else { continue };
         let own: Vec<&Class<'_>> =
             classes.iter().filter(|class| customer.flows.iter().any(|flows| flows == class.group_name)).collect();
-        let at_rest = Conditioner::new(chosen, &Site { packet: scenario.packet.wire }).and_then(|conditioner| {
-            for class in &own {
-                counted(class)?;
-                heard(class, scenario)?;
-            }
-            room(&own, scenario)?;
-            Aggregated::new(scenario, name, conditioner, &own, options)?.analysed()
-        });
+        let equilibrium =
+            Conditioner::new(chosen, &conditioner::Context { packet: scenario.packet.wire }).and_then(|conditioner| {
+                for class in &own {
+                    counted(class)?;
+                    heard(class, scenario)?;
+                }
+                room(&own, scenario)?;
+                Aggregated::new(scenario, name, conditioner, &own, options)?.analysed()
+            });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
             assumptions.push(format!("the jitter of `{}` counts with its mean, as round-trip time", class.name));
         }
         let contract = contract(chosen, scenario);
-        let (at_rest, why) = match at_rest {
-            Ok(at_rest) => (Some(at_rest), None),
+        let (equilibrium, why) = match equilibrium {
+            Ok(equilibrium) => (Some(equilibrium), None),
             Err(error) => {
                 let why = error.to_string();
                 first_why.get_or_insert(error);
                 (None, Some(why))
             }
         };
-        if let Some(at) = &at_rest {
+        if let Some(at) = &equilibrium {
             warnings.extend(remarks(name, at));
         }
         customers.push(CustomerLoop {
@@ -183,10 +184,10 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
             committed_packets_per_s: contract.0,
             bucket_packets: contract.1,
             why,
-            at_rest,
+            equilibrium,
         });
     }
-    let verdicts = customers.iter().filter_map(|customer| Some((customer, customer.at_rest.as_ref()?.verdict())));
+    let verdicts = customers.iter().filter_map(|customer| Some((customer, customer.equilibrium.as_ref()?.verdict())));
     let worst = verdicts.max_by_key(|(_, verdict)| match verdict {
         Verdict::Stable => 0,
         Verdict::Undecided => 1,
@@ -215,11 +216,11 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
 pub fn aggregate(scenario: &Scenario, customer: &str) -> Option<Aggregate> {
     let of = scenario.customers.get(customer)?;
     let (packets_per_s, _) = contract(of.conditioner.as_ref()?, scenario);
-    let site = cc::Site { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
+    let site = cc::Context { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
     let (mut flows, mut rtt_s) = (0.0, 0.0);
     for class in bench::classes(scenario, &Options::default()) {
         let chosen = &class.group.cc;
-        let answers = (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.needs().reliable);
+        let answers = (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.requirements().reliable);
         if answers && of.flows.iter().any(|flows| flows == class.group_name) {
             flows += f64::from(class.count);
             rtt_s = f64::max(rtt_s, class.rtt_s);
@@ -230,10 +231,10 @@ pub fn aggregate(scenario: &Scenario, customer: &str) -> Option<Aggregate> {
 
 /// The customer whose loop comes nearest to -1.
 fn limiting(customers: &[CustomerLoop]) -> Option<String> {
-    let distance = |at: &AtRest| at.readings.last().map_or(f64::INFINITY, |r| r.margins.least_distance);
-    let unstable = |at: &AtRest| at.verdict() != Verdict::Unstable;
-    let ranked = customers.iter().filter_map(|customer| Some((customer, customer.at_rest.as_ref()?)));
-    let key = |at: &AtRest| (unstable(at), distance(at));
+    let distance = |at: &ContractEquilibrium| at.models.last().map_or(f64::INFINITY, |r| r.margins.least_distance);
+    let unstable = |at: &ContractEquilibrium| at.verdict() != Verdict::Unstable;
+    let ranked = customers.iter().filter_map(|customer| Some((customer, customer.equilibrium.as_ref()?)));
+    let key = |at: &ContractEquilibrium| (unstable(at), distance(at));
     ranked
         .min_by(|(_, a), (_, b)| {
             let (a, b) = (key(a), key(b));
@@ -243,9 +244,12 @@ fn limiting(customers: &[CustomerLoop]) -> Option<String> {
 }
 
 /// What is committed [packets/s], and the bucket [packets].
-fn contract(chosen: &penstock_scenario::model::Chosen<penstock_law::edge::Edge>, scenario: &Scenario) -> (f64, f64) {
-    let site = Site { packet: scenario.packet.wire };
-    let needs = (chosen.law.real)(&chosen.values, &site).map(|law| law.needs());
+fn contract(
+    chosen: &penstock_scenario::model::Chosen<penstock_law::conditioner::Conditioner>,
+    scenario: &Scenario,
+) -> (f64, f64) {
+    let site = conditioner::Context { packet: scenario.packet.wire };
+    let needs = (chosen.law.real)(&chosen.values, &site).map(|law| law.requirements());
     needs.map_or((f64::NAN, f64::NAN), |needs| {
         let packet = scenario.packet.wire;
         (needs.committed_bit_per_s / packet.bits(), needs.bucket_bytes * 8.0 / packet.bits())
@@ -265,7 +269,7 @@ fn assumptions() -> Vec<String> {
     ]
 }
 
-fn remarks(name: &str, at: &AtRest) -> Vec<String> {
+fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(paper) = &at.paper {
         if paper.probability >= 1.0 {
@@ -311,13 +315,13 @@ fn counted(class: &Class<'_>) -> Result<(), AnalysisError> {
 fn heard(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
     let deaf = class.group.forward.iter().all(|name| {
         let link = &scenario.links[name];
-        let site = penstock_law::aqm::Site {
+        let site = penstock_law::aqm::Context {
             rate: link.rate,
             delay: link.delay,
             packet: scenario.packet.wire,
             classes: Vec::new(),
         };
-        (link.aqm.law.real)(&link.aqm.values, &site).is_ok_and(|law| !law.needs().colours)
+        (link.aqm.law.real)(&link.aqm.values, &site).is_ok_and(|law| !law.requirements().colours)
     });
     let what = "no queue on its way that treats colours apart";
     bench::refuse(|| format!("the group `{}`", class.group_name), &[(deaf, what, "give one of its links `wred`")])
@@ -364,7 +368,7 @@ impl<'a> Aggregated<'a> {
                 base_rtt_s: rtt_s,
                 cc: &class.group.cc,
                 // An equilibrium knows no start: begin near a fair share and past slow start.
-                site: cc::Site {
+                site: cc::Context {
                     packet: scenario.packet.wire,
                     initial_window: f64::max(share * rtt_s, 2.0),
                     initial_ssthresh: 1.0,
@@ -434,10 +438,10 @@ impl<'a> Aggregated<'a> {
         Ok(of(low))
     }
 
-    fn analysed(mut self) -> Result<AtRest, AnalysisError> {
+    fn analysed(mut self) -> Result<ContractEquilibrium, AnalysisError> {
         let probability = self.equilibrium()?;
         let signal = Signal { queueing_delay_s: 0.0, probability };
-        let rests: Vec<SourceRest> =
+        let rests: Vec<SourceEquilibrium> =
             self.sources.iter_mut().map(|source| source.rest(signal)).collect::<Result<_, _>>()?;
         let rate = self.sources.iter().zip(&rests).map(|(s, rest)| f64::from(s.count) * rest.rate).sum();
         let Some(rest) = self.conditioner.rest(rate) else {
@@ -458,8 +462,8 @@ impl<'a> Aggregated<'a> {
         let controller = self.conditioner.controller(&rest);
         let paper = controller.and_then(|controller| self.paper(&controller));
         let closed = Closed { edge, senders };
-        let readings = Reading::ALL.map(|reading| closed.read(reading)).into();
-        Ok(AtRest {
+        let models = LoopModel::ALL.map(|model| closed.read(model)).into();
+        Ok(ContractEquilibrium {
             rate_packets_per_s: rate,
             out_probability: rest.out,
             in_profile_packets_per_s: rate * (1.0 - rest.out),
@@ -468,17 +472,17 @@ impl<'a> Aggregated<'a> {
             classes: self.senders(&rests),
             controller,
             paper,
-            readings,
+            models,
             nearest_kink,
         })
     }
 
-    fn state(&self, rest: &ConditionerRest) -> Vec<StateNumber> {
+    fn state(&self, rest: &ConditionerEquilibrium) -> Vec<StateNumber> {
         let names = self.conditioner.names().iter().zip(&rest.state);
         names.map(|(&(name, unit), &value)| StateNumber { name, unit, value }).collect()
     }
 
-    fn senders(&self, rests: &[SourceRest]) -> Vec<Sender> {
+    fn senders(&self, rests: &[SourceEquilibrium]) -> Vec<Sender> {
         let all = self.classes.iter().zip(&self.sources).zip(rests);
         all.map(|((class, source), at)| Sender {
             name: class.name.clone(),
@@ -517,15 +521,15 @@ impl<'a> Aggregated<'a> {
     }
 }
 
-impl AtRest {
-    /// The verdict of the reading that counts most.
+impl ContractEquilibrium {
+    /// The verdict of the model that counts most.
     pub fn verdict(&self) -> Verdict {
-        self.readings.last().map_or(Verdict::Undecided, |reading| reading.margins.verdict)
+        self.models.last().map_or(Verdict::Undecided, |model| model.margins.verdict)
     }
 
-    /// One reading of the loop.
-    pub fn reading(&self, reading: Reading) -> &LoopReading {
-        self.readings.iter().find(|r| r.reading == reading).expect("every reading is there")
+    /// One model of the loop.
+    pub fn model(&self, model: LoopModel) -> &LoopResult {
+        self.models.iter().find(|r| r.model == model).expect("every model is there")
     }
 }
 
@@ -537,19 +541,19 @@ struct Closed {
 }
 
 impl Closed {
-    fn gain(&self, s: Complex, reading: Reading) -> Complex {
+    fn gain(&self, s: Complex, model: LoopModel) -> Complex {
         let slowed: Complex = self
             .senders
             .iter()
-            .map(|(count, rtt_s, response)| response.at(s, reading).1 * (-s * *rtt_s).exp() * -*count)
+            .map(|(count, rtt_s, response)| response.at(s, model).1 * (-s * *rtt_s).exp() * -*count)
             .sum();
-        self.edge.at(s, reading) * slowed
+        self.edge.at(s, model) * slowed
     }
 
-    fn read(&self, reading: Reading) -> LoopReading {
+    fn read(&self, model: LoopModel) -> LoopResult {
         let trips = self.senders.iter().map(|(_, rtt_s, _)| *rtt_s);
         let (slowest_s, fastest_s) = (trips.clone().fold(0.0, f64::max), trips.fold(f64::INFINITY, f64::min));
-        let gain = |s: Complex| self.gain(s, reading);
+        let gain = |s: Complex| self.gain(s, model);
         let (mut margins, locus) = margins_and_locus(&gain, Span { slowest_s, fastest_s });
         let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
         let roots = rightmost(&|s| vec![vec![gain(s)]], &[locus], slowest_s, ROOTS).into_iter().map(root).collect();
@@ -569,6 +573,6 @@ impl Closed {
             .filter(|(_, l)| l.is_finite())
             .map(|(w, l)| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im })
             .collect();
-        LoopReading { reading, margins, limiting_class: None, roots, nyquist: vec![nyquist] }
+        LoopResult { model, margins, limiting_class: None, roots, nyquist: vec![nyquist] }
     }
 }

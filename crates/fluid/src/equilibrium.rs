@@ -11,19 +11,19 @@
 
 mod others;
 
-use crate::bottleneck::{Bottleneck, BottleneckRest, Free};
+use crate::bottleneck::{Bottleneck, BottleneckEquilibrium, Free};
 use crate::eigen;
 use crate::error::AnalysisError;
 use crate::matrix::solve;
-use crate::source::{Demand, Signal, Source, SourceRest};
+use crate::source::{Demand, Signal, Source, SourceEquilibrium};
 
 /// Everything at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equilibrium {
     /// The links, in the order given.
-    pub links: Vec<LinkRest>,
+    pub links: Vec<LinkEquilibrium>,
     /// The classes, in the order given.
-    pub sources: Vec<SourceRest>,
+    pub sources: Vec<SourceEquilibrium>,
     /// What each class's path tells it.
     pub signals: Vec<Signal>,
     /// Where else all this could rest, as far as was looked.
@@ -41,9 +41,9 @@ pub enum Other {
 
 /// A link at rest, in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinkRest {
+pub struct LinkEquilibrium {
     /// The link.
-    pub rest: BottleneckRest,
+    pub rest: BottleneckEquilibrium,
     /// What it tells those who cross it.
     pub signal: Signal,
     /// Whether it limits anyone: its signal is not zero.
@@ -77,7 +77,7 @@ const ROUNDS: usize = 400;
 
 /// A point of the search: the link at some signal and what the sources would send then.
 struct Trial {
-    link: BottleneckRest,
+    link: BottleneckEquilibrium,
     signal: Signal,
     /// What the sources would send beyond what the link takes [packets/s]; infinite where they know no bound.
     excess: f64,
@@ -175,7 +175,7 @@ impl Net<'_> {
     }
 
     /// What the sources would send to a link at rest beyond what it takes, over its capacity.
-    fn excess(&mut self, link: usize, rest: &BottleneckRest, signals: &[Signal]) -> Result<f64, AnalysisError> {
+    fn excess(&mut self, link: usize, rest: &BottleneckEquilibrium, signals: &[Signal]) -> Result<f64, AnalysisError> {
         let capacity = self.links[link].capacity;
         Ok(match self.offered(link, signals)? {
             Some(o) if rest.load >= capacity => o.served / capacity - 1.0,
@@ -195,7 +195,12 @@ impl Net<'_> {
     }
 
     /// One link at the number that its search goes along, everything else as it is.
-    fn at(&mut self, link: usize, kind: Kind, x: f64) -> Result<Option<(BottleneckRest, Signal)>, AnalysisError> {
+    fn at(
+        &mut self,
+        link: usize,
+        kind: Kind,
+        x: f64,
+    ) -> Result<Option<(BottleneckEquilibrium, Signal)>, AnalysisError> {
         let l = &mut self.links[link];
         let capacity = l.capacity;
         let rest = match kind {
@@ -212,7 +217,7 @@ impl Net<'_> {
 
     /// Newton's method on all binding links at once, along the logarithm of what each search goes along. Whether it ended
     /// at the rest of all.
-    fn polish(&mut self, state: &mut [Option<LinkRest>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
+    fn polish(&mut self, state: &mut [Option<LinkEquilibrium>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
         let binding: Vec<usize> = (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| r.binding)).collect();
         let mut x: Vec<f64> =
             binding.iter().map(|&l| state[l].as_ref().map_or(0.0, |r| kinds[l].coordinate(&r.rest))).collect();
@@ -273,14 +278,14 @@ impl Net<'_> {
         for (&l, rest) in binding.iter().zip(rests) {
             let signal =
                 Signal { queueing_delay_s: rest.queue / self.links[l].capacity, probability: rest.probability };
-            state[l] = Some(LinkRest { rest, signal, binding: true });
+            state[l] = Some(LinkEquilibrium { rest, signal, binding: true });
         }
         Ok(true)
     }
 }
 
 /// Links at rest, and what their flows would send beyond what they take.
-type Evaluated = (Vec<BottleneckRest>, Vec<f64>);
+type Evaluated = (Vec<BottleneckEquilibrium>, Vec<f64>);
 
 /// What the search of a link goes along.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -294,7 +299,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn coordinate(self, rest: &BottleneckRest) -> f64 {
+    fn coordinate(self, rest: &BottleneckEquilibrium) -> f64 {
         libm::log(match self {
             Self::Queue => rest.queue,
             Self::Load => rest.load,
@@ -303,7 +308,7 @@ impl Kind {
     }
 }
 
-fn signals_of(state: &[Option<LinkRest>]) -> Vec<Signal> {
+fn signals_of(state: &[Option<LinkEquilibrium>]) -> Vec<Signal> {
     state.iter().map(|r| r.as_ref().map_or(Signal::NONE, |r| r.signal)).collect()
 }
 
@@ -322,7 +327,7 @@ pub fn find(
     let several = links.len() > 1;
     let mut net = Net { links, sources, routes, asked: 0, watch };
     let n = net.links.len();
-    let mut state: Vec<Option<LinkRest>> = vec![None; n];
+    let mut state: Vec<Option<LinkEquilibrium>> = vec![None; n];
     let mut settled = false;
     for round in 0..ROUNDS {
         let mut moved = 0.0_f64;
@@ -334,12 +339,12 @@ pub fn find(
             });
             let searched = search(&mut net, l, begin, &mut signals)?;
             let next = match searched {
-                Searched::Binds(trial) => LinkRest { rest: trial.link, signal: trial.signal, binding: true },
+                Searched::Binds(trial) => LinkEquilibrium { rest: trial.link, signal: trial.signal, binding: true },
                 Searched::Unfilled(utilization) if !several => {
                     return Err(AnalysisError::NotFilled { link: net.links[l].name.clone(), utilization });
                 }
                 Searched::Unfilled(utilization) => {
-                    LinkRest { rest: net.links[l].silent(utilization), signal: Signal::NONE, binding: false }
+                    LinkEquilibrium { rest: net.links[l].silent(utilization), signal: Signal::NONE, binding: false }
                 }
             };
             let before = state[l].as_ref().map_or(Signal::NONE, |r| r.signal);
@@ -362,7 +367,7 @@ pub fn find(
             }
         }
     }
-    let state: Vec<LinkRest> = state.into_iter().flatten().collect();
+    let state: Vec<LinkEquilibrium> = state.into_iter().flatten().collect();
     let tight: Vec<usize> =
         (0..n).filter(|&l| state[l].binding || full(&mut net, l, &state).unwrap_or(false)).collect();
     if tight.is_empty() {
@@ -404,7 +409,7 @@ fn difference(a: Signal, b: Signal) -> f64 {
     f64::max(relative(a.queueing_delay_s, b.queueing_delay_s), relative(a.probability, b.probability))
 }
 
-fn kind(integrates: bool, at: Option<&LinkRest>, capacity: f64) -> Kind {
+fn kind(integrates: bool, at: Option<&LinkEquilibrium>, capacity: f64) -> Kind {
     match at {
         Some(r) if integrates => Kind::Probability(if r.rest.load < capacity { Free::Load } else { Free::Queue }),
         Some(r) if r.rest.queue == 0.0 => Kind::Load,
@@ -452,13 +457,13 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
 type Ask<'a> = &'a mut dyn FnMut(&mut Net<'_>, Signal) -> Result<Option<Offered>, AnalysisError>;
 
 /// Whether a silent link carries all that it would take before it spoke.
-fn full(net: &mut Net<'_>, l: usize, state: &[LinkRest]) -> Result<bool, AnalysisError> {
+fn full(net: &mut Net<'_>, l: usize, state: &[LinkEquilibrium]) -> Result<bool, AnalysisError> {
     let signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
     let wanted = net.links[l].wanted();
     Ok(net.offered(l, &signals)?.is_none_or(|o| o.load > wanted * (1.0 - 1e-9)))
 }
 
-fn silent_stay_silent(net: &mut Net<'_>, state: &[Option<LinkRest>]) -> Result<bool, AnalysisError> {
+fn silent_stay_silent(net: &mut Net<'_>, state: &[Option<LinkEquilibrium>]) -> Result<bool, AnalysisError> {
     let signals = signals_of(state);
     for l in (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| !r.binding)) {
         let wanted = net.links[l].wanted();

@@ -9,7 +9,7 @@
 //! | [`source`] | a class of flows: where its law rests at a signal, how it answers a small change of it |
 //! | [`bottleneck`] | a link: the queue as an integrator, the law of its queue |
 //! | [`equilibrium`] | the signal at which the sources send what the link takes |
-//! | [`response`] | the loop gain `L(jw)`, in three readings |
+//! | [`response`] | the loop gain `L(jw)`, in three models |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
 //! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
@@ -53,6 +53,6 @@ pub use analysis::{Analysis, Busy, Options, analyze, analyze_watched};
 pub use complex::Complex;
 pub use error::AnalysisError;
 pub use margin::{Margins, Verdict};
-pub use response::Reading;
+pub use response::LoopModel;
 pub use run::{Fluid, Method};
 pub use source::Clocking;

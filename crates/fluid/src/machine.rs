@@ -1,6 +1,6 @@
 //! One law of the registry on dual numbers, with its state put in and taken out.
 
-use penstock_law::law::Linearises;
+use penstock_law::law::Linearisation;
 use penstock_law::{Dual, Instances, Role};
 use penstock_scenario::model::Chosen;
 
@@ -14,11 +14,11 @@ pub(crate) struct Machine<R: Role> {
 
 impl<R: Role> Machine<R> {
     /// Compiles the law of a scenario.
-    pub(crate) fn new(chosen: &Chosen<R>, site: &R::Site) -> Result<Self, AnalysisError> {
+    pub(crate) fn new(chosen: &Chosen<R>, site: &R::Context) -> Result<Self, AnalysisError> {
         let entry = chosen.law;
         let Some(build) = entry.dual else {
-            let reason = match entry.linearises {
-                Linearises::No(reason) => reason,
+            let reason = match entry.linearisation {
+                Linearisation::Unsupported(reason) => reason,
                 _ => "its registry entry has no builder for dual numbers",
             };
             return Err(AnalysisError::NotLinear { noun: R::NOUN, law: entry.name, reason: reason.to_owned() });
@@ -37,8 +37,8 @@ impl<R: Role> Machine<R> {
     }
 
     /// What the law asks of its host.
-    pub(crate) fn needs(&self) -> R::Needs {
-        self.law.needs()
+    pub(crate) fn requirements(&self) -> R::Requirements {
+        self.law.requirements()
     }
 
     /// Names and units of the state.
@@ -56,18 +56,18 @@ impl<R: Role> Machine<R> {
     }
 
     /// The state after an event.
-    pub(crate) fn after(&mut self, state: &[Dual], event: R::Event, seen: &R::Seen<Dual>) -> Vec<Dual> {
+    pub(crate) fn after(&mut self, state: &[Dual], event: R::Event, seen: &R::Observation<Dual>) -> Vec<Dual> {
         self.put(state);
-        self.law.on(0, event, seen);
+        self.law.on_event(0, event, seen);
         let mut next = Vec::with_capacity(state.len());
         self.law.each(0, &mut |x| next.push(*x));
         next
     }
 
     /// What the law says at a state, on average over its own spacing of marks.
-    pub(crate) fn says(&mut self, state: &[Dual], seen: &R::Seen<Dual>) -> R::Says<Dual> {
+    pub(crate) fn output(&mut self, state: &[Dual], seen: &R::Observation<Dual>) -> R::Output<Dual> {
         self.put(state);
-        self.law.says_on_average(0, seen)
+        self.law.mean_output(0, seen)
     }
 }
 

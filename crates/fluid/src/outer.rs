@@ -8,8 +8,8 @@
 //! period late.
 
 use nalgebra::DMatrix;
-use penstock_law::aqm::{Event, Port, Queue, Site};
-use penstock_law::law::Linearises;
+use penstock_law::aqm::{self, Aqm, Event};
+use penstock_law::law::Linearisation;
 use penstock_law::quantity::Time;
 use penstock_law::{Dual, Instances, Number};
 use penstock_scenario::model::{Chosen, Scenario};
@@ -109,7 +109,7 @@ pub struct Arrival {
 
 /// Whether a law of the scenario closes such a loop.
 pub fn has_any(scenario: &Scenario) -> bool {
-    scenario.links.values().any(|link| matches!(link.aqm.law.linearises, Linearises::Outer(_)))
+    scenario.links.values().any(|link| matches!(link.aqm.law.linearisation, Linearisation::Outer(_)))
 }
 
 /// Analyses the loops that laws of a scenario's links close.
@@ -152,7 +152,7 @@ pub fn loops(scenario: &Scenario) -> Result<Vec<OuterLoop>, AnalysisError> {
     let names = scenario.class_names();
     for (link, line) in &scenario.links {
         let crossed = scenario.groups.values().any(|group| group.forward.contains(link));
-        if !crossed || !matches!(line.aqm.law.linearises, Linearises::Outer(_)) {
+        if !crossed || !matches!(line.aqm.law.linearisation, Linearisation::Outer(_)) {
             continue;
         }
         let site = scenario.site(link);
@@ -172,12 +172,12 @@ pub fn loops(scenario: &Scenario) -> Result<Vec<OuterLoop>, AnalysisError> {
 /// The law refuses its parameters.
 pub fn loop_of(
     link: &str,
-    aqm: &Chosen<Queue>,
-    site: &Site,
+    aqm: &Chosen<Aqm>,
+    site: &aqm::Context,
     (at, name): (usize, &str),
 ) -> Result<Option<OuterLoop>, AnalysisError> {
     let share = site.classes.get(at).and_then(|class| class.share);
-    let (Some(share), Linearises::Outer(_), Some(build)) = (share, aqm.law.linearises, aqm.law.dual) else {
+    let (Some(share), Linearisation::Outer(_), Some(build)) = (share, aqm.law.linearisation, aqm.law.dual) else {
         return Ok(None);
     };
     let compile = |message| AnalysisError::Compile { law: aqm.law.name, message };
@@ -195,30 +195,30 @@ struct Step {
     reference: f64,
     /// [packets/s]
     capacity: f64,
-    law: Box<dyn Instances<Dual, Queue>>,
+    law: Box<dyn Instances<Dual, Aqm>>,
 }
 
 impl Step {
     fn period_s(&self) -> f64 {
-        self.law.needs().tick_s.unwrap_or(Time::NEVER.seconds())
+        self.law.requirements().tick_s.unwrap_or(Time::NEVER.seconds())
     }
 
     /// The state after a period that saw a ratio, on a full line, with so much offered that neither a bound nor a
     /// preemption is at work.
     fn after(&mut self, state: &[Dual], ratio: Dual) -> Vec<Dual> {
         let line = Dual::of(self.capacity * self.period_s());
-        let seen = Port {
+        let seen = aqm::Observation {
             arrived: line,
             all_arrived: line,
             departed: line * ratio / (Dual::of(1.0) + ratio),
             all_departed: line,
             capacity: Dual::of(self.capacity),
-            ..Port::nothing()
+            ..aqm::Observation::zero()
         };
         self.law.restart(self.at);
         let mut values = state.iter();
         self.law.each(self.at, &mut |x| *x = *values.next().unwrap_or(x));
-        self.law.on(self.at, Event::Tick, &seen);
+        self.law.on_event(self.at, Event::Tick, &seen);
         let mut next = Vec::with_capacity(state.len());
         self.law.each(self.at, &mut |x| next.push(*x));
         next

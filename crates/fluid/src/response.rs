@@ -16,10 +16,10 @@ use crate::bottleneck::BottleneckResponse;
 use crate::complex::Complex;
 use crate::source::SourceResponse;
 
-/// What of the loop is counted. Each reading adds to the one before.
+/// What of the loop is counted. Each model adds to the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reading {
+pub enum LoopModel {
     /// The laws with the path's delays; periodic laws by their step map at `z = exp(sT)`, without holds.
     Laws,
     /// And the filters that estimators declare: the register of marks, the average round-trip time.
@@ -28,7 +28,7 @@ pub enum Reading {
     Sampled,
 }
 
-impl Reading {
+impl LoopModel {
     /// All, from the least to the most that is counted.
     pub const ALL: [Self; 3] = [Self::Laws, Self::Estimators, Self::Sampled];
 
@@ -36,7 +36,7 @@ impl Reading {
     pub const DECISIVE: Self = Self::Sampled;
 
     /// The model of the loop in words.
-    pub const fn model(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Laws => "ideal measurement",
             Self::Estimators => "with filters",
@@ -111,12 +111,12 @@ pub struct Loop {
 
 impl Loop {
     /// `L(s)`, opened at the links' arrivals: row and column in the order of the links.
-    pub fn matrix(&self, s: Complex, reading: Reading) -> Vec<Vec<Complex>> {
+    pub fn matrix(&self, s: Complex, model: LoopModel) -> Vec<Vec<Complex>> {
         let n = self.links.len();
         let mut sum = vec![vec![Complex::ZERO; n]; n];
-        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, reading)).collect();
+        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, model)).collect();
         for member in &self.members {
-            self.add(member, s, reading, &said, &mut sum);
+            self.add(member, s, model, &said, &mut sum);
         }
         sum
     }
@@ -126,12 +126,12 @@ impl Loop {
     /// `share / (1 - exp(-s tau))`, has a positive real part right of the axis: both have the same unstable roots. Of
     /// paced senders, and where no packet waits, the gain is `L`; else it lacks the poles of `L` at every multiple of
     /// every `2 pi / tau`.
-    pub fn gain(&self, s: Complex, reading: Reading) -> Complex {
-        let said = self.links[0].at(s, reading);
+    pub fn gain(&self, s: Complex, model: LoopModel) -> Complex {
+        let said = self.links[0].at(s, model);
         let (mut law, mut clock) = (Complex::ZERO, Complex::ONE);
         for member in &self.members {
             for hop in &member.hops {
-                let (l, k) = self.own(member, hop, s, reading, said);
+                let (l, k) = self.own(member, hop, s, model, said);
                 (law, clock) = (law + l, clock + k);
             }
         }
@@ -140,10 +140,10 @@ impl Loop {
 
     /// `lambda_i(s)` of fast-aqm (14): the loop gain if every flow that a class meets on its path were of this class; of
     /// one bottleneck and paced senders the gain is the mean of these, weighed by shares of the load.
-    pub fn lambda(&self, class: usize, s: Complex, reading: Reading) -> Complex {
+    pub fn lambda(&self, class: usize, s: Complex, model: LoopModel) -> Complex {
         let member = &self.members[class];
         let one = |hop: &Hop| {
-            let (law, clock) = self.own(member, hop, s, reading, self.links[hop.link].at(s, reading));
+            let (law, clock) = self.own(member, hop, s, model, self.links[hop.link].at(s, model));
             match self.links.len() {
                 1 => law / (Complex::real(hop.share) + clock),
                 _ => (law + clock) * (1.0 / hop.share),
@@ -153,8 +153,8 @@ impl Loop {
     }
 
     /// What a class adds to the loop of one link alone: its law's part, and its clock's.
-    fn own(&self, m: &Member, at: &Hop, s: Complex, reading: Reading, said: (Complex, Complex)) -> (Complex, Complex) {
-        let parts = m.response.parts(s, reading);
+    fn own(&self, m: &Member, at: &Hop, s: Complex, model: LoopModel, said: (Complex, Complex)) -> (Complex, Complex) {
+        let parts = m.response.parts(s, model);
         let marks = (s * self.links[at.link].mark_skips_s).exp();
         let trip = (-s * m.rtt_s).exp() * -(m.count * at.kept);
         let law = parts.of_delay * said.0 + parts.of_probability * said.1 * marks * at.heard;
@@ -162,8 +162,8 @@ impl Loop {
     }
 
     // From a link back to the sender and forth to the next takes tau^b + tau^f; to the same link one round trip.
-    fn add(&self, m: &Member, s: Complex, reading: Reading, said: &[(Complex, Complex)], sum: &mut [Vec<Complex>]) {
-        let (of_delay, of_probability) = m.response.at(s, reading);
+    fn add(&self, m: &Member, s: Complex, model: LoopModel, said: &[(Complex, Complex)], sum: &mut [Vec<Complex>]) {
+        let (of_delay, of_probability) = m.response.at(s, model);
         for from in &m.hops {
             let (delay, probability) = said[from.link];
             let marks = (s * self.links[from.link].mark_skips_s).exp();
@@ -209,12 +209,12 @@ impl Loop {
         firsts.iter().map(of).collect()
     }
 
-    /// Whether a reading counts anything here that the one before it does not.
-    pub fn adds(&self, reading: Reading) -> bool {
-        match reading {
-            Reading::Laws => true,
-            Reading::Estimators => self.members.iter().any(|m| m.response.has_estimators()),
-            Reading::Sampled => {
+    /// Whether a model counts anything here that the one before it does not.
+    pub fn adds(&self, model: LoopModel) -> bool {
+        match model {
+            LoopModel::Laws => true,
+            LoopModel::Estimators => self.members.iter().any(|m| m.response.has_estimators()),
+            LoopModel::Sampled => {
                 self.members.iter().any(|m| m.response.is_sampled())
                     || self.links.iter().any(BottleneckResponse::is_sampled)
             }

@@ -18,7 +18,7 @@
 //! overshoot within a step, or the timing of single packets.
 
 mod cohort;
-mod edge;
+mod conditioner;
 mod estimates;
 mod packets;
 mod queue;
@@ -32,7 +32,7 @@ use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each
 
 use crate::source::Clocking;
 use cohort::Cohort;
-use edge::Edge;
+use conditioner::Conditioner;
 use queue::Queue;
 
 /// Where scenarios run as fluid.
@@ -85,7 +85,7 @@ const BLOCK: u64 = 16;
 pub(crate) struct Network {
     queues: Vec<Queue>,
     /// The entries of customers that have a conditioner.
-    edges: Vec<Edge>,
+    edges: Vec<Conditioner>,
     /// In the order of their groups.
     cohorts: Vec<Cohort>,
 }
@@ -166,7 +166,7 @@ impl Network {
             let said = "a probability or a price of NaN".to_owned();
             Some(error(format!("links.{name}.aqm"), link.aqm.law.name, at_s, said))
         };
-        let of_edge = |edge: &Edge| {
+        let of_edge = |edge: &Conditioner| {
             let (at_s, (name, customer)) = (edge.unsound_s?, scenario.customers.get_index(edge.customer)?);
             let law = customer.conditioner.as_ref()?.law.name;
             Some(error(
@@ -296,7 +296,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     let mut refusals = unknown(scenario);
     let mut queues = Vec::with_capacity(scenario.links.len());
     for (name, link) in &scenario.links {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        let site =
+            aqm::Context { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         let buffer = match link.buffer {
             Buffer::Unlimited => f64::INFINITY,
             Buffer::Packets(packets) => packets as f64,
@@ -312,7 +313,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     let mut edges = Vec::new();
     for (at, (name, customer)) in scenario.customers.iter().enumerate() {
         if let Some(chosen) = &customer.conditioner {
-            let edge = Edge::new(at, chosen, scenario.packet.wire);
+            let edge = Conditioner::new(at, chosen, scenario.packet.wire);
             edges.push(edge.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
         }
     }
@@ -341,7 +342,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                     break;
                 }
             };
-            let of = |edge: &Edge| scenario.customers[edge.customer].flows.contains(name);
+            let of = |edge: &Conditioner| scenario.customers[edge.customer].flows.contains(name);
             cohort.way.edge = edges.iter().position(of);
             cohorts.push(cohort);
         }

@@ -31,9 +31,9 @@ pub fn most_stable(scenario: &Scenario, options: &Options, analysis: &Analysis) 
     if analysis.verdict != Verdict::Unstable {
         return None;
     }
-    let site = cc::Site { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
-    let predicts = |chosen: &penstock_scenario::model::Chosen<cc::Sender>| {
-        (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.needs().bottleneck.is_some())
+    let site = cc::Context { packet: scenario.packet.wire, initial_window: 2.0, initial_ssthresh: f64::INFINITY };
+    let predicts = |chosen: &penstock_scenario::model::Chosen<cc::Controller>| {
+        (chosen.law.real)(&chosen.values, &site).is_ok_and(|law| law.requirements().bottleneck.is_some())
     };
     let mut found = scenario.groups.iter().filter(|(_, group)| predicts(&group.cc));
     let (Some((name, group)), None) = (found.next(), found.next()) else { return None };

@@ -5,9 +5,9 @@
 
 mod response;
 
-use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use penstock_law::cc::{self, Controller, Event, Marks};
 use penstock_law::estimate::{self, AverageRtt, Lookback};
-use penstock_law::law::Linearises;
+use penstock_law::law::Linearisation;
 use penstock_law::{Dual, Number};
 use penstock_scenario::model::Chosen;
 use serde::Serialize;
@@ -61,9 +61,9 @@ pub struct Flows<'a> {
     /// Two-way propagation delay [s].
     pub base_rtt_s: f64,
     /// The law.
-    pub cc: &'a Chosen<Sender>,
+    pub cc: &'a Chosen<Controller>,
     /// What the law is compiled for.
-    pub site: Site,
+    pub site: cc::Context,
     /// Packets an acknowledgement covers.
     pub packets_per_ack: u32,
     /// Whether the queue marks the packets of a sender that can take marks; if not it drops them.
@@ -94,8 +94,8 @@ pub struct Source {
     /// Two-way propagation delay [s].
     pub base_rtt_s: f64,
     law: &'static str,
-    machine: Machine<Sender>,
-    needs: Needs,
+    machine: Machine<Controller>,
+    needs: cc::Requirements,
     packets_per_ack: u32,
     marked: bool,
     loss: f64,
@@ -110,7 +110,7 @@ pub struct Source {
 
 /// A class of flows at rest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SourceRest {
+pub struct SourceEquilibrium {
     /// The law's state, in the order of its names.
     pub state: Vec<f64>,
     /// Rate of one flow [packets/s].
@@ -147,7 +147,7 @@ struct Timed {
 
 /// What a class does at a signal.
 pub(crate) enum Demand {
-    Rest(SourceRest),
+    Rest(SourceEquilibrium),
     Unbounded,
 }
 
@@ -158,11 +158,11 @@ impl Source {
     /// The law cannot be linearised or refuses its parameters.
     pub fn new(flows: &Flows<'_>) -> Result<Self, AnalysisError> {
         let law = flows.cc.law.name;
-        if let Linearises::No(reason) = flows.cc.law.linearises {
+        if let Linearisation::Unsupported(reason) = flows.cc.law.linearisation {
             return Err(AnalysisError::NotLinear { noun: "controller", law, reason: reason.to_owned() });
         }
         let machine = Machine::new(flows.cc, &flows.site)?;
-        let needs = machine.needs();
+        let needs = machine.requirements();
         let queue = match needs.bottleneck.map(|by| (by.lookback, flows.queue)) {
             None => None,
             Some((Some(Lookback::Acknowledgement), _)) => {
@@ -241,13 +241,13 @@ impl Source {
         }
     }
 
-    fn seen(&mut self, state: &[Dual], u: &Inputs) -> Path<Dual> {
+    fn seen(&mut self, state: &[Dual], u: &Inputs) -> cc::Observation<Dual> {
         let base_rtt_s = Dual::of(self.base_rtt_s);
-        let path = Path { rtt_s: u.rtt_s, base_rtt_s, price_s: u.price_s, ..Path::unknown() };
+        let path = cc::Observation { rtt_s: u.rtt_s, base_rtt_s, price_s: u.price_s, ..cc::Observation::zero() };
         let Some(Queue { capacity, buffer }) = self.queue else { return path };
         let level = estimate::buffer_level(Dual::of(capacity), u.rtt_s, base_rtt_s);
-        let in_flight = self.machine.says(state, &path).window;
-        Path {
+        let in_flight = self.machine.output(state, &path).window;
+        cc::Observation {
             buffer: Dual::of(buffer),
             level,
             in_flight,
@@ -311,7 +311,7 @@ impl Source {
     /// Rate [packets/s], window [packets] and timing at a state.
     fn rate(&mut self, state: &[Dual], u: &Inputs) -> Timed {
         let seen = self.seen(state, u);
-        let Allowance { window, gap_s } = self.machine.says(state, &seen);
+        let cc::Output { window, gap_s } = self.machine.output(state, &seen);
         let by_window = window / u.rtt_s;
         let has_gap = gap_s.value > 0.0;
         let by_gap = if has_gap { Dual::of(1.0) / gap_s } else { by_window };
@@ -419,7 +419,7 @@ impl Source {
                 let timed = self.rate(&duals, &u);
                 self.last.clone_from(&state);
                 self.rested = true;
-                Ok(Demand::Rest(SourceRest {
+                Ok(Demand::Rest(SourceEquilibrium {
                     state,
                     rate: timed.rate.value,
                     window: timed.window.value,
@@ -441,7 +441,7 @@ impl Source {
 
     /// The rate at which the law comes to rest at the same signal when it starts from `away` times the numbers of its
     /// rest, where that is another rate [packets/s].
-    pub(crate) fn elsewhere(&mut self, rest: &SourceRest, signal: Signal, away: f64) -> Option<f64> {
+    pub(crate) fn elsewhere(&mut self, rest: &SourceEquilibrium, signal: Signal, away: f64) -> Option<f64> {
         let was = (core::mem::replace(&mut self.rested, false), self.last.clone());
         self.last = rest.state.iter().map(|x| x * away).collect();
         let found = self.demand(signal, 1e15);
@@ -456,7 +456,7 @@ impl Source {
     ///
     /// # Errors
     /// There is no such state, or the search did not find it.
-    pub fn rest(&mut self, signal: Signal) -> Result<SourceRest, AnalysisError> {
+    pub fn rest(&mut self, signal: Signal) -> Result<SourceEquilibrium, AnalysisError> {
         match self.demand(signal, 1e15)? {
             Demand::Rest(rest) => Ok(rest),
             Demand::Unbounded => Err(AnalysisError::NoRest {
@@ -472,7 +472,7 @@ impl Source {
     ///
     /// # Errors
     /// The law acts on a period and at every round trip as well.
-    pub fn linearise(&mut self, rest: &SourceRest, signal: Signal) -> Result<SourceResponse, AnalysisError> {
+    pub fn linearise(&mut self, rest: &SourceEquilibrium, signal: Signal) -> Result<SourceResponse, AnalysisError> {
         let m = rest.state.len();
         let at = self.inputs(signal);
         let mut point = rest.state.clone();

@@ -1,6 +1,6 @@
 //! Files of vectors, by which implementations of a law are compared. The first byte says of which law.
 
-use penstock_linux::twins::TWINS;
+use penstock_linux::kernel_laws::KERNEL_LAWS;
 use penstock_linux::vectors::Vectors;
 
 use super::files;
@@ -11,12 +11,12 @@ use super::files;
 /// If not.
 pub fn check(data: &[u8]) {
     let Some((which, text)) = data.split_first() else { return };
-    let twin = &TWINS[usize::from(*which) % TWINS.len()];
-    match Vectors::parse(twin, "fuzz.txt", &String::from_utf8_lossy(text)) {
+    let kernel_law = &KERNEL_LAWS[usize::from(*which) % KERNEL_LAWS.len()];
+    match Vectors::parse(kernel_law, "fuzz.txt", &String::from_utf8_lossy(text)) {
         Err(error) => assert!(error.line > 0 && !error.to_string().is_empty()),
         Ok(vectors) => {
             for vector in &vectors {
-                let _ = twin.in_rust(&vector.call);
+                let _ = kernel_law.in_rust(&vector.call);
             }
         }
     }
@@ -29,8 +29,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         lines.into_bytes()
     };
     let mut seeds = Vec::new();
-    for (at, twin) in TWINS.iter().enumerate() {
-        for text in files("vectors", &format!("{}.txt", twin.name)) {
+    for (at, kernel_law) in KERNEL_LAWS.iter().enumerate() {
+        for text in files("vectors", &format!("{}.txt", kernel_law.name)) {
             seeds.push([vec![at as u8], start(text)].concat());
         }
     }

@@ -20,14 +20,14 @@ use alloc::vec::Vec;
 
 pub use fixed::InFixed;
 
-use crate::edge::Colour;
+use crate::conditioner::Colour;
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
 use crate::quantity::{Bytes, Rate, Time};
 
 /// Every AQM, in the order the docs show them.
-pub const AQMS: &[Entry<Queue>] = &[
+pub const AQMS: &[Entry<Aqm>] = &[
     droptail::ENTRY,
     red::ENTRY,
     pi::ENTRY,
@@ -46,14 +46,14 @@ pub const AQMS: &[Entry<Queue>] = &[
 
 /// The role of a queue's law: it decides pass, mark or drop.
 #[derive(Debug, Clone, Copy)]
-pub struct Queue;
+pub struct Aqm;
 
-impl Role for Queue {
-    type Seen<N: Number> = Port<N>;
+impl Role for Aqm {
+    type Observation<N: Number> = Observation<N>;
     type Event = Event;
-    type Says<N: Number> = Chance<N>;
-    type Site = Site;
-    type Needs = Needs;
+    type Output<N: Number> = Output<N>;
+    type Context = Context;
+    type Requirements = Requirements;
     const NOUN: &'static str = "AQM";
 }
 
@@ -73,7 +73,7 @@ pub enum Event {
         low_latency: bool,
     },
     /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by
-    /// a full buffer. Where [`Needs::overrules_marks`], the law then says with which probability a packet that would be
+    /// a full buffer. Where [`Requirements::overrules_marks`], the law then says with which probability a packet that would be
     /// marked is dropped instead.
     Hit,
     /// The law's period went by.
@@ -82,7 +82,7 @@ pub enum Event {
 
 numbers! {
     /// What a queue's host has measured.
-    pub struct Port {
+    pub struct Observation {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes. At
         /// [`Event::Departure`]: those behind the packet at the head, in its queue.
         queue: "packets",
@@ -95,27 +95,27 @@ numbers! {
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
-        /// Green packets among those that wait. Where [`Needs::colours`] only.
+        /// Green packets among those that wait. Where [`Requirements::colours`] only.
         green: "packets",
-        /// Yellow ones. Where [`Needs::colours`] only.
+        /// Yellow ones. Where [`Requirements::colours`] only.
         yellow: "packets",
-        /// Where [`Needs::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
+        /// Where [`Requirements::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
         /// the mean packet. Zero elsewhere.
         departed: "packets",
-        /// As [`Port::arrived`], of all classes together. Where [`Needs::classes`] only.
+        /// As [`Observation::arrived`], of all classes together. Where [`Requirements::classes`] only.
         all_arrived: "packets",
-        /// As [`Port::departed`], of all classes together.
+        /// As [`Observation::departed`], of all classes together.
         all_departed: "packets",
     }
     frozen {
-        /// What the packet is that arrived, or that is at the head. Where [`Needs::colours`] only.
+        /// What the packet is that arrived, or that is at the head. Where [`Requirements::colours`] only.
         colour: Colour,
     }
 }
 
-impl<N: Number> Port<N> {
+impl<N: Number> Observation<N> {
     /// What is measured before anything is: zero everywhere.
-    pub fn nothing() -> Self {
+    pub fn zero() -> Self {
         let zero = N::of(0.0);
         Self {
             queue: zero,
@@ -133,9 +133,9 @@ impl<N: Number> Port<N> {
     }
 }
 
-impl Port<f64> {
+impl Observation<f64> {
     /// What is measured before anything is, where a constant is needed.
-    pub const NOTHING: Self = Self {
+    pub const ZERO: Self = Self {
         queue: 0.0,
         arrived: 0.0,
         capacity: 0.0,
@@ -152,7 +152,7 @@ impl Port<f64> {
 
 numbers! {
     /// What a queue's law says.
-    pub struct Chance {
+    pub struct Output {
         /// Probability that this packet is marked (or dropped, where it cannot be marked).
         probability: "1",
         /// The link's price, where the law has one.
@@ -160,7 +160,7 @@ numbers! {
     }
 }
 
-impl Chance<f64> {
+impl Output<f64> {
     /// Whether a host can act on it: both are numbers.
     pub fn is_sound(&self) -> bool {
         !self.probability.is_nan() && !self.price_s.is_nan()
@@ -169,14 +169,14 @@ impl Chance<f64> {
 
 /// What is known of a queue when its law is compiled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Site {
+pub struct Context {
     /// The line's rate at the start of the run.
     pub rate: Rate,
     /// The line's own propagation delay.
     pub delay: Time,
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
-    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Needs::classes`]); the
+    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Requirements::classes`]); the
     /// number of an instance is its place here. Empty where nothing is known of classes yet: such a law then compiles
     /// as if there were one without a contract.
     pub classes: Vec<Class>,
@@ -198,7 +198,7 @@ impl Class {
     pub const FREE: Self = Self { floor: Rate(0), ceiling: None, share: None };
 }
 
-impl Site {
+impl Context {
     /// What the line carries [packets/s].
     pub fn packets_per_s(&self) -> f64 {
         self.rate.packets_per_s(self.packet)
@@ -207,7 +207,7 @@ impl Site {
 
 /// What an AQM asks of its host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needs {
+pub struct Requirements {
     /// The period of [`Event::Tick`] [s].
     pub tick_s: Option<f64>,
     /// When the coin is tossed.
@@ -217,7 +217,7 @@ pub struct Needs {
     /// Whether what the coin chose for a mark may have to be dropped all the same: with the probability that the law says
     /// after [`Event::Hit`], by a second coin. Where not, what a law says after a hit has no meaning for the packet.
     pub overrules_marks: bool,
-    /// Whether [`Port::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
+    /// Whether [`Observation::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
     pub bytes: bool,
     /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
     /// decides on arrival.
@@ -233,7 +233,7 @@ pub struct Needs {
     pub classes: bool,
 }
 
-impl Needs {
+impl Requirements {
     /// What a law asks for that never decides anything.
     pub const LEAST: Self = Self {
         tick_s: None,
@@ -275,10 +275,10 @@ pub enum Serve {
 pub enum Decides {
     /// Never.
     Never,
-    /// When it reaches the head of its queue, by [`Chance::probability`] after [`Event::Departure`]; a packet dropped
+    /// When it reaches the head of its queue, by [`Output::probability`] after [`Event::Departure`]; a packet dropped
     /// there makes room for the next.
     AtHead,
-    /// When it arrives, by [`Chance::probability`] after [`Event::Arrival`].
+    /// When it arrives, by [`Output::probability`] after [`Event::Arrival`].
     OnArrival,
     /// When it leaves, by the probability in force then. The law's state changes at ticks only.
     OnDeparture,

@@ -21,7 +21,7 @@ use crate::numbers;
 use crate::quantity::{Bytes, is_amount};
 
 /// Every controller, in the order the docs show them.
-pub const CONTROLLERS: &[Entry<Sender>] = &[
+pub const CONTROLLERS: &[Entry<Controller>] = &[
     newreno::ENTRY,
     cubic::ENTRY,
     highspeed::ENTRY,
@@ -38,14 +38,14 @@ pub const CONTROLLERS: &[Entry<Sender>] = &[
 
 /// The role of a sender's law: it decides window and pacing rate.
 #[derive(Debug, Clone, Copy)]
-pub struct Sender;
+pub struct Controller;
 
-impl Role for Sender {
-    type Seen<N: Number> = Path<N>;
+impl Role for Controller {
+    type Observation<N: Number> = Observation<N>;
     type Event = Event;
-    type Says<N: Number> = Allowance<N>;
-    type Site = Site;
-    type Needs = Needs;
+    type Output<N: Number> = Output<N>;
+    type Context = Context;
+    type Requirements = Requirements;
     const NOUN: &'static str = "controller";
 }
 
@@ -72,17 +72,17 @@ pub enum Event {
 numbers! {
     /// What a sender has measured of its path. Data that were sent again are acknowledged without a sample (RFC 6298,
     /// section 3), so that acknowledgements, cuts and timeouts may come before the first one.
-    pub struct Path {
-        /// Average round-trip time, as [`Needs::average_rtt`] asks; the latest sample where it does not. Zero before the
+    pub struct Observation {
+        /// Average round-trip time, as [`Requirements::average_rtt`] asks; the latest sample where it does not. Zero before the
         /// first sample.
         rtt_s: "s",
         /// The smallest round-trip time so far. Zero before the first sample, unless a connection before knew it.
         base_rtt_s: "s",
         /// The sum of prices along the path, as [`Marks::Price`] asks; otherwise zero.
         price_s: "s",
-        /// Time since the start of the run, where [`Needs::now`] asks; otherwise zero.
+        /// Time since the start of the run, where [`Requirements::now`] asks; otherwise zero.
         now_s: "s",
-        /// Size of the bottleneck's buffer, where [`Needs::bottleneck`] asks; zero until it is known.
+        /// Size of the bottleneck's buffer, where [`Requirements::bottleneck`] asks; zero until it is known.
         buffer: "packets",
         /// Packets in that buffer, in the same way.
         level: "packets",
@@ -95,9 +95,9 @@ numbers! {
     }
 }
 
-impl<N: Number> Path<N> {
+impl<N: Number> Observation<N> {
     /// What is measured before anything is: zero everywhere.
-    pub fn unknown() -> Self {
+    pub fn zero() -> Self {
         let zero = N::of(0.0);
         Self {
             rtt_s: zero,
@@ -115,7 +115,7 @@ impl<N: Number> Path<N> {
 
 numbers! {
     /// What a sender may do.
-    pub struct Allowance {
+    pub struct Output {
         /// Packets in flight at most.
         window: "packets",
         /// Least time between two packets; zero leaves the spacing to the acknowledgements.
@@ -123,7 +123,7 @@ numbers! {
     }
 }
 
-impl Allowance<f64> {
+impl Output<f64> {
     /// Whether a host can act on it: a finite number of packets and a finite span of time.
     pub fn is_sound(&self) -> bool {
         is_amount(self.window) && is_amount(self.gap_s)
@@ -132,7 +132,7 @@ impl Allowance<f64> {
 
 /// What is known of a sender when its law is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Site {
+pub struct Context {
     /// A data packet on the wire.
     pub packet: Bytes,
     /// The window a flow starts with [packets].
@@ -143,16 +143,16 @@ pub struct Site {
 
 /// What a controller asks of its host.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needs {
+pub struct Requirements {
     /// The period of [`Event::Tick`] [s].
     pub tick_s: Option<f64>,
     /// What the host makes of congestion echoes.
     pub marks: Marks,
-    /// The average that [`Path::rtt_s`] shall be.
+    /// The average that [`Observation::rtt_s`] shall be.
     pub average_rtt: Option<RttAverage>,
     /// Whether data are acknowledged and sent again when lost; if not, nothing comes back (UDP).
     pub reliable: bool,
-    /// Whether it wants [`Path::now_s`].
+    /// Whether it wants [`Observation::now_s`].
     pub now: bool,
     /// Whether its packets say that they want the low-latency queue: ECT(1) (RFC 9331).
     pub low_latency: bool,
@@ -163,7 +163,7 @@ pub struct Needs {
     pub kernel: bool,
 }
 
-impl Needs {
+impl Requirements {
     /// What a reliable sender asks for that reads nothing but acknowledgements and losses.
     pub const LEAST: Self = Self {
         tick_s: None,

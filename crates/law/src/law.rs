@@ -52,15 +52,15 @@ macro_rules! numbers {
 /// Where a law acts, and so what it can see, what can happen to it and what it may say.
 pub trait Role: Debug + 'static {
     /// What is measured when something happens. Every field is measured, none is derived.
-    type Seen<N: Number>: Fields<N> + Copy + Debug;
+    type Observation<N: Number>: Fields<N> + Copy + Debug;
     /// What happened: kinds and counts, never a differentiable number.
     type Event: Copy + Debug;
     /// What the law answers: windows, gaps, probabilities. The host tosses the coin.
-    type Says<N: Number>: Fields<N> + Copy + Debug;
+    type Output<N: Number>: Fields<N> + Copy + Debug;
     /// What is known of the place when the law's parameters are compiled.
-    type Site: Debug;
+    type Context: Debug;
     /// What the law asks of its host.
-    type Needs: Debug;
+    type Requirements: Debug;
     /// The word for such a law.
     const NOUN: &'static str;
 }
@@ -76,29 +76,38 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// Says which parameters contradict each other, or what the place cannot give.
-    fn compile(values: &Values, site: &<Self::Role as Role>::Site) -> Result<Self, String>;
+    fn compile(values: &Values, context: &<Self::Role as Role>::Context) -> Result<Self, String>;
     /// The state before anything happened.
-    fn start(&self) -> Self::State;
-    /// The same for the instance of that number. Differs from [`Law::start`] only where instances have contracts of their
+    fn initial_state(&self) -> Self::State;
+    /// The same for the instance of that number. Differs from [`Law::initial_state`] only where instances have contracts of their
     /// own, as classes of traffic have.
-    fn start_at(&self, _instance: usize) -> Self::State {
-        self.start()
+    fn initial_state_of(&self, _instance: usize) -> Self::State {
+        self.initial_state()
     }
     /// What an event does.
-    fn on(&self, state: &mut Self::State, event: <Self::Role as Role>::Event, seen: &<Self::Role as Role>::Seen<N>);
+    fn on_event(
+        &self,
+        state: &mut Self::State,
+        event: <Self::Role as Role>::Event,
+        observation: &<Self::Role as Role>::Observation<N>,
+    );
     /// What the state says now.
-    fn says(&self, state: &Self::State, seen: &<Self::Role as Role>::Seen<N>) -> <Self::Role as Role>::Says<N>;
-    /// What the state says on average over the law's own spacing of marks; differs from [`Law::says`] only where a
-    /// law shapes its coin by what happened to the packets before (RED).
-    fn says_on_average(
+    fn output(
         &self,
         state: &Self::State,
-        seen: &<Self::Role as Role>::Seen<N>,
-    ) -> <Self::Role as Role>::Says<N> {
-        self.says(state, seen)
+        observation: &<Self::Role as Role>::Observation<N>,
+    ) -> <Self::Role as Role>::Output<N>;
+    /// What the state says on average over the law's own spacing of marks; differs from [`Law::output`] only where a
+    /// law shapes its coin by what happened to the packets before (RED).
+    fn mean_output(
+        &self,
+        state: &Self::State,
+        observation: &<Self::Role as Role>::Observation<N>,
+    ) -> <Self::Role as Role>::Output<N> {
+        self.output(state, observation)
     }
     /// What it asks of its host.
-    fn needs(&self) -> <Self::Role as Role>::Needs;
+    fn requirements(&self) -> <Self::Role as Role>::Requirements;
 }
 
 /// One compiled law and the states of everything it drives, behind one dynamic call an event.
@@ -108,27 +117,27 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     /// Puts an instance back to its starting state.
     fn restart(&mut self, at: usize);
     /// Something happened to one instance; returns what it says then.
-    fn on(&mut self, at: usize, event: R::Event, seen: &R::Seen<N>) -> R::Says<N>;
+    fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N>;
     /// What an instance says now.
-    fn says(&self, at: usize, seen: &R::Seen<N>) -> R::Says<N>;
-    /// See [`Law::says_on_average`].
-    fn says_on_average(&self, at: usize, seen: &R::Seen<N>) -> R::Says<N>;
+    fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
+    /// See [`Law::mean_output`].
+    fn mean_output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
     /// Names and units of the state's numbers: the law's observables.
     fn names(&self) -> &'static [(&'static str, &'static str)];
     /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N));
     /// What an event makes of a state of these numbers, and otherwise as that instance starts; they are replaced by those
     /// after it. The instance may serve to try it on: what it held is lost.
-    fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, seen: &R::Seen<N>) {
+    fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, observation: &R::Observation<N>) {
         self.restart(at);
         let mut put = numbers.iter();
         self.each(at, &mut |x| put.next().into_iter().for_each(|number| *x = *number));
-        self.on(at, event, seen);
+        self.on_event(at, event, observation);
         let mut taken = numbers.iter_mut();
         self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
     /// What the law asks of its host.
-    fn needs(&self) -> R::Needs;
+    fn requirements(&self) -> R::Requirements;
 }
 
 /// A law with its states next to each other.
@@ -148,28 +157,28 @@ impl<N: Number, L: Law<N>> Dense<N, L> {
 
 impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     fn add(&mut self) -> usize {
-        self.states.push(self.law.start_at(self.states.len()));
+        self.states.push(self.law.initial_state_of(self.states.len()));
         self.states.len() - 1
     }
     fn restart(&mut self, at: usize) {
-        self.states[at] = self.law.start_at(at);
+        self.states[at] = self.law.initial_state_of(at);
     }
     #[inline]
-    fn on(
+    fn on_event(
         &mut self,
         at: usize,
         event: <L::Role as Role>::Event,
-        seen: &<L::Role as Role>::Seen<N>,
-    ) -> <L::Role as Role>::Says<N> {
+        observation: &<L::Role as Role>::Observation<N>,
+    ) -> <L::Role as Role>::Output<N> {
         let state = &mut self.states[at];
-        self.law.on(state, event, seen);
-        self.law.says(state, seen)
+        self.law.on_event(state, event, observation);
+        self.law.output(state, observation)
     }
-    fn says(&self, at: usize, seen: &<L::Role as Role>::Seen<N>) -> <L::Role as Role>::Says<N> {
-        self.law.says(&self.states[at], seen)
+    fn output(&self, at: usize, observation: &<L::Role as Role>::Observation<N>) -> <L::Role as Role>::Output<N> {
+        self.law.output(&self.states[at], observation)
     }
-    fn says_on_average(&self, at: usize, seen: &<L::Role as Role>::Seen<N>) -> <L::Role as Role>::Says<N> {
-        self.law.says_on_average(&self.states[at], seen)
+    fn mean_output(&self, at: usize, observation: &<L::Role as Role>::Observation<N>) -> <L::Role as Role>::Output<N> {
+        self.law.mean_output(&self.states[at], observation)
     }
     fn names(&self) -> &'static [(&'static str, &'static str)] {
         <L::State as Fields<N>>::NAMES
@@ -182,23 +191,23 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         at: usize,
         numbers: &mut [N],
         event: <L::Role as Role>::Event,
-        seen: &<L::Role as Role>::Seen<N>,
+        observation: &<L::Role as Role>::Observation<N>,
     ) {
         // Off the heap and behind one dynamic call, since hosts of fluid ask this for every packet and outcome.
-        let mut state = self.law.start_at(at);
+        let mut state = self.law.initial_state_of(at);
         let mut put = numbers.iter();
         state.each(&mut |x| put.next().into_iter().for_each(|number| *x = *number));
-        self.law.on(&mut state, event, seen);
+        self.law.on_event(&mut state, event, observation);
         let mut taken = numbers.iter_mut();
         state.each(&mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
-    fn needs(&self) -> <L::Role as Role>::Needs {
-        self.law.needs()
+    fn requirements(&self) -> <L::Role as Role>::Requirements {
+        self.law.requirements()
     }
 }
 
 /// Compiles a law and boxes it.
-pub type Build<N, R> = fn(&Values, &<R as Role>::Site) -> Result<Box<dyn Instances<N, R>>, String>;
+pub type Build<N, R> = fn(&Values, &<R as Role>::Context) -> Result<Box<dyn Instances<N, R>>, String>;
 
 /// Compiles `L` and boxes it: the one builder that every entry uses, once for each arithmetic.
 ///
@@ -206,9 +215,9 @@ pub type Build<N, R> = fn(&Values, &<R as Role>::Site) -> Result<Box<dyn Instanc
 /// As [`Law::compile`].
 pub fn build<N: Number, L: Law<N>>(
     values: &Values,
-    site: &<L::Role as Role>::Site,
+    context: &<L::Role as Role>::Context,
 ) -> Result<Box<dyn Instances<N, L::Role>>, String> {
-    Ok(Box::new(Dense::<N, L>::new(L::compile(values, site)?)))
+    Ok(Box::new(Dense::<N, L>::new(L::compile(values, context)?)))
 }
 
 /// What a law shows of its state, for people: the columns that series have of it.
@@ -249,9 +258,9 @@ impl Observables {
 
 /// How a law gets into the stability analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Linearises {
+pub enum Linearisation {
     /// By dual numbers through its own update.
-    ByItself,
+    Automatic,
     /// By dual numbers, with something the author declares, said here.
     Declared(&'static str),
     /// Only the loop of its own that it closes around something else, as a step map; which, is said here. Its builder for
@@ -259,7 +268,7 @@ pub enum Linearises {
     /// period saw, and the first number of its state is what it turns.
     Outer(&'static str),
     /// Not at all, for the reason given here.
-    No(&'static str),
+    Unsupported(&'static str),
 }
 
 /// What the registry knows of a law. The command line, the docs, the reader, the report's colours and the conformance
@@ -279,12 +288,12 @@ pub struct Entry<R: Role> {
     /// What it shows of its state.
     pub observables: Observables,
     /// How the stability analysis gets its derivative.
-    pub linearises: Linearises,
+    pub linearisation: Linearisation,
     /// Builds it for simulation.
     pub real: Build<f64, R>,
-    /// Builds it for linearisation; none where [`Linearises::No`].
+    /// Builds it for linearisation; none where [`Linearisation::Unsupported`].
     pub dual: Option<Build<Dual, R>>,
-    /// Builds it in the arithmetic of the kernel; none where there is no twin.
+    /// Builds it in the arithmetic of the kernel; none where there is no kernel implementation.
     pub fixed: Option<Build<Fix<32>, R>>,
 }
 

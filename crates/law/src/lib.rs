@@ -10,7 +10,7 @@ extern crate alloc;
 
 pub mod aqm;
 pub mod cc;
-pub mod edge;
+pub mod conditioner;
 pub mod estimate;
 pub mod law;
 pub mod number;

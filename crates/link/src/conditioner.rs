@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use penstock_law::edge::{Colour, Edge, Event, Gate, Needs, Site};
+use penstock_law::conditioner::{self, Colour, Event};
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::Scenario;
@@ -54,8 +54,8 @@ pub const CUSTOMER_COLUMNS: [(&str, Kind); 4] = [
 
 /// A conditioner at a customer's entry. It neither delays nor drops.
 pub struct Conditioner {
-    law: Box<dyn Instances<f64, Edge>>,
-    contract: Needs,
+    law: Box<dyn Instances<f64, conditioner::Conditioner>>,
+    contract: conditioner::Requirements,
     /// A packet: what full and empty are measured by [B].
     packet: f64,
     passed: Passed,
@@ -84,7 +84,7 @@ impl Conditioner {
         let chosen = scenario.customers.iter().enumerate();
         let chosen = chosen.filter_map(|(at, (name, each))| Some((at, name, each.conditioner.as_ref()?)));
         let made = chosen.map(|(at, name, chosen)| {
-            let law = (chosen.law.real)(&chosen.values, &Site { packet });
+            let law = (chosen.law.real)(&chosen.values, &conditioner::Context { packet });
             let law = law.map_err(|e| format!("customers.{name}.conditioner: {e}"))?;
             Ok((at, Self::new(law, packet)))
         });
@@ -92,22 +92,29 @@ impl Conditioner {
     }
 
     /// At time zero. The law's one instance is not yet added; `packet` is a data packet on the wire.
-    pub fn new(mut law: Box<dyn Instances<f64, Edge>>, packet: Bytes) -> Self {
+    pub fn new(mut law: Box<dyn Instances<f64, conditioner::Conditioner>>, packet: Bytes) -> Self {
         law.add();
-        let level = law.says(0, &Gate { now_s: 0.0 }).level;
-        Self { contract: law.needs(), law, packet: packet.0 as f64, passed: Passed::default(), level, unsound: None }
+        let level = law.output(0, &conditioner::Observation { now_s: 0.0 }).level;
+        Self {
+            contract: law.requirements(),
+            law,
+            packet: packet.0 as f64,
+            passed: Passed::default(),
+            level,
+            unsound: None,
+        }
     }
 
     /// What the law is reported by.
-    pub fn contract(&self) -> Needs {
+    pub fn contract(&self) -> conditioner::Requirements {
         self.contract
     }
 
     /// A packet passes and is coloured; `coin` draws uniformly from [0, 1).
     pub fn colour(&mut self, now: Time, bytes: u32, coin: impl FnOnce() -> f64) -> Colour {
         self.integrate(now);
-        let seen = Gate { now_s: now.seconds() };
-        let says = self.law.on(0, Event::Arrival { bytes }, &seen);
+        let seen = conditioner::Observation { now_s: now.seconds() };
+        let says = self.law.on_event(0, Event::Arrival { bytes }, &seen);
         if !says.is_sound() {
             self.unsound.get_or_insert(now);
         }
@@ -123,7 +130,7 @@ impl Conditioner {
                 Colour::Green
             }
         };
-        self.level = self.law.on(0, Event::Coloured { bytes, colour }, &seen).level;
+        self.level = self.law.on_event(0, Event::Coloured { bytes, colour }, &seen).level;
         self.passed.packets[colour as usize] += 1;
         self.passed.bytes[colour as usize] += u64::from(bytes);
         colour
@@ -142,7 +149,7 @@ impl Conditioner {
 
     /// The level of the bucket of the committed rate at `now` [B].
     pub fn level(&self, now: Time) -> f64 {
-        self.law.says(0, &Gate { now_s: now.seconds() }).level
+        self.law.output(0, &conditioner::Observation { now_s: now.seconds() }).level
     }
 
     /// Names and units of the law's observables, and their values after the last packet.
@@ -193,19 +200,19 @@ impl Conditioner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use penstock_law::edge::{EDGES, Site};
+    use penstock_law::conditioner::{self, CONDITIONERS};
     use penstock_law::{Values, law};
 
     const MS: u64 = 1_000_000_000;
 
     fn conditioner(name: &str, settings: &[(&str, f64)]) -> Conditioner {
-        let entry = law::find(EDGES, name).unwrap();
+        let entry = law::find(CONDITIONERS, name).unwrap();
         let mut values = Values::defaults(entry.parameters);
         for (key, value) in settings {
             values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
         }
         let packet = Bytes(1000);
-        Conditioner::new((entry.real)(&values, &Site { packet }).unwrap(), packet)
+        Conditioner::new((entry.real)(&values, &conditioner::Context { packet }).unwrap(), packet)
     }
 
     /// 8 Mbit/s fill 1000 B a millisecond. Four packets at once take all of four: the level rises for 4 ms and stands for

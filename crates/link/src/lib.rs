@@ -28,4 +28,4 @@ pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;
 pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
 pub use service::Service;
-pub use station::{Apart, LINK_COLUMNS, Reading, Station};
+pub use station::{Apart, Counts, LINK_COLUMNS, Station};

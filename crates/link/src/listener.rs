@@ -1,15 +1,15 @@
 //! A law for tests: it remembers what its host told it, and says what the test wants.
 
-use penstock_law::aqm::{Chance, Event, Needs, Port as Seen, Queue, Site};
+use penstock_law::aqm::{self, Aqm, Event};
 use penstock_law::law::{Dense, Instances, Law};
 use penstock_law::{Values, numbers};
 
 /// What the law says after an event.
-pub(crate) type Answer = fn(Event, &Seen<f64>) -> f64;
+pub(crate) type Answer = fn(Event, &aqm::Observation<f64>) -> f64;
 
 #[derive(Debug)]
 struct Listener {
-    needs: Needs,
+    needs: aqm::Requirements,
     answer: Answer,
 }
 
@@ -31,18 +31,18 @@ numbers! {
 }
 
 /// The law, with no instance added yet. Its price, after a tick, is what arrived before.
-pub(crate) fn listener(needs: Needs, answer: Answer) -> Box<dyn Instances<f64, Queue>> {
+pub(crate) fn listener(needs: aqm::Requirements, answer: Answer) -> Box<dyn Instances<f64, Aqm>> {
     Box::new(Dense::new(Listener { needs, answer }))
 }
 
 impl Law<f64> for Listener {
-    type Role = Queue;
+    type Role = Aqm;
     type State = Heard<f64>;
 
-    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(_: &Values, _: &aqm::Context) -> Result<Self, String> {
         Err("it has no parameters to compile".into())
     }
-    fn start(&self) -> Heard<f64> {
+    fn initial_state(&self) -> Heard<f64> {
         Heard {
             queue: 0.0,
             arrived: 0.0,
@@ -57,7 +57,7 @@ impl Law<f64> for Listener {
             all_departed: 0.0,
         }
     }
-    fn on(&self, s: &mut Heard<f64>, event: Event, seen: &Seen<f64>) {
+    fn on_event(&self, s: &mut Heard<f64>, event: Event, seen: &aqm::Observation<f64>) {
         if event == Event::Hit {
             s.hits += 1.0;
             return;
@@ -69,10 +69,10 @@ impl Law<f64> for Listener {
         (s.queue, s.capacity, s.sojourn_s, s.now_s) = (seen.queue, seen.capacity, seen.sojourn_s, seen.now_s);
         s.probability = (self.answer)(event, seen);
     }
-    fn says(&self, s: &Heard<f64>, _: &Seen<f64>) -> Chance<f64> {
-        Chance { probability: s.probability, price_s: s.price }
+    fn output(&self, s: &Heard<f64>, _: &aqm::Observation<f64>) -> aqm::Output<f64> {
+        aqm::Output { probability: s.probability, price_s: s.price }
     }
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> aqm::Requirements {
         self.needs
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue, Serve};
+use penstock_law::aqm::{self, Aqm, Decides, Event, Serve};
 use penstock_law::law::Instances;
 use penstock_law::number::Number;
 use penstock_law::quantity::{Bytes, Rate, Time};
@@ -29,7 +29,7 @@ pub struct Config {
     /// The mean packet of the law.
     pub packet: Bytes,
     /// The law, with its one instance not yet added.
-    pub law: Box<dyn Instances<f64, Queue>>,
+    pub law: Box<dyn Instances<f64, Aqm>>,
     /// How long ago a departure may be when its mark is asked for: the longest line behind the port.
     pub memory: Time,
 }
@@ -80,12 +80,12 @@ pub struct Port {
     packet: Bytes,
     /// Where the rate is always the same.
     mean_service: Time,
-    law: Box<dyn Instances<f64, Queue>>,
-    needs: Needs,
+    law: Box<dyn Instances<f64, Aqm>>,
+    needs: aqm::Requirements,
     /// Departures less than this before an arrival are told after it; zero where the law wants no arrivals first [ps].
     same_moment: u64,
     /// What the law was last told of on an arrival; what it is not told then stays zero.
-    seen: Seen<f64>,
+    seen: aqm::Observation<f64>,
     /// When the line has sent all that was accepted.
     free: Time,
     waiting: Ring<Waiting>,
@@ -98,7 +98,7 @@ pub struct Port {
     account: Account,
     arrived_since_tick: u64,
     /// Where the law decides at departure: what it said at each tick, newest last, and the number of the oldest kept.
-    said: VecDeque<Chance<f64>>,
+    said: VecDeque<aqm::Output<f64>>,
     first_tick: u64,
     period: Time,
     memory: Time,
@@ -113,7 +113,7 @@ impl fmt::Debug for Port {
 impl Port {
     /// Whether a port can host a law: one that decides nothing at the head of the queue, leaves the order of service
     /// alone, and does not go by colours or treat classes apart. Others need a [`Served`](crate::Served).
-    pub fn suits(needs: &Needs) -> bool {
+    pub fn suits(needs: &aqm::Requirements) -> bool {
         needs.decides != Decides::AtHead && needs.serve == Serve::Scheduler && !needs.colours && !needs.classes
     }
 
@@ -121,9 +121,9 @@ impl Port {
     pub fn new(config: Config) -> Self {
         let Config { service, most_packets, most_bytes, packet, mut law, memory } = config;
         law.add();
-        let needs = law.needs();
+        let needs = law.requirements();
         assert!(Self::suits(&needs), "this law needs its packets held");
-        let start = law.says(0, &Seen::NOTHING);
+        let start = law.output(0, &aqm::Observation::ZERO);
         let curve = Curve::new(service);
         let rate = curve.rate();
         let mut account = Account::default();
@@ -141,7 +141,7 @@ impl Port {
             same_moment: if needs.arrivals_first { SAME_MOMENT } else { 0 },
             needs,
             law,
-            seen: Seen { capacity: rate.packets_per_s(packet), ..Seen::NOTHING },
+            seen: aqm::Observation { capacity: rate.packets_per_s(packet), ..aqm::Observation::ZERO },
             free: Time::ZERO,
             waiting: Ring::new(),
             waiting_bytes: 0,
@@ -158,7 +158,7 @@ impl Port {
     }
 
     /// What the law asks of its host. The host calls [`Port::tick`] at every multiple of the period from one period on.
-    pub fn needs(&self) -> Needs {
+    pub fn requirements(&self) -> aqm::Requirements {
         self.needs
     }
 
@@ -205,7 +205,7 @@ impl Port {
                 self.account.counters.drops += 1;
                 if self.needs.decides == Decides::OnArrival {
                     let seen = self.seen(now);
-                    self.law.on(0, Event::Hit, &seen);
+                    self.law.on_event(0, Event::Hit, &seen);
                 }
                 return Offer::Refused(Reason::Full);
             }
@@ -275,10 +275,10 @@ impl Port {
             Number::max(f64::from(oldest.wait_ns) * 1e-9 - (oldest.start - now).seconds(), 0.0)
         });
         let arrived = self.arrived_since_tick as f64 * self.per_byte;
-        let seen = Seen { arrived, sojourn_s, ..self.seen(now) };
+        let seen = aqm::Observation { arrived, sojourn_s, ..self.seen(now) };
         self.arrived_since_tick = 0;
-        self.account.counters.price += self.says().price_s * self.period.seconds();
-        let says = self.law.on(0, Event::Tick, &seen);
+        self.account.counters.price += self.output().price_s * self.period.seconds();
+        let says = self.law.on_event(0, Event::Tick, &seen);
         if !says.is_sound() {
             self.account.unsound(now);
         }
@@ -293,11 +293,11 @@ impl Port {
     }
 
     /// What the law said last.
-    pub fn says(&self) -> Chance<f64> {
+    pub fn output(&self) -> aqm::Output<f64> {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
         } else {
-            self.law.says(0, &Seen::NOTHING)
+            self.law.output(0, &aqm::Observation::ZERO)
         }
     }
 
@@ -331,7 +331,7 @@ impl Port {
             self.accepted_bytes - self.waiting_bytes - if in_service { u64::from(self.in_service) } else { 0 };
         if self.needs.tick_s.is_some() {
             // The price in force since the last tick has not been added yet.
-            c.price += self.says().price_s * Time(now.0 % self.period.0).seconds();
+            c.price += self.output().price_s * Time(now.0 % self.period.0).seconds();
         }
         c
     }
@@ -364,13 +364,13 @@ impl Port {
     }
 
     #[inline]
-    fn seen(&self, now: Time) -> Seen<f64> {
+    fn seen(&self, now: Time) -> aqm::Observation<f64> {
         let capacity = if self.curve.constant() {
             self.capacity
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen { queue: self.queue(), capacity, now_s: now.seconds(), ..Seen::NOTHING }
+        aqm::Observation { queue: self.queue(), capacity, now_s: now.seconds(), ..aqm::Observation::ZERO }
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.

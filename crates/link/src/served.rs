@@ -11,8 +11,8 @@ mod store;
 
 use std::fmt;
 
-use penstock_law::aqm::{Chance, Decides, Event, Needs, Port as Seen, Queue as Role, Serve};
-use penstock_law::edge::Colour;
+use penstock_law::aqm::{self, Aqm, Decides, Event, Serve};
+use penstock_law::conditioner::Colour;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -35,7 +35,7 @@ pub struct ServedConfig {
     /// The mean packet of the law.
     pub packet: Bytes,
     /// The law, with no instance added yet.
-    pub law: Box<dyn Instances<f64, Role>>,
+    pub law: Box<dyn Instances<f64, Aqm>>,
     /// Which queue goes next, where the law leaves it to a scheduler.
     pub scheduler: Scheduler,
     /// How many classes there are, at least one, where the law has an instance for each.
@@ -117,8 +117,8 @@ pub struct Served<P> {
     /// Where the rate is always the same: in mean packets [1/s], and the time of one.
     capacity: f64,
     mean_service: Time,
-    law: Box<dyn Instances<f64, Role>>,
-    needs: Needs,
+    law: Box<dyn Instances<f64, Aqm>>,
+    needs: aqm::Requirements,
     period: Time,
     store: Store<P>,
     queues: Vec<Queue>,
@@ -155,7 +155,7 @@ impl<P: Copy> Served<P> {
     /// Empty queues at time zero.
     pub fn new(config: ServedConfig) -> Self {
         let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed } = config;
-        let needs = law.needs();
+        let needs = law.requirements();
         assert!(!needs.classes || scheduler == Scheduler::Fifo, "classes that a law treats apart share one queue");
         let (order, queues, shared, hashed) = match (needs.serve, scheduler) {
             (Serve::PerFlow { queues, quantum }, _) => {
@@ -203,7 +203,7 @@ impl<P: Copy> Served<P> {
 
     /// What the law asks of its host. The host calls [`Served::tick`] at every multiple of the period from one period
     /// on.
-    pub fn needs(&self) -> Needs {
+    pub fn requirements(&self) -> aqm::Requirements {
         self.needs
     }
 
@@ -223,7 +223,7 @@ impl<P: Copy> Served<P> {
         let mut marked = false;
         let on_arrival = self.needs.decides == Decides::OnArrival;
         if on_arrival {
-            let seen = Seen { colour, ..self.seen(now, at) };
+            let seen = aqm::Observation { colour, ..self.seen(now, at) };
             let idle = self.idle(now, at, instance);
             self.ears[instance].last_arrival = now;
             let event = Event::Arrival { bytes, idle };
@@ -244,8 +244,8 @@ impl<P: Copy> Served<P> {
                 let Some(longest) = self.longest(at, bytes) else {
                     self.account.counters.drops += 1;
                     if on_arrival {
-                        let seen = Seen { colour, ..self.seen(now, at) };
-                        self.law.on(instance, Event::Hit, &seen);
+                        let seen = aqm::Observation { colour, ..self.seen(now, at) };
+                        self.law.on_event(instance, Event::Hit, &seen);
                     }
                     return Offered::Refused(Reason::Full);
                 };
@@ -348,7 +348,7 @@ impl<P: Copy> Served<P> {
 
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
-        self.account.counters.price += self.says().price_s * self.period.seconds();
+        self.account.counters.price += self.output().price_s * self.period.seconds();
         let total = |f: fn(&Ear) -> u64| self.ears.iter().map(f).sum::<u64>() as f64 * self.per_byte;
         let all = if self.by_class { (total(|ear| ear.arrived), total(|ear| ear.departed)) } else { (0.0, 0.0) };
         for instance in 0..self.ears.len() {
@@ -362,19 +362,19 @@ impl<P: Copy> Served<P> {
             };
             let oldest = self.queues[own].iter().filter_map(|queue| self.store.head(&queue.list)).map(|h| h.arrival);
             let sojourn_s = oldest.min().map_or(0.0, |arrival| (now - arrival).seconds());
-            let mut seen = Seen { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
+            let mut seen = aqm::Observation { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
             if self.by_class {
                 (seen.departed, seen.all_arrived, seen.all_departed) = (departed, all.0, all.1);
             }
-            if !self.law.on(instance, Event::Tick, &seen).is_sound() {
+            if !self.law.on_event(instance, Event::Tick, &seen).is_sound() {
                 self.account.unsound(now);
             }
         }
     }
 
     /// What the law says now; where each queue has an instance, the first one's.
-    pub fn says(&self) -> Chance<f64> {
-        self.law.says(0, &Seen::nothing())
+    pub fn output(&self) -> aqm::Output<f64> {
+        self.law.output(0, &aqm::Observation::zero())
     }
 
     /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
@@ -431,7 +431,7 @@ impl<P: Copy> Served<P> {
         c.departed_bytes = self.started_bytes - if in_service { u64::from(self.in_service) } else { 0 };
         if self.needs.tick_s.is_some() {
             // The price in force since the last tick has not been added yet.
-            c.price += self.says().price_s * Time(now.0 % self.period.0).seconds();
+            c.price += self.output().price_s * Time(now.0 % self.period.0).seconds();
         }
         c
     }
@@ -535,40 +535,40 @@ impl<P: Copy> Served<P> {
         match self.needs.decides {
             Decides::AtHead => {
                 let sojourn_s = (now - held.arrival).seconds();
-                let seen = Seen { sojourn_s, colour: held.colour, ..self.seen(now, at) };
+                let seen = aqm::Observation { sojourn_s, colour: held.colour, ..self.seen(now, at) };
                 let event = Event::Departure { low_latency: held.low_latency };
                 judge(&mut *self.law, instance, event, &seen, held.markable, || coin(&held.packet))
             }
             // Such a law marks, and spares what cannot be marked.
             Decides::OnDeparture if held.markable => {
-                toss(&self.law.says(instance, &Seen::nothing()), true, || coin(&held.packet))
+                toss(&self.law.output(instance, &aqm::Observation::zero()), true, || coin(&held.packet))
             }
             Decides::Never | Decides::OnArrival | Decides::OnDeparture => Verdict::Pass,
         }
     }
 
     /// What a law is told about one queue.
-    fn seen(&self, now: Time, at: u32) -> Seen<f64> {
+    fn seen(&self, now: Time, at: u32) -> aqm::Observation<f64> {
         let list = &self.queues[at as usize].list;
         let seen = self.seen_with(now, u64::from(list.packets), list.bytes);
         if !self.needs.colours {
             return seen;
         }
         let [green, yellow] = list.green_and_yellow.map(f64::from);
-        Seen { green, yellow, ..seen }
+        aqm::Observation { green, yellow, ..seen }
     }
 
-    fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> Seen<f64> {
+    fn seen_with(&self, now: Time, packets: u64, bytes: u64) -> aqm::Observation<f64> {
         let capacity = if self.curve.constant() {
             self.capacity
         } else {
             self.curve.rate_for_laws(now).packets_per_s(self.packet)
         };
-        Seen {
+        aqm::Observation {
             queue: if self.needs.bytes { bytes as f64 * self.per_byte } else { packets as f64 },
             capacity,
             now_s: now.seconds(),
-            ..Seen::NOTHING
+            ..aqm::Observation::ZERO
         }
     }
 

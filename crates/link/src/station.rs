@@ -1,7 +1,7 @@
 //! What holds a link's queue, made as a scenario's link asks for it, and what its books say of a span.
 
 use indexmap::IndexMap;
-use penstock_law::aqm::{Decides, InFixed, Needs, Queue, Serve};
+use penstock_law::aqm::{self, Aqm, Decides, InFixed, Serve};
 use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{self, Arithmetic, By, Scenario};
@@ -37,7 +37,7 @@ pub enum Apart {
 
 impl Apart {
     /// What a scenario's link, with a law of these needs, keeps apart.
-    fn of(link: &model::Link, needs: &Needs) -> Self {
+    fn of(link: &model::Link, needs: &aqm::Requirements) -> Self {
         match (needs.serve, link.scheduler) {
             (Serve::PerFlow { .. }, _) => Self::Hashes,
             (_, model::Scheduler::Drr { by: By::Class, .. }) => Self::Classes,
@@ -69,7 +69,7 @@ impl<P: Copy> Station<P> {
         let link = &scenario.links[name];
         let site = scenario.site(name);
         let entry = link.aqm.law;
-        let law: Box<dyn Instances<f64, Queue>> = match (link.arithmetic, entry.fixed) {
+        let law: Box<dyn Instances<f64, Aqm>> = match (link.arithmetic, entry.fixed) {
             (Arithmetic::Real, _) => (entry.real)(&link.aqm.values, &site),
             (Arithmetic::Fixed, Some(fixed)) => {
                 fixed(&link.aqm.values, &site).map(|law| Box::new(InFixed::new(law)) as _)
@@ -77,7 +77,7 @@ impl<P: Copy> Station<P> {
             (Arithmetic::Fixed, None) => Err(format!("`{}` has no fixed-point form", entry.name)),
         }
         .map_err(|e| format!("links.{name}.aqm: {e}"))?;
-        let needs = law.needs();
+        let needs = law.requirements();
         let (most_packets, most_bytes) = link.buffer.limits();
         let (packet, service) = (scenario.packet.wire, service(link));
         let scheduler = match link.scheduler {
@@ -97,7 +97,7 @@ impl<P: Copy> Station<P> {
 
     /// Whether marks are drawn at the far end of the line, from what the law said when the packet left.
     pub fn marks_at_departure(&self) -> bool {
-        matches!(self, Self::Port(port) if port.needs().decides == Decides::OnDeparture)
+        matches!(self, Self::Port(port) if port.requirements().decides == Decides::OnDeparture)
     }
 
     /// How often [`Station::tick`] is due; never if zero.
@@ -116,12 +116,12 @@ impl<P: Copy> Station<P> {
     }
 
     /// The books up to `now`; the most that waited starts anew.
-    pub fn reading(&mut self, now: Time) -> Reading {
+    pub fn counts(&mut self, now: Time) -> Counts {
         let counters = self.read(now);
         let (by_waiting, by_wait) = either!(self, station => station.histograms());
         let (by_waiting, by_wait) = (by_waiting.clone(), by_wait.clone());
         let most_waiting = either!(self, station => station.most_waiting());
-        Reading { counters, by_waiting, by_wait, most_waiting }
+        Counts { counters, by_waiting, by_wait, most_waiting }
     }
 
     /// Packets that wait.
@@ -179,7 +179,7 @@ impl<P: Copy> Station<P> {
     }
 
     /// What the link did between two readings of it, but for `classes`. `most_waiting` is the most of the second and of all in between.
-    pub fn summary(&self, before: &Reading, after: &Reading, most_waiting: u64) -> LinkSummary {
+    pub fn summary(&self, before: &Counts, after: &Counts, most_waiting: u64) -> LinkSummary {
         let (a, b) = (&before.counters, &after.counters);
         let seconds = (b.at - a.at).seconds();
         let bits = (b.departed_bytes - a.departed_bytes) as f64 * 8.0;
@@ -243,7 +243,7 @@ fn service(link: &model::Link) -> Service {
 
 /// The books of a station at a moment.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct Counts {
     /// What has passed.
     pub counters: Counters,
     /// How long so many packets waited.

@@ -1,6 +1,6 @@
 //! What becomes of a packet on which a law has spoken. The coin is tossed here and nowhere else.
 
-use penstock_law::aqm::{Chance, Event, Needs, Port as Seen, Queue};
+use penstock_law::aqm::{self, Aqm, Event};
 use penstock_law::law::Instances;
 
 /// What becomes of a packet.
@@ -17,17 +17,17 @@ pub(crate) enum Verdict {
 }
 
 /// What a law makes of a packet that it has just been told of: the coin is tossed, a hit is told, and the law may overrule
-/// a mark ([`Needs::overrules_marks`]). `markable` says whether this packet can be marked.
+/// a mark ([`aqm::Requirements::overrules_marks`]). `markable` says whether this packet can be marked.
 #[inline]
 pub(crate) fn judge(
-    law: &mut dyn Instances<f64, Queue>,
+    law: &mut dyn Instances<f64, Aqm>,
     instance: usize,
     event: Event,
-    seen: &Seen<f64>,
+    seen: &aqm::Observation<f64>,
     markable: bool,
     coin: impl FnOnce() -> f64,
 ) -> Verdict {
-    let says = law.on(instance, event, seen);
+    let says = law.on_event(instance, event, seen);
     if says.probability <= 0.0 {
         return Verdict::Pass;
     }
@@ -40,9 +40,15 @@ pub(crate) fn judge(
 
 /// `draw` is uniform in [0, 1) among hits.
 #[cold]
-fn hit(law: &mut dyn Instances<f64, Queue>, instance: usize, seen: &Seen<f64>, markable: bool, draw: f64) -> Verdict {
-    let Needs { marks, overrules_marks, .. } = law.needs();
-    let instead = law.on(instance, Event::Hit, seen);
+fn hit(
+    law: &mut dyn Instances<f64, Aqm>,
+    instance: usize,
+    seen: &aqm::Observation<f64>,
+    markable: bool,
+    draw: f64,
+) -> Verdict {
+    let aqm::Requirements { marks, overrules_marks, .. } = law.requirements();
+    let instead = law.on_event(instance, Event::Hit, seen);
     if overrules_marks && instead.probability.is_nan() {
         return Verdict::Unsound;
     }
@@ -53,7 +59,7 @@ fn hit(law: &mut dyn Instances<f64, Queue>, instance: usize, seen: &Seen<f64>, m
 /// Tosses the coin, unless the law is certain that nothing happens. `marks` says that the law marks and that this
 /// packet can be marked.
 #[inline]
-pub(crate) fn toss(chance: &Chance<f64>, marks: bool, coin: impl FnOnce() -> f64) -> Verdict {
+pub(crate) fn toss(chance: &aqm::Output<f64>, marks: bool, coin: impl FnOnce() -> f64) -> Verdict {
     if chance.probability > 0.0 && coin() < chance.probability {
         if marks { Verdict::Mark } else { Verdict::Drop }
     } else {

@@ -1,10 +1,10 @@
-//! The Linux world: scenarios on this machine's own TCP, and twins of the laws.
+//! The Linux world: scenarios on this machine's own TCP, and kernel implementations of the laws.
 //!
 //! [`run::Linux`] runs a scenario: real sockets in two network namespaces, and between them the links of the scenario, with
 //! the queues that the packets world has and real drops and marks ([`path`]). It states how far it was off. [`tool`] runs any
 //! program's traffic over such a path.
 //!
-//! A law that runs in the kernel has a twin in C (`bpf/law/*.h`). [`twins`] lists them, [`vectors`] reads what every
+//! A law that runs in the kernel has a kernel implementation in C (`bpf/law/*.h`). [`kernel implementations`] lists them, [`vectors`] reads what every
 //! implementation must compute (`vectors/*.txt`), and [`replay`] holds Rust, C on this processor and C inside the
 //! running kernel against it, bit for bit. [`machine`] says what this machine lacks, and how to get it.
 //!
@@ -13,6 +13,7 @@
 pub mod account;
 pub mod attach;
 pub mod clock;
+pub mod kernel_laws;
 pub mod machine;
 mod native;
 pub mod path;
@@ -21,5 +22,4 @@ pub mod replay;
 pub mod run;
 mod syscall;
 pub mod tool;
-pub mod twins;
 pub mod vectors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The twins for this machine's processor, called from native.rs.
+ * The kernel implementations for this machine's processor, called from native.rs.
  *
  * Compiled three times, with different names: faithful; slip, with the planted
  * slip; and wide, with 48 places, for the arithmetic alone.

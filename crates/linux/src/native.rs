@@ -1,10 +1,10 @@
-//! The twins compiled for this processor.
+//! The kernel implementations compiled for this processor.
 //!
 //! The only unsafe code of this crate that is not a library's: calls into C that was compiled from `native.c`.
-#![allow(unsafe_code, reason = "the twins are C, and a call into C is unsafe")]
+#![allow(unsafe_code, reason = "the kernel implementations are C, and a call into C is unsafe")]
 
+use crate::kernel_laws::{Call, MOST};
 use crate::replay::Build;
-use crate::twins::{Call, MOST};
 
 /// `struct replay_slot` of `bpf/replay.h`.
 #[repr(C)]
@@ -12,7 +12,7 @@ use crate::twins::{Call, MOST};
 struct Slot {
     params: [i64; MOST.params],
     state: [i64; MOST.state],
-    seen: [i64; MOST.seen],
+    seen: [i64; MOST.observation],
     event: u64,
 }
 
@@ -21,9 +21,10 @@ unsafe extern "C" {
     fn penstock_replay_slip(law: u32, slots: *mut Slot, count: u64);
 }
 
-/// The states after `calls` of the law at `law` in [`TWINS`](crate::twins::TWINS).
+/// The states after `calls` of the law at `law` in [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
 pub(crate) fn replay(build: Build, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
-    let slot = |call: &Call| Slot { params: call.params, state: call.state, seen: call.seen, event: call.event as u64 };
+    let slot =
+        |call: &Call| Slot { params: call.params, state: call.state, seen: call.observation, event: call.event as u64 };
     let mut slots: Vec<Slot> = calls.iter().map(slot).collect();
     let replay = match build {
         Build::Faithful => penstock_replay_faithful,

@@ -6,15 +6,15 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
 
+use crate::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST};
 use crate::machine::{self, Missing};
 use crate::native;
-use crate::twins::{Call, MOST, TWINS, Twin};
 use crate::vectors::{Mismatch, Vectors};
 
 /// Which C text is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// The twins as they are.
+    /// The kernel implementations as they are.
     Faithful,
     /// The same with one rounding left out: a witness that a replay notices.
     PlantedSlip,
@@ -89,17 +89,17 @@ pub enum Error {
 
 /// Replays by the law in Rust over fixed point.
 pub fn in_rust(vectors: &Vectors) -> Report {
-    report(vectors, vectors.iter().map(|vector| vectors.twin.in_rust(&vector.call)), None)
+    report(vectors, vectors.iter().map(|vector| vectors.kernel_law.in_rust(&vector.call)), None)
 }
 
-/// Replays by the twin compiled for this processor.
+/// Replays by the kernel implementation compiled for this processor.
 pub fn natively(build: Build, vectors: &Vectors) -> Report {
-    report(vectors, call_natively(build, vectors.twin, &calls(vectors)), None)
+    report(vectors, call_natively(build, vectors.kernel_law, &calls(vectors)), None)
 }
 
-/// The states after `calls`, by the twin compiled for this processor.
-pub fn call_natively(build: Build, twin: &'static Twin, calls: &[Call]) -> Vec<[i64; MOST.state]> {
-    let law = TWINS.iter().position(|t| t.name == twin.name).unwrap_or(TWINS.len());
+/// The states after `calls`, by the kernel implementation compiled for this processor.
+pub fn call_natively(build: Build, kernel_law: &'static KernelLaw, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    let law = KERNEL_LAWS.iter().position(|t| t.name == kernel_law.name).unwrap_or(KERNEL_LAWS.len());
     native::replay(build, law, calls)
 }
 
@@ -117,10 +117,10 @@ const PLANTED_SLIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay_sli
 
 /// Slots in the map of `bpf/replay.bpf.c`, and words in a slot.
 const BATCH: usize = 4096;
-const WORDS: usize = MOST.params + MOST.state + MOST.seen + 1;
+const WORDS: usize = MOST.params + MOST.state + MOST.observation + 1;
 const WORD: usize = size_of::<u64>();
 
-/// Replays by the twin inside the running kernel.
+/// Replays by the kernel implementation inside the running kernel.
 ///
 /// # Errors
 /// [`Error::Missing`] where this machine or this build cannot; the others where it should have been able to.
@@ -128,29 +128,29 @@ pub fn in_kernel(build: Build, vectors: &Vectors) -> Result<Report, Error> {
     if let Some(missing) = machine::missing().into_iter().next() {
         return Err(missing.into());
     }
-    let kernel = Kernel { law: vectors.twin.name, object: load(build, vectors.twin)? };
+    let kernel = Kernel { law: vectors.kernel_law.name, object: load(build, vectors.kernel_law)? };
     let calls = calls(vectors);
     let mut outcomes = Vec::with_capacity(calls.len());
     let mut loop_ns = 0;
     let mut call_ns = 0;
     for batch in calls.chunks(BATCH) {
         kernel.put(batch)?;
-        let first = kernel.run(vectors.twin.program, batch.len(), outcomes.len())?;
+        let first = kernel.run(vectors.kernel_law.program, batch.len(), outcomes.len())?;
         kernel.take(batch.len(), &mut outcomes)?;
         // Once more for the time alone, now that caches are warm. States have moved on, which costs the same.
-        let again = kernel.run(vectors.twin.program, batch.len(), outcomes.len())?;
+        let again = kernel.run(vectors.kernel_law.program, batch.len(), outcomes.len())?;
         call_ns += first.min(again);
         let once = || kernel.run("run_nothing", batch.len(), outcomes.len());
         loop_ns += once()?.min(once()?);
     }
     let cost = Cost {
-        verified_instructions: kernel.verified_instructions(vectors.twin.program),
+        verified_instructions: kernel.verified_instructions(vectors.kernel_law.program),
         nanoseconds_a_call: (call_ns as f64 - loop_ns as f64) / calls.len().max(1) as f64,
     };
     Ok(report(vectors, outcomes, Some(cost)))
 }
 
-fn load(build: Build, twin: &'static Twin) -> Result<Object, Error> {
+fn load(build: Build, kernel_law: &'static KernelLaw) -> Result<Object, Error> {
     let object = match build {
         Build::Faithful => FAITHFUL,
         Build::PlantedSlip => PLANTED_SLIP,
@@ -167,7 +167,7 @@ fn load(build: Build, twin: &'static Twin) -> Result<Object, Error> {
             remedy: "run a kernel with CONFIG_BPF_SYSCALL".to_owned(),
         }
         .into(),
-        _ => Error::Kernel { what: "load the programs", law: twin.name, source },
+        _ => Error::Kernel { what: "load the programs", law: kernel_law.name, source },
     };
     // A copy, because the parser wants its words aligned, and bytes that were included are not.
     let aligned = object.to_vec();
@@ -194,7 +194,7 @@ impl Kernel {
         let mut values = Vec::with_capacity(batch.len() * WORDS * WORD);
         for (at, call) in batch.iter().enumerate() {
             keys.extend((at as u32).to_ne_bytes());
-            for word in call.params.iter().chain(&call.state).chain(&call.seen) {
+            for word in call.params.iter().chain(&call.state).chain(&call.observation) {
                 values.extend(word.to_ne_bytes());
             }
             values.extend((call.event as u64).to_ne_bytes());

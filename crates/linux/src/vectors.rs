@@ -2,12 +2,12 @@
 //!
 //! `#` begins a line for people; one of them, `# N vectors`, tells how many there are. A line `params ...` gives the compiled parameters of the vectors below it. Any other
 //! line is a vector: an event, the state before, what was measured, an arrow, and the state after. Numbers are decimal
-//! integers; which they are, the file's header says in the words of [`TWINS`](crate::twins::TWINS).
+//! integers; which they are, the file's header says in the words of [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
 
 use std::fmt;
 use std::slice::Iter;
 
-use crate::twins::{Call, MOST, Twin};
+use crate::kernel_laws::{Call, KernelLaw, MOST};
 
 /// One call and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Vector {
 #[derive(Debug, Clone)]
 pub struct Vectors {
     /// The law.
-    pub twin: &'static Twin,
+    pub kernel_law: &'static KernelLaw,
     /// What to call the file in messages.
     pub file: String,
     list: Vec<Vector>,
@@ -94,11 +94,11 @@ pub enum Flaw {
 }
 
 impl Vectors {
-    /// Reads the vectors of `twin` from `text`; `file` is for messages.
+    /// Reads the vectors of `kernel implementation` from `text`; `file` is for messages.
     ///
     /// # Errors
     /// The first line that is not one, and a file that has none or not as many as its header says.
-    pub fn parse(twin: &'static Twin, file: &str, text: &str) -> Result<Self, VectorError> {
+    pub fn parse(kernel_law: &'static KernelLaw, file: &str, text: &str) -> Result<Self, VectorError> {
         let mut list = Vec::new();
         let (mut params, mut promised) = (None, None);
         let flawed = |line, flaw| VectorError { file: file.to_owned(), line, flaw };
@@ -110,9 +110,9 @@ impl Vectors {
                 continue;
             }
             let parsed = if let Some(rest) = content.strip_prefix("params") {
-                numbers(rest, &[Column::Words(twin.words.params)]).map(|[words]| params = Some(words))
+                numbers(rest, &[Column::Words(kernel_law.words.params)]).map(|[words]| params = Some(words))
             } else {
-                vector(twin, line, params, content).map(|vector| list.push(vector))
+                vector(kernel_law, line, params, content).map(|vector| list.push(vector))
             };
             parsed.map_err(|flaw| flawed(line, flaw))?;
         }
@@ -122,7 +122,7 @@ impl Vectors {
             _ if found == 0 => return Err(flawed(line, Flaw::Empty)),
             _ => {}
         }
-        Ok(Self { twin, file: file.to_owned(), list })
+        Ok(Self { kernel_law, file: file.to_owned(), list })
     }
 
     /// How many there are.
@@ -143,15 +143,15 @@ impl Vectors {
     /// Those of one event.
     #[must_use]
     pub fn of_event(&self, event: &str) -> Self {
-        let list = self.iter().filter(|vector| self.twin.events[vector.call.event] == event).copied().collect();
-        Self { twin: self.twin, file: self.file.clone(), list }
+        let list = self.iter().filter(|vector| self.kernel_law.events[vector.call.event] == event).copied().collect();
+        Self { kernel_law: self.kernel_law, file: self.file.clone(), list }
     }
 
     /// Compares outcomes, one a vector and in their order, with what must come out.
     pub(crate) fn compare(&self, outcomes: impl IntoIterator<Item = [i64; MOST.state]>) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         for (vector, got) in self.list.iter().zip(outcomes) {
-            for (word, column) in self.twin.words.state.iter().enumerate() {
+            for (word, column) in self.kernel_law.words.state.iter().enumerate() {
                 if got[word] != vector.after[word] {
                     mismatches.push(Mismatch { line: vector.line, column, got: got[word], want: vector.after[word] });
                 }
@@ -238,15 +238,21 @@ pub fn is_number(column: &str) -> bool {
     column.ends_with("_q32") || column.ends_with("_q62")
 }
 
-fn vector(twin: &Twin, line: usize, params: Option<[i64; MOST.params]>, content: &str) -> Result<Vector, Flaw> {
+fn vector(
+    kernel_law: &KernelLaw,
+    line: usize,
+    params: Option<[i64; MOST.params]>,
+    content: &str,
+) -> Result<Vector, Flaw> {
     let (name, rest) = content.split_once(' ').unwrap_or((content, ""));
-    let Some(event) = twin.events.iter().position(|event| *event == name) else {
-        return Err(Flaw::Event { found: name.to_owned(), known: twin.events.join(", ") });
+    let Some(event) = kernel_law.events.iter().position(|event| *event == name) else {
+        return Err(Flaw::Event { found: name.to_owned(), known: kernel_law.events.join(", ") });
     };
-    let state = Column::Words(twin.words.state);
-    let [before, seen, _, after] = numbers(rest, &[state, Column::Words(twin.words.seen), Column::Arrow, state])?;
+    let state = Column::Words(kernel_law.words.state);
+    let [before, observation, _, after] =
+        numbers(rest, &[state, Column::Words(kernel_law.words.observation), Column::Arrow, state])?;
     let params = params.ok_or(Flaw::NoParams)?;
-    let call = Call { event, params, state: first(before), seen: first(seen) };
+    let call = Call { event, params, state: first(before), observation: first(observation) };
     Ok(Vector { line, call, after: first(after) })
 }
 
@@ -257,20 +263,20 @@ fn first<const N: usize>(words: [i64; MOST.params]) -> [i64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::twins::twin;
+    use crate::kernel_laws::kernel_law;
 
     fn flaw_of(text: &str) -> String {
-        Vectors::parse(twin("leadlag").unwrap(), "leadlag.txt", text).unwrap_err().to_string()
+        Vectors::parse(kernel_law("leadlag").unwrap(), "leadlag.txt", text).unwrap_err().to_string()
     }
 
     #[test]
     fn a_vector_is_read_word_by_word() {
         let text = "# for people\nparams 1 2 3\n\ntick 0 8 5 -6 -> 17179869184 9\n";
-        let vectors = Vectors::parse(twin("price").unwrap(), "price.txt", text).unwrap();
+        let vectors = Vectors::parse(kernel_law("price").unwrap(), "price.txt", text).unwrap();
         let mut call = Call { event: 0, ..Call::default() };
         call.params[..3].copy_from_slice(&[1, 2, 3]);
         call.state[1] = 8;
-        call.seen[..2].copy_from_slice(&[5, -6]);
+        call.observation[..2].copy_from_slice(&[5, -6]);
         let mut after = [0; MOST.state];
         after[..2].copy_from_slice(&[17_179_869_184, 9]);
         assert_eq!(vectors.list, [Vector { line: 4, call, after }]);

@@ -17,7 +17,7 @@ use std::{env, fs};
 use bench::{Bench, Objects, ends, link_of, names, wrong};
 use libbpf_rs::MapCore;
 use penstock_law::cc::fast::{Fast, State};
-use penstock_law::cc::{Event, Path, Sender, Site};
+use penstock_law::cc::{self, Controller, Event};
 use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law, Number};
 use penstock_linux::attach::{self, Error, Place, Scope, Which, controller, settings};
@@ -294,14 +294,18 @@ fn the_windows_of_the_kernel_are_the_laws() {
         bench.attach("fast", Place::Sockets { default: None, trace: true }, &set).unwrap();
         let owned: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
         let chosen = settings::controller("fast", &owned).unwrap();
-        let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        let site = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         let law: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
         let mut plain: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
         plain.start = None;
         let after = |law: &Fast<Fix<32>>, state: &State<Fix<32>>, event, record: &controller::Record| {
             let mut state = *state;
-            let seen = Path { rtt_s: Fix::of(record.rtt_s), base_rtt_s: Fix::of(record.base_rtt_s), ..Path::unknown() };
-            law.on(&mut state, event, &seen);
+            let seen = cc::Observation {
+                rtt_s: Fix::of(record.rtt_s),
+                base_rtt_s: Fix::of(record.base_rtt_s),
+                ..cc::Observation::zero()
+            };
+            law.on_event(&mut state, event, &seen);
             state
         };
         let (mut rounds, mut multiplied) = (0, 0);
@@ -314,7 +318,7 @@ fn the_windows_of_the_kernel_are_the_laws() {
                 records.retain(|record| record.remote_port == 5000);
                 let mut states = BTreeMap::new();
                 for record in &records {
-                    let state = states.entry(record.local_port).or_insert_with(|| law.start());
+                    let state = states.entry(record.local_port).or_insert_with(|| law.initial_state());
                     if state.window.value() == record.window {
                         continue;
                     }
@@ -373,14 +377,14 @@ fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
 
 /// Follows a connection of `leadlag` by delay, its period 100 us, from its first record; how often its window moved, and
 /// how many periods went by.
-fn followed(chosen: &Chosen<Sender>, records: &[controller::Record]) -> (u32, u64) {
-    let site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+fn followed(chosen: &Chosen<Controller>, records: &[controller::Record]) -> (u32, u64) {
+    let site = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
     let mut law = (chosen.law.fixed.unwrap())(&chosen.values, &site).unwrap();
     law.add();
-    let seen = |record: &controller::Record| Path {
+    let seen = |record: &controller::Record| cc::Observation {
         rtt_s: Fix::of(record.rtt_s),
         base_rtt_s: Fix::of(record.base_rtt_s),
-        ..Path::unknown()
+        ..cc::Observation::zero()
     };
     let (mut window, mut period_us, mut moves, mut periods) = (1.0, 0, 0, 0);
     for (at, record) in records.iter().enumerate() {
@@ -388,7 +392,7 @@ fn followed(chosen: &Chosen<Sender>, records: &[controller::Record]) -> (u32, u6
             Some(before) if before.base_rtt_s > 0.0 => {
                 let passed = (record.time_us - period_us) / 100;
                 for _ in 0..passed.min(100) {
-                    law.on(0, Event::Tick, &seen(before));
+                    law.on_event(0, Event::Tick, &seen(before));
                 }
                 period_us = if passed > 100 { record.time_us } else { period_us + 100 * passed };
                 periods += passed.min(100);
@@ -399,7 +403,7 @@ fn followed(chosen: &Chosen<Sender>, records: &[controller::Record]) -> (u32, u6
         // Whether half of the window was in use is not in a record, but then the window stands still.
         if record.window != window {
             let ack = Event::Ack { packets: record.acked, marked: 0 };
-            window = law.on(0, ack, &seen(record)).window.value();
+            window = law.on_event(0, ack, &seen(record)).window.value();
             assert_eq!(window, record.window, "{record:?}");
             moves += 1;
         }

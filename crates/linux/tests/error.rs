@@ -3,8 +3,8 @@
 //! Bounds are in units of the last place, 2^-32. Both start from the same numbers, so that what is measured is the
 //! arithmetic of the step alone.
 
-#[path = "error/edges.rs"]
-mod edges;
+#[path = "error/conditioners.rs"]
+mod conditioners;
 #[path = "error/ranges.rs"]
 mod ranges;
 
@@ -12,11 +12,11 @@ use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Aimd, Alone, Bat};
 use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
-use penstock_law::aqm::{self, AQMS, Class, Port};
+use penstock_law::aqm::{self, AQMS, Class};
 use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
-use penstock_law::cc::{self, CONTROLLERS, Path};
+use penstock_law::cc::{self, CONTROLLERS};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Fix, Law, Number, Values};
@@ -24,9 +24,9 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
-const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-const PORT: aqm::Site =
-    aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
+const SENDER: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+const PORT: aqm::Context =
+    aqm::Context { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
 type Q = Fix<32>;
 
@@ -81,15 +81,15 @@ fn round_of_fast(
         allowed += 0.5 * real.surge * state.window.value() + 1.0;
     }
     let mut got = state;
-    fixed.on(&mut got, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
+    fixed.on_event(&mut got, cc::Event::Round, &cc::Observation { rtt_s, base_rtt_s, ..cc::Observation::zero() });
     let mut truth = fast::State {
         window: state.window.value(),
         before: state.before.value(),
         fits: state.fits.value(),
         known: state.known.value(),
     };
-    let seen = Path { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), ..Path::unknown() };
-    real.on(&mut truth, cc::Event::Round, &seen);
+    let seen = cc::Observation { rtt_s: rtt_s.value(), base_rtt_s: base_rtt_s.value(), ..cc::Observation::zero() };
+    real.on_event(&mut truth, cc::Event::Round, &seen);
     worst.see("window", got.window, truth.window, allowed);
     worst.see("fits", got.fits, truth.fits, 0.5 * state.before.value() + 0.5);
 }
@@ -135,7 +135,11 @@ fn a_round_of_fast_that_multiplies() {
         (plain.alpha, plain.gamma, plain.keep) = (fixed.alpha, fixed.gamma, fixed.keep);
         let after = |law: &Fast<Q>| {
             let mut state = state;
-            law.on(&mut state, cc::Event::Round, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
+            law.on_event(
+                &mut state,
+                cc::Event::Round,
+                &cc::Observation { rtt_s, base_rtt_s, ..cc::Observation::zero() },
+            );
             state.window
         };
         multiplied += u32::from(after(&fixed) > after(&plain));
@@ -174,13 +178,17 @@ fn a_tick_of_leadlag() {
             let (price_s, base_rtt_s) = (draw.log(1e-3, 0.6), draw.log(0.01, 1.0));
             let rtt_s = base_rtt_s * draw.log(1.0, 10.0);
             let mut got = before;
-            fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+            fixed.on_event(
+                &mut got,
+                cc::Event::Tick,
+                &cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() },
+            );
             let mut truth = leadlag::State { window: 1.0, target: before.target.value(), xi: before.xi.value() };
             let (rtt, base_rtt, price) = (rtt_s.value(), base_rtt_s.value(), price_s.value());
-            real.on(
+            real.on_event(
                 &mut truth,
                 cc::Event::Tick,
-                &Path { rtt_s: rtt, base_rtt_s: base_rtt, price_s: price, ..Path::unknown() },
+                &cc::Observation { rtt_s: rtt, base_rtt_s: base_rtt, price_s: price, ..cc::Observation::zero() },
             );
             let fast = 0.5 + real.gain * if delay { 0.5 * rtt / base_rtt + 0.51 } else { 0.5 };
             if linearised {
@@ -211,9 +219,13 @@ fn an_acknowledgement_of_leadlag() {
         let before = leadlag::State { window: draw.log(1.0, 1e5), target: draw.log(1.0, 1e5), xi: Q::of(0.0) };
         let event = cc::Event::Ack { packets: 1 + i % 64, marked: 0 };
         let mut got = before;
-        fixed.on(&mut got, event, &Path { rtt_s: Q::of(0.1), base_rtt_s: Q::of(0.1), ..Path::unknown() });
+        fixed.on_event(
+            &mut got,
+            event,
+            &cc::Observation { rtt_s: Q::of(0.1), base_rtt_s: Q::of(0.1), ..cc::Observation::zero() },
+        );
         let mut truth = leadlag::State { window: before.window.value(), target: before.target.value(), xi: 0.0 };
-        real.on(&mut truth, event, &Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() });
+        real.on_event(&mut truth, event, &cc::Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..cc::Observation::zero() });
         assert_eq!(got.window.value(), truth.window);
     }
 }
@@ -234,10 +246,11 @@ fn a_tick_of_price() {
         let capacity = draw.log(1e7 / 12_000.0, 1e11 / 12_000.0);
         let arrived = capacity * fixed.period * draw.log(0.01, 2.0);
         let mut got = before;
-        fixed.on(&mut got, aqm::Event::Tick, &Port { arrived, capacity, ..Port::nothing() });
+        fixed.on_event(&mut got, aqm::Event::Tick, &aqm::Observation { arrived, capacity, ..aqm::Observation::zero() });
         let mut truth = price::State { price: before.price.value(), probability: 0.0 };
-        let seen = Port { arrived: arrived.value(), capacity: capacity.value(), ..Port::nothing() };
-        real.on(&mut truth, aqm::Event::Tick, &seen);
+        let seen =
+            aqm::Observation { arrived: arrived.value(), capacity: capacity.value(), ..aqm::Observation::zero() };
+        real.on_event(&mut truth, aqm::Event::Tick, &seen);
         price.see("price", got.price, truth.price, 1.0);
         probability.see("probability", got.probability, truth.probability, real.ln_phi + 1.0);
     }
@@ -283,9 +296,9 @@ fn an_arrival_at_avq() {
         };
         let now_s = last_s + draw.log(1e-3, 1e4) / capacity;
         let event = aqm::Event::Arrival { bytes: draw.log(1.0, 65_535.0).value() as u32, idle: 0 };
-        fixed.on(&mut got, event, &Port { capacity, now_s, ..Port::nothing() });
-        let seen = Port { capacity: capacity.value(), now_s: now_s.value(), ..Port::nothing() };
-        real.on(&mut truth, event, &seen);
+        fixed.on_event(&mut got, event, &aqm::Observation { capacity, now_s, ..aqm::Observation::zero() });
+        let seen = aqm::Observation { capacity: capacity.value(), now_s: now_s.value(), ..aqm::Observation::zero() };
+        real.on_event(&mut truth, event, &seen);
         if got.overflowed == truth.overflowed {
             let own = noise(truth.virtual_queue + 2e4);
             queue.see("virtual queue", got.virtual_queue, truth.virtual_queue, 1.0 + own);
@@ -328,25 +341,25 @@ fn an_acknowledgement_of_ccpd() {
         };
         let buffer = draw.log(1.0, 1e5);
         let (level, earlier) = (buffer * draw.log(1e-4, 1.1), buffer * draw.log(1e-4, 1.1));
-        let seen = Path {
+        let seen = cc::Observation {
             buffer,
             level,
             in_flight: draw.log(1.0, 1e5),
             earlier,
             earlier_s: draw.log(1e-3, 10.0),
-            ..Path::unknown()
+            ..cc::Observation::zero()
         };
-        let plain = Path {
+        let plain = cc::Observation {
             buffer: buffer.value(),
             level: level.value(),
             in_flight: seen.in_flight.value(),
             earlier: earlier.value(),
             earlier_s: seen.earlier_s.value(),
-            ..Path::unknown()
+            ..cc::Observation::zero()
         };
         let event = if i % 5 == 0 { cc::Event::Cut } else { cc::Event::Ack { packets: 1, marked: 0 } };
-        fixed.on(&mut got, event, &seen);
-        real.on(&mut truth, event, &plain);
+        fixed.on_event(&mut got, event, &seen);
+        real.on_event(&mut truth, event, &plain);
         let committed = plain.level + if real.implicit { 0.0 } else { plain.in_flight };
         let kappa = real.kd_s / plain.earlier_s;
         let distance = plain.earlier + committed;
@@ -402,9 +415,9 @@ fn a_tick_of_bat() {
             queue: before.value(),
         };
         let arrived = rate * interval * draw.log(1e-3, 10.0);
-        fixed.on(&mut got, aqm::Event::Tick, &Port { queue, arrived, ..Port::nothing() });
-        let seen = Port { queue: queue.value(), arrived: arrived.value(), ..Port::nothing() };
-        real.on(&mut truth, aqm::Event::Tick, &seen);
+        fixed.on_event(&mut got, aqm::Event::Tick, &aqm::Observation { queue, arrived, ..aqm::Observation::zero() });
+        let seen = aqm::Observation { queue: queue.value(), arrived: arrived.value(), ..aqm::Observation::zero() };
+        real.on_event(&mut truth, aqm::Event::Tick, &seen);
         offered.see("offered", got.offered, truth.offered, 0.5 + noise(truth.offered));
         excess.see("excess", got.excess, truth.excess, 0.5 + noise(1.0));
         let served = share.value() * truth.offered;
@@ -423,7 +436,7 @@ fn a_tick_of_bat() {
 #[test]
 fn a_period_of_clcc() {
     let share = Class { share: Some(0.5), ..Class::FREE };
-    let site = aqm::Site { classes: vec![share, Class::FREE], ..PORT };
+    let site = aqm::Context { classes: vec![share, Class::FREE], ..PORT };
     let values = Values::defaults(find(AQMS, "clcc").unwrap().parameters);
     let mut fixed: Clcc<Q, Bat<Q>> = Clcc::compile(&values, &site).unwrap();
     let mut real: Clcc<f64, Bat<f64>> = Clcc::compile(&values, &site).unwrap();
@@ -485,17 +498,24 @@ fn a_period_of_clcc() {
         let departed = all_departed * draw.log(1e-3, 0.99);
         let arrived = departed * draw.log(1.0, 10.0);
         let all_arrived = all_departed * draw.log(1.0, 10.0);
-        let seen = Port { capacity: rate, arrived, departed, all_arrived, all_departed, ..Port::nothing() };
-        let plain = Port {
+        let seen = aqm::Observation {
+            capacity: rate,
+            arrived,
+            departed,
+            all_arrived,
+            all_departed,
+            ..aqm::Observation::zero()
+        };
+        let plain = aqm::Observation {
             capacity: f(rate),
             arrived: f(arrived),
             departed: f(departed),
             all_arrived: f(all_arrived),
             all_departed: f(all_departed),
-            ..Port::nothing()
+            ..aqm::Observation::zero()
         };
-        fixed.on(&mut got, aqm::Event::Tick, &seen);
-        real.on(&mut truth, aqm::Event::Tick, &plain);
+        fixed.on_event(&mut got, aqm::Event::Tick, &seen);
+        real.on_event(&mut truth, aqm::Event::Tick, &plain);
         let others = f64::max(1.0, (plain.all_departed - plain.departed) / f(period));
         let ratio_off = f64::midpoint(1.0, truth.ratio) / others + 0.5 + noise(10.0 * truth.ratio);
         ratio.see("ratio", got.ratio, truth.ratio, ratio_off);

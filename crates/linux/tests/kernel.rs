@@ -9,16 +9,16 @@ mod optional;
 use std::fs;
 use std::path::PathBuf;
 
+use penstock_linux::kernel_laws::{KERNEL_LAWS, KernelLaw};
 use penstock_linux::replay::{self, Build, Error, Report};
-use penstock_linux::twins::{TWINS, Twin};
 use penstock_linux::vectors::Vectors;
 
 type Test = Box<dyn Fn()>;
 
-fn committed(twin: &'static Twin) -> Vectors {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(format!("{}.txt", twin.name));
+fn committed(kernel_law: &'static KernelLaw) -> Vectors {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(format!("{}.txt", kernel_law.name));
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    Vectors::parse(twin, &format!("vectors/{}.txt", twin.name), &text).unwrap()
+    Vectors::parse(kernel_law, &format!("vectors/{}.txt", kernel_law.name), &text).unwrap()
 }
 
 fn in_kernel(build: Build, vectors: &Vectors, judge: impl FnOnce(&Report) -> bool) {
@@ -34,21 +34,21 @@ fn in_kernel(build: Build, vectors: &Vectors, judge: impl FnOnce(&Report) -> boo
     assert!(judge(&report), "{report}");
 }
 
-fn the_twin_computes_the_vectors(twin: &'static Twin) {
-    in_kernel(Build::Faithful, &committed(twin), |report| report.holds() && report.vectors >= 20_000);
+fn the_kernel_implementation_computes_the_vectors(kernel_law: &'static KernelLaw) {
+    in_kernel(Build::Faithful, &committed(kernel_law), |report| report.holds() && report.vectors >= 20_000);
 }
 
 /// The same for one event, for the sake of its cost.
-fn the_twin_computes_the_vectors_of(twin: &'static Twin, event: &'static str) {
-    in_kernel(Build::Faithful, &committed(twin).of_event(event), |report| report.holds() && report.vectors > 0);
+fn the_kernel_implementation_computes_the_vectors_of(kernel_law: &'static KernelLaw, event: &'static str) {
+    in_kernel(Build::Faithful, &committed(kernel_law).of_event(event), |report| report.holds() && report.vectors > 0);
 }
 
-fn a_slip_in_the_twin_is_noticed(twin: &'static Twin) {
-    in_kernel(Build::PlantedSlip, &committed(twin), |report| report.mismatches.len() > 1000);
+fn a_slip_in_the_kernel_implementation_is_noticed(kernel_law: &'static KernelLaw) {
+    in_kernel(Build::PlantedSlip, &committed(kernel_law), |report| report.mismatches.len() > 1000);
 }
 
-fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) {
-    let (vector, right, wrong) = match twin.name {
+fn a_wrong_digit_in_a_vector_is_noticed(kernel_law: &'static KernelLaw) {
+    let (vector, right, wrong) = match kernel_law.name {
         "fast" => (
             "params 0 2147483648 2147483648 0 4294967296 4294967296\nround 8589934592 8589934592 0 0 1 1 ->",
             "17179869184 8589934592 8589934592 0",
@@ -105,7 +105,7 @@ fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) {
         other => panic!("write a vector of `{other}`"),
     };
     let replay = |after: &str, mismatches: usize| {
-        let vectors = Vectors::parse(twin, "text", &format!("{vector} {after}\n")).unwrap();
+        let vectors = Vectors::parse(kernel_law, "text", &format!("{vector} {after}\n")).unwrap();
         in_kernel(Build::Faithful, &vectors, |report| report.mismatches.len() == mismatches);
     };
     replay(right, 0);
@@ -114,21 +114,27 @@ fn a_wrong_digit_in_a_vector_is_noticed(twin: &'static Twin) {
 
 fn tests() -> Vec<(String, Test)> {
     let mut tests: Vec<(String, Test)> = Vec::new();
-    for twin in TWINS {
-        let mut add = |name: &str, test: Test| tests.push((format!("{}::{name}", twin.name), test));
-        add("the_twin_computes_the_vectors", Box::new(|| the_twin_computes_the_vectors(twin)));
-        for event in twin.events {
-            let name = format!("the_twin_computes_the_vectors_of_{event}");
-            add(&name, Box::new(|| the_twin_computes_the_vectors_of(twin, event)));
+    for kernel_law in KERNEL_LAWS {
+        let mut add = |name: &str, test: Test| tests.push((format!("{}::{name}", kernel_law.name), test));
+        add(
+            "the_kernel_implementation_computes_the_vectors",
+            Box::new(|| the_kernel_implementation_computes_the_vectors(kernel_law)),
+        );
+        for event in kernel_law.events {
+            let name = format!("the_kernel_implementation_computes_the_vectors_of_{event}");
+            add(&name, Box::new(|| the_kernel_implementation_computes_the_vectors_of(kernel_law, event)));
         }
-        add("a_slip_in_the_twin_is_noticed", Box::new(|| a_slip_in_the_twin_is_noticed(twin)));
-        add("a_wrong_digit_in_a_vector_is_noticed", Box::new(|| a_wrong_digit_in_a_vector_is_noticed(twin)));
+        add(
+            "a_slip_in_the_kernel_implementation_is_noticed",
+            Box::new(|| a_slip_in_the_kernel_implementation_is_noticed(kernel_law)),
+        );
+        add("a_wrong_digit_in_a_vector_is_noticed", Box::new(|| a_wrong_digit_in_a_vector_is_noticed(kernel_law)));
     }
     tests
 }
 
 fn main() {
-    let missing = match replay::in_kernel(Build::Faithful, &committed(&TWINS[0])) {
+    let missing = match replay::in_kernel(Build::Faithful, &committed(&KERNEL_LAWS[0])) {
         Err(Error::Missing(missing)) => Some(missing),
         _ => None,
     };

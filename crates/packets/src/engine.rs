@@ -8,7 +8,7 @@ use penstock_scenario::transfer::Transfer;
 use penstock_scenario::world::{RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
-use crate::edge::Edge;
+use crate::conditioners::CustomerConditioner;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
 use crate::line::Line;
@@ -69,7 +69,7 @@ pub(crate) struct Engine {
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) entries: Vec<Entry>,
     /// Conditioners, which data pass as they come out of an entry.
-    pub(crate) edges: Vec<Edge>,
+    pub(crate) conditioners: Vec<CustomerConditioner>,
     pub(crate) sources: Vec<Source>,
     /// By group.
     pub(crate) supplies: Vec<Option<Supply>>,
@@ -164,7 +164,8 @@ impl Engine {
     #[cold]
     fn faults(&mut self) -> Result<(), RunError> {
         let links = self.links.iter().find_map(Link::fault);
-        let fault = self.fault.take().or(links).or_else(|| self.edges.iter().find_map(Edge::fault));
+        let fault =
+            self.fault.take().or(links).or_else(|| self.conditioners.iter().find_map(CustomerConditioner::fault));
         fault.map_or(Ok(()), Err)
     }
 
@@ -246,8 +247,9 @@ impl Engine {
             self.back(packet.flow as usize, Reply::of(&packet));
         } else {
             let flow = &self.flows[packet.flow as usize];
-            if let Some(edge) = self.edges.get_mut(self.groups[flow.group as usize].edge as usize) {
-                edge.colour(&mut packet, self.now, &self.keys);
+            if let Some(conditioner) = self.conditioners.get_mut(self.groups[flow.group as usize].conditioner as usize)
+            {
+                conditioner.colour(&mut packet, self.now, &self.keys);
             }
             self.forward(packet, flow.route[0].0);
         }

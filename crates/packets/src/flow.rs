@@ -48,7 +48,7 @@ pub(crate) struct Group {
     /// What counts its bytes: its class and its customer, where it has one.
     pub(crate) accounts: [u32; 2],
     /// The conditioner that its packets pass on their way to the first link, where there is one.
-    pub(crate) edge: u32,
+    pub(crate) conditioner: u32,
     /// Laws that take over later, the latest first.
     pub(crate) steps: Vec<(u64, Windows)>,
     /// When the next of them does [ps].

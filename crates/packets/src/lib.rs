@@ -6,7 +6,7 @@
 
 mod agenda;
 mod ahead;
-mod edge;
+mod conditioners;
 mod ends;
 mod engine;
 mod entry;

@@ -1,7 +1,7 @@
 //! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
-use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed, Reading as Books};
+use penstock_link::{CUSTOMER_COLUMNS, Counters, Counts as Books, LINK_COLUMNS, Passed};
 use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Kind, Row, Rows, column_name};
@@ -147,20 +147,20 @@ impl Measure {
         for flow in &mut engine.flows {
             flow.integrate_window(now.max(flow.start));
         }
-        let ports = engine.links.iter_mut().map(|link| link.station.reading(at)).collect();
+        let ports = engine.links.iter_mut().map(|link| link.station.counts(at)).collect();
         let flows = (0..engine.flows.len()).map(|at| told(engine, at)).collect();
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
-        let passed = engine.edges.iter_mut().map(|edge| edge.conditioner.read(at)).collect();
+        let passed = engine.conditioners.iter_mut().map(|one| one.conditioner.read(at)).collect();
         let port_classes = engine.links.iter_mut().map(|link| link.station.said_of_classes()).collect();
         self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt });
     }
 
     /// One row a customer with a conditioner.
     fn sample_customers(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
-        self.passed_before.resize(engine.edges.len(), (Account::default(), Passed::default()));
-        for (at, edge) in engine.edges.iter_mut().enumerate() {
-            let (customer, conditioner) = (edge.customer, &mut edge.conditioner);
+        self.passed_before.resize(engine.conditioners.len(), (Account::default(), Passed::default()));
+        for (at, one) in engine.conditioners.iter_mut().enumerate() {
+            let (customer, conditioner) = (one.customer, &mut one.conditioner);
             let (account, passed) = (engine.accounts[engine.first_customer + customer], conditioner.read(Time(now)));
             let (account_before, before) = std::mem::replace(&mut self.passed_before[at], (account, passed));
             let throughput = (account.delivered - account_before.delivered) as f64 * 8.0 / seconds;

@@ -1,6 +1,6 @@
 //! A packet: 32 bytes by value.
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 
 /// A packet under way. Sequence and transmission numbers are the low 32 bits of a flow's 64-bit ones.
 #[derive(Debug, Clone, Copy, Default)]

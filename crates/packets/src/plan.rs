@@ -9,7 +9,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
-use crate::edge::{edge_of, edges};
+use crate::conditioners::{conditioner_of, conditioners};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::Entry;
 use crate::flow::{Flow, Group, NONE, Sent};
@@ -87,7 +87,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         flows,
         keys,
         entries,
-        edges: edges(scenario)?,
+        conditioners: conditioners(scenario)?,
         sources,
         supplies,
         rare,
@@ -133,7 +133,7 @@ impl Parts {
         size: u16,
     ) -> Result<(), RunError> {
         let windows = windows(scenario, name, group, &group.cc.values)?;
-        let needs = windows.needs();
+        let needs = windows.requirements();
         if needs.kernel {
             let law = group.cc.law.name;
             return Err(refused(format!("flows.{name}.cc: only the kernel has `{law}`; use `--world linux`")));
@@ -149,7 +149,7 @@ impl Parts {
             let first = starts.iter().copied().min().unwrap_or_default();
             starts.fill(first);
         }
-        let edge = edge_of(scenario, name);
+        let edge = conditioner_of(scenario, name);
         let mut single = stream("size");
         let packets = stream("packets").bits();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
@@ -264,7 +264,7 @@ impl Parts {
             remember: group.sender.remember,
             class: class.unwrap_or(classes.len()) as u32,
             accounts,
-            edge: edge.map_or(NONE, |at| at as u32),
+            conditioner: edge.map_or(NONE, |at| at as u32),
             steps,
             next_step,
         });
@@ -360,7 +360,7 @@ fn size_on_wire(size: Bytes) -> Result<u16, RunError> {
 
 /// The law of a group in the arithmetic it asks for.
 fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Values) -> Result<Windows, RunError> {
-    let site = cc::Site {
+    let site = cc::Context {
         packet: scenario.packet.wire,
         initial_window: group.sender.initial_window,
         initial_ssthresh: group.sender.initial_ssthresh,

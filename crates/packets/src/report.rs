@@ -325,7 +325,7 @@ impl Span<'_> {
     fn customers(&self) -> IndexMap<String, CustomerSummary> {
         let customer = |(at, name): (usize, &String)| {
             let throughput_bit_per_s = self.rates(self.engine.first_customer + at).1;
-            let edge = self.engine.edges.iter().position(|edge| edge.customer == at);
+            let edge = self.engine.conditioners.iter().position(|edge| edge.customer == at);
             let summary = match edge {
                 Some(edge) => self.conditioned(edge, throughput_bit_per_s),
                 None => CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() },
@@ -338,6 +338,6 @@ impl Span<'_> {
     /// A customer with a conditioner.
     fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
         let (a, b) = self.ends();
-        self.engine.edges[edge].conditioner.summary(&a.passed[edge], &b.passed[edge], throughput_bit_per_s)
+        self.engine.conditioners[edge].conditioner.summary(&a.passed[edge], &b.passed[edge], throughput_bit_per_s)
     }
 }

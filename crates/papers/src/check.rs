@@ -109,8 +109,8 @@ fn item(item: &Item) -> Result<(), String> {
     if computed && (item.world.is_some() || !item.traces.is_empty()) {
         return Err("nothing runs over time here: leave `world` and `traces` out".into());
     }
-    if item.analysis.is_none() && (!item.at.is_empty() || item.reading.is_some()) {
-        return Err("`at` and `reading` go with `analysis`".into());
+    if item.analysis.is_none() && (!item.at.is_empty() || item.model.is_some()) {
+        return Err("`at` and `model` go with `analysis`".into());
     }
     if item.formula.is_some() == item.over.is_empty() {
         return Err("`formula` and `over` go together".into());

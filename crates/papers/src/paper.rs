@@ -67,8 +67,8 @@ pub struct Item {
     /// What is drawn of the loops of an analysis or a formula, a line a cell.
     #[serde(default)]
     pub loops: Vec<LoopPlot>,
-    /// Which reading of an analysed loop is drawn, as `penstock analyze` names it: the laws alone, unless given.
-    pub reading: Option<String>,
+    /// Which model of an analysed loop is drawn, as `penstock analyze` names it: the laws alone, unless given.
+    pub model: Option<String>,
     /// Which cells of the sweep it shows and judges: for each key, the value they have, or the values; all unless given.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,

@@ -21,7 +21,9 @@ use crate::page::Code;
 pub fn law_colour(law: &str) -> Option<&'static str> {
     let controller = penstock_law::law::find(penstock_law::cc::CONTROLLERS, law).map(|e| e.colour);
     let aqm = || penstock_law::law::find(penstock_law::aqm::AQMS, law).map(|e| e.colour);
-    controller.or_else(aqm).or_else(|| penstock_law::law::find(penstock_law::edge::EDGES, law).map(|e| e.colour))
+    controller
+        .or_else(aqm)
+        .or_else(|| penstock_law::law::find(penstock_law::conditioner::CONDITIONERS, law).map(|e| e.colour))
 }
 
 /// The law that a name such as `NewReno/RED` starts with, if the registry has one of that name.

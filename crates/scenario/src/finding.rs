@@ -71,7 +71,7 @@ fn classic_queue(scenario: &Scenario, name: &str, group: &Group) -> Option<Findi
     let link = group.forward.iter().find(|link| {
         let aqm = &scenario.links[*link].aqm;
         let law = (aqm.law.real)(&aqm.values, &scenario.site(link));
-        law.is_ok_and(|law| matches!(law.needs().serve, Serve::Coupled { .. }))
+        law.is_ok_and(|law| matches!(law.requirements().serve, Serve::Coupled { .. }))
     })?;
     let law = group.cc.law;
     let remedy = if law.parameters.iter().any(|parameter| parameter.name == "l4s") {

@@ -359,7 +359,7 @@ pub(crate) static LINK: Table = Table {
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
-            "what the AQM computes with: `fixed` is bit for bit what the kernel does, for laws that have a twin",
+            "what the AQM computes with: `fixed` is bit for bit what the kernel does, for laws that have a kernel implementation",
         ),
         key(
             "duplex",
@@ -656,7 +656,7 @@ pub(crate) static SENDER: Table = Table {
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
-            "what the law computes with: `fixed` is bit for bit what the kernel does, for laws that have a twin",
+            "what the law computes with: `fixed` is bit for bit what the kernel does, for laws that have a kernel implementation",
         ),
     ],
 };

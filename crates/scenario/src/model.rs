@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use penstock_law::aqm::{self, Queue};
-use penstock_law::cc::{Needs, Sender, Site};
-use penstock_law::edge::Edge;
+use penstock_law::aqm::{self, Aqm};
+use penstock_law::cc::{self, Controller};
+use penstock_law::conditioner::Conditioner;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role, Values};
 
@@ -57,7 +57,7 @@ pub struct Customer {
     /// Names of its groups of flows; no group belongs to two customers.
     pub flows: Vec<String>,
     /// The law that holds its packets against its contract; none where there is no contract.
-    pub conditioner: Option<Chosen<Edge>>,
+    pub conditioner: Option<Chosen<Conditioner>>,
 }
 
 /// What ends a run before its duration.
@@ -95,7 +95,7 @@ pub struct Link {
     /// How much may wait.
     pub buffer: Buffer,
     /// The law of its queue.
-    pub aqm: Chosen<Queue>,
+    pub aqm: Chosen<Aqm>,
     /// Which of the packets waiting goes next.
     pub scheduler: Scheduler,
     /// Share of the packets that is lost on the line.
@@ -217,7 +217,7 @@ pub struct Group {
     /// last link.
     pub rtt: Rtt,
     /// The law of its senders.
-    pub cc: Chosen<Sender>,
+    pub cc: Chosen<Controller>,
     /// When its flows start.
     pub start: Start,
     /// Of a law that answers nothing: other parameters from a time after the start of the run on, in the order of time,
@@ -437,7 +437,7 @@ impl Scenario {
     ///
     /// # Panics
     /// If no link has that name.
-    pub fn site(&self, link: &str) -> aqm::Site {
+    pub fn site(&self, link: &str) -> aqm::Context {
         let names = self.class_names();
         let crosses = |class: &str| {
             let of_class = |group: &&Group| group.class.as_deref() == Some(class);
@@ -453,7 +453,7 @@ impl Scenario {
             classes.push(aqm::Class::FREE);
         }
         let line = &self.links[link];
-        aqm::Site { rate: line.rate, delay: line.delay, packet: self.packet.wire, classes }
+        aqm::Context { rate: line.rate, delay: line.delay, packet: self.packet.wire, classes }
     }
 }
 
@@ -482,10 +482,10 @@ impl Group {
     ///
     /// # Errors
     /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
-    pub fn needs(&self, packet: Packet) -> Result<Needs, String> {
+    pub fn needs(&self, packet: Packet) -> Result<cc::Requirements, String> {
         let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
-        let site = Site { packet: packet.wire, initial_window, initial_ssthresh };
-        Ok((self.cc.law.real)(&self.cc.values, &site)?.needs())
+        let site = cc::Context { packet: packet.wire, initial_window, initial_ssthresh };
+        Ok((self.cc.law.real)(&self.cc.values, &site)?.requirements())
     }
 
     /// The two-way propagation delay of each flow. Drawn delays come from the stream `flows.NAME/rtt`.

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 use crate::model::{Rtt, Scenario};

@@ -1,7 +1,7 @@
 //! Customers and their conditioners, as a page.
 
-use penstock_fluid::contracts::{AtRest, Contracts, CustomerLoop};
-use penstock_fluid::{Reading, Verdict};
+use penstock_fluid::contracts::{ContractEquilibrium, Contracts, CustomerLoop};
+use penstock_fluid::{LoopModel, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView};
 use penstock_report::number::significant;
 use penstock_report::page::{Column, TableView};
@@ -41,22 +41,22 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
     }
 }
 
-fn loops(of: &Contracts) -> impl Iterator<Item = (&CustomerLoop, &AtRest)> {
-    of.customers.iter().filter_map(|customer| Some((customer, customer.at_rest.as_ref()?)))
+fn loops(of: &Contracts) -> impl Iterator<Item = (&CustomerLoop, &ContractEquilibrium)> {
+    of.customers.iter().filter_map(|customer| Some((customer, customer.equilibrium.as_ref()?)))
 }
 
-fn margins(name: &str, at: &AtRest) -> Vec<MarginRow> {
+fn margins(name: &str, at: &ContractEquilibrium) -> Vec<MarginRow> {
     let mut rows: Vec<MarginRow> = at
-        .readings
+        .models
         .iter()
-        .map(|r| row(format!("{name}: {}", r.reading.model()), r.reading == Reading::DECISIVE, &r.margins))
+        .map(|r| row(format!("{name}: {}", r.model.name()), r.model == LoopModel::DECISIVE, &r.margins))
         .collect();
     rows.extend(at.paper.as_ref().map(|paper| row(format!("{name}: (8) with the bucket"), false, &paper.margins)));
     rows
 }
 
-fn curve(name: &str, at: &AtRest) -> Option<CurveView> {
-    let points = at.readings.last()?.nyquist.first()?;
+fn curve(name: &str, at: &ContractEquilibrium) -> Option<CurveView> {
+    let points = at.models.last()?.nyquist.first()?;
     Some(CurveView {
         name: name.to_owned(),
         colour: None,
@@ -65,7 +65,7 @@ fn curve(name: &str, at: &AtRest) -> Option<CurveView> {
     })
 }
 
-fn equilibrium(customer: &CustomerLoop, at: &AtRest) -> Vec<EquilibriumRow> {
+fn equilibrium(customer: &CustomerLoop, at: &ContractEquilibrium) -> Vec<EquilibriumRow> {
     let mut rows = Vec::new();
     let mut add = |entity: &str, quantity: &str, value, unit: &str| {
         rows.push(EquilibriumRow::new(entity, quantity, value, unit));

@@ -3,7 +3,7 @@
 //! Of a scenario whose customers have conditioners the loop of each is analysed, of one whose queue's law closes an outer
 //! loop that loop, of any other the loop through the queue.
 
-use penstock_fluid::analysis::LoopReading;
+use penstock_fluid::analysis::LoopResult;
 use penstock_fluid::{AnalysisError, Complex, Options, contracts, outer};
 use penstock_papers::{Cell, Extent, Item};
 use penstock_scenario::model::Scenario;
@@ -37,9 +37,9 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
             let name = said.join(", ");
             let analysed = analysed(&cell.scenario, &Options { at, ..Options::default() });
             let Analysed { mut value, loops } = analysed.map_err(|e| wrong(format!("{name}: {e}")))?;
-            for (of, readings) in loops {
+            for (of, models) in loops {
                 let name = if of.is_empty() { name.clone() } else { format!("{name}, {of}") };
-                curves.extend(loci(item, &readings, &name).map_err(wrong)?);
+                curves.extend(loci(item, &models, &name).map_err(wrong)?);
             }
             as_measured(&mut value);
             cells.push(Cell::of_json(labels, value));
@@ -51,10 +51,10 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
     Ok(Some(Computed { cells, figures: figures(item, &curves), text: scenario::text(&file)? }))
 }
 
-/// What an analysis said, and its loops: whose each is, and its readings.
+/// What an analysis said, and its loops: whose each is, and its models.
 struct Analysed {
     value: Value,
-    loops: Vec<(String, Vec<LoopReading>)>,
+    loops: Vec<(String, Vec<LoopResult>)>,
 }
 
 fn analysed(scenario: &Scenario, options: &Options) -> Result<Analysed, AnalysisError> {
@@ -62,24 +62,24 @@ fn analysed(scenario: &Scenario, options: &Options) -> Result<Analysed, Analysis
     if contracts::has_any(scenario) {
         let found = contracts::analyze(scenario, options)?;
         let value = json!(found);
-        let own = |c: contracts::CustomerLoop| Some((c.name, c.at_rest?.readings));
+        let own = |c: contracts::CustomerLoop| Some((c.name, c.equilibrium?.models));
         return Ok(Analysed { value, loops: found.customers.into_iter().filter_map(own).collect() });
     }
     if outer::has_any(scenario) {
         return Ok(Analysed { value: json!({ "classes": outer::loops(scenario)? }), loops: Vec::new() });
     }
     let found = penstock_fluid::analyze(scenario, options)?;
-    Ok(Analysed { value: json!(found), loops: vec![(String::new(), found.readings)] })
+    Ok(Analysed { value: json!(found), loops: vec![(String::new(), found.models)] })
 }
 
-/// An analysis as claims see it. What has a name is found by it, as in `links.bottleneck.price_s`, and readings by theirs,
-/// as in `readings.laws.gain_margin`; beside a verdict stands `stable`, one or zero, unless it is undecided.
+/// An analysis as claims see it. What has a name is found by it, as in `links.bottleneck.price_s`, and models by theirs,
+/// as in `models.laws.gain_margin`; beside a verdict stands `stable`, one or zero, unless it is undecided.
 fn as_measured(value: &mut Value) {
     match value {
         Value::Array(rows) => {
             rows.iter_mut().for_each(as_measured);
             let name = |row: &Value| {
-                let name = ["name", "reading", "class"].into_iter().find_map(|key| row.get(key));
+                let name = ["name", "model", "class"].into_iter().find_map(|key| row.get(key));
                 name.and_then(Value::as_str).map(str::to_owned)
             };
             if let Some(names) = rows.iter().map(name).collect::<Option<Vec<String>>>() {
@@ -99,21 +99,21 @@ fn as_measured(value: &mut Value) {
     }
 }
 
-/// The loci of the reading that the item draws.
-fn loci(item: &Item, readings: &[LoopReading], name: &str) -> Result<Vec<Curve>, String> {
-    let wanted = item.reading.as_deref().unwrap_or("laws");
-    let word = |r: &LoopReading| json!(r.reading).as_str().unwrap_or_default().to_owned();
-    let Some(reading) = readings.iter().find(|r| word(r) == wanted) else {
-        let known: Vec<String> = readings.iter().map(word).collect();
-        return Err(format!("no reading is named `{wanted}`; there are {}", known.join(", ")));
+/// The loci of the model that the item draws.
+fn loci(item: &Item, models: &[LoopResult], name: &str) -> Result<Vec<Curve>, String> {
+    let wanted = item.model.as_deref().unwrap_or("laws");
+    let word = |r: &LoopResult| json!(r.model).as_str().unwrap_or_default().to_owned();
+    let Some(model) = models.iter().find(|r| word(r) == wanted) else {
+        let known: Vec<String> = models.iter().map(word).collect();
+        return Err(format!("no model is named `{wanted}`; there are {}", known.join(", ")));
     };
-    let several = reading.nyquist.len() > 1;
+    let several = model.nyquist.len() > 1;
     let curve = |(k, points): (usize, &Vec<penstock_fluid::analysis::NyquistPoint>)| Curve {
         name: if several { format!("{name}, eigenlocus {}", k + 1) } else { name.to_owned() },
         comparison: false,
         points: points.iter().map(|p| (p.frequency_rad_per_s, Complex::new(p.re, p.im))).collect(),
     };
-    Ok(reading.nyquist.iter().enumerate().map(curve).collect())
+    Ok(model.nyquist.iter().enumerate().map(curve).collect())
 }
 
 #[cfg(test)]
@@ -124,13 +124,13 @@ mod tests {
     fn what_has_a_name_is_found_by_it() {
         let mut value = json!({
             "links": [{ "name": "a", "queue": 1.0 }, { "name": "b", "queue": 2.0 }],
-            "readings": [{ "reading": "laws", "verdict": "unstable" }],
+            "models": [{ "model": "laws", "verdict": "unstable" }],
             "verdict": "undecided",
             "warnings": ["a remark"],
         });
         as_measured(&mut value);
         assert_eq!(value["links"]["b"]["queue"], 2.0);
-        assert_eq!(value["readings"]["laws"]["stable"], 0);
+        assert_eq!(value["models"]["laws"]["stable"], 0);
         assert!(value.get("stable").is_none(), "what is undecided is no number");
         assert_eq!(value["warnings"], json!(["a remark"]), "what has no names stays a list");
     }

@@ -185,7 +185,7 @@ fn what_tune_says_holds_when_it_is_put_to_use() {
     bench.write("l.toml", &file.replace("10 Mbit/s", "100 Mbit/s"));
     let found = bench.json(&["analyze", "l.toml", "--json"]);
     assert_eq!(found["verdict"], "stable");
-    assert!(found["readings"][0]["gain_margin"].as_f64().unwrap() >= margin, "Theorem 4 holds of any network");
+    assert!(found["models"][0]["gain_margin"].as_f64().unwrap() >= margin, "Theorem 4 holds of any network");
     for wrong in [["--taubar", "0 s"], ["--taubar", "1"]] {
         assert_eq!(bench.run(&[["tune", "leadlag"], wrong].concat()).status, 2, "{wrong:?}");
     }

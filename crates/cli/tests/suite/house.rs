@@ -118,10 +118,10 @@ fn page() -> String {
     let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
     for law in laws() {
         let _ = writeln!(page, "\n## {} ({})\n\n{}.\n", cell(&law["name"]), cell(&law["role"]), cell(&law["title"]));
-        let twin = if law["twin"] == true { "yes" } else { "no" };
+        let kernel_law = if law["kernel_implementation"] == true { "yes" } else { "no" };
         let _ = writeln!(page, "- Source: {}", cell(&law["source"]));
-        let _ = writeln!(page, "- In the stability analysis: {}", cell(&law["linearises"]));
-        let _ = writeln!(page, "- Twin in C for the kernel: {twin}");
+        let _ = writeln!(page, "- In the stability analysis: {}", cell(&law["linearisation"]));
+        let _ = writeln!(page, "- Kernel implementation in C: {kernel_law}");
         let parameters = law["parameters"].as_array().unwrap();
         if !parameters.is_empty() {
             page += "\n| parameter | what it is | default | range | source |\n| --- | --- | --- | --- | --- |\n";
@@ -206,7 +206,7 @@ fn the_page_of_records_names_every_column() {
     let record = fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
     let page = read("docs/record.md");
     let entry = law::find(cc::CONTROLLERS, "newreno").unwrap();
-    let site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+    let site = cc::Context { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
     let law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
     let mut columns = 0;
     for name in ["links", "groups", "flows-series", "flows", "transfers"] {
@@ -235,19 +235,19 @@ fn the_schema_is_json_with_every_law() {
 }
 
 #[test]
-fn a_twin_has_its_header_and_its_vectors() {
+fn a_kernel_implementation_has_its_header_and_its_vectors() {
     let stems = |folder: &str, ending: &str| -> BTreeSet<String> {
         let files = fs::read_dir(root().join(folder)).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
         files.filter_map(|f| f.strip_suffix(ending).map(str::to_owned)).collect()
     };
     let laws = laws();
-    let twins = laws.iter().filter(|law| law["twin"] == true);
-    let twins: BTreeSet<String> = twins.map(|law| law["name"].as_str().unwrap().to_owned()).collect();
+    let kernel_laws = laws.iter().filter(|law| law["kernel_implementation"] == true);
+    let kernel_laws: BTreeSet<String> = kernel_laws.map(|law| law["name"].as_str().unwrap().to_owned()).collect();
     let mut headers = stems("bpf/law", ".h");
     assert!(headers.remove("fx"), "the arithmetic");
     assert!(headers.remove("bucket"), "what the conditioners share");
-    assert_eq!(headers, twins, "bpf/law");
-    assert_eq!(stems("vectors", ".txt"), twins, "vectors");
+    assert_eq!(headers, kernel_laws, "bpf/law");
+    assert_eq!(stems("vectors", ".txt"), kernel_laws, "vectors");
 }
 
 /// Scenario files of the repository, the papers' included.

@@ -273,7 +273,7 @@ place = "section 1"
 analysis = "rest.toml"
 at = ["2 s", "1 s"]
 loops = ["nyquist"]
-columns = [{ path = "readings.laws.gain_margin", label = "gain margin" }]
+columns = [{ path = "models.laws.gain_margin", label = "gain margin" }]
 [[item]]
 id = "marks"
 title = "The marking law"

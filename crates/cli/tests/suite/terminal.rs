@@ -253,9 +253,9 @@ fn an_analysis_has_one_verdict_and_says_what_the_others_are() {
     assert_eq!(of("sampled data")[1..3], ["verdict", "yes"]);
     let json = bench.json(&["analyze", &file, "--json"]);
     assert_eq!((&json["verdict"], &json["decided_by"]), (&"stable".into(), &"sampled".into()));
-    assert_eq!(json["models"].as_array().unwrap().len(), 3);
-    for (model, reading) in json["models"].as_array().unwrap().iter().zip(json["readings"].as_array().unwrap()) {
-        assert_eq!(model["reading"], reading["reading"]);
+    assert_eq!(json["legend"].as_array().unwrap().len(), 3);
+    for (legend, model) in json["legend"].as_array().unwrap().iter().zip(json["models"].as_array().unwrap()) {
+        assert_eq!(legend["model"], model["model"]);
         assert!(text.contains(model["name"].as_str().unwrap()) && text.contains(model["counts"].as_str().unwrap()));
     }
     // Where all agree nothing is said of it.

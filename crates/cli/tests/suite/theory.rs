@@ -24,7 +24,7 @@ fn near(value: &Value, should: f64, tolerance: f64) {
 fn a_conditioner_is_analysed() {
     let found = analysis("early-marking.toml", &[]);
     assert_eq!(found["verdict"], "stable");
-    let rest = &found["customers"][0]["at_rest"];
+    let rest = &found["customers"][0]["equilibrium"];
     near(&rest["controller"]["gain"], 4.5983e-5, 5e-10);
     near(&rest["controller"]["zero"], 0.32, 1e-9);
     near(&rest["controller"]["k1"], 1.437_156e-4, 5e-11);
@@ -33,8 +33,8 @@ fn a_conditioner_is_analysed() {
     near(&rest["paper"]["margins"]["phase_margin_deg"], 43.0, 0.05);
     near(&rest["paper"]["phase_at_zero_deg"], -142.54, 5e-3);
     let printed = analysis("early-marking.toml", &["--set", "customers.C1.conditioner.gain_rule=paper"]);
-    near(&printed["customers"][0]["at_rest"]["paper"]["printed_gain_at_zero"], 0.0985, 5e-5);
-    near(&printed["customers"][0]["at_rest"]["paper"]["gain_at_zero"], 0.3078, 5e-5);
+    near(&printed["customers"][0]["equilibrium"]["paper"]["printed_gain_at_zero"], 0.0985, 5e-5);
+    near(&printed["customers"][0]["equilibrium"]["paper"]["gain_at_zero"], 0.3078, 5e-5);
     let page = Bench::new().well(&["analyze", scenario("early-marking.toml").to_str().unwrap()]);
     assert!(page.contains("locally stable; `C1`") && page.contains("(8) with the bucket"), "{page}");
 }
@@ -55,7 +55,7 @@ fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
         let (one, two) = (set(0), set(1));
         let given = ["--set", "customers.C1.conditioner.gain_rule=given", "--set", &one, "--set", &two];
         let found = analysis("early-marking.toml", &given);
-        near(&found["customers"][0]["at_rest"]["paper"]["margins"]["phase_margin_deg"], phase, 0.05);
+        near(&found["customers"][0]["equilibrium"]["paper"]["margins"]["phase_margin_deg"], phase, 0.05);
     }
     // Without a file: table 1d, packets of 1500 B.
     let alone =

@@ -16,7 +16,6 @@ use clap::Parser;
 use arguments::Arguments;
 use page::{Command, Page};
 
-
 /// What is typed for a command that takes long, or has words that stand for others.
 enum Typed {
     /// The same with these words behind it.

@@ -3,8 +3,8 @@
 #![allow(unreachable_pub, missing_docs)]
 
 use penstock_fluid::{Clocking, Fluid, Method, Options, Verdict, analyze};
-use penstock_law::cc::{Allowance, CONTROLLERS, Event, Marks, Needs, Path, Sender, Site};
-use penstock_law::law::{Linearises, find};
+use penstock_law::cc::{self, CONTROLLERS, Controller, Event, Marks};
+use penstock_law::law::{Linearisation, find};
 use penstock_law::quantity::Time;
 use penstock_law::{Entry, Instances, Observables, Values};
 use penstock_packets::Packets;
@@ -26,7 +26,7 @@ fn run(world: &dyn World, scenario: &Scenario) -> Run {
     world.run(scenario, &mut |_| true).unwrap()
 }
 
-const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Sender>) -> Entry<Sender> {
+const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Controller>) -> Entry<Controller> {
     Entry {
         name,
         title: "a law of a test",
@@ -34,7 +34,7 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Sender>) 
         colour: "#000000",
         parameters: &[],
         observables: Observables::NONE,
-        linearises: Linearises::ByItself,
+        linearisation: Linearisation::Automatic,
         real,
         dual: None,
         fixed: None,
@@ -42,30 +42,30 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Sender>) 
 }
 
 /// The lead-lag protocol without a limit to what is in flight: four windows. Its pace alone times its packets.
-static PACED: Entry<Sender> = entry("leadlag-paced", |values, site| paced(values, site, false));
+static PACED: Entry<Controller> = entry("leadlag-paced", |values, site| paced(values, site, false));
 
 /// The same, and every flow of a group is told the mean of the prices that all its flows read from their marks: as much
 /// delay, and hardly any noise.
-static QUIET: Entry<Sender> = entry("leadlag-quiet", |values, site| paced(values, site, true));
+static QUIET: Entry<Controller> = entry("leadlag-quiet", |values, site| paced(values, site, true));
 
 struct Paced {
-    law: Box<dyn Instances<f64, Sender>>,
+    law: Box<dyn Instances<f64, Controller>>,
     quiet: bool,
     /// What each flow read last, and the sum [s].
     prices_s: Vec<f64>,
     sum_s: f64,
 }
 
-fn paced(values: &Values, site: &Site, quiet: bool) -> Result<Box<dyn Instances<f64, Sender>>, String> {
+fn paced(values: &Values, site: &cc::Context, quiet: bool) -> Result<Box<dyn Instances<f64, Controller>>, String> {
     let law = (find(CONTROLLERS, "leadlag").unwrap().real)(values, site)?;
     Ok(Box::new(Paced { law, quiet, prices_s: Vec::new(), sum_s: 0.0 }))
 }
 
-fn widened(said: Allowance<f64>) -> Allowance<f64> {
-    Allowance { window: 4.0 * said.window, ..said }
+fn widened(said: cc::Output<f64>) -> cc::Output<f64> {
+    cc::Output { window: 4.0 * said.window, ..said }
 }
 
-impl Instances<f64, Sender> for Paced {
+impl Instances<f64, Controller> for Paced {
     fn add(&mut self) -> usize {
         self.prices_s.push(0.0);
         self.law.add()
@@ -73,20 +73,20 @@ impl Instances<f64, Sender> for Paced {
     fn restart(&mut self, at: usize) {
         self.law.restart(at);
     }
-    fn on(&mut self, at: usize, event: Event, seen: &Path<f64>) -> Allowance<f64> {
+    fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         if !self.quiet {
-            return widened(self.law.on(at, event, seen));
+            return widened(self.law.on_event(at, event, seen));
         }
         self.sum_s += seen.price_s - self.prices_s[at];
         self.prices_s[at] = seen.price_s;
         let price_s = self.sum_s / self.prices_s.len() as f64;
-        widened(self.law.on(at, event, &Path { price_s, ..*seen }))
+        widened(self.law.on_event(at, event, &cc::Observation { price_s, ..*seen }))
     }
-    fn says(&self, at: usize, seen: &Path<f64>) -> Allowance<f64> {
-        widened(self.law.says(at, seen))
+    fn output(&self, at: usize, seen: &cc::Observation<f64>) -> cc::Output<f64> {
+        widened(self.law.output(at, seen))
     }
-    fn says_on_average(&self, at: usize, seen: &Path<f64>) -> Allowance<f64> {
-        widened(self.law.says_on_average(at, seen))
+    fn mean_output(&self, at: usize, seen: &cc::Observation<f64>) -> cc::Output<f64> {
+        widened(self.law.mean_output(at, seen))
     }
     fn names(&self) -> &'static [(&'static str, &'static str)] {
         self.law.names()
@@ -94,14 +94,14 @@ impl Instances<f64, Sender> for Paced {
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut f64)) {
         self.law.each(at, f);
     }
-    fn needs(&self) -> Needs {
-        self.law.needs()
+    fn requirements(&self) -> cc::Requirements {
+        self.law.requirements()
     }
 }
 
 /// NewReno past slow start whose cuts are shared: one takes `1/2n` of the window of each of the group's `n` flows. Windows
 /// stay alike, as in the fluid, where halving one of them spreads them.
-static SHARED: Entry<Sender> =
+static SHARED: Entry<Controller> =
     entry("newreno-shared", |_, site| Ok(Box::new(Shared { windows: Vec::new(), initial: site.initial_window })));
 
 struct Shared {
@@ -109,7 +109,7 @@ struct Shared {
     initial: f64,
 }
 
-impl Instances<f64, Sender> for Shared {
+impl Instances<f64, Controller> for Shared {
     fn add(&mut self) -> usize {
         self.windows.push(self.initial);
         self.windows.len() - 1
@@ -117,7 +117,7 @@ impl Instances<f64, Sender> for Shared {
     fn restart(&mut self, at: usize) {
         self.windows[at] = self.initial;
     }
-    fn on(&mut self, at: usize, event: Event, seen: &Path<f64>) -> Allowance<f64> {
+    fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         match event {
             Event::Ack { packets, marked } => {
                 self.windows[at] += f64::from(packets - marked) / self.windows[at];
@@ -128,13 +128,13 @@ impl Instances<f64, Sender> for Shared {
             }
             Event::Timeout | Event::Tick | Event::Round => {}
         }
-        self.says(at, seen)
+        self.output(at, seen)
     }
-    fn says(&self, at: usize, _: &Path<f64>) -> Allowance<f64> {
-        Allowance { window: self.windows[at], gap_s: 0.0 }
+    fn output(&self, at: usize, _: &cc::Observation<f64>) -> cc::Output<f64> {
+        cc::Output { window: self.windows[at], gap_s: 0.0 }
     }
-    fn says_on_average(&self, at: usize, seen: &Path<f64>) -> Allowance<f64> {
-        self.says(at, seen)
+    fn mean_output(&self, at: usize, seen: &cc::Observation<f64>) -> cc::Output<f64> {
+        self.output(at, seen)
     }
     fn names(&self) -> &'static [(&'static str, &'static str)] {
         &[("window", "packets")]
@@ -142,8 +142,8 @@ impl Instances<f64, Sender> for Shared {
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut f64)) {
         f(&mut self.windows[at]);
     }
-    fn needs(&self) -> Needs {
-        Needs { marks: Marks::Cut, ..Needs::LEAST }
+    fn requirements(&self) -> cc::Requirements {
+        cc::Requirements { marks: Marks::Cut, ..cc::Requirements::LEAST }
     }
 }
 
@@ -191,7 +191,7 @@ fn fig_8_paced_only_is_the_fluid() {
 }
 
 /// Fig. 8 with all its groups from the start, as in stage 5.
-fn stage_5(n: u32, seed: u32, law: &'static Entry<Sender>) -> Scenario {
+fn stage_5(n: u32, seed: u32, law: &'static Entry<Controller>) -> Scenario {
     let (n, seed) = (format!("\"{n} packets\""), format!("{seed}"));
     let taubar = ("defaults.flows.cc.taubar", "\"500 ms\"");
     let mut scenario = scenario("fast-aqm-fig8.toml", &[taubar, ("defaults.flows.cc.N", &n), ("seed", &seed)]);
@@ -212,7 +212,7 @@ fn stage_5(n: u32, seed: u32, law: &'static Entry<Sender>) -> Scenario {
 #[test]
 #[ignore = "a hundred million packets; run in release"]
 fn the_surplus_of_short_round_trips_is_the_noise_of_their_registers() {
-    let apart = |n: u32, seed: u32, law: &'static Entry<Sender>| -> Vec<f64> {
+    let apart = |n: u32, seed: u32, law: &'static Entry<Controller>| -> Vec<f64> {
         let scenario = stage_5(n, seed, law);
         let (packets, fluid) = (run(&Packets, &scenario), run(&Fluid::default(), &scenario));
         let price = |run: &Run| bottleneck(run).price_mean.unwrap();

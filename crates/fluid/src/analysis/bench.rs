@@ -6,7 +6,7 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::{Buffer, Group, Link, Pacing, Scenario, Scheduler, Service};
 
 use super::Options;
-use crate::bottleneck::{Bottleneck, BottleneckRest};
+use crate::bottleneck::{Bottleneck, BottleneckEquilibrium};
 use crate::error::AnalysisError;
 use crate::source::{Clocking, Flows, Queue, Source};
 
@@ -71,7 +71,8 @@ pub(super) fn bench<'a>(
     }
     let mut links = Vec::with_capacity(loaded.len());
     for (name, link) in &loaded {
-        let site = aqm::Site { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
+        let site =
+            aqm::Context { rate: link.rate, delay: link.delay, packet: scenario.packet.wire, classes: Vec::new() };
         link_counted(name, link, &site)?;
         links.push(Bottleneck::new(name, &link.aqm, &site)?);
     }
@@ -107,7 +108,7 @@ pub(super) fn bench<'a>(
             base_rtt_s: class.rtt_s,
             cc: &class.group.cc,
             // An equilibrium knows no start: begin near a fair share and past slow start.
-            site: cc::Site {
+            site: cc::Context {
                 packet: scenario.packet.wire,
                 initial_window: f64::max(share * class.rtt_s, 2.0),
                 initial_ssthresh: 1.0,
@@ -136,10 +137,10 @@ pub(super) fn bench<'a>(
 }
 
 /// Refuses what would make an equilibrium or a loop gain the answer to another question.
-fn link_counted(name: &str, link: &Link, site: &aqm::Site) -> Result<(), AnalysisError> {
+fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), AnalysisError> {
     // A law that cannot be compiled says so itself, later.
-    let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.needs()).ok();
-    let needs = |what: fn(&aqm::Needs) -> bool| needs.as_ref().is_some_and(what);
+    let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.requirements()).ok();
+    let needs = |what: fn(&aqm::Requirements) -> bool| needs.as_ref().is_some_and(what);
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
@@ -208,7 +209,7 @@ pub(super) fn check_buffer(
     name: &str,
     link: &Link,
     scenario: &Scenario,
-    rest: &BottleneckRest,
+    rest: &BottleneckEquilibrium,
 ) -> Result<(), AnalysisError> {
     let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
     if rest.queue <= buffer {

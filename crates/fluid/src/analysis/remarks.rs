@@ -1,6 +1,6 @@
 //! What an analysis takes for granted, and what should make its reader careful.
 
-use penstock_law::law::Linearises;
+use penstock_law::law::Linearisation;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
 use super::bench::{CLASSES_OF_A_GROUP, Class};
@@ -77,7 +77,7 @@ pub(super) fn assumptions(
     taken("the gaps of {} are taken as even", |c| c.group.spacing_jitter > 0.0);
     taken("the packets of {} are taken one by one, not in bursts", |c| c.group.sender.burst > 1);
     for class in classes {
-        if let Linearises::Declared(what) = class.group.cc.law.linearises {
+        if let Linearisation::Declared(what) = class.group.cc.law.linearisation {
             said.push(format!("`{}` declares {what}", class.group.cc.law.name));
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn warnings(
         if response.runs_away {
             said.push(format!("`{}` of `{}` alone runs away at a constant load: no verdict", law.name, names[l]));
         }
-        if let Linearises::Declared(what) = law.linearises {
+        if let Linearisation::Declared(what) = law.linearisation {
             said.push(format!("`{}` declares {what}", law.name));
         }
     }

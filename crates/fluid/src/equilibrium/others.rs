@@ -1,7 +1,7 @@
 //! Where else links and sources could rest.
 
-use super::{LinkRest, Net, Other, kind};
-use crate::source::{Signal, SourceRest};
+use super::{LinkEquilibrium, Net, Other, kind};
+use crate::source::{Signal, SourceEquilibrium};
 
 /// Where else there is a rest is looked for at so many signals to each side, each so many times the one before: thirty
 /// times less and more.
@@ -18,8 +18,8 @@ const ASKED: usize = 64;
 pub(super) fn beside(
     net: &mut Net<'_>,
     begins: &[Option<f64>],
-    state: &[LinkRest],
-    rests: &[SourceRest],
+    state: &[LinkEquilibrium],
+    rests: &[SourceEquilibrium],
     told: &[Signal],
 ) -> Vec<Other> {
     let mut found = Vec::new();

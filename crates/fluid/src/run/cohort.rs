@@ -1,14 +1,14 @@
 //! Flows of one group, of one round trip and of about one start, as one fluid.
 
 use penstock_law::Instances;
-use penstock_law::cc::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use penstock_law::cc::{self, Controller, Event, Marks};
 use penstock_law::estimate::{MarkEstimate, buffer_level};
-use penstock_law::law::Linearises;
+use penstock_law::law::Linearisation;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
-use super::edge::Edge;
+use super::conditioner::Conditioner;
 use super::estimates::{Estimated, Register};
 use super::packets::{Change, State, drive, put, state_of};
 use super::queue::Queue;
@@ -25,8 +25,8 @@ pub(super) struct Cohort {
     start_s: f64,
     stop_s: f64,
     limit: f64,
-    law: Box<dyn Instances<f64, Sender>>,
-    needs: Needs,
+    law: Box<dyn Instances<f64, Controller>>,
+    needs: cc::Requirements,
     packets_per_ack: u32,
     receive_window: f64,
     clocking: Option<Clocking>,
@@ -51,7 +51,7 @@ pub(super) struct Cohort {
     /// Counted since the start.
     pub(super) total: Counted,
     /// When its law first said what nobody can act on [s], and what.
-    pub(super) fault: Option<(f64, Allowance<f64>)>,
+    pub(super) fault: Option<(f64, cc::Output<f64>)>,
 }
 
 /// What a cohort has counted: of one flow [packets], and integrals over time.
@@ -110,21 +110,21 @@ impl Cohort {
         method: &Method,
     ) -> Result<Self, String> {
         let entry = group.cc.law;
-        if let Linearises::No(reason) = entry.linearises {
+        if let Linearisation::Unsupported(reason) = entry.linearisation {
             return Err(format!("the group `{name}` has `{}`, which fluid does not know: {reason}", entry.name));
         }
-        let site = Site {
+        let site = cc::Context {
             packet: scenario.packet.wire,
             initial_window: group.sender.initial_window,
             initial_ssthresh: group.sender.initial_ssthresh,
         };
         let estimated = Estimated::of(name, group, &site, links, queues)?.map(Box::new);
         // Such a law keeps a bit for slow start, which a mean over packets does not move.
-        let site = if estimated.is_some() { Site { initial_ssthresh: 0.0, ..site } } else { site };
+        let site = if estimated.is_some() { cc::Context { initial_ssthresh: 0.0, ..site } } else { site };
         let mut law = (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name))?;
         law.add();
         law.add();
-        let needs = law.needs();
+        let needs = law.requirements();
         if needs.now {
             return Err(format!(
                 "the group `{name}` has `{}`, a law of the time of day, which fluid does not know",
@@ -178,7 +178,7 @@ impl Cohort {
 
     pub(super) fn window(&mut self) -> f64 {
         let seen = self.seen(self.signal);
-        self.law.says(0, &seen).window
+        self.law.output(0, &seen).window
     }
 
     pub(super) fn has_begun(&self) -> bool {
@@ -198,17 +198,17 @@ impl Cohort {
         self.members.len() as f64
     }
 
-    fn seen(&self, signal: Signal) -> Path<f64> {
+    fn seen(&self, signal: Signal) -> cc::Observation<f64> {
         let price_s = match self.needs.marks {
             Marks::Price(by) if self.way.marked && !self.estimators => self.price_of(by, signal.marked),
             _ => self.price_s,
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
         let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.way.base_rtt_s };
-        let path = Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() };
+        let path = cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() };
         let Some(estimated) = &self.estimated else { return path };
         let (earlier_s, earlier) = estimated.earlier();
-        Path {
+        cc::Observation {
             buffer: estimated.buffer,
             level: buffer_level(estimated.capacity, rtt_s, base_rtt_s),
             in_flight: self.way.sent() - self.acked,
@@ -221,7 +221,7 @@ impl Cohort {
     /// What a law of its own packets is told of a round trip ago, for the step that ends at `to`.
     fn look_back(&mut self, to: f64) {
         let seen = self.seen(self.signal);
-        let window = self.law.says(0, &seen).window;
+        let window = self.law.output(0, &seen).window;
         if let Some(estimated) = &mut self.estimated {
             let committed = seen.level + f64::max(seen.in_flight, window);
             estimated.look_back(to, seen.rtt_s, (self.acked > 0.0).then_some(committed));
@@ -229,7 +229,7 @@ impl Cohort {
     }
 
     /// One step of all that happens at the sender.
-    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], edges: &[Edge]) {
+    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], edges: &[Conditioner]) {
         let mut sent = self.way.sent();
         if to > self.start_s {
             let left = self.way.acknowledged(to, self.left_s, queues);
@@ -288,7 +288,7 @@ impl Cohort {
                 // Before the first acknowledgement nothing is known that a period could use.
                 if self.acked > 0.0 {
                     let seen = self.seen(path.at(done));
-                    self.law.on(0, Event::Tick, &seen);
+                    self.law.on_event(0, Event::Tick, &seen);
                     sent = self.send(0.0, from + done * step, path.at(done), sent);
                 }
                 self.ticks += 1;
@@ -296,7 +296,7 @@ impl Cohort {
             }
             if round.is_some_and(|r| r <= next) {
                 let seen = self.seen(path.at(done));
-                self.law.on(0, Event::Round, &seen);
+                self.law.on_event(0, Event::Round, &seen);
                 sent = self.send(0.0, from + done * step, path.at(done), sent);
                 self.round_ends = f64::max(sent, self.acked + 1e-9);
                 continue;
@@ -371,7 +371,7 @@ impl Cohort {
     /// What has been sent after `dt` [s] more, with the pace straight from what it was.
     fn send(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
         let seen = self.seen(signal);
-        let said = self.law.says(0, &seen);
+        let said = self.law.output(0, &seen);
         if !said.is_sound() {
             self.fault.get_or_insert((now, said));
         }
@@ -405,10 +405,10 @@ impl Cohort {
 
 /// What a packet that is acknowledged does to the law, on average over what became of it.
 struct Acknowledged<'a> {
-    law: &'a mut dyn Instances<f64, Sender>,
+    law: &'a mut dyn Instances<f64, Controller>,
     path: Stretch,
     /// At the beginning and at the end.
-    seen: [Path<f64>; 2],
+    seen: [cc::Observation<f64>; 2],
     /// Packets an acknowledgement covers.
     each: u32,
     takes_marks: bool,
@@ -422,7 +422,7 @@ impl Change for Acknowledged<'_> {
     fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
         let (signal, [begin, end]) = (self.path.at(share), &self.seen);
         let line = |a: f64, b: f64| a + share * (b - a);
-        let seen = Path {
+        let seen = cc::Observation {
             rtt_s: line(begin.rtt_s, end.rtt_s),
             base_rtt_s: line(begin.base_rtt_s, end.base_rtt_s),
             price_s: line(begin.price_s, end.price_s),

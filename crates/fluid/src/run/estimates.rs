@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_law::cc::Site;
+use penstock_law::cc;
 use penstock_law::estimate::{History, Lookback};
 use penstock_scenario::model::Group;
 
@@ -26,13 +26,13 @@ impl Estimated {
     pub(super) fn of(
         name: &str,
         group: &Group,
-        site: &Site,
+        site: &cc::Context,
         links: &[(usize, f64)],
         queues: &[Queue],
     ) -> Result<Option<Self>, String> {
         let entry = group.cc.law;
         let law = (entry.real)(&group.cc.values, site).map_err(|e| format!("`{}`: {e}", entry.name))?;
-        let Some(by) = law.needs().bottleneck else { return Ok(None) };
+        let Some(by) = law.requirements().bottleneck else { return Ok(None) };
         let slowest = links.iter().map(|(link, _)| &queues[*link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
         let refused =
             |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not know", entry.name));

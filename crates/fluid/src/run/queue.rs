@@ -1,12 +1,12 @@
 //! A link's queue as fluid, with its law.
 
-use penstock_law::aqm::{Decides, Event, Needs, Port, Serve, Site};
-use penstock_law::edge::Colour;
-use penstock_law::law::Linearises;
-use penstock_law::{Instances, Values, aqm};
+use penstock_law::aqm::{self, Decides, Event, Serve};
+use penstock_law::conditioner::Colour;
+use penstock_law::law::Linearisation;
+use penstock_law::{Instances, Values};
 use penstock_scenario::model::Chosen;
 
-use super::edge::{GREEN, Shares};
+use super::conditioner::{GREEN, Shares};
 use super::packets::{Change, State, drive, put, state_of};
 
 /// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
@@ -14,10 +14,10 @@ pub(super) struct Queue {
     /// What it carries [packets/s].
     pub(super) capacity: f64,
     buffer: f64,
-    law: Box<dyn Instances<f64, aqm::Queue>>,
+    law: Box<dyn Instances<f64, aqm::Aqm>>,
     /// The names of the law's state.
     pub(super) names: &'static [(&'static str, &'static str)],
-    needs: Needs,
+    needs: aqm::Requirements,
     packet_bytes: u32,
     /// Probability of a loss on the line.
     pub(super) line_loss: f64,
@@ -84,20 +84,20 @@ pub(super) struct Counted {
 impl Queue {
     pub(super) fn new(
         name: &str,
-        chosen: &Chosen<aqm::Queue>,
-        site: &Site,
+        chosen: &Chosen<aqm::Aqm>,
+        site: &aqm::Context,
         buffer: f64,
         line_loss: f64,
     ) -> Result<Self, String> {
         let law = build(chosen.law.name, chosen.law.real, &chosen.values, site)?;
-        let needs = law.needs();
+        let needs = law.requirements();
         let what = match needs.decides {
             _ if needs.serve != Serve::Scheduler => Some("queues of its own"),
             _ if needs.classes => Some("classes that it treats apart"),
             _ if needs.colours && needs.marks => Some("marks by colour"),
             Decides::AtHead => Some("a decision at the head of the queue"),
             Decides::OnArrival | Decides::OnDeparture
-                if matches!(chosen.law.linearises, Linearises::No(_)) && !needs.colours =>
+                if matches!(chosen.law.linearisation, Linearisation::Unsupported(_)) && !needs.colours =>
             {
                 Some("an update without a mean")
             }
@@ -169,7 +169,7 @@ impl Queue {
         self.law.add();
         self.law.add();
         if self.needs.colours {
-            let empty = Port { capacity: self.capacity, ..Port::nothing() };
+            let empty = aqm::Observation { capacity: self.capacity, ..aqm::Observation::zero() };
             let chances = self.chances_by_colour(&empty);
             self.chance[0] = chances[0];
             self.coloured.push([chances[1], chances[2]]);
@@ -267,23 +267,23 @@ impl Queue {
     }
 
     /// What the law says of a packet of each colour that arrives now.
-    fn chances_by_colour(&mut self, seen: &Port<f64>) -> Shares {
+    fn chances_by_colour(&mut self, seen: &aqm::Observation<f64>) -> Shares {
         let state = state_of(self.law.as_mut(), 0);
         Colour::ALL.map(|colour| {
-            let seen = Port { colour, ..*seen };
+            let seen = aqm::Observation { colour, ..*seen };
             self.law.restart(1);
             put(self.law.as_mut(), 1, &state);
-            self.law.on(1, Event::Arrival { bytes: self.packet_bytes, idle: 0 }, &seen);
-            self.law.says_on_average(1, &seen).probability
+            self.law.on_event(1, Event::Arrival { bytes: self.packet_bytes, idle: 0 }, &seen);
+            self.law.mean_output(1, &seen).probability
         })
     }
 
-    fn says(&mut self, queue: f64) -> (f64, f64) {
+    fn output(&mut self, queue: f64) -> (f64, f64) {
         if self.needs.decides == Decides::Never {
             return (0.0, 0.0);
         }
-        let seen = Port { queue, arrived: 0.0, capacity: self.capacity, ..Port::nothing() };
-        let said = self.law.says_on_average(0, &seen);
+        let seen = aqm::Observation { queue, arrived: 0.0, capacity: self.capacity, ..aqm::Observation::zero() };
+        let said = self.law.mean_output(0, &seen);
         (said.probability, said.price_s)
     }
 
@@ -323,7 +323,7 @@ impl Queue {
             self.coloured.push([chances[1], chances[2]]);
             (chances[0], 0.0)
         } else {
-            self.says(after)
+            self.output(after)
         };
         if probability.is_nan() || price_s.is_nan() {
             self.unsound_s.get_or_insert(to);
@@ -356,9 +356,9 @@ impl Queue {
     }
 
     /// What a law of colours sees.
-    fn port(&self, queue: f64, colour: Colour) -> Port<f64> {
+    fn port(&self, queue: f64, colour: Colour) -> aqm::Observation<f64> {
         let [green, yellow] = self.waiting_by;
-        Port { queue, colour, green, yellow, capacity: self.capacity, ..Port::nothing() }
+        aqm::Observation { queue, colour, green, yellow, capacity: self.capacity, ..aqm::Observation::zero() }
     }
 
     /// The law through the step: arrivals as a mean, ticks at their times.
@@ -377,8 +377,13 @@ impl Queue {
             self.arrivals(arriving, done, share, before, after);
             self.since_tick += arriving.packets * (share - done);
             let queue = before + share * (after - before);
-            let seen = Port { queue, arrived: self.since_tick, capacity: self.capacity, ..Port::nothing() };
-            self.law.on(0, Event::Tick, &seen);
+            let seen = aqm::Observation {
+                queue,
+                arrived: self.since_tick,
+                capacity: self.capacity,
+                ..aqm::Observation::zero()
+            };
+            self.law.on_event(0, Event::Tick, &seen);
             self.since_tick = 0.0;
             self.ticks += 1;
             done = share;
@@ -406,10 +411,10 @@ impl Queue {
 
 /// What an arrival does to the law, on average over colours and over whether the packet is hit.
 struct Arrivals<'a> {
-    law: &'a mut dyn Instances<f64, aqm::Queue>,
+    law: &'a mut dyn Instances<f64, aqm::Aqm>,
     bytes: u32,
     colours: Shares,
-    seen: Port<f64>,
+    seen: aqm::Observation<f64>,
     /// Packets waiting at the beginning and at the end.
     ends: [f64; 2],
 }
@@ -419,10 +424,10 @@ impl Change for Arrivals<'_> {
         let queue = self.ends[0] + share * (self.ends[1] - self.ends[0]);
         let mut sum = [0.0; N];
         for (part, colour) in self.colours.into_iter().zip(Colour::ALL).filter(|(part, _)| *part > 0.0) {
-            let seen = Port { queue, colour, ..self.seen };
+            let seen = aqm::Observation { queue, colour, ..self.seen };
             self.law.restart(1);
             put(self.law, 1, state);
-            let hit = self.law.says_on_average(1, &seen).probability;
+            let hit = self.law.mean_output(1, &seen).probability;
             for (chance, event) in [(1.0, Event::Arrival { bytes: self.bytes, idle: 0 }), (hit, Event::Hit)] {
                 let mut after = *state;
                 self.law.after(1, &mut after, event, &seen);
@@ -437,9 +442,9 @@ impl Change for Arrivals<'_> {
 
 fn build(
     name: &str,
-    real: penstock_law::law::Build<f64, aqm::Queue>,
+    real: penstock_law::law::Build<f64, aqm::Aqm>,
     values: &Values,
-    site: &Site,
-) -> Result<Box<dyn Instances<f64, aqm::Queue>>, String> {
+    site: &aqm::Context,
+) -> Result<Box<dyn Instances<f64, aqm::Aqm>>, String> {
     real(values, site).map_err(|message| format!("`{name}`: {message}"))
 }

@@ -10,7 +10,7 @@ use penstock_scenario::summary::{
 };
 use penstock_scenario::world::{Kind, Row, Rows, Run};
 
-use super::{Network, cohort, edge, queue};
+use super::{Network, cohort, conditioner, queue};
 
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
@@ -19,7 +19,7 @@ const FLOWS_IN_SUMMARY: usize = 100;
 struct Reading {
     step: u64,
     queues: Vec<queue::Counted>,
-    edges: Vec<edge::Counted>,
+    edges: Vec<conditioner::Counted>,
     cohorts: Vec<cohort::Counted>,
 }
 

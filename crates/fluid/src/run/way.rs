@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::edge::{Edge, GREEN, Shares};
+use super::conditioner::{Conditioner, GREEN, Shares};
 use super::queue::Queue;
 
 /// A link on the way.
@@ -145,7 +145,7 @@ impl Way {
 
     /// What the queues of the way say to the packet that was followed last, and left at `left_s`: the probabilities that it
     /// is marked, and that it does not arrive. And how long they are, where that has no part in its delay [s].
-    pub(super) fn told(&self, left_s: f64, queues: &[Queue], edges: &[Edge]) -> (f64, f64, f64) {
+    pub(super) fn told(&self, left_s: f64, queues: &[Queue], edges: &[Conditioner]) -> (f64, f64, f64) {
         let (mut passed, mut unmarked, mut waits_s) = (self.shares_at(left_s, edges), 1.0, 0.0);
         for hop in &self.hops {
             let queue = &queues[hop.link];
@@ -166,19 +166,19 @@ impl Way {
     }
 
     /// What became of that which left at `t`.
-    fn shares_at(&self, t: f64, edges: &[Edge]) -> Shares {
+    fn shares_at(&self, t: f64, edges: &[Conditioner]) -> Shares {
         self.edge.map_or(GREEN, |edge| edges[edge].shares_at(t))
     }
 
     /// Adds what was sent in the last step to where its customer enters.
-    pub(super) fn enter(&self, edges: &mut [Edge]) {
+    pub(super) fn enter(&self, edges: &mut [Conditioner]) {
         if let (Some(edge), Some(last)) = (self.edge, self.sent.len().checked_sub(2)) {
             edges[edge].incoming += self.flows * (self.sent[last + 1] - self.sent[last]);
         }
     }
 
     /// Adds what arrived at the first queue in the step that ends at `to`, the one sent last; its place in the block.
-    pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Edge]) {
+    pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Conditioner]) {
         if self.hops.is_empty() {
             return;
         }
@@ -194,7 +194,7 @@ impl Way {
     }
 
     /// Adds what arrived at each further queue in the step that ends at `to`; its place in the block.
-    pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Edge]) {
+    pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Conditioner]) {
         let mut through = [1.0; 3];
         for i in 1..self.hops.len() {
             // What is dropped or lost at the one before does not arrive.

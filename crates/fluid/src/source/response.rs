@@ -5,7 +5,7 @@ use penstock_law::estimate::MarkEstimate;
 use super::Clocking;
 use crate::complex::Complex;
 use crate::linear::{Answer, Linear};
-use crate::response::Reading;
+use crate::response::LoopModel;
 
 /// A class of flows near its rest, as a frequency response.
 #[derive(Debug, Clone)]
@@ -56,13 +56,13 @@ impl SourceResponse {
     }
 
     /// The response of one flow's rate at `s`, to signals as they arrive at the sender.
-    pub fn parts(&self, s: Complex, reading: Reading) -> Parts {
-        let mut h = self.linear.response(s, reading.counts_sampling());
+    pub fn parts(&self, s: Complex, model: LoopModel) -> Parts {
+        let mut h = self.linear.response(s, model.counts_sampling());
         if let Some(capacity) = self.looks_back {
             self.close(&mut h, s, capacity);
         }
         let (mut of_rtt, mut of_price) = (h[0], h[2] * self.price_slope);
-        if reading.counts_estimators() {
+        if model.counts_estimators() {
             // A register of N marks is their average over the time of N packets, twice the lag it declares.
             if let Some(by) = self.register {
                 of_price = of_price * (s * (2.0 * by.lag_s(self.rate))).hold();
@@ -86,8 +86,8 @@ impl SourceResponse {
 
     /// The response of one flow's rate at `s` to the queueing delay [packets/s per s] and to the mark probability
     /// [packets/s], both as they arrive at the sender.
-    pub fn at(&self, s: Complex, reading: Reading) -> (Complex, Complex) {
-        let parts = self.parts(s, reading);
+    pub fn at(&self, s: Complex, model: LoopModel) -> (Complex, Complex) {
+        let parts = self.parts(s, model);
         (parts.of_delay + parts.clock, parts.of_probability)
     }
 
@@ -109,7 +109,7 @@ impl SourceResponse {
     }
 
     /// The response of one flow's rate to the path price at `s` [packets/s^2], as (13) of fast-aqm has it: `dx/dq`.
-    pub fn of_price(&self, s: Complex, reading: Reading) -> Complex {
-        self.at(s, reading).1 * (1.0 / self.price_slope)
+    pub fn of_price(&self, s: Complex, model: LoopModel) -> Complex {
+        self.at(s, model).1 * (1.0 / self.price_slope)
     }
 }

@@ -3,7 +3,7 @@
 
 use core::f64::consts::PI;
 
-use penstock_law::edge::early_marking::Aggregate;
+use penstock_law::conditioner::early_marking::Aggregate;
 
 use crate::complex::Complex;
 use crate::margin::{Margins, Span, margins};

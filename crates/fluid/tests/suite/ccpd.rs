@@ -2,7 +2,7 @@
 
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
 use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, Fluid, Options, Verdict, analyze};
-use penstock_law::cc::{CONTROLLERS, Event, Path, Site};
+use penstock_law::cc::{self, CONTROLLERS, Event};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Dual, Number};
@@ -80,7 +80,7 @@ fn n_sessions_are_stable_for_small_gains_only() {
             let kp = share * border;
             let buffer = (4.0 * (1.0 + 1.0 / kp) * 1900.0) as u64;
             let a = analysis(("ccp", &[("kp", kp)]), n, (1e4, 0.19, buffer), Clocking::Ack).unwrap();
-            assert_eq!(a.verdict, verdict, "{n} flows, Kp {kp}: {:?}", a.readings);
+            assert_eq!(a.verdict, verdict, "{n} flows, Kp {kp}: {:?}", a.models);
         }
     }
 }
@@ -117,13 +117,13 @@ fn what_an_estimate_cannot_be_of_is_refused() {
 fn answers(kp: f64, kd: f64, rtt_s: f64, explicit: bool) -> [f64; 3] {
     let chosen = cc("ccpd", &[("kp", kp), ("kd", kd), ("window_form", f64::from(u8::from(explicit)))]);
     let entry = find(CONTROLLERS, "ccpd").unwrap();
-    let site = Site { packet: Bytes(PACKET), initial_window: 100.0, initial_ssthresh: 0.0 };
+    let site = cc::Context { packet: Bytes(PACKET), initial_window: 100.0, initial_ssthresh: 0.0 };
     [0, 1, 2].map(|which| {
         let mut law = (entry.dual.unwrap())(&chosen.values, &site).unwrap();
         let flow = law.add();
         let seeded = |at: usize, x: f64| if at == which { Dual::seed(x) } else { Dual::of(x) };
         // Any point will do, above the floor: the law is linear.
-        let seen = Path {
+        let seen = cc::Observation {
             rtt_s: Dual::of(rtt_s),
             base_rtt_s: Dual::of(rtt_s),
             buffer: Dual::of(1e6),
@@ -131,9 +131,9 @@ fn answers(kp: f64, kd: f64, rtt_s: f64, explicit: bool) -> [f64; 3] {
             earlier: seeded(1, 600.0),
             in_flight: seeded(2, 500.0),
             earlier_s: Dual::of(rtt_s),
-            ..Path::unknown()
+            ..cc::Observation::zero()
         };
-        law.on(flow, Event::Ack { packets: 1, marked: 0 }, &seen).window.slope
+        law.on_event(flow, Event::Ack { packets: 1, marked: 0 }, &seen).window.slope
     })
 }
 

@@ -1,12 +1,12 @@
 //! Customers and conditioners in the analysis: the reference's tables 1a to 1e, and the loop through the laws themselves.
 
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
-use penstock_fluid::contracts::{AtRest, Contracts, analyze};
+use penstock_fluid::contracts::{ContractEquilibrium, Contracts, analyze};
 use penstock_fluid::theory::marking::MarkingLoop;
-use penstock_fluid::{AnalysisError, Clocking, Complex, Fluid, Method, Options, Reading, Verdict};
+use penstock_fluid::{AnalysisError, Clocking, Complex, Fluid, LoopModel, Method, Options, Verdict};
 use penstock_law::Values;
-use penstock_law::edge::early_marking::{Aggregate, GainRule};
-use penstock_law::edge::{EDGES, Edge};
+use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
+use penstock_law::conditioner::{CONDITIONERS, Conditioner};
 use penstock_law::law::find;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Chosen, Customer, Scenario};
@@ -153,8 +153,8 @@ fn the_rule_of_the_true_loop() {
     }
 }
 
-fn conditioner(name: &str, set: &[(&str, f64)]) -> Chosen<Edge> {
-    let law = find(EDGES, name).unwrap();
+fn conditioner(name: &str, set: &[(&str, f64)]) -> Chosen<Conditioner> {
+    let law = find(CONDITIONERS, name).unwrap();
     let mut values = Values::defaults(law.parameters);
     for (name, value) in set {
         values.set(law.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
@@ -182,8 +182,8 @@ fn analysed(scenario: &Scenario) -> Contracts {
     analyze(scenario, &Options::default()).unwrap()
 }
 
-fn at_rest(of: &Contracts) -> &AtRest {
-    of.customers[0].at_rest.as_ref().unwrap_or_else(|| panic!("{:?}", of.customers[0].why))
+fn equilibrium(of: &Contracts) -> &ContractEquilibrium {
+    of.customers[0].equilibrium.as_ref().unwrap_or_else(|| panic!("{:?}", of.customers[0].why))
 }
 
 /// K, z, k1 and k2 are read off the law's own update, by duals: tables 1a and 1c, and the paper's loops with them.
@@ -193,7 +193,7 @@ fn the_controller_is_read_off_the_law() {
         for (k, customer) in CUSTOMERS.into_iter().enumerate() {
             let design = aggregate(customer).design(which);
             let a = analysed(&scenario(customer, rule, 125e3));
-            let rest = at_rest(&a);
+            let rest = equilibrium(&a);
             let controller = rest.controller.unwrap();
             for (is, should) in [
                 (controller.k1, design.k[0]),
@@ -224,7 +224,7 @@ fn the_controller_is_read_off_the_law() {
 fn it_rests_at_the_reference_with_exactly_the_committed_rate_in_profile() {
     for customer in [(10.0, 20.0, 100.0), (10.0, 10.0, 100.0), (10.0, 5.0, 20.0)] {
         let a = analysed(&scenario(customer, 0.0, 125e3));
-        let rest = at_rest(&a);
+        let rest = equilibrium(&a);
         assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9, "{}", rest.in_profile_packets_per_s);
         assert!(off(rest.level_packets, 0.75 * 125.0) < 1e-6, "{}", rest.level_packets);
         let w = rest.classes[0].window_packets.unwrap();
@@ -244,11 +244,11 @@ fn the_loop_is_the_one_derived_by_hand() {
             let clocking_of = [("group0".to_owned(), clocking)].into();
             let options = Options { clocking: clocking_of, ..Options::default() };
             let a = analyze(&scenario(customer, 0.0, 125e3), &options).unwrap();
-            let rest = at_rest(&a);
+            let rest = equilibrium(&a);
             let [k1, k2] = aggregate(customer).design(GainRule::Loop).k;
             let (n, rtt) = (customer.1, customer.2 * 1e-3);
             let (p, r, w) = (rest.out_probability, rest.rate_packets_per_s, rest.classes[0].window_packets.unwrap());
-            for point in &rest.reading(Reading::Laws).nyquist[0] {
+            for point in &rest.model(LoopModel::Laws).nyquist[0] {
                 let s = Complex::axis(point.frequency_rad_per_s);
                 let back = (-s * (1.0 / r)).exp();
                 let pi = Complex::real(k1) - back * k2;
@@ -268,8 +268,8 @@ fn the_loop_is_the_one_derived_by_hand() {
 #[test]
 fn the_paper_is_near_where_windows_are_large() {
     let large = analysed(&scenario((100.0, 10.0, 100.0), 0.0, 1250e3));
-    let rest = at_rest(&large);
-    let (paper, laws) = (&rest.paper.as_ref().unwrap().margins, &rest.reading(Reading::Laws).margins);
+    let rest = equilibrium(&large);
+    let (paper, laws) = (&rest.paper.as_ref().unwrap().margins, &rest.model(LoopModel::Laws).margins);
     assert!(off(laws.gain_crossover_rad_per_s.unwrap(), paper.gain_crossover_rad_per_s.unwrap()) < 1e-3);
     within(laws.phase_margin_deg.unwrap(), paper.phase_margin_deg.unwrap(), 0.1);
     assert!(off(laws.gain_margin.unwrap(), paper.gain_margin.unwrap()) < 5e-3);
@@ -284,7 +284,7 @@ fn small_windows_leave_less_margin_than_the_paper_has() {
         [((10.0, 5.0, 20.0), 12.163, 40.25, 3.589), ((10.0, 20.0, 100.0), 1.8374, 42.92, 4.686)]
     {
         let a = analysed(&scenario(customer, 0.0, 125e3));
-        let laws = &at_rest(&a).reading(Reading::Laws).margins;
+        let laws = &equilibrium(&a).model(LoopModel::Laws).margins;
         assert!(off(laws.gain_crossover_rad_per_s.unwrap(), crossover) < 1e-3, "{laws:?}");
         within(laws.phase_margin_deg.unwrap(), phase, 0.05);
         assert!(off(laws.gain_margin.unwrap(), gain) < 2e-3, "{laws:?}");
@@ -299,7 +299,7 @@ fn aggregates_of_several_groups() {
     mixed.groups.insert("near".into(), group(5, 0.02, cc("newreno", &[])));
     mixed.customers["C1"].flows = vec!["group0".into(), "udp".into(), "near".into()];
     let a = analysed(&mixed);
-    let rest = at_rest(&a);
+    let rest = equilibrium(&a);
     assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9);
     assert!(off(rest.classes[1].rate_packets_per_s, 125.0) < 1e-9 && rest.classes[1].window_packets.is_none());
     // Everybody has the same probability, so rates go with the inverse of the round trip.
@@ -317,7 +317,7 @@ fn customers_without_a_loop_say_why() {
     let early = Some(conditioner("early-marking", &set));
     two.customers.insert("C2".into(), Customer { flows: vec!["udp".into()], conditioner: early });
     let a = analysed(&two);
-    assert!(a.customers[0].at_rest.is_some() && a.customers[1].at_rest.is_none());
+    assert!(a.customers[0].equilibrium.is_some() && a.customers[1].equilibrium.is_none());
     let why = a.customers[1].why.as_ref().unwrap();
     assert!(why.contains("`C2`") && why.contains("0.9000"), "{why}");
     assert_eq!(a.limiting_customer, "C1");
@@ -329,7 +329,7 @@ fn customers_without_a_loop_say_why() {
 
 /// Figures of a run of one customer over time: mean level and its deviation, time full and empty, rate in profile over
 /// what is committed, share marked out.
-fn lived(law: Chosen<Edge>, seconds: f64) -> [f64; 6] {
+fn lived(law: Chosen<Conditioner>, seconds: f64) -> [f64; 6] {
     let mut scenario = scenario((10.0, 20.0, 100.0), 0.0, 125e3);
     scenario.customers["C1"].conditioner = Some(law);
     for link in scenario.links.values_mut() {
@@ -371,7 +371,7 @@ fn the_fluid_bucket_settles_with_the_marker_and_swings_without() {
     assert!(full == 0.0 && empty == 0.0, "{full} {empty}");
     within(rate, 1.0, 5e-4);
     let a = analysed(&scenario((10.0, 20.0, 100.0), 0.0, 125e3));
-    within(out, at_rest(&a).out_probability, 5e-4);
+    within(out, equilibrium(&a).out_probability, 5e-4);
     within(out, 0.0465, 3e-3);
     let swinging = lived(conditioner("token-bucket", &set[..2]), 300.0);
     let [_, sd, full, empty, rate, out] = swinging;

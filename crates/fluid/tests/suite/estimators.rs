@@ -3,20 +3,20 @@
 
 use crate::scenarios::cc;
 use penstock_fluid::source::{Flows, Queue, Signal, Source};
-use penstock_fluid::{Clocking, Complex, Reading};
-use penstock_law::cc::{RttAverage, Site};
+use penstock_fluid::{Clocking, Complex, LoopModel};
+use penstock_law::cc::{self, RttAverage};
 use penstock_law::estimate::{AverageRtt, History, MarkEstimate, MarkRegister};
 use penstock_law::quantity::Bytes;
 use penstock_scenario::model::Chosen;
 
 /// A source of one flow with 100 ms, and where it rests.
-fn source(law: &Chosen<penstock_law::cc::Sender>, signal: Signal, marks: bool) -> (Source, f64, f64) {
+fn source(law: &Chosen<penstock_law::cc::Controller>, signal: Signal, marks: bool) -> (Source, f64, f64) {
     let mut source = Source::new(&Flows {
         name: "one".into(),
         count: 1,
         base_rtt_s: 0.1,
         cc: law,
-        site: Site { packet: Bytes(1000), initial_window: 100.0, initial_ssthresh: 1.0 },
+        site: cc::Context { packet: Bytes(1000), initial_window: 100.0, initial_ssthresh: 1.0 },
         packets_per_ack: 1,
         queue_marks: marks,
         loss: 0.0,
@@ -55,9 +55,9 @@ fn the_average_round_trip_answers_as_declared() {
     let signal = Signal { queueing_delay_s: 0.05, probability: 0.0 };
     for law in [cc("fast", &[("alpha", 50.0)]), cc("ccpd", &[]), cc("ccp", &[("rtt_weight", 0.01)])] {
         let by = {
-            let site = Site { packet: Bytes(1000), initial_window: 100.0, initial_ssthresh: 1.0 };
+            let site = cc::Context { packet: Bytes(1000), initial_window: 100.0, initial_ssthresh: 1.0 };
             let compiled = (law.law.real)(&law.values, &site).unwrap();
-            compiled.needs().average_rtt.unwrap()
+            compiled.requirements().average_rtt.unwrap()
         };
         let (mut source, rate, window) = source(&law, signal, false);
         let rest = source.rest(signal).unwrap();
@@ -67,7 +67,8 @@ fn the_average_round_trip_answers_as_declared() {
         for share in [0.03, 0.3, 1.0] {
             let w = share * corner;
             let s = Complex::axis(w);
-            let declared = response.parts(s, Reading::Estimators).of_delay / response.parts(s, Reading::Laws).of_delay;
+            let declared =
+                response.parts(s, LoopModel::Estimators).of_delay / response.parts(s, LoopModel::Laws).of_delay;
             let mut average = AverageRtt::UNKNOWN;
             let is = measured(w, 1.0 / rate, &mut |_, x| average.take(&by, 0.15 + 0.01 * x, window) * 100.0);
             let off = (is - declared).abs();
@@ -93,7 +94,7 @@ fn the_register_of_marks_answers_as_declared() {
         let w = 2.0 * core::f64::consts::PI * rate / packets;
         let s = Complex::axis(w);
         let declared =
-            response.parts(s, Reading::Estimators).of_probability / response.parts(s, Reading::Laws).of_probability;
+            response.parts(s, LoopModel::Estimators).of_probability / response.parts(s, LoopModel::Laws).of_probability;
         let (mut register, mut owed, mut sum, mut n) = (MarkRegister::default(), 0.0, Complex::ZERO, 0.0);
         let mut k = 0.0;
         // A golden-ratio phase for each period, so that the rounding to whole marks falls everywhere alike.

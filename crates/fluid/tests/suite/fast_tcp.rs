@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
-use penstock_fluid::{Clocking, Fluid, Method, Options, Reading, Verdict, analyze};
-use penstock_law::cc::{Event, Path, Site};
+use penstock_fluid::{Clocking, Fluid, LoopModel, Method, Options, Verdict, analyze};
+use penstock_law::cc::{self, Event};
 use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::World;
@@ -27,7 +27,7 @@ fn newreno_with_red_becomes_unstable_as_delay_and_capacity_grow() {
             let red = analyze(&map("newreno", "red", capacity, delay), &Options::default()).unwrap();
             let fast = analyze(&map("fast", "droptail", capacity, delay), &Options::default()).unwrap();
             assert_eq!(fast.verdict, Verdict::Stable, "FAST at {capacity} bit/s, {delay} s");
-            let gain = red.reading(Reading::Sampled).margins.gain_margin;
+            let gain = red.model(LoopModel::Sampled).margins.gain_margin;
             println!("{delay} s, {:.0} Mbit/s: {:?}, gain margin {gain:?}", capacity / 1e6, red.verdict);
             red.verdict
         });
@@ -86,7 +86,7 @@ fn without_delay_fast_converges_exponentially_from_a_hundred_starts() {
             .iter()
             .map(|alpha| {
                 let chosen = cc("fast", &[("alpha", *alpha), ("gamma", 0.1)]);
-                let site = Site {
+                let site = cc::Context {
                     packet: Bytes(1000),
                     initial_window: 2.0 * libm::pow(1e4, draw()),
                     initial_ssthresh: f64::INFINITY,
@@ -96,15 +96,15 @@ fn without_delay_fast_converges_exponentially_from_a_hundred_starts() {
                 law
             })
             .collect();
-        let path = |d: f64, q: f64| Path { rtt_s: d + q, base_rtt_s: d, ..Path::unknown() };
+        let path = |d: f64, q: f64| cc::Observation { rtt_s: d + q, base_rtt_s: d, ..cc::Observation::zero() };
         let mut distances = Vec::new();
         for _ in 0..4000 {
-            let windows: Vec<f64> = laws.iter().zip(&base).map(|(l, d)| l.says(0, &path(*d, 0.0)).window).collect();
+            let windows: Vec<f64> = laws.iter().zip(&base).map(|(l, d)| l.output(0, &path(*d, 0.0)).window).collect();
             let worst = windows.iter().zip(&goal).map(|(w, g)| off(*w, *g)).fold(0.0, f64::max);
             distances.push(worst);
             let q = delay_of(&windows, &base, capacity);
             for (law, d) in laws.iter_mut().zip(&base) {
-                law.on(0, Event::Round, &path(*d, q));
+                law.on_event(0, Event::Round, &path(*d, q));
             }
         }
         assert!(distances[3999] < 1e-9, "{start}: {:?}", distances.last());

@@ -3,14 +3,14 @@
 use crate::scenarios::{FIG8, aqm, cc, fig8, off};
 use penstock_fluid::margin::{Span, margins};
 use penstock_fluid::theory::lead_lag;
-use penstock_fluid::{Analysis, Complex, Options, Reading, Verdict, analyze};
+use penstock_fluid::{Analysis, Complex, LoopModel, Options, Verdict, analyze};
 use penstock_law::quantity::Time;
 
-const READINGS: [(Reading, [f64; 5], [f64; 5]); 3] = [
+const MODELS: [(LoopModel, [f64; 5], [f64; 5]); 3] = [
     // By duals through the real update; by hand from (14).
-    (Reading::Laws, [4.19, 4.98, 5.67, 5.62, 5.29], [4.20, 5.00, 5.69, 5.64, 5.31]),
-    (Reading::Estimators, [3.99, 4.50, 4.77, 4.45, 3.93], [3.99, 4.50, 4.76, 4.43, 3.89]),
-    (Reading::Sampled, [3.39, 3.84, 4.18, 4.07, 3.71], [3.38, 3.84, 4.17, 4.05, 3.67]),
+    (LoopModel::Laws, [4.19, 4.98, 5.67, 5.62, 5.29], [4.20, 5.00, 5.69, 5.64, 5.31]),
+    (LoopModel::Estimators, [3.99, 4.50, 4.77, 4.45, 3.93], [3.99, 4.50, 4.76, 4.43, 3.89]),
+    (LoopModel::Sampled, [3.39, 3.84, 4.18, 4.07, 3.71], [3.38, 3.84, 4.17, 4.05, 3.67]),
 ];
 
 fn stage(k: usize, period_s: f64) -> Analysis {
@@ -61,11 +61,11 @@ fn gain_margins_through_the_real_update() {
     for k in 0..5 {
         let analysis = stage(k, 0.01);
         assert_eq!(analysis.verdict, Verdict::Stable);
-        for (reading, by_duals, by_hand) in READINGS {
-            let gain_margin = analysis.reading(reading).margins.gain_margin.unwrap();
-            println!("stage {}: {reading:?} {gain_margin:.4}", k + 1);
-            assert!(off(gain_margin, by_duals[k]) < 0.01, "{k} {reading:?}: {gain_margin}");
-            assert!(off(gain_margin, by_hand[k]) < 0.012, "{k} {reading:?}: {gain_margin}");
+        for (model, by_duals, by_hand) in MODELS {
+            let gain_margin = analysis.model(model).margins.gain_margin.unwrap();
+            println!("stage {}: {model:?} {gain_margin:.4}", k + 1);
+            assert!(off(gain_margin, by_duals[k]) < 0.01, "{k} {model:?}: {gain_margin}");
+            assert!(off(gain_margin, by_hand[k]) < 0.012, "{k} {model:?}: {gain_margin}");
         }
         let named = ["group0", "group0", "group0", "group1", "group1"][k];
         assert_eq!(analysis.limiting_class.as_deref(), Some(named));
@@ -75,14 +75,14 @@ fn gain_margins_through_the_real_update() {
 }
 
 /// The hand reference: (14) summed over groups, and a pure delay of N/2 packets (19), and one of 7.5 ms.
-fn by_hand(k: usize, reading: Reading) -> f64 {
+fn by_hand(k: usize, model: LoopModel) -> f64 {
     let groups = &FIG8[..=k];
     let flows: f64 = groups.iter().map(|g| f64::from(g.0)).sum();
     let (price, rate) = (50.0 * flows / 237_500.0, 237_500.0 / flows);
-    let lag_s = match reading {
-        Reading::Laws => 0.0,
-        Reading::Estimators => 15.5 / rate,
-        Reading::Sampled => 15.5 / rate + 0.0075,
+    let lag_s = match model {
+        LoopModel::Laws => 0.0,
+        LoopModel::Estimators => 15.5 / rate,
+        LoopModel::Sampled => 15.5 / rate + 0.0075,
     };
     let gain = |s: Complex| -> Complex {
         groups
@@ -101,15 +101,15 @@ fn by_hand(k: usize, reading: Reading) -> f64 {
 #[test]
 fn the_hand_reference_is_the_limit_of_short_periods() {
     for k in 0..5 {
-        for (reading, _, printed) in READINGS {
-            assert!((by_hand(k, reading) - printed[k]).abs() < 0.0051, "{k} {reading:?} {}", by_hand(k, reading));
+        for (model, _, printed) in MODELS {
+            assert!((by_hand(k, model) - printed[k]).abs() < 0.0051, "{k} {model:?} {}", by_hand(k, model));
         }
-        let hand = by_hand(k, Reading::Laws);
-        let at = |period_s: f64| stage(k, period_s).reading(Reading::Laws).margins.gain_margin.unwrap();
+        let hand = by_hand(k, LoopModel::Laws);
+        let at = |period_s: f64| stage(k, period_s).model(LoopModel::Laws).margins.gain_margin.unwrap();
         let (ten, one) = (hand / at(0.01) - 1.0, hand / at(0.001) - 1.0);
         assert!(ten > 0.0031 && ten < 0.0064, "{k}: {ten}");
         assert!(one > 0.0 && (one / ten - 0.1).abs() < 0.02, "{k}: {one} {ten}");
-        let estimated = stage(k, 0.001).reading(Reading::Estimators).margins.gain_margin.unwrap();
-        assert!(estimated > by_hand(k, Reading::Estimators), "an average is shorter than a delay of the same phase");
+        let estimated = stage(k, 0.001).model(LoopModel::Estimators).margins.gain_margin.unwrap();
+        assert!(estimated > by_hand(k, LoopModel::Estimators), "an average is shorter than a delay of the same phase");
     }
 }

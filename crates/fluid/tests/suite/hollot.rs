@@ -5,8 +5,8 @@ use crate::scenarios::{cc, off};
 use penstock_fluid::margin::{Span, margins};
 use penstock_fluid::source::{Flows, Signal, Source};
 use penstock_fluid::theory::{PiRule, TcpPlant};
-use penstock_fluid::{Clocking, Complex, Reading, Verdict};
-use penstock_law::cc::Site;
+use penstock_fluid::{Clocking, Complex, LoopModel, Verdict};
+use penstock_law::cc;
 use penstock_law::quantity::Bytes;
 
 const C: f64 = 3750.0;
@@ -62,7 +62,7 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
             count: 1,
             base_rtt_s: rtt_s,
             cc: &newreno,
-            site: Site { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1.0 },
+            site: cc::Context { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1.0 },
             packets_per_ack: 1,
             queue_marks: true,
             loss: 0.0,
@@ -76,7 +76,7 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
         let response = source.linearise(&rest, signal).unwrap();
         for frequency in [0.01, 1.0, 30.0] {
             let s = Complex::axis(frequency);
-            let is = response.at(s, Reading::Laws).1;
+            let is = response.at(s, LoopModel::Laws).1;
             // The rate is the window over the round trip.
             let corner = p * w / rtt_s;
             let gain = (0.5 * w * w + 1.0) / rtt_s;

@@ -3,10 +3,10 @@
 use crate::newcomers::{DYNAMIC, PI, STATIC};
 use crate::scenarios::{aqm, cc, dumbbell, entry_of, group, off};
 use penstock_fluid::source::{Flows, Signal, Source};
-use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, Options, Reading, Verdict, analyze};
+use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, LoopModel, Options, Verdict, analyze};
 use penstock_law::Values;
-use penstock_law::cc::Site;
-use penstock_law::edge::EDGES;
+use penstock_law::cc;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
@@ -66,13 +66,13 @@ fn a_start_that_multiplies_leaves_the_rest_as_it_is() {
         assert!(off(a.nearest_kink.unwrap(), kink) < 1e-6 && b.nearest_kink > Some(1000.0), "{a:?} {b:?}");
         assert!(off(a.window_packets, b.window_packets) < 1e-9 && off(a.rtt_s, b.rtt_s) < 1e-9, "{a:?} {b:?}");
         assert!(off(with.bottleneck().queue_packets, 100.0) < 1e-9, "{:?}", with.bottleneck());
-        assert_eq!((with.verdict, with.readings.len()), (plain.verdict, plain.readings.len()));
-        for (a, b) in with.readings.iter().zip(&plain.readings) {
+        assert_eq!((with.verdict, with.models.len()), (plain.verdict, plain.models.len()));
+        for (a, b) in with.models.iter().zip(&plain.models) {
             let (x, y) = (a.margins.gain_margin.unwrap(), b.margins.gain_margin.unwrap());
-            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.model);
             // Roots of a law that acts once a round come in rows of one real part.
             let (x, y) = (a.roots[0].re_per_s, b.roots[0].re_per_s);
-            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.reading);
+            assert!(off(x, y) < 1e-6, "{:?}: {x} {y}", a.model);
         }
     }
 }
@@ -94,7 +94,7 @@ fn the_loop_of_fast_is_the_one_derived_by_hand() {
     for clocking in [Clocking::Paced, Clocking::Ack] {
         let a = fast_alone(gamma, clocking);
         let (rtt, window) = (d + 50.0 / capacity, a.classes[0].window_packets);
-        for point in &a.reading(Reading::Laws).nyquist[0] {
+        for point in &a.model(LoopModel::Laws).nyquist[0] {
             let s = Complex::axis(point.frequency_rad_per_s);
             let z = (s * rtt).exp();
             let held = z / (z - Complex::real(1.0 - gamma + gamma * d / rtt)) * (gamma * window * d / (rtt * rtt));
@@ -181,7 +181,7 @@ fn newreno_rests_where_increase_and_decrease_balance() {
     for law in [aqm("red", &[("ecn", 1.0)]), aqm("price", &[]), pi] {
         let a = analysis(&dumbbell(155e6, 1000, &law, groups()));
         let (link, p) = (a.bottleneck(), a.bottleneck().mark_probability);
-        let margins = &a.readings[2].margins;
+        let margins = &a.models[2].margins;
         assert_eq!(margins.phase_margin_deg.unwrap() < 0.0, margins.verdict == Verdict::Unstable, "{margins:?}");
         // None of the three was designed for this loop; PI's gains happen to be small enough for it.
         assert_eq!((margins.verdict == Verdict::Stable, margins.delay_margin_s), (link.aqm == "pi", None));
@@ -222,7 +222,7 @@ fn the_response_of_newreno_is_that_of_the_literature() {
         count: 1,
         base_rtt_s: rtt,
         cc: &cc,
-        site: Site { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1.0 },
+        site: cc::Context { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1.0 },
         packets_per_ack: 1,
         queue_marks: true,
         loss: 0.0,
@@ -237,7 +237,7 @@ fn the_response_of_newreno_is_that_of_the_literature() {
     for frequency in [1e-3, 0.3, 5.0] {
         let s = Complex::axis(frequency);
         let expected = Complex::real(-x * (1.0 / w + w / 2.0) / rtt) / (s + Complex::real(x * p));
-        let is = response.at(s, Reading::Sampled).1;
+        let is = response.at(s, LoopModel::Sampled).1;
         assert!((is - expected).abs() < 1e-9 * expected.abs(), "{frequency}: {is:?} {expected:?}");
     }
 }
@@ -268,14 +268,14 @@ fn what_is_dropped_does_not_fill_the_line() {
     assert!(off(served, 19_375.0) < 1e-9, "{served}");
 }
 
-/// The static law on one link, in the reading of laws alone: gain margin `pi/(2 alpha)` paced, `2/alpha` ACK-clocked.
+/// The static law on one link, in the model of laws alone: gain margin `pi/(2 alpha)` paced, `2/alpha` ACK-clocked.
 #[test]
 fn the_static_law_is_stable_below_pi_half_paced_and_below_two_ack_clocked() {
     for (paced, limit) in [(1.0, core::f64::consts::FRAC_PI_2), (0.0, 2.0)] {
         for alpha in [0.5, 0.97 * limit, 1.03 * limit] {
             let law = entry_of(&STATIC, &[("alpha", alpha), ("paced", paced)]);
             let a = analysis(&dumbbell(2e9, 1000, &aqm("price", &[]), vec![group(32, 0.1, law)]));
-            let margins = &a.reading(Reading::Laws).margins;
+            let margins = &a.model(LoopModel::Laws).margins;
             let verdict = if alpha < limit { Verdict::Stable } else { Verdict::Unstable };
             assert_eq!(margins.verdict, verdict, "paced {paced}, alpha {alpha}: {margins:?}");
             assert!(off(margins.gain_margin.unwrap(), limit / alpha) < 1e-6, "alpha {alpha}: {margins:?}");
@@ -292,7 +292,7 @@ fn mixed_round_trips_are_stable_below_the_limit() {
     let law = || entry_of(&STATIC, &[("alpha", 1.5)]);
     let groups = [0.01, 0.07, 0.3].map(|rtt_s| group(16, rtt_s, law())).into();
     let a = analysis(&dumbbell(1e9, 1000, &aqm("price", &[]), groups));
-    assert_eq!(a.reading(Reading::Laws).margins.verdict, Verdict::Stable);
+    assert_eq!(a.model(LoopModel::Laws).margins.verdict, Verdict::Stable);
 }
 
 /// A law of this file: equilibrium `x q = K`, the margin that (14) gives it, and instability once its gain is 1.2 times
@@ -309,16 +309,16 @@ fn a_law_unknown_to_the_analysis_is_analysed() {
     assert!(off(a.classes[0].window_packets, 371.09375) < 1e-9, "{:?}", a.classes);
     assert_eq!((a.classes[0].state[0].name, a.classes[0].state[0].unit), ("xi", "1"));
     let theory = |s: Complex| penstock_fluid::theory::lead_lag(s, 0.1, 0.1 / (0.37 * price), 0.64, 0.37);
-    for point in &a.reading(Reading::Laws).nyquist[0] {
+    for point in &a.model(LoopModel::Laws).nyquist[0] {
         let (is, should) = (Complex::new(point.re, point.im), theory(Complex::axis(point.frequency_rad_per_s)));
         assert!((is - should).abs() < 1e-4 * should.abs(), "{point:?} {should:?}");
     }
     let limit = core::f64::consts::FRAC_PI_2;
     for (alpha, verdict) in [(0.9 * limit, Verdict::Stable), (1.2 * limit, Verdict::Unstable)] {
         let a = run(alpha, 1e-3);
-        assert_eq!((a.verdict, a.reading(Reading::Laws).margins.verdict), (verdict, verdict), "{alpha}");
+        assert_eq!((a.verdict, a.model(LoopModel::Laws).margins.verdict), (verdict, verdict), "{alpha}");
         assert_eq!(a.limiting_class.as_deref(), Some("group0"));
-        assert_eq!(a.readings[2].margins.gain_margin.unwrap() < 1.0, verdict == Verdict::Unstable);
+        assert_eq!(a.models[2].margins.gain_margin.unwrap() < 1.0, verdict == Verdict::Unstable);
     }
 }
 
@@ -386,7 +386,7 @@ fn the_analysis_is_plain_data() {
     let json = serde_json::to_value(&a).unwrap();
     assert_eq!(json["verdict"], "stable");
     assert_eq!(json["links"][0]["name"], "bottleneck");
-    assert_eq!(json["readings"][2]["reading"], "sampled");
+    assert_eq!(json["readings"][2]["model"], "sampled");
     assert!(json["readings"][2]["gain_margin"].is_f64());
     assert_eq!(json["readings"][0]["nyquist"][0].as_array().unwrap().len(), 400);
     assert!(json["at_s"].is_null() && json.get("at_s").is_none());
@@ -434,7 +434,7 @@ fn what_the_analysis_does_not_count_is_refused() {
         let refused = analyze(&scenario, &Options::default()).unwrap_err().to_string();
         assert!(refused.starts_with(said), "{refused}");
     }
-    let edge = find(EDGES, "token-bucket").unwrap();
+    let edge = find(CONDITIONERS, "token-bucket").unwrap();
     let mut values = Values::defaults(edge.parameters);
     values.set(&edge.parameters[0], 1e6).unwrap();
     let conditioner = Some(Chosen { law: edge, values });
@@ -514,8 +514,8 @@ fn two_ways_that_meet_nowhere_are_two_loops() {
     let one_way = |group: &Group| analysis(&dumbbell(1e8, 1000, &red, vec![group.clone()]));
     let (a, b) = (one_way(&there), one_way(&back));
     let both = analysis(&dumbbell(1e8, 1000, &red, vec![there.clone(), back.clone()]));
-    for reading in Reading::ALL {
-        let of = |analysis: &Analysis| analysis.reading(reading).clone();
+    for model in LoopModel::ALL {
+        let of = |analysis: &Analysis| analysis.model(model).clone();
         let (a, b, both) = (of(&a), of(&b), of(&both));
         let (x, y) = (a.margins.gain_margin.unwrap(), b.margins.gain_margin.unwrap());
         let unstable = [&a, &b].map(|r| r.margins.verdict == Verdict::Unstable);
@@ -527,8 +527,8 @@ fn two_ways_that_meet_nowhere_are_two_loops() {
         let limits = if x < y { "group0" } else { "group1" };
         assert_eq!(both.limiting_class.as_deref(), Some(limits));
     }
-    // NewReno and RED have no estimator and no period: every reading is the first.
-    let [laws, .., sampled] = both.readings.as_slice() else { panic!("three readings") };
+    // NewReno and RED have no estimator and no period: every model is the first.
+    let [laws, .., sampled] = both.models.as_slice() else { panic!("three readings") };
     assert_eq!((&laws.margins, &laws.nyquist), (&sampled.margins, &sampled.nyquist));
 }
 

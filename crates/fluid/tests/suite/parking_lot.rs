@@ -3,7 +3,7 @@
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
 use penstock_fluid::analysis::closed_loop;
 use penstock_fluid::theory::network::{Network, NetworkSource};
-use penstock_fluid::{Analysis, AnalysisError, Complex, Options, Reading, Verdict, analyze};
+use penstock_fluid::{Analysis, AnalysisError, Complex, LoopModel, Options, Verdict, analyze};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Link, Scenario};
 
@@ -82,7 +82,7 @@ fn a_link_that_limits_nobody_is_silent() {
     assert!(two.links[0].binding && !two.links[1].binding, "{:?}", two.links);
     assert!(off(two.links[1].utilization, 0.95 / 3.0) < 1e-9);
     assert!(off(two.links[0].price_s.unwrap(), one.links[0].price_s.unwrap()) < 1e-9);
-    let margin = |a: &Analysis| a.reading(Reading::Sampled).margins.gain_margin.unwrap();
+    let margin = |a: &Analysis| a.model(LoopModel::Sampled).margins.gain_margin.unwrap();
     assert!(off(margin(&two), margin(&one)) < 1e-9);
 }
 
@@ -91,7 +91,7 @@ fn a_link_that_limits_nobody_is_silent() {
 fn links_that_share_no_flow_are_two_loops() {
     let leadlag = |rtt_s: f64| group(50, rtt_s, cc("leadlag", &[]));
     let both = analysis(&chain(&[1e9, 2e9], 0.01, "price", vec![(leadlag(0.05), 0..1), (leadlag(0.2), 1..2)]));
-    let margin = |a: &Analysis| a.reading(Reading::Sampled).margins.clone();
+    let margin = |a: &Analysis| a.model(LoopModel::Sampled).margins.clone();
     let alone = [
         analysis(&chain(&[1e9], 0.01, "price", vec![(leadlag(0.05), 0..1)])),
         analysis(&chain(&[2e9], 0.01, "price", vec![(leadlag(0.2), 0..1)])),
@@ -100,7 +100,7 @@ fn links_that_share_no_flow_are_two_loops() {
     assert!(off(margin(&both).gain_margin.unwrap(), least) < 1e-6);
     let peak = alone.iter().map(|a| margin(a).sensitivity_peak).fold(0.0, f64::max);
     assert!(off(margin(&both).sensitivity_peak, peak) < 1e-6, "{} {peak}", margin(&both).sensitivity_peak);
-    assert_eq!(both.reading(Reading::Laws).nyquist.len(), 2);
+    assert_eq!(both.model(LoopModel::Laws).nyquist.len(), 2);
 }
 
 /// The loop of a scenario is (12) with the compensator (13), entry by entry, and so are its margins, which see the
@@ -135,7 +135,7 @@ fn the_loop_matrix_is_equation_12() {
     let span = penstock_fluid::margin::Span { slowest_s: 0.2, fastest_s: 0.05 };
     let (hand, _) = penstock_fluid::margin::matrix_margins(&|s| network.gain(s), span);
     let difference =
-        |a: &Analysis| a.reading(Reading::Laws).margins.gain_margin.unwrap() / hand.gain_margin.unwrap() - 1.0;
+        |a: &Analysis| a.model(LoopModel::Laws).margins.gain_margin.unwrap() / hand.gain_margin.unwrap() - 1.0;
     let (one, ten) = (difference(&a), difference(&with(0.01)));
     println!("gain margin by hand {:?}, by the laws {one:.2e} off at 1 ms, {ten:.2e} at 10 ms", hand.gain_margin);
     assert!(one.abs() < 1.5e-3 && (ten / one - 10.0).abs() < 1.0, "{one} {ten}");
@@ -143,7 +143,7 @@ fn the_loop_matrix_is_equation_12() {
     // as they are, and one of these entries a fifth of a radian and more off.
     let entries = |period: f64, w: f64| {
         let closed = closed_loop(&chained(period), &Options::default()).unwrap();
-        let (found, hand) = (closed.matrix(Complex::new(0.0, w), Reading::Laws), network.gain(Complex::new(0.0, w)));
+        let (found, hand) = (closed.matrix(Complex::new(0.0, w), LoopModel::Laws), network.gain(Complex::new(0.0, w)));
         let off = |row: usize, column: usize| {
             let (found, hand) = (found[row][column], hand[row][column]);
             (found - hand).abs() / hand.abs()

@@ -4,7 +4,7 @@ use crate::newcomers::{CUBIC, JUMPING, TWO_RESTS};
 use crate::scenarios::{aqm, cc, dumbbell, entry_of, group};
 use penstock_fluid::{Analysis, Options, analyze};
 
-fn analysis(law: &'static penstock_law::Entry<penstock_law::cc::Sender>) -> Analysis {
+fn analysis(law: &'static penstock_law::Entry<penstock_law::cc::Controller>) -> Analysis {
     let groups = vec![group(1, 0.05, entry_of(law, &[]))];
     analyze(&dumbbell(1e7, 1000, &aqm("droptail", &[]), groups), &Options::default()).unwrap()
 }

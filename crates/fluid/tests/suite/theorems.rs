@@ -4,8 +4,8 @@ use crate::scenarios::{cc, off};
 use penstock_fluid::margin::{Span, margins};
 use penstock_fluid::source::{Flows, Signal, Source};
 use penstock_fluid::theory::{eta_max, lead_lag};
-use penstock_fluid::{Complex, Reading, Verdict};
-use penstock_law::cc::Site;
+use penstock_fluid::{Complex, LoopModel, Verdict};
+use penstock_law::cc;
 use penstock_law::quantity::Bytes;
 
 /// The table of section 3.4, and that at the largest eta the rotated spiral passes through -1.
@@ -130,7 +130,7 @@ fn lead_lag_source(period_s: f64) -> Source {
         count: 1,
         base_rtt_s: 0.12,
         cc: &cc,
-        site: Site { packet: Bytes(1000), initial_window: 2.0, initial_ssthresh: 1.0 },
+        site: cc::Context { packet: Bytes(1000), initial_window: 2.0, initial_ssthresh: 1.0 },
         packets_per_ack: 1,
         queue_marks: true,
         loss: 0.0,
@@ -150,7 +150,7 @@ fn the_source_tends_to_equation_13() {
         let mut source = lead_lag_source(period_s);
         let rest = source.rest(signal).unwrap();
         assert!(off(rest.rate, 1855.46875) < 1e-9 && off(rest.price_s, q0) < 1e-12, "{rest:?}");
-        source.linearise(&rest, signal).unwrap().of_price(Complex::axis(w), Reading::Laws)
+        source.linearise(&rest, signal).unwrap().of_price(Complex::axis(w), LoopModel::Laws)
     };
     let limit = |w: f64| response(1e-4, w) * 2.0 - response(2e-4, w);
     for (w, re, im) in [(0.05, -39229.77, 31507.28), (0.64, -6153.89, 5209.71), (10.0, -5722.81, 335.71)] {

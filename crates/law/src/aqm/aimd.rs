@@ -16,12 +16,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::bat::{Aimd, Alone, CORRECTION, DECREASE, INCREASE, INTERVAL, LOW, State, classes, corrected};
-use super::{Port, Queue, Site};
-use crate::law::{Entry, Linearises, Observables, build};
+use super::{Aqm, Context, Observation};
+use crate::law::{Entry, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::parameter::{Parameter, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "aimd",
     title: "AIMD: transmit probabilities by class, up while the queue is short, down while it is not",
     source: "Chiu and Jain 1989, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance",
@@ -34,7 +34,9 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         Parameter { what: "a queue that the line empties in this time, or less, is short", ..LOW },
     ],
     observables: Observables::of::<Alone<Plain<f64>>>(),
-    linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
+    linearisation: Linearisation::Unsupported(
+        "it switches between increase and decrease at each interval, by where the queue is",
+    ),
     real: build::<f64, Alone<Plain<f64>>>,
     dual: None,
     fixed: None,
@@ -55,15 +57,15 @@ pub(super) struct Plain<N> {
 }
 
 impl<N: Number> Aimd<N> for Plain<N> {
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let classes = classes(site);
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let classes = classes(context);
         if let Some(at) = classes.iter().position(|class| class.floor.0 > 0 || class.ceiling.is_some()) {
             return Err(format!("`aimd` keeps no guarantees, but class {at} has a floor or a ceiling"));
         }
         Ok(Self {
             interval_s: values.number("interval"),
             interval: N::of(values.number("interval")),
-            low: N::of(values.number("low") * site.packets_per_s()),
+            low: N::of(values.number("low") * context.packets_per_s()),
             increase: N::of(values.number("increase")),
             decrease: classes.iter().map(|class| N::of(corrected(values, class))).collect(),
             zero: N::of(0.0),
@@ -84,11 +86,11 @@ impl<N: Number> Aimd<N> for Plain<N> {
     }
 
     #[inline]
-    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>) {
-        let short = seen.queue <= self.low;
-        s.queue = seen.queue;
+    fn step(&self, s: &mut State<N>, decrease: N, observation: &Observation<N>) {
+        let short = observation.queue <= self.low;
+        s.queue = observation.queue;
         s.excess = if short { self.one } else { self.zero };
-        s.offered = seen.arrived / self.interval;
+        s.offered = observation.arrived / self.interval;
         s.transmit = if short {
             (s.transmit + self.increase).min(self.one)
         } else {

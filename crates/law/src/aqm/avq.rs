@@ -3,17 +3,17 @@
 //! Source: Kunniyur and Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", 2001 (and
 //! IEEE/ACM Transactions on Networking 12(2), 2004), the algorithm in pseudo-code.
 //! Differs: where the paper is silent, the virtual capacity starts at 0.8 of the real one, as in ns-2.
-//! Twin: `bpf/law/avq.h`, held equal bit for bit by `vectors/avq.txt`.
+//! Kernel implementation: `bpf/law/avq.h`, held equal bit for bit by `vectors/avq.txt`.
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "avq",
     title: "AVQ: marks what overflows a virtual queue whose capacity adapts to the load",
     source: "Kunniyur and Srikant 2001, An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management",
@@ -53,7 +53,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Avq<f64>>(),
-    linearises: Linearises::No(
+    linearisation: Linearisation::Unsupported(
         "it marks what overflows a virtual queue, and how often depends on how packets cluster, not on their rate alone",
     ),
     real: build::<f64, Avq<f64>>,
@@ -97,12 +97,12 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Avq<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let c = site.packets_per_s();
-        let buffer = values.optional("buffer").unwrap_or_else(|| Number::max(100.0, 2.0 * site.delay.seconds() * c));
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let c = context.packets_per_s();
+        let buffer = values.optional("buffer").unwrap_or_else(|| Number::max(100.0, 2.0 * context.delay.seconds() * c));
         Ok(Self {
             ecn: values.switch("ecn"),
             bytes: values.switch("bytes"),
@@ -110,39 +110,39 @@ impl<N: Number> Law<N> for Avq<N> {
             alpha: N::of(values.number("alpha")),
             buffer: N::of(buffer),
             initial: N::of(values.number("initial") * c),
-            mean_packet: N::of(site.packet.0 as f64),
+            mean_packet: N::of(context.packet.0 as f64),
             zero: N::of(0.0),
             one: N::of(1.0),
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { virtual_capacity: self.initial, virtual_queue: self.zero, last_s: self.zero, overflowed: false }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         let Event::Arrival { bytes, .. } = event else { return };
         let size = if self.bytes { N::count(bytes) / self.mean_packet } else { self.one };
-        let gap = seen.now_s - s.last_s;
-        s.last_s = seen.now_s;
+        let gap = observation.now_s - s.last_s;
+        s.last_s = observation.now_s;
         s.virtual_queue = (s.virtual_queue - s.virtual_capacity * gap).max(self.zero);
         s.overflowed = s.virtual_queue + size > self.buffer;
         if !s.overflowed {
             s.virtual_queue = s.virtual_queue + size;
         }
         // dC~/dt = alpha (gamma C - lambda), each packet taking its part of lambda when it comes.
-        let grown = s.virtual_capacity + self.alpha * (self.gamma * (seen.capacity * gap));
-        s.virtual_capacity = (grown.min(seen.capacity) - self.alpha * size).max(self.zero);
+        let grown = s.virtual_capacity + self.alpha * (self.gamma * (observation.capacity * gap));
+        s.virtual_capacity = (grown.min(observation.capacity) - self.alpha * size).max(self.zero);
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: if s.overflowed { self.one } else { self.zero }, price_s: self.zero }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: if s.overflowed { self.one } else { self.zero }, price_s: self.zero }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { decides: Decides::OnArrival, marks: self.ecn, bytes: self.bytes, ..Requirements::LEAST }
     }
 }
 
@@ -154,18 +154,18 @@ mod tests {
     const C: f64 = 1250.0;
 
     fn avq() -> Avq<f64> {
-        let site = Site {
+        let context = Context {
             rate: Rate(10_000_000),
             delay: Time::from_seconds(0.02),
             packet: Bytes(1000),
             classes: alloc::vec::Vec::new(),
         };
-        Avq::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        Avq::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
     fn arrive(law: &Avq<f64>, s: &mut State<f64>, now_s: f64, bytes: u32) -> bool {
-        let seen = Port { capacity: C, now_s, ..Port::nothing() };
-        law.on(s, Event::Arrival { bytes, idle: 0 }, &seen);
-        law.says(s, &seen).probability > 0.0
+        let observation = Observation { capacity: C, now_s, ..Observation::zero() };
+        law.on_event(s, Event::Arrival { bytes, idle: 0 }, &observation);
+        law.output(s, &observation).probability > 0.0
     }
 
     /// The virtual capacity moves by `alpha (gamma C - lambda)` a second: at 0.9 C it gains 0.012 C a second, at 1.08 C
@@ -174,7 +174,7 @@ mod tests {
     fn the_virtual_capacity_integrates_what_the_load_leaves() {
         for (load, per_second) in [(0.9, 0.012), (1.08, -0.015)] {
             let law = avq();
-            let mut s = law.start();
+            let mut s = law.initial_state();
             let packets = (5.0 * load * C).round();
             for i in 1..=packets as u32 {
                 arrive(&law, &mut s, f64::from(i) / (load * C), 1000);
@@ -191,7 +191,7 @@ mod tests {
     fn the_load_settles_at_gamma_of_the_capacity() {
         for cut in [0.9, 0.98] {
             let law = avq();
-            let (mut s, mut now, mut rate) = (law.start(), 0.0, 300.0);
+            let (mut s, mut now, mut rate) = (law.initial_state(), 0.0, 300.0);
             let (from, to, mut counted) = (100.0, 500.0, 0.0);
             let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
             while now < to {
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_overflows_is_marked() {
         let law = Avq { alpha: 0.0, ..avq() };
-        let mut s = law.start();
+        let mut s = law.initial_state();
         let mut marks = [0u32; 2];
         // 1250 packets/s into 1000 packets/s and 100 packets of room: full after 0.4 s, then one in five.
         for i in 1..=12_500_u32 {
@@ -228,14 +228,14 @@ mod tests {
     #[test]
     fn in_bytes_small_packets_fill_little() {
         let overflow = |law: &Avq<f64>| {
-            let mut s = law.start();
+            let mut s = law.initial_state();
             (0..3000).find(|_| arrive(law, &mut s, 0.0, 125))
         };
         assert_eq!(overflow(&avq()), Some(800));
         assert_eq!(overflow(&Avq { bytes: false, ..avq() }), Some(100));
         let taken = |bytes, size| {
             let law = Avq { bytes, ..avq() };
-            let mut s = law.start();
+            let mut s = law.initial_state();
             arrive(&law, &mut s, 0.0, size);
             0.8 * C - s.virtual_capacity
         };

@@ -16,7 +16,7 @@
 //! Symbols of the paper: T `transmit`, O `offered`, B and its average `excess`, C `increase`, D `decrease`, w `coarse`,
 //! f_min and f_max the floor and the ceiling of a class, S the rate of the line.
 //!
-//! Twin: `bpf/law/bat.h`, held equal bit for bit by `vectors/bat.txt`.
+//! Kernel implementation: `bpf/law/bat.h`, held equal bit for bit by `vectors/bat.txt`.
 //!
 //! Non-responsive classes settle where `f_i = (C_i / D_i) b^2 / (1 - b)`, with b the share of intervals with B = 1: equal
 //! constants give equal rates, and C/D is the weight of a class.
@@ -25,21 +25,23 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Chance, Class, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Class, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 use crate::quantity::Rate;
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "bat",
     title: "BAT: transmit probabilities by class, moved by what is spare and what is offered",
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
     colour: "#8c6d1f",
     parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN],
     observables: Observables::of::<Alone<Bat<f64>>>(),
-    linearises: Linearises::No("it switches between increase and decrease at each interval, by where the queue is"),
+    linearisation: Linearisation::Unsupported(
+        "it switches between increase and decrease at each interval, by where the queue is",
+    ),
     real: build::<f64, Alone<Bat<f64>>>,
     dual: None,
     fixed: Some(build::<Fix<32>, Alone<Bat<Fix<32>>>>),
@@ -142,7 +144,7 @@ pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// Says which contradict each other, or what the classes ask too much.
-    fn compile(values: &Values, site: &Site) -> Result<Self, String>;
+    fn compile(values: &Values, context: &Context) -> Result<Self, String>;
     /// How often the probabilities move [s].
     fn interval_s(&self) -> f64;
     /// The decrease of a class at the start.
@@ -151,15 +153,15 @@ pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
     /// `offered` [packets/s] of late: equation (7). None where nothing was offered.
     fn bound(&self, offered: N) -> Option<N>;
     /// An interval went by.
-    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>);
+    fn step(&self, s: &mut State<N>, decrease: N, observation: &Observation<N>);
     /// What it asks of its host.
-    fn needs(&self) -> Needs {
-        Needs {
+    fn requirements(&self) -> Requirements {
+        Requirements {
             tick_s: Some(self.interval_s()),
             decides: Decides::OnArrival,
             bytes: true,
             classes: true,
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }
@@ -169,41 +171,41 @@ pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
 pub struct Alone<A>(pub A);
 
 impl<N: Number, A: Aimd<N>> Law<N> for Alone<A> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        A::compile(values, site).map(Self)
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        A::compile(values, context).map(Self)
     }
 
-    fn start(&self) -> State<N> {
-        self.start_at(0)
+    fn initial_state(&self) -> State<N> {
+        self.initial_state_of(0)
     }
 
-    fn start_at(&self, instance: usize) -> State<N> {
+    fn initial_state_of(&self, instance: usize) -> State<N> {
         State::of(instance)
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         if event == Event::Tick {
-            self.0.step(s, self.0.decrease(s.class), seen);
+            self.0.step(s, self.0.decrease(s.class), observation);
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: N::of(1.0) - s.transmit, price_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: N::of(1.0) - s.transmit, price_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        self.0.needs()
+    fn requirements(&self) -> Requirements {
+        self.0.requirements()
     }
 }
 
 /// The classes of a line; where nothing is known of them yet, one without a contract.
-pub(super) fn classes(site: &Site) -> Vec<Class> {
-    if site.classes.is_empty() { alloc::vec![Class::FREE] } else { site.classes.clone() }
+pub(super) fn classes(context: &Context) -> Vec<Class> {
+    if context.classes.is_empty() { alloc::vec![Class::FREE] } else { context.classes.clone() }
 }
 
 /// BAT's constants.
@@ -242,27 +244,27 @@ pub struct Constants<N> {
 }
 
 impl<N: Number> Aimd<N> for Bat<N> {
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let classes = classes(site);
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let classes = classes(context);
         let floors: u64 = classes.iter().map(|class| class.floor.0).sum();
-        if floors > site.rate.0 {
+        if floors > context.rate.0 {
             return Err(format!(
                 "the floors of its classes add up to {floors} bit/s, which is more than the line's {} bit/s",
-                site.rate.0
+                context.rate.0
             ));
         }
-        let rate = site.packets_per_s();
+        let rate = context.packets_per_s();
         let (low, high) = (values.number("low"), values.number("high"));
         if low > high {
             return Err(format!("`low`, {low} s, is above `high`, {high} s"));
         }
-        let packets_per_s = |rate: Rate| N::of(rate.packets_per_s(site.packet));
+        let packets_per_s = |rate: Rate| N::of(rate.packets_per_s(context.packet));
         let constants = |class: &Class| Constants {
             floor: if class.floor.0 > 0 { packets_per_s(class.floor) } else { N::of(-1.0) },
             ceiling: class.ceiling.map_or(N::of(f64::INFINITY), packets_per_s),
             // The patent's form; exact in integers, so that floors of the whole line leave exactly the own one.
             increase: N::of(
-                values.number("increase") * (site.rate.0 + class.floor.0 - floors) as f64 / site.rate.0 as f64,
+                values.number("increase") * (context.rate.0 + class.floor.0 - floors) as f64 / context.rate.0 as f64,
             ),
             decrease: N::of(corrected(values, class)),
         };
@@ -293,12 +295,12 @@ impl<N: Number> Aimd<N> for Bat<N> {
     }
 
     #[inline]
-    fn step(&self, s: &mut State<N>, decrease: N, seen: &Port<N>) {
+    fn step(&self, s: &mut State<N>, decrease: N, observation: &Observation<N>) {
         let own = &self.classes[s.class];
-        let excess = seen.queue <= self.low || (seen.queue < self.high && seen.queue < s.queue);
-        s.queue = seen.queue;
+        let excess = observation.queue <= self.low || (observation.queue < self.high && observation.queue < s.queue);
+        s.queue = observation.queue;
         s.excess = s.excess + self.gain * (if excess { self.one } else { self.zero } - s.excess);
-        s.offered = seen.arrived / self.interval;
+        s.offered = observation.arrived / self.interval;
         let served = s.transmit * s.offered;
         // (1), in the printed order: the bit decides, its average is the size of the step.
         s.transmit = if served <= own.floor {

@@ -15,7 +15,7 @@
 //! - Any class with a `share` is steered, each by a controller of its own, to `share / (1 - share)`; at least one class
 //!   must be left to give way.
 //!
-//! Twin: `bpf/law/clcc.h` (around BAT), held equal bit for bit by `vectors/clcc.txt`.
+//! Kernel implementation: `bpf/law/clcc.h` (around BAT), held equal bit for bit by `vectors/clcc.txt`.
 //!
 //! Symbols of the paper: D `decrease`, r `ratio`, r_ref `reference`, x_d `error`, beta and b_0, b_1, b_2.
 
@@ -26,13 +26,13 @@ use alloc::vec::Vec;
 
 use super::aimd::Plain;
 use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
-use super::{Chance, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Instances, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Fields, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "clcc",
     title: "CLCC: an integral controller of the decrease of classes that do not respond, on BAT or another AIMD",
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
@@ -119,13 +119,13 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         Parameter::number("decay", Unit::One, 0.1, [0.0, 1.0], "what `decay` takes a step", "section IV-B"),
     ],
     observables: Observables::of::<Clcc<f64, Bat<f64>>>(),
-    linearises: Linearises::Outer(
+    linearisation: Linearisation::Outer(
         "the step map of its own loop, once a period, around whatever makes the ratio of classes follow the decrease; the \
          law inside switches",
     ),
     real: either,
     dual: Some(turns),
-    fixed: Some(twinned),
+    fixed: Some(in_kernel_arithmetic),
 };
 
 /// At -1 the factor of (6) could be zero.
@@ -140,29 +140,29 @@ pub const LEAST_OTHERS: f64 = 1e4;
 /// Where a decrease without a bound ends, far beyond any meaning, so that it stays a number.
 const MOST_DECREASE: f64 = 1e12;
 
-fn either(values: &Values, site: &Site) -> Result<Box<dyn Instances<f64, Queue>>, String> {
+fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, Aqm>>, String> {
     if is_around_bat(values)? {
-        build::<f64, Clcc<f64, Bat<f64>>>(values, site)
+        build::<f64, Clcc<f64, Bat<f64>>>(values, context)
     } else {
-        build::<f64, Clcc<f64, Plain<f64>>>(values, site)
+        build::<f64, Clcc<f64, Plain<f64>>>(values, context)
     }
 }
 
-/// In the kernel's arithmetic: only what the twin computes.
-fn twinned(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Queue>>, String> {
+/// In the kernel's arithmetic: only what the kernel implementation computes.
+fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
     if is_around_bat(values)? {
-        build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, site)
+        build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
     } else {
-        Err("`inner`: the twin is around `bat` only".into())
+        Err("`inner`: the kernel implementation is around `bat` only".into())
     }
 }
 
 /// The outer loop alone, for the stability analysis.
-fn turns(values: &Values, site: &Site) -> Result<Box<dyn Instances<Dual, Queue>>, String> {
+fn turns(values: &Values, context: &Context) -> Result<Box<dyn Instances<Dual, Aqm>>, String> {
     if is_around_bat(values)? {
-        build::<Dual, Turns<Dual, Bat<Dual>>>(values, site)
+        build::<Dual, Turns<Dual, Bat<Dual>>>(values, context)
     } else {
-        build::<Dual, Turns<Dual, Plain<Dual>>>(values, site)
+        build::<Dual, Turns<Dual, Plain<Dual>>>(values, context)
     }
 }
 
@@ -307,17 +307,17 @@ impl<N: Number> Sums<N> {
         Self { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero }
     }
 
-    fn add(&mut self, seen: &Port<N>) {
-        self.arrived = self.arrived + seen.arrived;
-        self.all_arrived = self.all_arrived + seen.all_arrived;
-        self.departed = self.departed + seen.departed;
-        self.all_departed = self.all_departed + seen.all_departed;
+    fn add(&mut self, observation: &Observation<N>) {
+        self.arrived = self.arrived + observation.arrived;
+        self.all_arrived = self.all_arrived + observation.all_arrived;
+        self.departed = self.departed + observation.departed;
+        self.all_departed = self.all_departed + observation.all_departed;
     }
 }
 
 impl<N: Number> Steering<N> {
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let classes = bat::classes(site);
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let classes = bat::classes(context);
         let steered = |class: &super::Class| {
             class.share.map(|share| {
                 if share > 0.0 && share < 1.0 {
@@ -327,7 +327,7 @@ impl<N: Number> Steering<N> {
                         reference: N::of(reference),
                         most_ratio: N::of(MOST_RATIO * reference),
                         least: N::of(values.number("least") * bat::corrected(values, class)),
-                        floor: N::of(class.floor.packets_per_s(site.packet)),
+                        floor: N::of(class.floor.packets_per_s(context.packet)),
                     })
                 } else {
                     Err(format!("a share of {share} leaves nothing to steer: it must be above 0 and below 1"))
@@ -338,7 +338,7 @@ impl<N: Number> Steering<N> {
             .iter()
             .map(|class| steered(class).transpose())
             .collect::<Result<Vec<Option<Steered<N>>>, String>>()?;
-        if !site.classes.is_empty() && steered.iter().all(Option::is_none) {
+        if !context.classes.is_empty() && steered.iter().all(Option::is_none) {
             return Err("no class whose flows cross the link has a `share` that it could be held to".into());
         }
         if steered.iter().all(Option::is_some) {
@@ -365,7 +365,7 @@ impl<N: Number> Steering<N> {
                 _ => Preemption::None,
             },
             left: N::of(1.0 - values.number("decay")),
-            least_others: N::of(LEAST_OTHERS / site.packet.bits()),
+            least_others: N::of(LEAST_OTHERS / context.packet.bits()),
             steered,
         })
     }
@@ -454,21 +454,21 @@ fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
 }
 
 impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let inner = A::compile(values, site)?;
-        let steering = Steering::compile(values, site)?;
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let inner = A::compile(values, context)?;
+        let steering = Steering::compile(values, context)?;
         let intervals = intervals_of(inner.interval_s(), steering.period_s)?;
         Ok(Self { inner, steering, intervals })
     }
 
-    fn start(&self) -> State<N> {
-        self.start_at(0)
+    fn initial_state(&self) -> State<N> {
+        self.initial_state_of(0)
     }
 
-    fn start_at(&self, instance: usize) -> State<N> {
+    fn initial_state_of(&self, instance: usize) -> State<N> {
         State {
             inner: bat::State::of(instance),
             decrease: self.inner.decrease(instance),
@@ -480,31 +480,31 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         if event != Event::Tick {
             return;
         }
-        self.inner.step(&mut s.inner, s.decrease, seen);
+        self.inner.step(&mut s.inner, s.decrease, observation);
         if self.steering.steered[s.inner.class].is_none() {
             return;
         }
-        s.sums.add(seen);
+        s.sums.add(observation);
         s.since += 1;
         if s.since == self.intervals {
             let held = Held { decrease: s.decrease, ratio: s.ratio, errors: s.errors };
-            let held = self.steering.turn(&self.inner, s.inner.class, held, &s.sums, seen.capacity);
+            let held = self.steering.turn(&self.inner, s.inner.class, held, &s.sums, observation.capacity);
             (s.decrease, s.ratio, s.errors) = (held.decrease, held.ratio, held.errors);
             (s.since, s.sums) = (0, Sums::nothing());
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: N::of(1.0) - s.inner.transmit, price_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: N::of(1.0) - s.inner.transmit, price_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        self.inner.needs()
+    fn requirements(&self) -> Requirements {
+        self.inner.requirements()
     }
 }
 
@@ -535,44 +535,44 @@ numbers! {
 }
 
 impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = Turned<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let inner = A::compile(values, site)?;
-        let steering: Steering<N> = Steering::compile(values, site)?;
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let inner = A::compile(values, context)?;
+        let steering: Steering<N> = Steering::compile(values, context)?;
         intervals_of(inner.interval_s(), steering.period_s)?;
         Ok(Self { inner, steering })
     }
 
-    fn start(&self) -> Turned<N> {
-        self.start_at(0)
+    fn initial_state(&self) -> Turned<N> {
+        self.initial_state_of(0)
     }
 
-    fn start_at(&self, instance: usize) -> Turned<N> {
+    fn initial_state_of(&self, instance: usize) -> Turned<N> {
         let zero = N::of(0.0);
         let decrease = self.inner.decrease(instance);
         Turned { decrease, ratio: zero, error: zero, error_before: zero, class: instance }
     }
 
-    fn on(&self, s: &mut Turned<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut Turned<N>, event: Event, observation: &Observation<N>) {
         if event != Event::Tick {
             return;
         }
         let mut sums = Sums::nothing();
-        sums.add(seen);
+        sums.add(observation);
         let held = Held { decrease: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
-        let held = self.steering.turn(&self.inner, s.class, held, &sums, seen.capacity);
+        let held = self.steering.turn(&self.inner, s.class, held, &sums, observation.capacity);
         (s.decrease, s.ratio, [s.error, s.error_before]) = (held.decrease, held.ratio, held.errors);
     }
 
     /// Nothing: what becomes of packets is the inner law's.
-    fn says(&self, _: &Turned<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: N::of(0.0), price_s: N::of(0.0) }
+    fn output(&self, _: &Turned<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: N::of(0.0), price_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { tick_s: Some(self.steering.period_s), classes: true, bytes: true, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { tick_s: Some(self.steering.period_s), classes: true, bytes: true, ..Requirements::LEAST }
     }
 }
 

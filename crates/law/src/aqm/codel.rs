@@ -6,12 +6,12 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements, Serve};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "codel",
     title: "CoDel: drops at the head, ever faster, while the least wait of an interval is above a target",
     source: "RFC 8289, Controlled Delay Active Queue Management",
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         INTERVAL,
     ],
     observables: Observables::of::<CoDel>(),
-    linearises: Linearises::No(NOT_LINEAR),
+    linearisation: Linearisation::Unsupported(NOT_LINEAR),
     real: build::<f64, CoDel>,
     dual: None,
     fixed: None,
@@ -96,21 +96,21 @@ impl CoDel {
     }
 
     /// Whether the wait has been above target for an interval.
-    fn stands(&self, s: &mut State<f64>, seen: &Port<f64>) -> bool {
+    fn stands(&self, s: &mut State<f64>, observation: &Observation<f64>) -> bool {
         // A queue of at most one packet behind this one is not to blame, whatever the wait (section 4.1).
-        if seen.sojourn_s < self.target_s || seen.queue <= 1.0 {
+        if observation.sojourn_s < self.target_s || observation.queue <= 1.0 {
             s.first_above = 0.0;
         } else if s.first_above == 0.0 {
-            s.first_above = seen.now_s + self.interval_s;
+            s.first_above = observation.now_s + self.interval_s;
         } else {
-            return seen.now_s >= s.first_above;
+            return observation.now_s >= s.first_above;
         }
         false
     }
 
     /// Whether the packet at the head is to be dropped (RFC 8289, section 5.5, one packet at a time).
-    fn drops(&self, s: &mut State<f64>, seen: &Port<f64>) -> bool {
-        let stands = self.stands(s, seen);
+    fn drops(&self, s: &mut State<f64>, observation: &Observation<f64>) -> bool {
+        let stands = self.stands(s, observation);
         if !stands {
             (s.dropping, s.owed) = (false, false);
             return false;
@@ -120,7 +120,7 @@ impl CoDel {
                 s.drop_next = self.control_law(s.drop_next, s.count);
                 s.owed = false;
             }
-            if seen.now_s < s.drop_next {
+            if observation.now_s < s.drop_next {
                 return false;
             }
             s.count = s.count.saturating_add(1);
@@ -128,45 +128,45 @@ impl CoDel {
             return true;
         }
         let grown = s.count.saturating_sub(s.count_before);
-        let lately = seen.now_s - s.drop_next < Self::MEMORY * self.interval_s;
+        let lately = observation.now_s - s.drop_next < Self::MEMORY * self.interval_s;
         s.count = if grown > 1 && lately { grown } else { 1 };
         s.count_before = s.count;
-        s.drop_next = self.control_law(seen.now_s, s.count);
+        s.drop_next = self.control_law(observation.now_s, s.count);
         s.dropping = true;
         true
     }
 
     /// What the law asks of its host, with what serves its queue.
-    pub(super) fn needs_with(&self, serve: Serve) -> Needs {
-        Needs { decides: Decides::AtHead, marks: self.ecn, bytes: true, serve, ..Needs::LEAST }
+    pub(super) fn needs_with(&self, serve: Serve) -> Requirements {
+        Requirements { decides: Decides::AtHead, marks: self.ecn, bytes: true, serve, ..Requirements::LEAST }
     }
 }
 
 impl Law<f64> for CoDel {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<f64>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         Ok(Self { ecn: values.switch("ecn"), target_s: values.number("target"), interval_s: values.number("interval") })
     }
 
-    fn start(&self) -> State<f64> {
+    fn initial_state(&self) -> State<f64> {
         State { first_above: 0.0, drop_next: 0.0, count: 0, count_before: 0, dropping: false, owed: false, hit: false }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Port<f64>) {
+    fn on_event(&self, s: &mut State<f64>, event: Event, observation: &Observation<f64>) {
         if let Event::Departure { .. } = event {
-            s.hit = self.drops(s, seen);
+            s.hit = self.drops(s, observation);
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Port<f64>) -> Chance<f64> {
-        Chance { probability: if s.hit { 1.0 } else { 0.0 }, price_s: 0.0 }
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { probability: if s.hit { 1.0 } else { 0.0 }, price_s: 0.0 }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.needs_with(Serve::Scheduler)
     }
 }
@@ -178,16 +178,16 @@ mod tests {
     use alloc::vec::Vec;
 
     fn codel() -> CoDel {
-        let site =
-            Site { rate: Rate(12_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
-        CoDel::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        let context =
+            Context { rate: Rate(12_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
+        CoDel::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
-    fn head(now_s: f64, sojourn_s: f64, queue: f64) -> Port<f64> {
-        Port { queue, capacity: 1000.0, sojourn_s, now_s, ..Port::nothing() }
+    fn head(now_s: f64, sojourn_s: f64, queue: f64) -> Observation<f64> {
+        Observation { queue, capacity: 1000.0, sojourn_s, now_s, ..Observation::zero() }
     }
-    fn dropped(law: &CoDel, s: &mut State<f64>, seen: &Port<f64>) -> bool {
-        law.on(s, Event::Departure { low_latency: false }, seen);
-        law.says(s, seen).probability == 1.0
+    fn dropped(law: &CoDel, s: &mut State<f64>, observation: &Observation<f64>) -> bool {
+        law.on_event(s, Event::Departure { low_latency: false }, observation);
+        law.output(s, observation).probability == 1.0
     }
 
     /// One packet a millisecond, every one having waited 20 ms. A packet dropped makes room for the next in the same
@@ -195,9 +195,9 @@ mod tests {
     fn drops_until(law: &CoDel, s: &mut State<f64>, from_ms: u32, to_ms: u32) -> Vec<f64> {
         let mut drops = Vec::new();
         for ms in from_ms..to_ms {
-            let seen = head(f64::from(ms) * 1e-3, 0.02, 20.0);
-            while dropped(law, s, &seen) {
-                drops.push(seen.now_s);
+            let observation = head(f64::from(ms) * 1e-3, 0.02, 20.0);
+            while dropped(law, s, &observation) {
+                drops.push(observation.now_s);
             }
         }
         drops
@@ -207,7 +207,7 @@ mod tests {
     /// apart: 100, 70.7, 57.7, 50 ms and so on. A drop happens at the first dequeue that is not too early for it.
     #[test]
     fn drops_are_spaced_by_the_square_root_of_their_count() {
-        let (law, mut s) = (codel(), codel().start());
+        let (law, mut s) = (codel(), codel().initial_state());
         let drops = drops_until(&law, &mut s, 1, 2000);
         let mut due = 0.101;
         assert!((drops[0] - due).abs() < 1e-9, "{drops:?}");
@@ -223,7 +223,7 @@ mod tests {
     /// the packets at the head at 385 ms four go and the fifth is sent.
     #[test]
     fn drops_that_are_overdue_happen_at_once() {
-        let (law, mut s) = (codel(), codel().start());
+        let (law, mut s) = (codel(), codel().initial_state());
         assert!(!dropped(&law, &mut s, &head(0.0, 0.02, 20.0)));
         assert!(dropped(&law, &mut s, &head(0.1, 0.02, 20.0)));
         assert!(!dropped(&law, &mut s, &head(0.1, 0.02, 19.0)), "one drop begins it");
@@ -239,7 +239,7 @@ mod tests {
     /// One wait below target ends the dropping, and the interval begins anew; the drop that was due last stays due last.
     #[test]
     fn a_short_wait_ends_the_dropping() {
-        let (law, mut s) = (codel(), codel().start());
+        let (law, mut s) = (codel(), codel().initial_state());
         dropped(&law, &mut s, &head(0.0, 0.02, 20.0));
         assert!(dropped(&law, &mut s, &head(0.1, 0.02, 20.0)));
         assert!(dropped(&law, &mut s, &head(0.2, 0.02, 20.0)));
@@ -253,7 +253,7 @@ mod tests {
     /// Section 4.1: a single packet behind the head, however late, is no standing queue.
     #[test]
     fn a_last_packet_is_spared() {
-        let (law, mut s) = (codel(), codel().start());
+        let (law, mut s) = (codel(), codel().initial_state());
         assert!((0..5000).all(|ms| !dropped(&law, &mut s, &head(f64::from(ms) * 1e-3, 1.0, 1.0))));
         assert!((5000..9000).any(|ms| dropped(&law, &mut s, &head(f64::from(ms) * 1e-3, 1.0, 1.1))));
     }
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn dropping_resumes_where_it_ended() {
         for (pause_ms, resumes) in [(200, true), (1400, true), (1700, false)] {
-            let (law, mut s) = (codel(), codel().start());
+            let (law, mut s) = (codel(), codel().initial_state());
             let before = drops_until(&law, &mut s, 1, 1000).len() as u32;
             dropped(&law, &mut s, &head(1.0, 0.0, 0.0));
             let after = drops_until(&law, &mut s, 1000 + pause_ms, 1102 + pause_ms);

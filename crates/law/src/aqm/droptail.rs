@@ -4,19 +4,19 @@
 
 use alloc::string::String;
 
-use super::{Chance, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Fields, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::parameter::Values;
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "droptail",
     title: "Drop-tail: a packet that finds the buffer full is lost",
     source: "no paper: the default of every router",
     colour: "#444444",
     parameters: &[],
     observables: Observables::of::<DropTail>(),
-    linearises: Linearises::No(
+    linearisation: Linearisation::Unsupported(
         "what it drops jumps from nothing to everything at a full buffer; as a queue alone it needs no law",
     ),
     real: build::<f64, DropTail>,
@@ -37,20 +37,20 @@ impl<N> Fields<N> for State {
 }
 
 impl<N: Number> Law<N> for DropTail {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State;
 
-    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(_: &Values, _: &Context) -> Result<Self, String> {
         Ok(Self)
     }
-    fn start(&self) -> State {
+    fn initial_state(&self) -> State {
         State
     }
-    fn on(&self, _: &mut State, _: Event, _: &Port<N>) {}
-    fn says(&self, _: &State, _: &Port<N>) -> Chance<N> {
-        Chance { probability: N::of(0.0), price_s: N::of(0.0) }
+    fn on_event(&self, _: &mut State, _: Event, _: &Observation<N>) {}
+    fn output(&self, _: &State, _: &Observation<N>) -> Output<N> {
+        Output { probability: N::of(0.0), price_s: N::of(0.0) }
     }
-    fn needs(&self) -> Needs {
-        Needs::LEAST
+    fn requirements(&self) -> Requirements {
+        Requirements::LEAST
     }
 }

@@ -8,13 +8,13 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements, Serve};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "dualpi2",
     title: "DualPI2: a base probability, squared for classic packets and doubled for low-latency ones, over two queues",
     source: "RFC 9332, Dual-Queue Coupled Active Queue Management for L4S, appendix A",
@@ -80,7 +80,9 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<DualPi2>(),
-    linearises: Linearises::No("it has two queues and two probabilities, and the analysis has one of each"),
+    linearisation: Linearisation::Unsupported(
+        "it has two queues and two probabilities, and the analysis has one of each",
+    ),
     real: build::<f64, DualPi2>,
     dual: None,
     fixed: None,
@@ -134,10 +136,10 @@ impl DualPi2 {
 }
 
 impl Law<f64> for DualPi2 {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<f64>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         let k = values.number("k");
         Ok(Self {
             target_s: values.number("target"),
@@ -152,15 +154,15 @@ impl Law<f64> for DualPi2 {
         })
     }
 
-    fn start(&self) -> State<f64> {
+    fn initial_state(&self) -> State<f64> {
         State { base: 0.0, classic: 0.0, coupled: 0.0, delay: 0.0, chance: 0.0, overrule: 0.0 }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Port<f64>) {
+    fn on_event(&self, s: &mut State<f64>, event: Event, observation: &Observation<f64>) {
         match event {
             Event::Tick => {
-                let delay = seen.sojourn_s;
+                let delay = observation.sojourn_s;
                 let change = self.alpha * (delay - self.target_s) + self.beta * (delay - s.delay);
                 s.base = Number::clamp(s.base + change, 0.0, 1.0);
                 s.classic = s.base * s.base;
@@ -169,7 +171,7 @@ impl Law<f64> for DualPi2 {
             }
             Event::Departure { low_latency: true } => {
                 (s.chance, s.overrule) = if s.coupled < 1.0 {
-                    (Number::max(self.own(seen.sojourn_s, 1.0 / seen.capacity), s.coupled), 0.0)
+                    (Number::max(self.own(observation.sojourn_s, 1.0 / observation.capacity), s.coupled), 0.0)
                 } else {
                     // Appendix A.2: where every packet is marked, marks say nothing more; drops do, as in the other queue.
                     (1.0, s.classic)
@@ -185,12 +187,12 @@ impl Law<f64> for DualPi2 {
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Port<f64>) -> Chance<f64> {
-        Chance { probability: s.chance, price_s: 0.0 }
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { probability: s.chance, price_s: 0.0 }
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn requirements(&self) -> Requirements {
+        Requirements {
             tick_s: Some(self.t_update_s),
             decides: Decides::AtHead,
             marks: true,
@@ -199,7 +201,7 @@ impl Law<f64> for DualPi2 {
             arrivals_first: false,
             idle_from_start: false,
             serve: Serve::Coupled { classic: self.classic_share },
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }
@@ -209,30 +211,34 @@ mod tests {
     use super::*;
     use crate::quantity::{Bytes, Rate, Time};
 
-    const FAST: Port<f64> = Port { queue: 5.0, capacity: 10_000.0, ..Port::NOTHING };
+    const FAST: Observation<f64> = Observation { queue: 5.0, capacity: 10_000.0, ..Observation::ZERO };
 
     fn law(settings: &[(&str, f64)]) -> DualPi2 {
         let mut values = Values::defaults(ENTRY.parameters);
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site =
-            Site { rate: Rate(120_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: alloc::vec::Vec::new() };
-        DualPi2::compile(&values, &site).unwrap()
+        let context = Context {
+            rate: Rate(120_000_000),
+            delay: Time::ZERO,
+            packet: Bytes(1500),
+            classes: alloc::vec::Vec::new(),
+        };
+        DualPi2::compile(&values, &context).unwrap()
     }
     fn tick(law: &DualPi2, s: &mut State<f64>, delay_s: f64) {
-        law.on(s, Event::Tick, &Port { sojourn_s: delay_s, ..FAST });
+        law.on_event(s, Event::Tick, &Observation { sojourn_s: delay_s, ..FAST });
     }
     /// The chance of a packet at the head, and of its drop if it is chosen and could be marked.
-    fn head(law: &DualPi2, s: &mut State<f64>, low_latency: bool, seen: &Port<f64>) -> (f64, f64) {
-        law.on(s, Event::Departure { low_latency }, seen);
-        let chance = law.says(s, seen).probability;
-        law.on(s, Event::Hit, seen);
-        (chance, law.says(s, seen).probability)
+    fn head(law: &DualPi2, s: &mut State<f64>, low_latency: bool, observation: &Observation<f64>) -> (f64, f64) {
+        law.on_event(s, Event::Departure { low_latency }, observation);
+        let chance = law.output(s, observation).probability;
+        law.on_event(s, Event::Hit, observation);
+        (chance, law.output(s, observation).probability)
     }
     /// A law in the middle of its life, at a base probability.
     fn at(law: &DualPi2, base: f64) -> State<f64> {
-        let mut s = State { base, delay: law.target_s, ..law.start() };
+        let mut s = State { base, delay: law.target_s, ..law.initial_state() };
         tick(law, &mut s, law.target_s);
         s
     }
@@ -241,7 +247,7 @@ mod tests {
     /// adds 0.0016, and one at target takes 3.2 * 0.01 away.
     #[test]
     fn the_base_probability_is_a_pi_controller_of_the_delay() {
-        let (law, mut s) = (law(&[]), law(&[]).start());
+        let (law, mut s) = (law(&[]), law(&[]).initial_state());
         for (delay, expected) in [(0.025, 0.0816), (0.025, 0.0832), (0.015, 0.0512), (0.015, 0.0512)] {
             tick(&law, &mut s, delay);
             assert!((s.base - expected).abs() < 1e-12, "{delay}: {}", s.base);
@@ -267,8 +273,9 @@ mod tests {
     #[test]
     fn a_low_latency_queue_marks_by_its_own_wait() {
         let (ramp, step) = (law(&[]), law(&[("ramp_start", 0.001), ("ramp", 0.0)]));
-        let marks =
-            |law: &DualPi2, base, wait_s| head(law, &mut at(law, base), true, &Port { sojourn_s: wait_s, ..FAST });
+        let marks = |law: &DualPi2, base, wait_s| {
+            head(law, &mut at(law, base), true, &Observation { sojourn_s: wait_s, ..FAST })
+        };
         for (wait_s, base, expected) in
             [(0.000_8, 0.0, 0.0), (0.001, 0.0, 0.5), (0.001_2, 0.0, 1.0), (0.000_9, 0.2, 0.4), (0.001_1, 0.2, 0.75)]
         {
@@ -282,9 +289,9 @@ mod tests {
     #[test]
     fn a_slow_line_does_not_mark_a_lone_packet() {
         let law = law(&[]);
-        let slow = |wait_s| Port { capacity: 83.3, sojourn_s: wait_s, ..FAST };
-        assert_eq!(head(&law, &mut law.start(), true, &slow(0.012)).0, 0.0);
-        assert_eq!(head(&law, &mut law.start(), true, &slow(0.024)).0, 1.0);
+        let slow = |wait_s| Observation { capacity: 83.3, sojourn_s: wait_s, ..FAST };
+        assert_eq!(head(&law, &mut law.initial_state(), true, &slow(0.012)).0, 0.0);
+        assert_eq!(head(&law, &mut law.initial_state(), true, &slow(0.024)).0, 1.0);
     }
 
     /// Appendix A.2: from p_C = 1/4 on (p' = 1/2, all low-latency packets marked) classic packets are dropped though they
@@ -306,7 +313,7 @@ mod tests {
     /// What it asks for: two queues, coupled.
     #[test]
     fn it_asks_for_two_queues() {
-        let needs = law(&[("classic_share", 0.1)]).needs();
+        let needs = law(&[("classic_share", 0.1)]).requirements();
         assert_eq!(
             (needs.serve, needs.tick_s, needs.decides),
             (Serve::Coupled { classic: 0.1 }, Some(0.016), Decides::AtHead)

@@ -2,56 +2,56 @@
 
 use alloc::boxed::Box;
 
-use super::{Chance, Event, Needs, Port, Queue};
+use super::{Aqm, Event, Observation, Output, Requirements};
 use crate::law::Instances;
 use crate::number::{Fix, Number};
 
 /// What is measured is rounded once on its way in, what the law says goes out as it is; in between everything is what the
 /// kernel computes.
-pub struct InFixed(Box<dyn Instances<Fix<32>, Queue>>);
+pub struct InFixed(Box<dyn Instances<Fix<32>, Aqm>>);
 
 impl InFixed {
     /// The law, as its entry's fixed-point builder gives it.
-    pub fn new(law: Box<dyn Instances<Fix<32>, Queue>>) -> Self {
+    pub fn new(law: Box<dyn Instances<Fix<32>, Aqm>>) -> Self {
         Self(law)
     }
 }
 
-fn rounded(seen: &Port<f64>) -> Port<Fix<32>> {
-    Port {
-        queue: Number::of(seen.queue),
-        arrived: Number::of(seen.arrived),
-        capacity: Number::of(seen.capacity),
-        sojourn_s: Number::of(seen.sojourn_s),
-        now_s: Number::of(seen.now_s),
-        green: Number::of(seen.green),
-        yellow: Number::of(seen.yellow),
-        departed: Number::of(seen.departed),
-        all_arrived: Number::of(seen.all_arrived),
-        all_departed: Number::of(seen.all_departed),
-        colour: seen.colour,
+fn rounded(observation: &Observation<f64>) -> Observation<Fix<32>> {
+    Observation {
+        queue: Number::of(observation.queue),
+        arrived: Number::of(observation.arrived),
+        capacity: Number::of(observation.capacity),
+        sojourn_s: Number::of(observation.sojourn_s),
+        now_s: Number::of(observation.now_s),
+        green: Number::of(observation.green),
+        yellow: Number::of(observation.yellow),
+        departed: Number::of(observation.departed),
+        all_arrived: Number::of(observation.all_arrived),
+        all_departed: Number::of(observation.all_departed),
+        colour: observation.colour,
     }
 }
 
-fn said(chance: Chance<Fix<32>>) -> Chance<f64> {
-    Chance { probability: chance.probability.value(), price_s: chance.price_s.value() }
+fn said(chance: Output<Fix<32>>) -> Output<f64> {
+    Output { probability: chance.probability.value(), price_s: chance.price_s.value() }
 }
 
-impl Instances<f64, Queue> for InFixed {
+impl Instances<f64, Aqm> for InFixed {
     fn add(&mut self) -> usize {
         self.0.add()
     }
     fn restart(&mut self, at: usize) {
         self.0.restart(at);
     }
-    fn on(&mut self, at: usize, event: Event, seen: &Port<f64>) -> Chance<f64> {
-        said(self.0.on(at, event, &rounded(seen)))
+    fn on_event(&mut self, at: usize, event: Event, observation: &Observation<f64>) -> Output<f64> {
+        said(self.0.on_event(at, event, &rounded(observation)))
     }
-    fn says(&self, at: usize, seen: &Port<f64>) -> Chance<f64> {
-        said(self.0.says(at, &rounded(seen)))
+    fn output(&self, at: usize, observation: &Observation<f64>) -> Output<f64> {
+        said(self.0.output(at, &rounded(observation)))
     }
-    fn says_on_average(&self, at: usize, seen: &Port<f64>) -> Chance<f64> {
-        said(self.0.says_on_average(at, &rounded(seen)))
+    fn mean_output(&self, at: usize, observation: &Observation<f64>) -> Output<f64> {
+        said(self.0.mean_output(at, &rounded(observation)))
     }
     fn names(&self) -> &'static [(&'static str, &'static str)] {
         self.0.names()
@@ -67,7 +67,7 @@ impl Instances<f64, Queue> for InFixed {
             }
         });
     }
-    fn needs(&self) -> Needs {
-        self.0.needs()
+    fn requirements(&self) -> Requirements {
+        self.0.requirements()
     }
 }

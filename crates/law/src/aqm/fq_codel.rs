@@ -8,12 +8,12 @@ use alloc::format;
 use alloc::string::String;
 
 use super::codel::{CoDel, INTERVAL, NOT_LINEAR, State, TARGET};
-use super::{Chance, Event, Needs, Port, Queue, Serve, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Event, Observation, Output, Requirements, Serve};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::parameter::{Parameter, Unit, Values};
 use crate::quantity::Bytes;
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "fq-codel",
     title: "FQ-CoDel: deficit round robin over queues that flows are hashed to, with CoDel in each",
     source: "RFC 8290, The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm",
@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<FqCoDel>(),
-    linearises: Linearises::No(NOT_LINEAR),
+    linearisation: Linearisation::Unsupported(NOT_LINEAR),
     real: build::<f64, FqCoDel>,
     dual: None,
     fixed: None,
@@ -47,32 +47,32 @@ struct FqCoDel {
 }
 
 impl Law<f64> for FqCoDel {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<f64>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let queues = values.number("queues");
         if queues != libm::floor(queues) {
             return Err(format!("`queues` counts queues: write a whole number, not {queues}"));
         }
         Ok(Self {
-            codel: CoDel::compile(values, site)?,
+            codel: CoDel::compile(values, context)?,
             queues: queues as u32,
-            quantum: values.optional("quantum").map_or(site.packet, |bytes| Bytes(libm::round(bytes) as u64)),
+            quantum: values.optional("quantum").map_or(context.packet, |bytes| Bytes(libm::round(bytes) as u64)),
         })
     }
-    fn start(&self) -> State<f64> {
-        self.codel.start()
+    fn initial_state(&self) -> State<f64> {
+        self.codel.initial_state()
     }
     #[inline]
-    fn on(&self, state: &mut State<f64>, event: Event, seen: &Port<f64>) {
-        self.codel.on(state, event, seen);
+    fn on_event(&self, state: &mut State<f64>, event: Event, observation: &Observation<f64>) {
+        self.codel.on_event(state, event, observation);
     }
     #[inline]
-    fn says(&self, state: &State<f64>, seen: &Port<f64>) -> Chance<f64> {
-        self.codel.says(state, seen)
+    fn output(&self, state: &State<f64>, observation: &Observation<f64>) -> Output<f64> {
+        self.codel.output(state, observation)
     }
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.codel.needs_with(Serve::PerFlow { queues: self.queues, quantum: self.quantum })
     }
 }
@@ -88,18 +88,22 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site =
-            Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1514), classes: alloc::vec::Vec::new() };
-        FqCoDel::compile(&values, &site)
+        let context = Context {
+            rate: Rate(1_000_000_000),
+            delay: Time::ZERO,
+            packet: Bytes(1514),
+            classes: alloc::vec::Vec::new(),
+        };
+        FqCoDel::compile(&values, &context)
     }
 
     /// RFC 8290, section 5.2: 1024 queues, a quantum of one packet, ECN on; and what is written instead.
     #[test]
     fn it_asks_for_queues_and_a_quantum() {
-        let silent = compile(&[]).unwrap().needs();
+        let silent = compile(&[]).unwrap().requirements();
         assert_eq!(silent.serve, Serve::PerFlow { queues: 1024, quantum: Bytes(1514) });
         assert!(silent.marks && silent.bytes && silent.decides == Decides::AtHead && silent.tick_s.is_none());
-        let told = compile(&[("queues", 3.0), ("quantum", 300.0), ("ecn", 0.0)]).unwrap().needs();
+        let told = compile(&[("queues", 3.0), ("quantum", 300.0), ("ecn", 0.0)]).unwrap().requirements();
         assert_eq!((told.serve, told.marks), (Serve::PerFlow { queues: 3, quantum: Bytes(300) }, false));
     }
 

@@ -7,13 +7,13 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "pi",
     title: "PI: a probability that moves until the queue is at its reference",
     source: "Hollot, Misra, Towsley and Gong 2001, On Designing Improved Controllers for AQM Routers",
@@ -46,7 +46,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Pi<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Pi<f64>>,
     dual: Some(build::<Dual, Pi<Dual>>),
     fixed: None,
@@ -80,10 +80,10 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Pi<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
             ecn: values.switch("ecn"),
             bytes: values.switch("bytes"),
@@ -92,17 +92,17 @@ impl<N: Number> Law<N> for Pi<N> {
             qref: N::of(values.number("qref")),
             zero: N::of(0.0),
             one: N::of(1.0),
-            mean_packet: site.packet.0 as u32,
+            mean_packet: context.packet.0 as u32,
             period_s: 1.0 / values.number("frequency"),
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { probability: self.zero, queue_before: self.zero, bytes: self.mean_packet }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { bytes, .. } => {
                 if self.bytes {
@@ -110,31 +110,31 @@ impl<N: Number> Law<N> for Pi<N> {
                 }
             }
             Event::Tick => {
-                let change = self.a * (seen.queue - self.qref) - self.b * (s.queue_before - self.qref);
+                let change = self.a * (observation.queue - self.qref) - self.b * (s.queue_before - self.qref);
                 s.probability = (s.probability + change).clamp(self.zero, self.one);
-                s.queue_before = seen.queue;
+                s.queue_before = observation.queue;
             }
             Event::Hit | Event::Departure { .. } => {}
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
         let probability = if s.bytes == self.mean_packet {
             s.probability
         } else {
             (s.probability * (N::count(s.bytes) / N::count(self.mean_packet))).min(self.one)
         };
-        Chance { probability, price_s: self.zero }
+        Output { probability, price_s: self.zero }
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn requirements(&self) -> Requirements {
+        Requirements {
             tick_s: Some(self.period_s),
             decides: Decides::OnArrival,
             marks: self.ecn,
             bytes: self.bytes,
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }
@@ -145,12 +145,12 @@ mod tests {
     use crate::quantity::{Bytes, Rate, Time};
 
     fn pi() -> Pi<f64> {
-        let site =
-            Site { rate: Rate(30_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
-        Pi::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        let context =
+            Context { rate: Rate(30_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
+        Pi::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
-    fn seeing(queue: f64) -> Port<f64> {
-        Port { queue, capacity: 3750.0, ..Port::nothing() }
+    fn seeing(queue: f64) -> Observation<f64> {
+        Observation { queue, capacity: 3750.0, ..Observation::zero() }
     }
 
     /// The gains are the paper's compensator `K (s/z + 1)/s` with K = 9.64e-6 and z = 0.53, by the trapezoidal rule at
@@ -167,16 +167,16 @@ mod tests {
     #[test]
     fn a_step_of_the_queue_is_answered_at_once_and_then_integrated() {
         let law = pi();
-        let mut s = State { queue_before: 50.0, ..law.start() };
-        law.on(&mut s, Event::Tick, &seeing(150.0));
+        let mut s = State { queue_before: 50.0, ..law.initial_state() };
+        law.on_event(&mut s, Event::Tick, &seeing(150.0));
         assert!((s.probability - 100.0 * 1.822e-5).abs() < 1e-12, "{}", s.probability);
         for _ in 1..170 {
-            law.on(&mut s, Event::Tick, &seeing(150.0));
+            law.on_event(&mut s, Event::Tick, &seeing(150.0));
         }
         let expected = 100.0 * (9.64e-6 / 0.53 + 9.64e-6);
         assert!((s.probability / expected - 1.0).abs() < 0.025, "{}", s.probability);
         for _ in 0..1000 {
-            law.on(&mut s, Event::Tick, &seeing(50.0));
+            law.on_event(&mut s, Event::Tick, &seeing(50.0));
         }
         assert!((s.probability - (170.0 * (1.822e-5 - 1.816e-5)) * 100.0).abs() < 1e-9, "{}", s.probability);
     }
@@ -186,11 +186,11 @@ mod tests {
     fn the_queue_settles_at_its_reference() {
         for demand in [5000.0, 20_000.0] {
             let law = pi();
-            let (mut s, mut queue) = (law.start(), 0.0_f64);
+            let (mut s, mut queue) = (law.initial_state(), 0.0_f64);
             for _ in 0..170 * 200 {
-                let load = demand * (1.0 - 10.0 * law.says(&s, &seeing(queue)).probability);
+                let load = demand * (1.0 - 10.0 * law.output(&s, &seeing(queue)).probability);
                 queue = (queue + (load - 3750.0) * law.period_s).max(0.0);
-                law.on(&mut s, Event::Tick, &seeing(queue));
+                law.on_event(&mut s, Event::Tick, &seeing(queue));
             }
             assert!((queue - 50.0).abs() < 0.5, "{demand}: {queue}");
             assert!((demand * (1.0 - 10.0 * s.probability) - 3750.0).abs() < 1.0, "{demand}: {}", s.probability);
@@ -201,12 +201,12 @@ mod tests {
     #[test]
     fn the_probability_stays_at_zero_when_idle() {
         let law = pi();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..100_000 {
-            law.on(&mut s, Event::Tick, &seeing(0.0));
+            law.on_event(&mut s, Event::Tick, &seeing(0.0));
         }
         assert_eq!(s.probability, 0.0);
-        law.on(&mut s, Event::Tick, &seeing(200.0));
+        law.on_event(&mut s, Event::Tick, &seeing(200.0));
         assert!(s.probability > 0.0);
     }
 
@@ -215,9 +215,9 @@ mod tests {
     fn in_bytes_the_probability_goes_with_size() {
         let chance = |bytes: bool, size| {
             let law = Pi { bytes, ..pi() };
-            let mut s = State { probability: 0.5, ..law.start() };
-            law.on(&mut s, Event::Arrival { bytes: size, idle: 0 }, &seeing(50.0));
-            law.says(&s, &seeing(50.0)).probability
+            let mut s = State { probability: 0.5, ..law.initial_state() };
+            law.on_event(&mut s, Event::Arrival { bytes: size, idle: 0 }, &seeing(50.0));
+            law.output(&s, &seeing(50.0)).probability
         };
         assert_eq!([40, 1000, 1500, 9000].map(|size| chance(true, size)), [0.02, 0.5, 0.75, 1.0]);
         assert_eq!([40, 1000, 9000].map(|size| chance(false, size)), [0.5; 3]);

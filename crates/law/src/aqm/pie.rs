@@ -9,13 +9,13 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "pie",
     title: "PIE: a drop probability that moves until the queueing delay is at its target",
     source: "RFC 8033, Proportional Integral Controller Enhanced (PIE)",
@@ -65,7 +65,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Pie>(),
-    linearises: Linearises::No(
+    linearisation: Linearisation::Unsupported(
         "its gains jump with the probability, and what it does below half the target depends on how it came there",
     ),
     real: build::<f64, Pie>,
@@ -168,10 +168,10 @@ impl Pie {
 }
 
 impl Law<f64> for Pie {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<f64>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         let t_update_s = values.number("t_update");
         Ok(Self {
             ecn: values.switch("ecn"),
@@ -187,36 +187,36 @@ impl Law<f64> for Pie {
         })
     }
 
-    fn start(&self) -> State<f64> {
+    fn initial_state(&self) -> State<f64> {
         State { drop_probability: 0.0, delay: 0.0, burst_allowance: self.max_burst, accumulated: 0.0, chance: 0.0 }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Port<f64>) {
+    fn on_event(&self, s: &mut State<f64>, event: Event, observation: &Observation<f64>) {
         match event {
-            Event::Arrival { .. } => s.chance = self.chance(s, seen.queue),
+            Event::Arrival { .. } => s.chance = self.chance(s, observation.queue),
             Event::Hit => {
                 s.accumulated = 0.0;
                 s.chance = if s.drop_probability > self.mark_ecnth { 1.0 } else { 0.0 };
             }
-            Event::Tick => self.update(s, seen.queue / seen.capacity),
+            Event::Tick => self.update(s, observation.queue / observation.capacity),
             Event::Departure { .. } => {}
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Port<f64>) -> Chance<f64> {
-        Chance { probability: s.chance, price_s: 0.0 }
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { probability: s.chance, price_s: 0.0 }
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn requirements(&self) -> Requirements {
+        Requirements {
             tick_s: Some(self.t_update_s),
             decides: Decides::OnArrival,
             marks: self.ecn,
             overrules_marks: self.ecn,
             bytes: true,
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }
@@ -232,19 +232,19 @@ mod tests {
         for (name, value) in settings {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site =
-            Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
-        Pie::compile(&values, &site).unwrap()
+        let context =
+            Context { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
+        Pie::compile(&values, &context).unwrap()
     }
-    fn seeing(delay_ms: f64) -> Port<f64> {
-        Port { queue: delay_ms, capacity: 1000.0, ..Port::nothing() }
+    fn seeing(delay_ms: f64) -> Observation<f64> {
+        Observation { queue: delay_ms, capacity: 1000.0, ..Observation::zero() }
     }
     fn steady(law: &Pie, drop_probability: f64, delay_ms: f64) -> State<f64> {
-        State { drop_probability, delay: delay_ms * 1e-3, burst_allowance: 0, ..law.start() }
+        State { drop_probability, delay: delay_ms * 1e-3, burst_allowance: 0, ..law.initial_state() }
     }
     fn arrive(law: &Pie, s: &mut State<f64>, delay_ms: f64) -> f64 {
-        law.on(s, Event::Arrival { bytes: 1000, idle: 0 }, &seeing(delay_ms));
-        law.says(s, &seeing(delay_ms)).probability
+        law.on_event(s, Event::Arrival { bytes: 1000, idle: 0 }, &seeing(delay_ms));
+        law.output(s, &seeing(delay_ms)).probability
     }
 
     /// Section 4.2: 15 ms above target are a step of 0.125 * 0.015 = 0.001875 at a probability of 0.1 and more, and
@@ -265,7 +265,7 @@ mod tests {
         ];
         for (p, divisor) in table {
             let mut s = steady(&law, p, 30.0);
-            law.on(&mut s, Event::Tick, &seeing(30.0));
+            law.on_event(&mut s, Event::Tick, &seeing(30.0));
             assert!((s.drop_probability - p - 0.001_875 / divisor).abs() < 1e-12, "{p}: {}", s.drop_probability);
         }
     }
@@ -279,7 +279,7 @@ mod tests {
             [(30.0, 40.0, 0.015_625), (30.0, 130.0, 0.02), (30.0, 251.0, 0.04), (40.0, 30.0, -0.010_625)]
         {
             let mut s = steady(&law, 0.3, before);
-            law.on(&mut s, Event::Tick, &seeing(now));
+            law.on_event(&mut s, Event::Tick, &seeing(now));
             assert!((s.drop_probability - 0.3 - step).abs() < 1e-12, "{before} {now}: {}", s.drop_probability);
         }
     }
@@ -290,7 +290,7 @@ mod tests {
         let law = pie(&[("alpha", 0.0)]);
         let mut s = steady(&law, 0.4, 0.0);
         for _ in 0..35 {
-            law.on(&mut s, Event::Tick, &seeing(0.0));
+            law.on_event(&mut s, Event::Tick, &seeing(0.0));
         }
         assert!((s.drop_probability / (0.4 * libm::pow(0.98, 35.0)) - 1.0).abs() < 1e-12, "{}", s.drop_probability);
     }
@@ -299,16 +299,16 @@ mod tests {
     #[test]
     fn a_burst_into_an_idle_queue_passes() {
         let law = pie(&[]);
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for update in 1..=10 {
             assert_eq!(arrive(&law, &mut s, 100.0), 0.0, "{update}");
-            law.on(&mut s, Event::Tick, &seeing(100.0));
+            law.on_event(&mut s, Event::Tick, &seeing(100.0));
         }
         assert!(s.drop_probability > 0.0 && arrive(&law, &mut s, 100.0) == s.drop_probability);
         while s.drop_probability > 0.0 {
-            law.on(&mut s, Event::Tick, &seeing(0.0));
+            law.on_event(&mut s, Event::Tick, &seeing(0.0));
         }
-        law.on(&mut s, Event::Tick, &seeing(0.0));
+        law.on_event(&mut s, Event::Tick, &seeing(0.0));
         assert_eq!(s.burst_allowance, 10);
     }
 
@@ -332,12 +332,12 @@ mod tests {
     #[test]
     fn above_the_threshold_what_would_be_marked_is_dropped() {
         let law = pie(&[("ecn", 1.0)]);
-        assert!(law.needs().marks && law.needs().overrules_marks && !pie(&[]).needs().marks);
+        assert!(law.requirements().marks && law.requirements().overrules_marks && !pie(&[]).requirements().marks);
         for (p, drops) in [(0.1, 0.0), (0.100_1, 1.0)] {
             let mut s = steady(&law, p, 30.0);
             assert_eq!(arrive(&law, &mut s, 30.0), p);
-            law.on(&mut s, Event::Hit, &seeing(30.0));
-            assert_eq!(law.says(&s, &seeing(30.0)).probability, drops);
+            law.on_event(&mut s, Event::Hit, &seeing(30.0));
+            assert_eq!(law.output(&s, &seeing(30.0)).probability, drops);
             assert_eq!(arrive(&law, &mut s, 30.0), p, "the next packet has its own coin");
         }
     }
@@ -352,7 +352,7 @@ mod tests {
             assert!((9..85).all(|_| arrive(&law, &mut s, 30.0) == 0.1));
             // 85 times 0.1 rounds to either side of 8.5.
             assert!(arrive(&law, &mut s, 30.0) == 1.0 || arrive(&law, &mut s, 30.0) == 1.0);
-            law.on(&mut s, Event::Hit, &seeing(30.0));
+            law.on_event(&mut s, Event::Hit, &seeing(30.0));
         }
     }
 }

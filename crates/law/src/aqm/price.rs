@@ -3,17 +3,17 @@
 //! Source: Paganini, Wang, Low, Doyle, "A New TCP/AQM for Stable Operation in Fast Networks", equation (5) and Fig. 4.
 //! Corrected: the price is kept at or above zero and a packet is marked when the coin is *below* the probability (the
 //! print has neither); load counts bytes, not packets, so that acknowledgements weigh what they carry.
-//! Twin: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
+//! Kernel implementation: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "price",
     title: "Price marking: an integral of excess load over a virtual capacity, told by exponential marking",
     source: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, equation (5), Fig. 4",
@@ -45,7 +45,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Price<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Price<f64>>,
     dual: Some(build::<Dual, Price<Dual>>),
     fixed: Some(build::<Fix<32>, Price<Fix<32>>>),
@@ -76,10 +76,10 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Price<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         Ok(Self {
             target: N::of(values.number("target")),
             period: N::of(values.number("period")),
@@ -90,27 +90,33 @@ impl<N: Number> Law<N> for Price<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { price: self.zero, probability: self.zero }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         if event == Event::Tick {
             // (5) over one period: what arrived in units of what would have fitted, less one, times the period.
-            let fitted = self.target * (seen.capacity * self.period);
-            s.price = (s.price + (seen.arrived / fitted - self.one) * self.period).max(self.zero);
+            let fitted = self.target * (observation.capacity * self.period);
+            s.price = (s.price + (observation.arrived / fitted - self.one) * self.period).max(self.zero);
             s.probability = self.one - (-(self.ln_phi * s.price)).exp();
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: s.probability, price_s: s.price }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: s.probability, price_s: s.price }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { tick_s: Some(self.period_s), decides: Decides::OnDeparture, marks: true, bytes: true, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            tick_s: Some(self.period_s),
+            decides: Decides::OnDeparture,
+            marks: true,
+            bytes: true,
+            ..Requirements::LEAST
+        }
     }
 }
 
@@ -119,23 +125,23 @@ mod tests {
     use super::*;
 
     fn law() -> Price<f64> {
-        let site = Site {
+        let context = Context {
             rate: crate::quantity::Rate(2_000_000_000),
             delay: crate::quantity::Time::ZERO,
             packet: crate::quantity::Bytes(1000),
             classes: alloc::vec::Vec::new(),
         };
-        Price::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        Price::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
-    const SEEN: Port<f64> = Port { capacity: 250_000.0, ..Port::NOTHING };
+    const SEEN: Observation<f64> = Observation { capacity: 250_000.0, ..Observation::ZERO };
 
     /// Equation (5): a load of twice the virtual capacity raises the price by one second a second.
     #[test]
     fn the_price_is_the_integral_of_relative_excess() {
         let law = law();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..200 {
-            law.on(&mut s, Event::Tick, &Port { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
+            law.on_event(&mut s, Event::Tick, &Observation { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
         }
         assert!((s.price - 1.0).abs() < 1e-9, "{}", s.price);
     }
@@ -144,12 +150,12 @@ mod tests {
     #[test]
     fn the_price_stays_at_zero_when_idle() {
         let law = law();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..1000 {
-            law.on(&mut s, Event::Tick, &SEEN);
+            law.on_event(&mut s, Event::Tick, &SEEN);
         }
         assert_eq!(s.price, 0.0);
-        law.on(&mut s, Event::Tick, &Port { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
+        law.on_event(&mut s, Event::Tick, &Observation { arrived: 2.0 * 237_500.0 * 0.005, ..SEEN });
         assert!((s.price - 0.005).abs() < 1e-12);
     }
 
@@ -160,9 +166,9 @@ mod tests {
         let law = law();
         let marks = |price: f64| {
             let load = (price / 0.005 + 1.0) * 237_500.0 * 0.005;
-            let mut s = law.start();
-            law.on(&mut s, Event::Tick, &Port { arrived: load, ..SEEN });
-            law.says(&s, &SEEN).probability
+            let mut s = law.initial_state();
+            law.on_event(&mut s, Event::Tick, &Observation { arrived: load, ..SEEN });
+            law.output(&s, &SEEN).probability
         };
         assert!((marks(0.007) - 0.0472).abs() < 5e-5 && (marks(0.43) - 0.9487).abs() < 5e-5);
         let path = 1.0 - (1.0 - marks(0.01)) * (1.0 - marks(0.02));

@@ -13,13 +13,13 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Fields, Instances, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Fields, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "red",
     title: "RED: early marks, ever likelier as the average queue grows",
     source: "Floyd and Jacobson 1993; gentle variant, Floyd 2000; automatic settings, Floyd, Gummadi and Shenker 2001",
@@ -101,7 +101,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Adaptive>(),
-    linearises: Linearises::Declared(
+    linearisation: Linearisation::Declared(
         "its mean mark spacing: 1.5/p with `wait`, (1 + 1/p)/2 without; with `adaptive`, max_p as it is given",
     ),
     real,
@@ -109,8 +109,12 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
     fixed: None,
 };
 
-fn real(values: &Values, site: &Site) -> Result<Box<dyn Instances<f64, Queue>>, String> {
-    if values.switch("adaptive") { build::<f64, Adaptive>(values, site) } else { build::<f64, Red<f64>>(values, site) }
+fn real(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, Aqm>>, String> {
+    if values.switch("adaptive") {
+        build::<f64, Adaptive>(values, context)
+    } else {
+        build::<f64, Red<f64>>(values, context)
+    }
 }
 
 /// The probability over the average queue, between the thresholds and above.
@@ -238,17 +242,17 @@ impl<N: Number> Red<N> {
 }
 
 impl<N: Number> Law<N> for Red<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let c = site.packets_per_s();
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let c = context.packets_per_s();
         let min = values.optional("min_threshold").unwrap_or_else(|| Number::max(5.0, 0.005 * c / 2.0));
         let max = values.optional("max_threshold").unwrap_or(3.0 * min);
         if max <= min {
             return Err(format!("`max_threshold` ({max} packets) must be above `min_threshold` ({min} packets)"));
         }
-        let averaging_s = Number::max(0.1, 3.0 * (site.delay.seconds() + 1.0 / c));
+        let averaging_s = Number::max(0.1, 3.0 * (context.delay.seconds() + 1.0 / c));
         let weight = values.optional("weight").unwrap_or_else(|| -libm::expm1(-1.0 / (10.0 * averaging_s * c)));
         let (max_p, gentle) = (values.number("max_p"), values.switch("gentle"));
         Ok(Self {
@@ -259,7 +263,7 @@ impl<N: Number> Law<N> for Red<N> {
             arrivals_first: values.switch("arrivals_first"),
             idle_from_start: values.switch("idle_from_start"),
             empty: N::of(if values.switch("bytes") { 0.0 } else { 1.0 }),
-            mean_packet: site.packet.0 as u32,
+            mean_packet: context.packet.0 as u32,
             min_threshold: N::of(min),
             max_threshold: N::of(max),
             full_threshold: N::of(if gentle { 2.0 * max } else { max }),
@@ -272,7 +276,7 @@ impl<N: Number> Law<N> for Red<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State {
             average: self.zero,
             initial_probability: self.zero,
@@ -284,33 +288,33 @@ impl<N: Number> Law<N> for Red<N> {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
-            Event::Arrival { bytes, idle } => self.arrival(&self.curve, s, bytes, idle, seen.queue),
+            Event::Arrival { bytes, idle } => self.arrival(&self.curve, s, bytes, idle, observation.queue),
             Event::Hit => (s.count, s.count_bytes) = (0, 0),
             Event::Tick | Event::Departure { .. } => {}
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: s.probability, price_s: self.zero }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: s.probability, price_s: self.zero }
     }
 
-    fn says_on_average(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+    fn mean_output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
         let p = self.initial_probability(&self.curve, s.average).max(self.zero);
         let probability = if self.wait { p * N::of(2.0 / 3.0) } else { self.two * p / (self.one + p) };
-        Chance { probability, price_s: self.zero }
+        Output { probability, price_s: self.zero }
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn requirements(&self) -> Requirements {
+        Requirements {
             decides: Decides::OnArrival,
             marks: self.ecn,
             bytes: self.bytes,
             arrivals_first: self.arrivals_first,
             idle_from_start: self.idle_from_start,
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }
@@ -368,40 +372,40 @@ impl Adaptive {
 }
 
 impl Law<f64> for Adaptive {
-    type Role = Queue;
+    type Role = Aqm;
     type State = AdaptiveState;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let red = Red::compile(values, site)?;
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let red = Red::compile(values, context)?;
         let range = red.max_threshold - red.min_threshold;
         let target = [0.4, 0.6].map(|share| red.min_threshold + share * range);
         Ok(Self { red, interval_s: values.number("interval"), target })
     }
 
-    fn start(&self) -> AdaptiveState {
-        AdaptiveState { red: self.red.start(), max_p: self.red.curve.max_p, curve: self.red.curve }
+    fn initial_state(&self) -> AdaptiveState {
+        AdaptiveState { red: self.red.initial_state(), max_p: self.red.curve.max_p, curve: self.red.curve }
     }
 
     #[inline]
-    fn on(&self, s: &mut AdaptiveState, event: Event, seen: &Port<f64>) {
+    fn on_event(&self, s: &mut AdaptiveState, event: Event, observation: &Observation<f64>) {
         match event {
-            Event::Arrival { bytes, idle } => self.red.arrival(&s.curve, &mut s.red, bytes, idle, seen.queue),
+            Event::Arrival { bytes, idle } => self.red.arrival(&s.curve, &mut s.red, bytes, idle, observation.queue),
             // Without an arrival the average is that of another time.
-            Event::Tick if seen.arrived > 0.0 => {
+            Event::Tick if observation.arrived > 0.0 => {
                 s.max_p = self.adapted(s.max_p, s.red.average);
                 s.curve = Curve::new(s.max_p, self.red.min_threshold, self.red.max_threshold);
             }
-            _ => self.red.on(&mut s.red, event, seen),
+            _ => self.red.on_event(&mut s.red, event, observation),
         }
     }
 
     #[inline]
-    fn says(&self, s: &AdaptiveState, seen: &Port<f64>) -> Chance<f64> {
-        self.red.says(&s.red, seen)
+    fn output(&self, s: &AdaptiveState, observation: &Observation<f64>) -> Output<f64> {
+        self.red.output(&s.red, observation)
     }
 
-    fn needs(&self) -> Needs {
-        Needs { tick_s: Some(self.interval_s), ..Law::<f64>::needs(&self.red) }
+    fn requirements(&self) -> Requirements {
+        Requirements { tick_s: Some(self.interval_s), ..Law::<f64>::requirements(&self.red) }
     }
 }
 

@@ -9,13 +9,13 @@
 
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "rem",
     title: "REM: an integral of excess load and excess queue, told by exponential marking",
     source: "Athuraliya, Li, Low and Yin 2001, REM: Active Queue Management, IEEE Network 15(3)",
@@ -56,7 +56,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Rem<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Rem<f64>>,
     dual: Some(build::<Dual, Rem<Dual>>),
     fixed: None,
@@ -88,10 +88,10 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Rem<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         let (ln_phi, period_s) = (libm::log(values.number("phi")), values.number("period"));
         Ok(Self {
             ecn: values.switch("ecn"),
@@ -108,27 +108,28 @@ impl<N: Number> Law<N> for Rem<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { price: self.zero, probability: self.zero }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         if event == Event::Tick {
-            let excess = self.alpha * (seen.queue - self.bstar) + (seen.arrived - seen.capacity * self.period);
+            let excess = self.alpha * (observation.queue - self.bstar)
+                + (observation.arrived - observation.capacity * self.period);
             s.price = (s.price + self.gamma * excess).max(self.zero); // (1)
             s.probability = self.one - (-(self.ln_phi * s.price)).exp(); // (2)
         }
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
-        Chance { probability: s.probability, price_s: s.price * self.in_seconds }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { probability: s.probability, price_s: s.price * self.in_seconds }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         let (marks, bytes) = (self.ecn, self.bytes);
-        Needs { tick_s: Some(self.period_s), decides: Decides::OnArrival, marks, bytes, ..Needs::LEAST }
+        Requirements { tick_s: Some(self.period_s), decides: Decides::OnArrival, marks, bytes, ..Requirements::LEAST }
     }
 }
 
@@ -137,13 +138,13 @@ mod tests {
     use super::*;
 
     fn law() -> Rem<f64> {
-        let site = Site {
+        let context = Context {
             rate: crate::quantity::Rate(8_000_000),
             delay: crate::quantity::Time::ZERO,
             packet: crate::quantity::Bytes(1000),
             classes: alloc::vec::Vec::new(),
         };
-        Rem::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        Rem::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
 
     /// The paper's point: sources that answer the price leave b* packets waiting and the line full, however many they are.
@@ -157,8 +158,8 @@ mod tests {
             for _ in 0..2_000_000 {
                 rate = flows * 1000.0 / s.price.max(1e-3);
                 queue = (queue + (rate - 1000.0) * 0.01).max(0.0);
-                let seen = Port { queue, arrived: rate * 0.01, capacity: 1000.0, ..Port::nothing() };
-                law.on(&mut s, Event::Tick, &seen);
+                let observation = Observation { queue, arrived: rate * 0.01, capacity: 1000.0, ..Observation::zero() };
+                law.on_event(&mut s, Event::Tick, &observation);
             }
             assert!((queue - 20.0).abs() < 0.01, "{flows} flows: {queue} packets");
             assert!((rate - 1000.0).abs() < 0.1, "{flows} flows: {rate} packets/s");
@@ -171,8 +172,12 @@ mod tests {
         let law = law();
         let marked = |price: f64| {
             let mut s = State { price, probability: 0.0 };
-            law.on(&mut s, Event::Tick, &Port { queue: 20.0, arrived: 10.0, capacity: 1000.0, ..Port::nothing() });
-            law.says(&s, &Port::nothing())
+            law.on_event(
+                &mut s,
+                Event::Tick,
+                &Observation { queue: 20.0, arrived: 10.0, capacity: 1000.0, ..Observation::zero() },
+            );
+            law.output(&s, &Observation::zero())
         };
         assert!((marked(693.49).probability - 0.5).abs() < 1e-5, "{:?}", marked(693.49));
         let path = 1.0 - (1.0 - marked(100.0).probability) * (1.0 - marked(250.0).probability);
@@ -185,9 +190,9 @@ mod tests {
     #[test]
     fn the_price_stays_at_zero_when_idle() {
         let law = law();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..1000 {
-            law.on(&mut s, Event::Tick, &Port { capacity: 1000.0, ..Port::nothing() });
+            law.on_event(&mut s, Event::Tick, &Observation { capacity: 1000.0, ..Observation::zero() });
         }
         assert_eq!((s.price, s.probability), (0.0, 0.0));
     }

@@ -12,9 +12,9 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Chance, Decides, Event, Needs, Port, Queue, Site};
-use crate::edge::Colour;
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements};
+use crate::conditioner::Colour;
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -22,7 +22,7 @@ use crate::parameter::{Parameter, Unit, Values};
 const PAPER: &str = "Random Early Marking, section V";
 const OURS: &str = "our choice: the paper leaves it open; totals of its tables move by a hundredth for 2 to 10 packets";
 
-pub(super) const ENTRY: Entry<Queue> = Entry {
+pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "wred",
     title: "Weighted RED: thresholds by drop precedence, one queue",
     source: "RFC 2597, sections 2 and 4; RIO, Clark and Fang 1998",
@@ -109,7 +109,7 @@ pub(super) const ENTRY: Entry<Queue> = Entry {
         ),
     ],
     observables: Observables::of::<Wred<f64>>(),
-    linearises: Linearises::No("what it drops depends on colours, and the analysis knows of none yet"),
+    linearisation: Linearisation::Unsupported("what it drops depends on colours, and the analysis knows of none yet"),
     real: build::<f64, Wred<f64>>,
     dual: None,
     fixed: None,
@@ -170,10 +170,10 @@ impl<N: Number> Wred<N> {
 }
 
 impl<N: Number> Law<N> for Wred<N> {
-    type Role = Queue;
+    type Role = Aqm;
     type State = State<N>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         let curve = |colour: &str, [min, max, max_p]: [f64; 3]| {
             if max < min {
                 return Err(format!("`{colour}_max` ({max} packets) must be at least `{colour}_min` ({min} packets)"));
@@ -204,7 +204,7 @@ impl<N: Number> Law<N> for Wred<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State {
             green_average: self.zero,
             yellow_average: self.zero,
@@ -215,30 +215,30 @@ impl<N: Number> Law<N> for Wred<N> {
         }
     }
 
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Port<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { idle, .. } => {
-                s.average = self.follow(s.average, idle, seen.queue);
+                s.average = self.follow(s.average, idle, observation.queue);
                 if self.coupled {
                     // Clark and Fang: an arrival is a sample of every average that it counts in. A red packet leaves the
                     // better ones as they are; an idle time empties them all.
                     let idle_only = |average| if idle > 0 { self.follow(average, idle, self.zero) } else { average };
-                    let yellow = seen.green + seen.yellow;
-                    s.green_average = match seen.colour {
-                        Colour::Green => self.follow(s.green_average, idle, seen.green),
+                    let yellow = observation.green + observation.yellow;
+                    s.green_average = match observation.colour {
+                        Colour::Green => self.follow(s.green_average, idle, observation.green),
                         Colour::Yellow | Colour::Red => idle_only(s.green_average),
                     };
-                    s.yellow_average = match seen.colour {
+                    s.yellow_average = match observation.colour {
                         Colour::Green | Colour::Yellow => self.follow(s.yellow_average, idle, yellow),
                         Colour::Red => idle_only(s.yellow_average),
                     };
                 }
-                let level = match (self.coupled, seen.colour) {
+                let level = match (self.coupled, observation.colour) {
                     (false, _) | (true, Colour::Red) => s.average,
                     (true, Colour::Yellow) => s.yellow_average,
                     (true, Colour::Green) => s.green_average,
                 };
-                (s.probability, s.beyond) = match &self.curves[seen.colour as usize] {
+                (s.probability, s.beyond) = match &self.curves[observation.colour as usize] {
                     None => (self.zero, false),
                     Some(curve) if level >= curve.max => (self.one, true),
                     Some(curve) => ((level - curve.min).max(self.zero) * curve.slope, false),
@@ -250,13 +250,19 @@ impl<N: Number> Law<N> for Wred<N> {
         }
     }
 
-    fn says(&self, s: &State<N>, _: &Port<N>) -> Chance<N> {
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
         let overruled = if s.beyond { self.one } else { self.zero };
-        Chance { probability: if s.hit { overruled } else { s.probability }, price_s: self.zero }
+        Output { probability: if s.hit { overruled } else { s.probability }, price_s: self.zero }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { decides: Decides::OnArrival, marks: self.ecn, overrules_marks: self.ecn, colours: true, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements {
+            decides: Decides::OnArrival,
+            marks: self.ecn,
+            overrules_marks: self.ecn,
+            colours: true,
+            ..Requirements::LEAST
+        }
     }
 }
 
@@ -272,21 +278,26 @@ mod tests {
         }
         Wred::compile(
             &values,
-            &Site { rate: Rate(10_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() },
+            &Context {
+                rate: Rate(10_000_000),
+                delay: Time::ZERO,
+                packet: Bytes(1000),
+                classes: alloc::vec::Vec::new(),
+            },
         )
     }
 
     fn meets(law: &Wred<f64>, s: &mut State<f64>, colour: Colour, [green, yellow, red]: [f64; 3]) -> f64 {
-        let seen = Port { queue: green + yellow + red, green, yellow, colour, ..Port::NOTHING };
-        law.on(s, Event::Arrival { bytes: 1000, idle: 0 }, &seen);
-        law.says(s, &seen).probability
+        let observation = Observation { queue: green + yellow + red, green, yellow, colour, ..Observation::ZERO };
+        law.on_event(s, Event::Arrival { bytes: 1000, idle: 0 }, &observation);
+        law.output(s, &observation).probability
     }
 
     /// The paper's core, by the queue of the moment: 5, 10 and 0.1 for what is out of profile, nothing for the rest.
     #[test]
     fn red_goes_first_and_green_never() {
         let law = wred(&[("average", 0.0)]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for (queue, expected) in [(0.0, 0.0), (5.0, 0.0), (6.0, 0.02), (9.5, 0.09), (10.0, 1.0), (900.0, 1.0)] {
             for (colour, expected) in [(Colour::Red, expected), (Colour::Yellow, expected), (Colour::Green, 0.0)] {
                 let p = meets(&law, &mut s, colour, [queue, 0.0, 0.0]);
@@ -299,14 +310,14 @@ mod tests {
     #[test]
     fn the_average_is_exponential() {
         let law = wred(&[("weight", 0.01)]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for n in 1..=300 {
             let colour = Colour::ALL[n as usize % 3];
             meets(&law, &mut s, colour, [4.0, 3.0, 13.0]);
             assert!((s.average - 20.0 * (1.0 - libm::pow(0.99, f64::from(n)))).abs() < 1e-9, "{n}: {}", s.average);
         }
         let before = s.average;
-        law.on(&mut s, Event::Arrival { bytes: 1000, idle: 99 }, &Port::nothing());
+        law.on_event(&mut s, Event::Arrival { bytes: 1000, idle: 99 }, &Observation::zero());
         assert!((s.average - before * libm::pow(0.99, 100.0)).abs() < 1e-9, "{}", s.average);
     }
 
@@ -316,20 +327,24 @@ mod tests {
         let settings =
             [("average", 0.0), ("coupled", 1.0), ("green_min", 5.0), ("green_max", 10.0), ("green_max_p", 0.1)];
         let law = wred(&settings).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for (colour, expected) in [(Colour::Green, 0.02), (Colour::Yellow, 0.06), (Colour::Red, 1.0)] {
             let p = meets(&law, &mut s, colour, [6.0, 2.0, 50.0]);
             assert!((p - expected).abs() < 1e-12, "{colour:?}: {p}");
         }
         let apart = wred(&settings[..1]).unwrap();
-        assert_eq!(meets(&apart, &mut apart.start(), Colour::Yellow, [6.0, 2.0, 50.0]), 1.0, "uncoupled, it meets all");
+        assert_eq!(
+            meets(&apart, &mut apart.initial_state(), Colour::Yellow, [6.0, 2.0, 50.0]),
+            1.0,
+            "uncoupled, it meets all"
+        );
     }
 
     /// Coupled averages: those of better colours stand still while worse packets arrive (Clark and Fang 1998).
     #[test]
     fn a_red_arrival_is_no_sample_of_the_green_average() {
         let law = wred(&[("weight", 0.5), ("coupled", 1.0)]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         let averages = |s: &State<f64>| [s.green_average, s.yellow_average, s.average];
         meets(&law, &mut s, Colour::Green, [4.0, 2.0, 10.0]);
         assert_eq!(averages(&s), [2.0, 3.0, 8.0]);
@@ -337,7 +352,11 @@ mod tests {
         assert_eq!(averages(&s), [2.0, 3.0, 20.0]);
         meets(&law, &mut s, Colour::Yellow, [8.0, 9.0, 3.0]);
         assert_eq!(averages(&s), [2.0, 10.0, 20.0]);
-        law.on(&mut s, Event::Arrival { bytes: 1000, idle: 3 }, &Port { colour: Colour::Red, ..Port::NOTHING });
+        law.on_event(
+            &mut s,
+            Event::Arrival { bytes: 1000, idle: 3 },
+            &Observation { colour: Colour::Red, ..Observation::ZERO },
+        );
         assert!(averages(&s).into_iter().zip([2.0, 10.0, 20.0]).all(|(x, before)| (x - before / 16.0).abs() < 1e-9));
     }
 
@@ -345,14 +364,14 @@ mod tests {
     #[test]
     fn with_ecn_only_what_is_beyond_the_upper_threshold_is_dropped() {
         let law = wred(&[("ecn", 1.0), ("average", 0.0)]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for (queue, dropped) in [(9.0, 0.0), (10.0, 1.0)] {
             assert!(meets(&law, &mut s, Colour::Red, [queue, 0.0, 0.0]) > 0.0);
-            law.on(&mut s, Event::Hit, &Port::nothing());
-            assert_eq!(law.says(&s, &Port::nothing()).probability, dropped, "{queue}");
+            law.on_event(&mut s, Event::Hit, &Observation::zero());
+            assert_eq!(law.output(&s, &Observation::zero()).probability, dropped, "{queue}");
         }
-        assert!(Law::<f64>::needs(&law).overrules_marks);
-        assert!(!Law::<f64>::needs(&wred(&[]).unwrap()).overrules_marks);
+        assert!(Law::<f64>::requirements(&law).overrules_marks);
+        assert!(!Law::<f64>::requirements(&wred(&[]).unwrap()).overrules_marks);
     }
 
     #[test]

@@ -6,19 +6,19 @@
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::numbers;
 use crate::parameter::Values;
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "bbr",
     title: "BBR: as fast as the measured bandwidth; the kernel's own, in the Linux world only",
     source: "Cardwell et al., ACM Queue 14(5), 2016",
     colour: "#6b4423",
     parameters: &[],
     observables: Observables::of::<Bbr>(),
-    linearises: Linearises::No("it is the kernel's, and not written here; only `--world linux` runs it"),
+    linearisation: Linearisation::Unsupported("it is the kernel's, and not written here; only `--world linux` runs it"),
     real: build::<f64, Bbr>,
     dual: None,
     fixed: None,
@@ -38,21 +38,21 @@ numbers! {
 }
 
 impl Law<f64> for Bbr {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<f64>;
 
-    fn compile(_: &Values, site: &Site) -> Result<Self, String> {
-        Ok(Self { initial_window: site.initial_window })
+    fn compile(_: &Values, context: &Context) -> Result<Self, String> {
+        Ok(Self { initial_window: context.initial_window })
     }
-    fn start(&self) -> State<f64> {
+    fn initial_state(&self) -> State<f64> {
         State { window: self.initial_window }
     }
-    fn on(&self, _: &mut State<f64>, _: Event, _: &Path<f64>) {}
-    fn says(&self, s: &State<f64>, _: &Path<f64>) -> Allowance<f64> {
-        Allowance { window: s.window, gap_s: 0.0 }
+    fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { window: s.window, gap_s: 0.0 }
     }
-    fn needs(&self) -> Needs {
-        Needs { kernel: true, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { kernel: true, ..Requirements::LEAST }
     }
 }
 
@@ -63,8 +63,9 @@ mod tests {
     /// Nobody takes the entry for a law that can be simulated.
     #[test]
     fn it_asks_for_the_kernel() {
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: f64::INFINITY };
-        let law = (ENTRY.real)(&Values::defaults(ENTRY.parameters), &site).unwrap();
-        assert!(law.needs().kernel && ENTRY.dual.is_none() && ENTRY.fixed.is_none());
+        let context =
+            Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: f64::INFINITY };
+        let law = (ENTRY.real)(&Values::defaults(ENTRY.parameters), &context).unwrap();
+        assert!(law.requirements().kernel && ENTRY.dual.is_none() && ENTRY.fixed.is_none());
     }
 }

@@ -5,12 +5,12 @@
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Needs, Path, Sender, Site};
-use crate::law::{Entry, Fields, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Fields, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "cbr",
     title: "Constant bit rate, answering nothing",
     source: "no paper: the usual stand-in for UDP",
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         "the scenario's choice",
     )],
     observables: Observables::of::<Cbr<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Cbr<f64>>,
     dual: Some(build::<Dual, Cbr<Dual>>),
     fixed: None,
@@ -45,22 +45,22 @@ impl<N> Fields<N> for State {
 }
 
 impl<N: Number> Law<N> for Cbr<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         // 2^31 - 1 packets are more than any path holds, and the largest window fixed point can say.
-        Ok(Self { gap_s: N::of(site.packet.bits() / values.number("rate")), window: N::of(2_147_483_647.0) })
+        Ok(Self { gap_s: N::of(context.packet.bits() / values.number("rate")), window: N::of(2_147_483_647.0) })
     }
-    fn start(&self) -> State {
+    fn initial_state(&self) -> State {
         State
     }
-    fn on(&self, _: &mut State, _: Event, _: &Path<N>) {}
-    fn says(&self, _: &State, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: self.window, gap_s: self.gap_s }
+    fn on_event(&self, _: &mut State, _: Event, _: &Observation<N>) {}
+    fn output(&self, _: &State, _: &Observation<N>) -> Output<N> {
+        Output { window: self.window, gap_s: self.gap_s }
     }
-    fn needs(&self) -> Needs {
-        Needs { reliable: false, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { reliable: false, ..Requirements::LEAST }
     }
 }
 
@@ -72,9 +72,9 @@ mod tests {
     fn the_gap_is_the_packet_over_the_rate() {
         let mut values = Values::defaults(ENTRY.parameters);
         values.set(&ENTRY.parameters[0], 8e6).unwrap();
-        let site = Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
-        let law = Cbr::<f64>::compile(&values, &site).unwrap();
-        let seen = Path::unknown();
-        assert_eq!(law.says(&State, &seen).gap_s, 1e-3);
+        let context = Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
+        let law = Cbr::<f64>::compile(&values, &context).unwrap();
+        let observation = Observation::zero();
+        assert_eq!(law.output(&State, &observation).gap_s, 1e-3);
     }
 }

@@ -13,13 +13,13 @@
 //! The law holds no estimate: its host measures capacity, buffer and queue as
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
 //! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
-//! Twin: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
+//! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
+use super::{Context, Controller, Event, Observation, Output, Requirements, RttAverage};
 use crate::estimate::{BottleneckEstimate, Lookback};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
@@ -69,14 +69,14 @@ pub(super) const PAIRS: Parameter = Parameter::number(
 pub(super) const DECLARED: &str = "that capacity and size of the buffer are known and stand still, and that the queue is \
                                    told by an average of round trips";
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ccp",
     title: "CCP: a window in proportion to the room left in the bottleneck's buffer",
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3) with Kd = 0",
     colour: "#5a4fcf",
     parameters: &[KP, WINDOW_FORM, RTT_WEIGHT, PAIRS],
     observables: Observables::of::<Control<f64, false>>(),
-    linearises: Linearises::Declared(DECLARED),
+    linearisation: Linearisation::Declared(DECLARED),
     real: build::<f64, Control<f64, false>>,
     dual: Some(build::<Dual, Control<Dual, false>>),
     fixed: Some(build::<Fix<32>, Control<Fix<32>, false>>),
@@ -119,25 +119,26 @@ numbers! {
 
 impl<N: Number, const DERIVATIVE: bool> Control<N, DERIVATIVE> {
     /// Equation (3). Without a moment to look back to there is no derivative.
-    fn window(&self, seen: &Path<N>) -> N {
+    fn window(&self, observation: &Observation<N>) -> N {
         let zero = N::of(0.0);
-        let looks_back = DERIVATIVE && seen.earlier_s > zero;
-        let (kappa, earlier) = if looks_back { (self.kd_s / seen.earlier_s, seen.earlier) } else { (zero, zero) };
+        let looks_back = DERIVATIVE && observation.earlier_s > zero;
+        let (kappa, earlier) =
+            if looks_back { (self.kd_s / observation.earlier_s, observation.earlier) } else { (zero, zero) };
         if self.implicit {
-            let free = self.kp * (seen.buffer - seen.level) + kappa * (earlier - seen.level);
+            let free = self.kp * (observation.buffer - observation.level) + kappa * (earlier - observation.level);
             free / (self.one + self.kp + kappa)
         } else {
-            let committed = seen.level + seen.in_flight;
-            self.kp * (seen.buffer - committed) + kappa * (earlier - committed)
+            let committed = observation.level + observation.in_flight;
+            self.kp * (observation.buffer - committed) + kappa * (earlier - committed)
         }
     }
 }
 
 impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let kd_s = if DERIVATIVE { super::ccpd::kd_s(values) } else { 0.0 };
         let lookback = if DERIVATIVE { super::ccpd::lookback(values) } else { Lookback::RoundTrip };
         Ok(Self {
@@ -147,15 +148,15 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
             implicit: values.number("window_form") == 0.0,
             rtt_weight: values.number("rtt_weight"),
             pairs: values.number("pairs") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             one: N::of(1.0),
             two: N::of(2.0),
             half: N::of(0.5),
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State {
             window: self.initial_window,
             ssthresh: self.initial_ssthresh,
@@ -165,32 +166,32 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         // Without a pair, or before the first queue, there is nothing to regulate by.
-        let known = seen.buffer > N::of(0.0);
+        let known = observation.buffer > N::of(0.0);
         match event {
             Event::Ack { packets, .. } => {
                 s.recovers = false;
                 if s.slow_start {
                     let acknowledged = N::count(packets);
-                    if s.window < self.two * (seen.in_flight + acknowledged) {
+                    if s.window < self.two * (observation.in_flight + acknowledged) {
                         s.window = s.window + acknowledged;
                     }
                     s.slow_start = s.window < s.ssthresh || !known;
                 }
                 if !s.slow_start && known {
-                    s.window = self.window(seen).max(self.two);
+                    s.window = self.window(observation).max(self.two);
                 }
             }
             // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If what was sent in recovery is
             // lost too, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
             Event::Cut => {
                 if s.recovers && known {
-                    let empty = Path { level: N::of(0.0), in_flight: N::of(0.0), ..*seen };
+                    let empty = Observation { level: N::of(0.0), in_flight: N::of(0.0), ..*observation };
                     let most = self.window(&empty);
                     // That fits beside nobody; beside others it may be too much, and a recovery after that one ends as every
                     // recovery does, with what (3) makes of the estimates as they stand.
-                    let less = if s.window > most { most } else { self.window(seen) };
+                    let less = if s.window > most { most } else { self.window(observation) };
                     s.window = less.max(self.two);
                 }
                 s.ssthresh = s.window;
@@ -206,16 +207,16 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         let lookback = (DERIVATIVE && self.kd_s > N::of(0.0)).then_some(self.lookback);
-        Needs {
+        Requirements {
             average_rtt: Some(RttAverage::weighing(self.rtt_weight)),
             bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback }),
-            ..Needs::LEAST
+            ..Requirements::LEAST
         }
     }
 }

@@ -6,10 +6,10 @@
 //! in seconds, or over one acknowledgement, a single packet would move the window by thousands, and in nanoseconds CCPD
 //! would be CCP. `kd_unit = "us"` with `derivative_span = "ack"` is the other reading that does something.
 
-use super::Sender;
+use super::Controller;
 use super::ccp::{Control, DECLARED, KP, PAIRS, RTT_WEIGHT, WINDOW_FORM};
 use crate::estimate::Lookback;
-use crate::law::{Entry, Linearises, Observables, build};
+use crate::law::{Entry, Linearisation, Observables, build};
 use crate::number::{Dual, Fix};
 use crate::parameter::{Default, Parameter, Unit, Values};
 
@@ -17,7 +17,7 @@ use crate::parameter::{Default, Parameter, Unit, Values};
 const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
 const SECONDS: [f64; 4] = [1e-9, 1e-6, 1e-3, 1.0];
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ccpd",
     title: "CCPD: CCP with the change of that room over a round trip",
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3)",
@@ -55,7 +55,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PAIRS,
     ],
     observables: Observables::of::<Control<f64, true>>(),
-    linearises: Linearises::Declared(DECLARED),
+    linearisation: Linearisation::Declared(DECLARED),
     real: build::<f64, Control<f64, true>>,
     dual: Some(build::<Dual, Control<Dual, true>>),
     fixed: Some(build::<Fix<32>, Control<Fix<32>, true>>),

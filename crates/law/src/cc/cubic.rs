@@ -13,13 +13,13 @@ use alloc::string::String;
 
 use super::hystart::{self, HyStart};
 use super::newreno::{ECN, PER_ACK};
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "cubic",
     title: "CUBIC: the window as a cubic of the time since the last congestion event",
     source: "RFC 9438; RFC 9406",
@@ -65,7 +65,9 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ECN,
     ],
     observables: Observables::of::<Cubic>(),
-    linearises: Linearises::No("its window follows the clock since the last congestion event, not its state alone"),
+    linearisation: Linearisation::Unsupported(
+        "its window follows the clock since the last congestion event, not its state alone",
+    ),
     real: build::<f64, Cubic>,
     dual: None,
     fixed: None,
@@ -125,19 +127,22 @@ impl Cubic {
     }
 
     /// Time goes on, and a round trip was measured.
-    fn clock(s: &mut State<f64>, seen: &Path<f64>) {
-        s.smoothed_rtt =
-            if s.smoothed_rtt > 0.0 { s.smoothed_rtt + (seen.rtt_s - s.smoothed_rtt) / 8.0 } else { seen.rtt_s };
+    fn clock(s: &mut State<f64>, observation: &Observation<f64>) {
+        s.smoothed_rtt = if s.smoothed_rtt > 0.0 {
+            s.smoothed_rtt + (observation.rtt_s - s.smoothed_rtt) / 8.0
+        } else {
+            observation.rtt_s
+        };
         // Of a packet in flight when the last acknowledgement came, this round trip covers the time since.
-        s.elapsed += Number::min(seen.now_s - s.told, seen.rtt_s);
-        s.told = seen.now_s;
+        s.elapsed += Number::min(observation.now_s - s.told, observation.rtt_s);
+        s.told = observation.now_s;
     }
 
-    fn slow_start(&self, s: &mut State<f64>, counted: u32, seen: &Path<f64>) {
+    fn slow_start(&self, s: &mut State<f64>, counted: u32, observation: &Observation<f64>) {
         if s.hystart.watches() {
             let most = core::cmp::max(self.per_ack, hystart::PER_ACK);
             s.window += f64::from(counted.min(most)) / s.hystart.divisor();
-            s.hystart.sample(seen.rtt_s);
+            s.hystart.sample(observation.rtt_s);
         } else {
             s.window += f64::from(counted.min(self.per_ack));
         }
@@ -190,10 +195,10 @@ impl Cubic {
 }
 
 impl Law<f64> for Cubic {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<f64>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
             c: values.number("c"),
             beta: values.number("beta"),
@@ -203,12 +208,12 @@ impl Law<f64> for Cubic {
             hystart: values.switch("hystart"),
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: site.initial_window,
-            initial_ssthresh: site.initial_ssthresh,
+            initial_window: context.initial_window,
+            initial_ssthresh: context.initial_ssthresh,
         })
     }
 
-    fn start(&self) -> State<f64> {
+    fn initial_state(&self) -> State<f64> {
         State {
             window: self.initial_window,
             ssthresh: self.initial_ssthresh,
@@ -226,13 +231,13 @@ impl Law<f64> for Cubic {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<f64>, event: Event, seen: &Path<f64>) {
+    fn on_event(&self, s: &mut State<f64>, event: Event, observation: &Observation<f64>) {
         match event {
             Event::Ack { packets, marked } => {
-                Self::clock(s, seen);
+                Self::clock(s, observation);
                 let counted = packets - marked;
                 if s.window < s.ssthresh {
-                    self.slow_start(s, counted, seen);
+                    self.slow_start(s, counted, observation);
                 } else {
                     if !s.avoids {
                         self.enter(s);
@@ -263,12 +268,12 @@ impl Law<f64> for Cubic {
     }
 
     #[inline]
-    fn says(&self, s: &State<f64>, _: &Path<f64>) -> Allowance<f64> {
-        Allowance { window: s.window, gap_s: 0.0 }
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { window: s.window, gap_s: 0.0 }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, now: true, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, now: true, ..Requirements::LEAST }
     }
 }
 
@@ -284,12 +289,12 @@ mod tests {
         for (name, value) in set {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
-        Cubic::compile(&values, &site).unwrap()
+        let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        Cubic::compile(&values, &context).unwrap()
     }
 
-    fn at(now_s: f64) -> Path<f64> {
-        Path { rtt_s: RTT_S, base_rtt_s: RTT_S, now_s, ..Path::unknown() }
+    fn at(now_s: f64) -> Observation<f64> {
+        Observation { rtt_s: RTT_S, base_rtt_s: RTT_S, now_s, ..Observation::zero() }
     }
 
     /// Acknowledgements one by one, a window of them a round trip, from `now_s` on for `span_s`; the time after them.
@@ -297,14 +302,14 @@ mod tests {
         let mut now = now_s;
         while now < now_s + span_s {
             now += RTT_S / s.window;
-            law.on(s, ONE, &at(now));
+            law.on_event(s, ONE, &at(now));
         }
         now
     }
 
     /// A flow in congestion avoidance with this window and an older origin.
     fn avoiding(law: &Cubic, window: f64) -> State<f64> {
-        State { window, ssthresh: 2.0, smoothed_rtt: RTT_S, ..law.start() }
+        State { window, ssthresh: 2.0, smoothed_rtt: RTT_S, ..law.initial_state() }
     }
 
     /// Section 4.2: K = cbrt(W_max (1 - beta) / C), 9.0856 s for 1000 packets, when the window is W_max again: halfway
@@ -313,7 +318,7 @@ mod tests {
     fn the_window_is_the_cubic() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1000.0);
-        law.on(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Cut, &at(0.0));
         assert_eq!((s.window, s.ssthresh, s.origin, s.prior), (700.0, 700.0, 1000.0, 1000.0));
         let mut now = run(&law, &mut s, 0.0, RTT_S);
         assert!((s.k - 9.0856).abs() < 5e-5, "{}", s.k);
@@ -330,10 +335,10 @@ mod tests {
         let law = law(&[]);
         let stage = State { avoids: true, anew: false, prior: 1e9, told: 100.0, ..avoiding(&law, 100.0) };
         let mut s = State { origin: 100.0, elapsed: 50.0, ..stage };
-        law.on(&mut s, ONE, &at(100.0));
+        law.on_event(&mut s, ONE, &at(100.0));
         assert_eq!(s.window, 100.5);
         let mut s = State { origin: 90.0, elapsed: 0.0, ..stage };
-        law.on(&mut s, ONE, &at(100.0));
+        law.on_event(&mut s, ONE, &at(100.0));
         assert_eq!(s.window, 100.0);
     }
 
@@ -344,7 +349,7 @@ mod tests {
         let flat = |friendly| law(&[("c", 1e-6), ("tcp_friendly", friendly)]);
         let cut = |law: &Cubic| {
             let mut s = avoiding(law, 100.0);
-            law.on(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Cut, &at(0.0));
             s
         };
         let law = flat(1.0);
@@ -378,10 +383,10 @@ mod tests {
         for (switch, origin) in [(1.0, 680.0), (0.0, 800.0)] {
             let law = law(&[("fast_convergence", switch)]);
             let mut s = State { origin: 1000.0, ..avoiding(&law, 800.0) };
-            law.on(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Cut, &at(0.0));
             assert!((s.origin - origin).abs() < 1e-9, "{}", s.origin);
             s.window = 1000.0;
-            law.on(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Cut, &at(0.0));
             assert_eq!(s.origin, 1000.0);
         }
     }
@@ -391,15 +396,15 @@ mod tests {
     fn after_a_timeout_the_cubic_starts_flat() {
         let law = law(&[]);
         let mut s = State { origin: 2000.0, anew: false, ..avoiding(&law, 1000.0) };
-        law.on(&mut s, Event::Timeout, &at(0.0));
+        law.on_event(&mut s, Event::Timeout, &at(0.0));
         assert_eq!((s.window, s.ssthresh, s.prior), (1.0, 700.0, 1000.0));
         let mut now = 0.0;
         while s.window < 700.0 {
             now += RTT_S / s.window;
-            law.on(&mut s, ONE, &at(now));
+            law.on_event(&mut s, ONE, &at(now));
         }
         assert_eq!(s.window, 700.0, "a packet an acknowledgement");
-        law.on(&mut s, ONE, &at(now));
+        law.on_event(&mut s, ONE, &at(now));
         assert_eq!((s.k, s.origin, s.elapsed), (0.0, 700.0, 0.0));
         run(&law, &mut s, now, 5.0);
         assert!((s.window - 750.0).abs() < 2.0, "700 + 0.4 5^3, not {}", s.window);
@@ -410,10 +415,10 @@ mod tests {
     fn an_idle_time_does_not_count() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1000.0);
-        law.on(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Cut, &at(0.0));
         let now = run(&law, &mut s, 0.0, 2.0);
         let before = s;
-        law.on(&mut s, ONE, &at(now + 60.0));
+        law.on_event(&mut s, ONE, &at(now + 60.0));
         assert!((s.elapsed - before.elapsed - RTT_S).abs() < 1e-12);
         assert!(s.window - before.window < 0.1, "{} {}", before.window, s.window);
     }
@@ -422,10 +427,10 @@ mod tests {
     fn an_echo_grows_nothing_but_lets_time_pass() {
         let law = law(&[]);
         let mut s = avoiding(&law, 100.0);
-        law.on(&mut s, Event::Cut, &at(0.0));
-        law.on(&mut s, ONE, &at(0.0));
+        law.on_event(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, ONE, &at(0.0));
         let window = s.window;
-        law.on(&mut s, Event::Ack { packets: 2, marked: 2 }, &at(0.05));
+        law.on_event(&mut s, Event::Ack { packets: 2, marked: 2 }, &at(0.05));
         assert_eq!((s.window, s.elapsed), (window, 0.05));
     }
 
@@ -434,9 +439,9 @@ mod tests {
     fn the_floor_makes_no_negative_k() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1.0);
-        law.on(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Cut, &at(0.0));
         assert_eq!(s.window, 2.0);
-        law.on(&mut s, ONE, &at(0.1));
+        law.on_event(&mut s, ONE, &at(0.1));
         assert_eq!((s.k, s.origin), (0.0, 2.0));
         assert!(s.window > 2.0);
     }
@@ -447,23 +452,23 @@ mod tests {
     fn hystart_ends_the_first_slow_start_by_the_delay() {
         for (switch, ends) in [(1.0, true), (0.0, false)] {
             let law = law(&[("hystart", switch)]);
-            let mut s = law.start();
+            let mut s = law.initial_state();
             let mut now = 0.0;
             for _ in 0..14 {
                 let (window, start) = (s.window, now);
                 let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
                 while now < start + rtt_s {
                     now += rtt_s / window;
-                    law.on(&mut s, ONE, &Path { rtt_s, ..at(now) });
+                    law.on_event(&mut s, ONE, &Observation { rtt_s, ..at(now) });
                 }
-                law.on(&mut s, Event::Round, &at(now));
+                law.on_event(&mut s, Event::Round, &at(now));
             }
             assert_eq!(s.ssthresh < 1e9, ends);
             if ends {
                 assert!((200.0..1500.0).contains(&s.ssthresh), "{}", s.ssthresh);
                 assert_eq!((s.k, s.origin, s.prior), (0.0, s.ssthresh, s.ssthresh));
                 // Only the first slow start is watched.
-                law.on(&mut s, Event::Timeout, &at(now));
+                law.on_event(&mut s, Event::Timeout, &at(now));
                 assert!(!s.hystart.watches());
             }
         }
@@ -474,8 +479,8 @@ mod tests {
     fn hystart_counts_up_to_eight_packets_an_acknowledgement() {
         for (switch, window) in [(1.0, 18.0), (0.0, 11.0)] {
             let law = law(&[("hystart", switch)]);
-            let mut s = law.start();
-            law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &at(0.1));
+            let mut s = law.initial_state();
+            law.on_event(&mut s, Event::Ack { packets: 20, marked: 0 }, &at(0.1));
             assert_eq!(s.window, window);
         }
     }

@@ -11,13 +11,13 @@
 use alloc::string::String;
 
 use super::newreno::PER_ACK;
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "dctcp",
     title: "DCTCP: a reduction in proportion to the share of marked packets",
     source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
@@ -43,7 +43,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         Parameter::switch("l4s", false, "packets ask for the low-latency queue: ECT(1)", "RFC 9331, section 4.1"),
     ],
     observables: Observables::of::<Dctcp<f64>>(),
-    linearises: Linearises::No("its estimate is made of counts that every window of data starts anew"),
+    linearisation: Linearisation::Unsupported("its estimate is made of counts that every window of data starts anew"),
     real: build::<f64, Dctcp<f64>>,
     dual: None,
     fixed: None,
@@ -81,15 +81,15 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Dctcp<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
             l4s: values.switch("l4s"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             initial_alpha: N::of(values.number("alpha")),
             weight: N::of(values.number("g")),
             one: N::of(1.0),
@@ -98,7 +98,7 @@ impl<N: Number> Law<N> for Dctcp<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         let zero = N::of(0.0);
         State {
             window: self.initial_window,
@@ -111,7 +111,7 @@ impl<N: Number> Law<N> for Dctcp<N> {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
         let zero = N::of(0.0);
         match event {
             Event::Ack { packets, marked } => {
@@ -155,12 +155,12 @@ impl<N: Number> Law<N> for Dctcp<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: Marks::Counted, low_latency: self.l4s, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: Marks::Counted, low_latency: self.l4s, ..Requirements::LEAST }
     }
 }
 
@@ -174,22 +174,22 @@ mod tests {
         for (name, value) in set {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
-        Dctcp::compile(&values, &site).unwrap()
+        let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        Dctcp::compile(&values, &context).unwrap()
     }
 
     fn ack(law: &Dctcp<f64>, s: &mut State<f64>, marked: bool) {
-        law.on(s, Event::Ack { packets: 1, marked: u32::from(marked) }, &Path::unknown());
+        law.on_event(s, Event::Ack { packets: 1, marked: u32::from(marked) }, &Observation::zero());
     }
 
     /// Section 3.3: Alpha starts at 1 and forgets with weight g = 1/16, one step a window of data.
     #[test]
     fn the_estimate_forgets_a_sixteenth_a_window() {
         let law = law(&[]);
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for rounds in 1..=11 {
             ack(&law, &mut s, false);
-            law.on(&mut s, Event::Round, &Path::unknown());
+            law.on_event(&mut s, Event::Round, &Observation::zero());
             assert!((s.alpha - libm::pow(15.0 / 16.0, f64::from(rounds))).abs() < 1e-12);
         }
         assert!(s.alpha < 0.5, "its half life is 10.7 windows");
@@ -197,7 +197,7 @@ mod tests {
             for at in 0..4 {
                 ack(&law, &mut s, at == 0);
             }
-            law.on(&mut s, Event::Round, &Path::unknown());
+            law.on_event(&mut s, Event::Round, &Observation::zero());
         }
         assert!((s.alpha - 0.25).abs() < 1e-9, "{}", s.alpha);
     }
@@ -206,14 +206,14 @@ mod tests {
     #[test]
     fn marks_reduce_once_a_window_of_data() {
         let law = law(&[]);
-        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.start() };
+        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.initial_state() };
         for _ in 0..100 {
             ack(&law, &mut s, true);
         }
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
         ack(&law, &mut s, true);
         assert_eq!(s.window, 25.0);
-        s = State { window: 100.0, alpha: 0.1, ..law.start() };
+        s = State { window: 100.0, alpha: 0.1, ..law.initial_state() };
         ack(&law, &mut s, true);
         assert_eq!((s.window, s.ssthresh), (95.0, 95.0), "less than half for fewer marks; slow start is over");
     }
@@ -221,10 +221,10 @@ mod tests {
     #[test]
     fn losses_are_conventional() {
         let law = law(&[]);
-        let mut s = State { window: 100.0, alpha: 0.1, ..law.start() };
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        let mut s = State { window: 100.0, alpha: 0.1, ..law.initial_state() };
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
-        law.on(&mut s, Event::Timeout, &Path::unknown());
+        law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn alpha_at_a_step_of_marks_is_that_of_the_paper() {
         for (most, g) in [(50.0, 1.0 / 16.0), (100.0, 1.0 / 32.0), (400.0, 1.0 / 64.0)] {
             let law = law(&[("g", g)]);
-            let mut s = law.start();
+            let mut s = law.initial_state();
             let mut flying: VecDeque<(bool, u64)> = VecDeque::new();
             let (mut sent, mut acked, mut round) = (0, 0, 0);
             let (mut alphas, mut least, mut largest) = (0.0, f64::INFINITY, 0.0);
@@ -250,7 +250,7 @@ mod tests {
                 ack(&law, &mut s, marked);
                 if number >= round {
                     round = sent;
-                    law.on(&mut s, Event::Round, &Path::unknown());
+                    law.on_event(&mut s, Event::Round, &Observation::zero());
                 }
                 if acked > warm_up {
                     alphas += s.alpha;
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn it_counts_marks_and_asks_for_the_low_latency_queue_where_told() {
         for l4s in [false, true] {
-            let needs = Law::<f64>::needs(&law(&[("l4s", f64::from(u8::from(l4s)))]));
+            let needs = Law::<f64>::requirements(&law(&[("l4s", f64::from(u8::from(l4s)))]));
             assert_eq!((needs.marks, needs.low_latency), (Marks::Counted, l4s));
         }
     }

@@ -24,17 +24,17 @@
 //!   alone takes hundreds on a long path. On a buffer of less than n alpha packets, where every law of this kind loses for
 //!   ever, it regains more quickly what others lose more slowly: share such a line without it.
 //!
-//! Twin: `bpf/law/fast.h`, held equal bit for bit by `vectors/fast.txt`.
+//! Kernel implementation: `bpf/law/fast.h`, held equal bit for bit by `vectors/fast.txt`.
 
 use alloc::string::{String, ToString};
 
-use super::{Allowance, Event, Needs, Path, RttAverage, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Observation, Output, Requirements, RttAverage};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "fast",
     title: "FAST TCP: an equation-based window, driven by queueing delay",
     source: "Jin et al., FAST TCP: From Theory to Experiments, 2003, section 4",
@@ -83,7 +83,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ),
     ],
     observables: Observables::of::<Fast<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Fast<f64>>,
     dual: Some(build::<Dual, Fast<Dual>>),
     fixed: Some(build::<Fix<32>, Fast<Fix<32>>>),
@@ -155,8 +155,8 @@ impl<N: Number> State<N> {
 
 impl<N: Number> Start<N> {
     /// What a round brings beyond the law's own step [packets]. `empty` is the part of the round trip that is no queue.
-    fn beyond(&self, s: &mut State<N>, seen: &Path<N>, empty: N) -> N {
-        let room = (self.one - (seen.rtt_s - seen.base_rtt_s) / self.qdelay_s).max(self.zero);
+    fn beyond(&self, s: &mut State<N>, observation: &Observation<N>, empty: N) -> N {
+        let room = (self.one - (observation.rtt_s - observation.base_rtt_s) / self.qdelay_s).max(self.zero);
         if s.before > self.zero {
             s.fits = s.before * empty;
             if room <= self.zero {
@@ -171,10 +171,10 @@ impl<N: Number> Start<N> {
 }
 
 impl<N: Number> Law<N> for Fast<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let (alpha, gamma) = (values.number("alpha"), values.number("gamma"));
         let (growth, qdelay_s) = (values.optional("start_growth"), values.optional("start_qdelay"));
         if growth.is_none() && qdelay_s.is_some() {
@@ -192,26 +192,26 @@ impl<N: Number> Law<N> for Fast<N> {
             gamma: N::of(gamma),
             keep: N::of(1.0 - gamma),
             start,
-            initial_window: N::of(site.initial_window),
+            initial_window: N::of(context.initial_window),
             rtt_most: values.number("rtt_most"),
             two: N::of(2.0),
             half: N::of(0.5),
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State::new(self.initial_window.max(self.two))
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Round => {
-                let empty = seen.base_rtt_s / seen.rtt_s;
+                let empty = observation.base_rtt_s / observation.rtt_s;
                 let target = s.window * empty + self.alpha;
                 let mut next = self.keep * s.window + self.gamma * target;
                 if let Some(start) = &self.start {
-                    next = next + start.beyond(s, seen, empty);
+                    next = next + start.beyond(s, observation, empty);
                 }
                 s.window = next.min(self.two * s.window).max(self.two);
             }
@@ -222,13 +222,13 @@ impl<N: Number> Law<N> for Fast<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, seen: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: seen.rtt_s / s.window }
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: observation.rtt_s / s.window }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         let average = RttAverage { over_window: 3.0, most: self.rtt_most };
-        Needs { average_rtt: Some(average), ..Needs::LEAST }
+        Requirements { average_rtt: Some(average), ..Requirements::LEAST }
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    const SITE: Site = Site { packet: crate::quantity::Bytes(1500), initial_window: 1.0, initial_ssthresh: 1e9 };
+    const SITE: Context = Context { packet: crate::quantity::Bytes(1500), initial_window: 1.0, initial_ssthresh: 1e9 };
 
     fn compile<N: Number>(set: &[(&str, f64)]) -> Result<Fast<N>, String> {
         let mut values = Values::defaults(ENTRY.parameters);
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn without_a_queue_it_doubles_then_adds_gamma_alpha() {
         let law = law(100.0);
-        let mut s = law.start();
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
+        let mut s = law.initial_state();
+        let observation = Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..Observation::zero() };
         let mut windows = Vec::from([s.window]);
         for _ in 0..8 {
-            law.on(&mut s, Event::Round, &seen);
+            law.on_event(&mut s, Event::Round, &observation);
             windows.push(s.window);
         }
         assert_eq!(windows, [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 114.0, 164.0, 214.0]);
@@ -280,7 +280,7 @@ mod tests {
         let mut reached = Vec::new();
         for update in 1..2000 {
             let rtt_s = base.max(s.window / rate);
-            law.on(&mut s, Event::Round, &Path { rtt_s, base_rtt_s: base, ..Path::unknown() });
+            law.on_event(&mut s, Event::Round, &Observation { rtt_s, base_rtt_s: base, ..Observation::zero() });
             if reached.len() < 4 && s.window >= [0.10, 0.50, 0.90, 0.99][reached.len()] * 15_000.0 {
                 reached.push(update);
             }
@@ -291,9 +291,13 @@ mod tests {
 
     /// Where the window rests at a round trip of which `seen_s` counts as queueing delay [packets].
     fn rest(law: &Fast<f64>, base_rtt_s: f64, seen_s: f64) -> f64 {
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..10_000 {
-            law.on(&mut s, Event::Round, &Path { rtt_s: base_rtt_s + seen_s, base_rtt_s, ..Path::unknown() });
+            law.on_event(
+                &mut s,
+                Event::Round,
+                &Observation { rtt_s: base_rtt_s + seen_s, base_rtt_s, ..Observation::zero() },
+            );
         }
         s.window
     }
@@ -316,7 +320,7 @@ mod tests {
         let law = law(0.0);
         assert_eq!(rest(&law, 0.1, 0.1), 2.0);
         let mut s = State::new(3.0);
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert_eq!(s.window, 2.0);
     }
 
@@ -325,17 +329,17 @@ mod tests {
     #[test]
     fn the_start_multiplies_and_fades_with_the_queueing_delay() {
         let (law, plain) = (starting(100.0, 1.5), law(100.0));
-        let empty = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
-        let mut s = law.start();
+        let empty = Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..Observation::zero() };
+        let mut s = law.initial_state();
         let mut windows = Vec::from([s.window]);
         for _ in 0..8 {
-            law.on(&mut s, Event::Round, &empty);
+            law.on_event(&mut s, Event::Round, &empty);
             windows.push(s.window);
         }
         assert_eq!(windows, [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 114.0, 171.0, 256.5]);
         let after = |law: &Fast<f64>, queueing_s: f64| {
             let mut s = State::new(1000.0);
-            law.on(&mut s, Event::Round, &Path { rtt_s: 0.1 + queueing_s, ..empty });
+            law.on_event(&mut s, Event::Round, &Observation { rtt_s: 0.1 + queueing_s, ..empty });
             s.window
         };
         assert!((after(&law, 250e-6) - (1250.0 - 0.5 * 1000.0 * (1.0 - 0.1 / 0.100_25))).abs() < 1e-9);
@@ -349,32 +353,32 @@ mod tests {
     #[test]
     fn after_a_loss_it_multiplies_up_to_what_fitted() {
         let law = starting(8.0, 1.5);
-        let empty = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
+        let empty = Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..Observation::zero() };
         let mut s = State::new(1000.0);
         for _ in 0..3 {
-            law.on(&mut s, Event::Round, &empty);
+            law.on_event(&mut s, Event::Round, &empty);
         }
         // The third round told of packets sent under 1500.
         assert_eq!((s.window, s.fits, s.known), (3375.0, 1500.0, 0.0));
-        law.on(&mut s, Event::Cut, &empty);
+        law.on_event(&mut s, Event::Cut, &empty);
         assert_eq!((s.window, s.known), (1687.5, 1500.0));
         // Already above it: what multiplies is the distance. The first round tells of what was sent before the event.
-        law.on(&mut s, Event::Round, &empty);
+        law.on_event(&mut s, Event::Round, &empty);
         assert_eq!((s.window, s.fits), (1781.25, 1500.0));
-        law.on(&mut s, Event::Round, &empty);
+        law.on_event(&mut s, Event::Round, &empty);
         assert_eq!((s.window, s.fits), (1921.875, 1687.5));
-        law.on(&mut s, Event::Cut, &empty);
-        law.on(&mut s, Event::Cut, &empty);
+        law.on_event(&mut s, Event::Cut, &empty);
+        law.on_event(&mut s, Event::Cut, &empty);
         assert_eq!(s.known, 1687.5);
         let mut windows = Vec::from([s.window]);
         for _ in 0..8 {
-            law.on(&mut s, Event::Round, &empty);
+            law.on_event(&mut s, Event::Round, &empty);
             windows.push(s.window);
         }
         // Then gamma alpha = 4, until half of the distance is more.
         let back = [480.468_75, 720.703_125, 1_081.054_687_5, 1_621.582_031_25, 1687.5];
         assert_eq!((&windows[..5], &windows[5..]), (&back[..], &[1691.5, 1695.5, 1699.5, 1705.5][..]));
-        law.on(&mut s, Event::Timeout, &empty);
+        law.on_event(&mut s, Event::Timeout, &empty);
         assert_eq!((s.window, s.before, s.known), (2.0, 0.0, s.fits));
     }
 
@@ -387,14 +391,15 @@ mod tests {
         let (mut sent, mut line, mut rest, mut losses) = (s.window, 0, 0, 0);
         for round in 1..3000 {
             let queue = (sent - rate * base).max(0.0);
-            let seen = Path { rtt_s: base + queue.min(buffer) / rate, base_rtt_s: base, ..Path::unknown() };
+            let observation =
+                Observation { rtt_s: base + queue.min(buffer) / rate, base_rtt_s: base, ..Observation::zero() };
             sent = s.window;
             if queue > buffer {
                 losses += 1;
-                law.on(&mut s, Event::Cut, &seen);
+                law.on_event(&mut s, Event::Cut, &observation);
                 sent = s.window;
             } else {
-                law.on(&mut s, Event::Round, &seen);
+                law.on_event(&mut s, Event::Round, &observation);
             }
             if !remembers {
                 s.known = 0.0;
@@ -438,10 +443,10 @@ mod tests {
     fn its_kink_is_seen_from_the_rest() {
         let law: Fast<Dual> = compile(&[("start_growth", 2.0), ("start_qdelay", 1e-3)]).unwrap();
         let plain: Fast<Dual> = compile(&[]).unwrap();
-        let seen = Path { rtt_s: Dual::seed(0.1812), base_rtt_s: Dual::of(0.18), ..Path::unknown() };
+        let observation = Observation { rtt_s: Dual::seed(0.1812), base_rtt_s: Dual::of(0.18), ..Observation::zero() };
         let after = |law: &Fast<Dual>| {
             let mut s = State::new(Dual::of(15_100.0));
-            law.on(&mut s, Event::Round, &seen);
+            law.on_event(&mut s, Event::Round, &observation);
             s.window
         };
         let (with, without) = (after(&law), after(&plain));

@@ -13,13 +13,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "highspeed",
     title: "HighSpeed TCP: steps that grow with the window, W = 0.12 / p^0.835",
     source: "RFC 3649; RFC 3742",
@@ -70,7 +70,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ECN,
     ],
     observables: Observables::of::<HighSpeed<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, HighSpeed<f64>>,
     dual: Some(build::<Dual, HighSpeed<Dual>>),
     fixed: None,
@@ -146,10 +146,10 @@ impl<N: Number> HighSpeed<N> {
 }
 
 impl<N: Number> Law<N> for HighSpeed<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let (low_window, high_window) = (values.number("low_window"), values.number("high_window"));
         let (low_p, high_p) = (values.number("low_p"), values.number("high_p"));
         if high_window <= low_window {
@@ -163,8 +163,8 @@ impl<N: Number> Law<N> for HighSpeed<N> {
         Ok(Self {
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             max_ssthresh: values.optional("max_ssthresh").map(N::of),
             low_window: N::of(low_window),
             ln_low_window: N::of(libm::log(low_window)),
@@ -178,12 +178,12 @@ impl<N: Number> Law<N> for HighSpeed<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { window: self.initial_window, ssthresh: self.initial_ssthresh }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
         match event {
             Event::Ack { packets, marked } => {
                 let counted = (packets - marked).min(self.per_ack);
@@ -207,12 +207,12 @@ impl<N: Number> Law<N> for HighSpeed<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -225,8 +225,8 @@ mod tests {
         for (name, value) in set {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-        HighSpeed::compile(&values, &site)
+        let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+        HighSpeed::compile(&values, &context)
     }
 
     /// RFC 3649, appendix B: the windows at which a(w) reaches a whole number, and b(w) there to two digits. The RFC's
@@ -261,14 +261,14 @@ mod tests {
     fn small_windows_are_newrenos() {
         let law = compiled(&[]).unwrap();
         let mut s = State { window: 30.0, ssthresh: 2.0 };
-        law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+        law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &Observation::zero());
         assert_eq!(s.window, 30.0 + 1.0 / 30.0);
-        law.on(&mut s, Event::Ack { packets: 1, marked: 1 }, &Path::unknown());
+        law.on_event(&mut s, Event::Ack { packets: 1, marked: 1 }, &Observation::zero());
         assert_eq!(s.window, 30.0 + 1.0 / 30.0, "an echo grows nothing");
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert!((s.window - 15.0).abs() < 0.02);
         s.window = 83_000.0;
-        law.on(&mut s, Event::Timeout, &Path::unknown());
+        law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!(s.window, 1.0);
         assert!((s.ssthresh - 74_700.0).abs() < 1e-6);
     }
@@ -283,7 +283,7 @@ mod tests {
         }
         let mut s = State { window: 5_000.0, ssthresh: 1e9 };
         for _ in 0..5_000 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &Observation::zero());
         }
         assert!((s.window - 5_050.0).abs() < 0.5, "{}", s.window);
     }

@@ -13,20 +13,20 @@
 //! delay is the latest round trip less the smallest.
 //! Corrected: the printed (28) has the exponent `alpha/M` for the window, which gives the *rate* of (25) `alpha/M + 1`;
 //! `exponent = "of the rate"` has the `alpha/M - 1` that (25) implies. Where they rest is the same.
-//! Twin: `bpf/law/leadlag.h` (both signals, both forms, utility K log x), held equal bit for bit by `vectors/leadlag.txt`.
+//! Kernel implementation: `bpf/law/leadlag.h` (both signals, both forms, utility K log x), held equal bit for bit by `vectors/leadlag.txt`.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::estimate::MarkEstimate;
-use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 use crate::quantity::Rate;
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "leadlag",
     title: "Lead-lag protocol: stable for every delay and capacity, any utility at equilibrium",
     source: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, equations (20) to (28), Fig. 3",
@@ -112,22 +112,22 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ),
     ],
     observables: Observables::of::<LeadLag<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, LeadLag<f64>>,
     dual: Some(build::<Dual, LeadLag<Dual>>),
-    fixed: Some(twinned),
+    fixed: Some(in_kernel_arithmetic),
 };
 
-/// In the kernel's arithmetic: only what the twin computes.
-fn twinned(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Sender>>, String> {
+/// In the kernel's arithmetic: only what the kernel implementation computes.
+fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Controller>>, String> {
     let beyond = values.switch("integrates").then_some("integrates");
     let beyond = beyond.or(values.optional("max_rate").map(|_| "max_rate"));
     let beyond = beyond.or((values.number("fairness") != 1.0).then_some("fairness"));
     match beyond {
         Some(name) => Err(alloc::format!(
-            "`{name}`: the twin has a slow state that drifts by expWnd and the utility K log x only"
+            "`{name}`: the kernel implementation has a slow state that drifts by expWnd and the utility K log x only"
         )),
-        None => build::<Fix<32>, LeadLag<Fix<32>>>(values, site),
+        None => build::<Fix<32>, LeadLag<Fix<32>>>(values, context),
     }
 }
 
@@ -184,14 +184,14 @@ numbers! {
 impl<N: Number> LeadLag<N> {
     /// What the period brings: the price in units of the round trip, and the part of ln expWnd that follows it at once.
     #[inline]
-    fn load(&self, seen: &Path<N>) -> (N, N) {
+    fn load(&self, observation: &Observation<N>) -> (N, N) {
         match self.signal {
             Signal::Ecn(_) => {
-                let load = seen.price_s / seen.base_rtt_s;
+                let load = observation.price_s / observation.base_rtt_s;
                 (load, self.gain * load)
             }
             Signal::Delay => {
-                let empty = seen.base_rtt_s / seen.rtt_s;
+                let empty = observation.base_rtt_s / observation.rtt_s;
                 (self.one - empty, -(self.gain * empty.ln()))
             }
         }
@@ -199,13 +199,13 @@ impl<N: Number> LeadLag<N> {
 
     /// `U'(x)` in units of the round trip: K / w, or for another utility (K / w) (r tau / w)^(a - 1).
     #[inline]
-    fn demand(&self, s: &State<N>, seen: &Path<N>) -> N {
+    fn demand(&self, s: &State<N>, observation: &Observation<N>) -> N {
         let window = if self.by_window { s.window } else { s.target }.max(self.one);
         let demand = self.weight / window;
         match self.fairness {
             None => demand,
             Some((steeper, reference)) => {
-                let tau = if self.signal == Signal::Delay { seen.rtt_s } else { seen.base_rtt_s };
+                let tau = if self.signal == Signal::Delay { observation.rtt_s } else { observation.base_rtt_s };
                 // A steep utility asks for anything while the window is small: no faster than K log x does from one packet.
                 (demand * (steeper * (reference * tau / window).ln()).exp()).min(self.weight)
             }
@@ -214,10 +214,10 @@ impl<N: Number> LeadLag<N> {
 }
 
 impl<N: Number> Law<N> for LeadLag<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let (alpha, m, period_s) = (values.number("alpha"), values.number("M"), values.number("period"));
         let (eta, fairness) = (values.number("eta"), values.number("fairness"));
         let (delay, linearised) = (values.switch("signal"), values.switch("form"));
@@ -225,7 +225,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
         if libm::floor(packets) != packets {
             return Err(alloc::format!("`N` counts marks and is a whole number, not {packets}"));
         }
-        let per_s = |bit_per_s: f64| Rate(bit_per_s as u64).packets_per_s(site.packet);
+        let per_s = |bit_per_s: f64| Rate(bit_per_s as u64).packets_per_s(context.packet);
         let max_rate = values.optional("max_rate").map(per_s);
         let reference = values.optional("reference_rate").map(per_s);
         if eta == 0.0 && max_rate.is_none() {
@@ -263,16 +263,16 @@ impl<N: Number> Law<N> for LeadLag<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { window: self.one, target: self.one, xi: N::of(0.0) }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Tick => {
-                let (load, fast) = self.load(seen);
-                let demand = self.demand(s, seen);
+                let (load, fast) = self.load(observation);
+                let demand = self.demand(s, observation);
                 if self.linearised {
                     // theta(k), with what xi leaves of ln expWnd for its term of the price one period ago.
                     let before = s.xi - s.target.ln();
@@ -282,7 +282,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                     s.target = (theta * s.target + drift).clamp(self.one, self.most);
                     s.xi = s.target.ln() + fast;
                 } else {
-                    let scale = self.max_rate.map_or(self.scale, |rate| rate * seen.base_rtt_s);
+                    let scale = self.max_rate.map_or(self.scale, |rate| rate * observation.base_rtt_s);
                     s.xi = s.xi + self.step * (demand - load); // (20), (27)
                     s.target = (scale * (s.xi - fast).exp()).clamp(self.least, self.most); // (21), (28)
                 }
@@ -301,18 +301,18 @@ impl<N: Number> Law<N> for LeadLag<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, seen: &Path<N>) -> Allowance<N> {
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
         // Uniformly over a round trip; with marks queues are empty, and the paper's round trip is the smallest.
-        let tau = if self.signal == Signal::Delay { seen.rtt_s } else { seen.base_rtt_s };
-        Allowance { window: s.window, gap_s: tau / s.window }
+        let tau = if self.signal == Signal::Delay { observation.rtt_s } else { observation.base_rtt_s };
+        Output { window: s.window, gap_s: tau / s.window }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         let marks = match self.signal {
             Signal::Ecn(estimate) => Marks::Price(estimate),
             Signal::Delay => Marks::Ignored,
         };
-        Needs { tick_s: Some(self.period_s), marks, ..Needs::LEAST }
+        Requirements { tick_s: Some(self.period_s), marks, ..Requirements::LEAST }
     }
 }
 
@@ -320,7 +320,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
 mod tests {
     use super::*;
 
-    const SITE: Site = Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
+    const SITE: Context = Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
 
     fn values(set: &[(&str, f64)]) -> Values {
         let mut values = Values::defaults(ENTRY.parameters);
@@ -340,11 +340,11 @@ mod tests {
 
     /// Where the window rests at a constant price and queueing delay [packets].
     fn rest(law: &LeadLag<f64>, base_rtt_s: f64, price_s: f64, queueing_s: f64) -> f64 {
-        let mut s = law.start();
-        let seen = Path { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, ..Path::unknown() };
+        let mut s = law.initial_state();
+        let observation = Observation { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, ..Observation::zero() };
         for _ in 0..400_000 {
-            law.on(&mut s, Event::Tick, &seen);
-            law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &seen);
+            law.on_event(&mut s, Event::Tick, &observation);
+            law.on_event(&mut s, Event::Ack { packets: 20, marked: 0 }, &observation);
         }
         s.window
     }
@@ -354,11 +354,11 @@ mod tests {
     fn without_marks_the_window_grows_by_beta_k() {
         let law = law();
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        let seen = Path { rtt_s: 0.04, base_rtt_s: 0.04, ..Path::unknown() };
+        let observation = Observation { rtt_s: 0.04, base_rtt_s: 0.04, ..Observation::zero() };
         for _ in 0..100 {
-            law.on(&mut s, Event::Tick, &seen);
+            law.on_event(&mut s, Event::Tick, &observation);
             for _ in 0..50 {
-                law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen);
+                law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &observation);
             }
         }
         assert!((s.window - 111.84).abs() < 0.02, "{}", s.window);
@@ -369,11 +369,12 @@ mod tests {
     fn the_rate_settles_at_the_demand_of_the_utility() {
         for base_rtt_s in [0.04, 0.12, 0.2] {
             let law = law();
-            let mut s = law.start();
-            let seen = Path { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, ..Path::unknown() };
+            let mut s = law.initial_state();
+            let observation =
+                Observation { rtt_s: base_rtt_s, base_rtt_s, price_s: 0.026_947_4, ..Observation::zero() };
             for _ in 0..200_000 {
-                law.on(&mut s, Event::Tick, &seen);
-                law.on(&mut s, Event::Ack { packets: 20, marked: 0 }, &seen);
+                law.on_event(&mut s, Event::Tick, &observation);
+                law.on_event(&mut s, Event::Ack { packets: 20, marked: 0 }, &observation);
             }
             assert!((s.window / base_rtt_s - 1855.46).abs() < 0.1, "{}", s.window / base_rtt_s);
         }
@@ -384,11 +385,11 @@ mod tests {
     fn the_window_moves_by_at_most_the_cap() {
         let law = law();
         let mut s = State { window: 100.0, target: 1e6, xi: 0.0 };
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() };
-        law.on(&mut s, Event::Ack { packets: 2, marked: 0 }, &seen);
+        let observation = Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..Observation::zero() };
+        law.on_event(&mut s, Event::Ack { packets: 2, marked: 0 }, &observation);
         assert_eq!(s.window, 102.0);
         s.target = 1e-6;
-        law.on(&mut s, Event::Ack { packets: 1000, marked: 0 }, &seen);
+        law.on_event(&mut s, Event::Ack { packets: 1000, marked: 0 }, &observation);
         assert_eq!(s.window, 1.0, "never below one packet");
     }
 
@@ -413,7 +414,11 @@ mod tests {
         let (mut w, mut before) = (100.0, 0.0);
         for k in 0..1000 {
             let price_s = 0.01 * f64::from(k % 7);
-            law.on(&mut s, Event::Tick, &Path { rtt_s: tau, base_rtt_s: tau, price_s, ..Path::unknown() });
+            law.on_event(
+                &mut s,
+                Event::Tick,
+                &Observation { rtt_s: tau, base_rtt_s: tau, price_s, ..Observation::zero() },
+            );
             let theta = 1.0 - (beta * 0.01 + alpha) * price_s / tau + alpha * before / tau;
             w = f64::max(1.0, theta * w + beta * weight * 0.01);
             before = price_s;
@@ -426,7 +431,11 @@ mod tests {
     fn theta_is_kept_positive() {
         let law = with(&[("form", 1.0)]);
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        law.on(&mut s, Event::Tick, &Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597, ..Path::unknown() });
+        law.on_event(
+            &mut s,
+            Event::Tick,
+            &Observation { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597, ..Observation::zero() },
+        );
         assert!((s.target - 50.0).abs() < 0.5, "{}", s.target);
     }
 
@@ -449,7 +458,11 @@ mod tests {
         for (exponent, power) in [(0.0, 0.37), (1.0, 0.37 - 1.0)] {
             let law = with(&[("signal", 1.0), ("exponent", exponent), ("taubar", 1000.0)]);
             let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-            law.on(&mut s, Event::Tick, &Path { rtt_s: 0.15, base_rtt_s: 0.1, price_s: 0.0, ..Path::unknown() });
+            law.on_event(
+                &mut s,
+                Event::Tick,
+                &Observation { rtt_s: 0.15, base_rtt_s: 0.1, price_s: 0.0, ..Observation::zero() },
+            );
             let wanted = 100.0 * libm::pow(0.1 / 0.15, power);
             assert!((s.target / wanted - 1.0).abs() < 1e-4, "{exponent}: {} {wanted}", s.target);
         }
@@ -476,17 +489,17 @@ mod tests {
     #[test]
     fn all_marks_and_tiny_windows_are_survived() {
         let law = law();
-        let marked = Path { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597_464, ..Path::unknown() };
+        let marked = Observation { rtt_s: 0.02, base_rtt_s: 0.02, price_s: 0.597_464, ..Observation::zero() };
         let mut s = State { window: 100.0, target: 100.0, xi: libm::log(100.0) };
-        law.on(&mut s, Event::Tick, &marked);
+        law.on_event(&mut s, Event::Tick, &marked);
         assert!(s.target < 0.01, "{}", s.target);
         for _ in 0..100_000 {
-            law.on(&mut s, Event::Tick, &marked);
-            law.on(&mut s, Event::Ack { packets: 1, marked: 1 }, &marked);
+            law.on_event(&mut s, Event::Tick, &marked);
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 1 }, &marked);
         }
         assert!((s.window - 50.0 * 0.02 / 0.597_464).abs() < 1e-6, "{}", s.window);
         for _ in 0..1000 {
-            law.on(&mut s, Event::Tick, &Path { price_s: 0.0, ..marked });
+            law.on_event(&mut s, Event::Tick, &Observation { price_s: 0.0, ..marked });
         }
         assert!(s.target > 100.0 && s.target <= law.most, "{}", s.target);
     }
@@ -505,11 +518,11 @@ mod tests {
     /// Equation (20) drifts by the window, Fig. 3 by the target: they differ while the cap holds the window back.
     #[test]
     fn the_slow_state_drifts_by_target_or_window() {
-        let seen = Path { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, ..Path::unknown() };
+        let observation = Observation { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, ..Observation::zero() };
         for (integrates, drift) in [(0.0, 0.002_368 * 50.0 / 400.0), (1.0, 0.002_368 * 50.0 / 100.0)] {
             let law = with(&[("integrates", integrates)]);
             let mut s = State { window: 100.0, target: 400.0, xi: 6.0 };
-            law.on(&mut s, Event::Tick, &seen);
+            law.on_event(&mut s, Event::Tick, &observation);
             assert!((s.xi - 6.0 - drift).abs() < 1e-12, "{}", s.xi);
         }
     }
@@ -523,10 +536,10 @@ mod tests {
         assert!(refused(&[("exponent", 1.0)]).contains("(28)"));
         assert!(refused(&[("N", 1.5)]).contains("whole number"));
         for set in [("integrates", 1.0), ("fairness", 2.0), ("max_rate", 1e6)] {
-            assert!(twinned(&values(&[set]), &SITE).err().unwrap().contains(set.0));
+            assert!(in_kernel_arithmetic(&values(&[set]), &SITE).err().unwrap().contains(set.0));
         }
         for set in [&[][..], &[("signal", 1.0)], &[("form", 1.0)], &[("signal", 1.0), ("form", 1.0)]] {
-            assert!(twinned(&values(set), &SITE).is_ok(), "{set:?}");
+            assert!(in_kernel_arithmetic(&values(set), &SITE).is_ok(), "{set:?}");
         }
     }
 }

@@ -7,8 +7,8 @@
 
 use alloc::string::String;
 
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -31,7 +31,7 @@ pub(super) const PER_ACK: Parameter = Parameter::number(
     "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
 );
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "newreno",
     title: "NewReno: one packet more a round trip, half at a congestion event",
     source: "RFC 5681; RFC 6582; RFC 3168",
@@ -47,7 +47,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         PER_ACK,
     ],
     observables: Observables::of::<NewReno<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, NewReno<f64>>,
     dual: Some(build::<Dual, NewReno<Dual>>),
     fixed: None,
@@ -76,28 +76,28 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for NewReno<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
             ecn: values.switch("ecn"),
             grow_on_echo: values.switch("grow_on_echo"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             one: N::of(1.0),
             two: N::of(2.0),
             half: N::of(0.5),
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { window: self.initial_window, ssthresh: self.initial_ssthresh }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
         match event {
             Event::Ack { packets, marked } => {
                 let counted = if self.grow_on_echo { packets } else { packets - marked }.min(self.per_ack);
@@ -121,12 +121,12 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -139,26 +139,26 @@ mod tests {
         values.set(&ENTRY.parameters[1], f64::from(u8::from(grow_on_echo))).unwrap();
         NewReno::compile(
             &values,
-            &Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 64.0 },
+            &Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 64.0 },
         )
         .unwrap()
     }
-    fn seen() -> Path<f64> {
-        Path { rtt_s: 0.1, base_rtt_s: 0.1, ..Path::unknown() }
+    fn observation() -> Observation<f64> {
+        Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..Observation::zero() }
     }
 
     /// A window's worth of acknowledgements doubles the window below the threshold and adds one packet above it.
     #[test]
     fn growth_per_round_is_double_then_one_packet() {
         let law = law(false);
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..2 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen());
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &observation());
         }
         assert_eq!(s.window, 4.0);
         s.window = 1000.0;
         for _ in 0..1000 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen());
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &observation());
         }
         assert!((s.window - 1001.0).abs() < 1e-3);
     }
@@ -167,11 +167,11 @@ mod tests {
     fn a_congestion_event_halves_and_a_timeout_starts_over() {
         let law = law(false);
         let mut s = State { window: 100.0, ssthresh: 1e9 };
-        law.on(&mut s, Event::Cut, &seen());
+        law.on_event(&mut s, Event::Cut, &observation());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
-        law.on(&mut s, Event::Timeout, &seen());
+        law.on_event(&mut s, Event::Timeout, &observation());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
-        law.on(&mut s, Event::Cut, &seen());
+        law.on_event(&mut s, Event::Cut, &observation());
         assert_eq!(s.ssthresh, 2.0, "equation (4): never below two packets");
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn an_echo_does_not_grow_the_window_unless_asked() {
         for (grow, after) in [(false, 100.0), (true, 100.01)] {
             let mut s = State { window: 100.0, ssthresh: 2.0 };
-            law(grow).on(&mut s, Event::Ack { packets: 1, marked: 1 }, &seen());
+            law(grow).on_event(&mut s, Event::Ack { packets: 1, marked: 1 }, &observation());
             assert!((s.window - after).abs() < 1e-12);
         }
     }

@@ -9,13 +9,13 @@
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "scalable",
     title: "Scalable TCP: a hundredth of a packet more an acknowledgement, an eighth less at a congestion event",
     source: "Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, 2003, section 3",
@@ -49,7 +49,7 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ECN,
     ],
     observables: Observables::of::<Scalable<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, Scalable<f64>>,
     dual: Some(build::<Dual, Scalable<Dual>>),
     fixed: None,
@@ -90,15 +90,15 @@ impl<N: Number> Scalable<N> {
 }
 
 impl<N: Number> Law<N> for Scalable<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             growth: N::of(values.number("a")),
             keep: N::of(1.0 - values.number("b")),
             legacy: N::of(values.number("lwnd")),
@@ -108,12 +108,12 @@ impl<N: Number> Law<N> for Scalable<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { window: self.initial_window, ssthresh: self.initial_ssthresh }
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, _: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
         match event {
             Event::Ack { packets, marked } => {
                 let counted = (packets - marked).min(self.per_ack);
@@ -142,12 +142,12 @@ impl<N: Number> Law<N> for Scalable<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -156,19 +156,19 @@ mod tests {
     use super::*;
 
     fn law() -> Scalable<f64> {
-        let site = Site { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-        Scalable::compile(&Values::defaults(ENTRY.parameters), &site).unwrap()
+        let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+        Scalable::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
 
     /// Rounds until the window is what it was before a congestion event, a window of acknowledgements a round.
     fn rounds_to_recover(before: f64) -> f64 {
         let law = law();
         let mut s = State { window: before, ssthresh: 2.0 };
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         let mut rounds = 0.0;
         while s.window < before {
             rounds += 1.0 / s.window;
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &Observation::zero());
         }
         rounds
     }
@@ -191,26 +191,26 @@ mod tests {
         let law = law();
         let mut s = State { window: 10.0, ssthresh: 2.0 };
         for _ in 0..10 {
-            law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
+            law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &Observation::zero());
         }
         assert!((s.window - 11.0).abs() < 0.05, "{}", s.window);
         s.window = 16.0;
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert_eq!(s.window, 8.0);
         s.window = 16.1;
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert_eq!(s.window, 16.1 * 0.875);
     }
 
     #[test]
     fn slow_start_counts_whole_packets_and_a_timeout_returns_to_it() {
         let law = law();
-        let mut s = law.start();
-        law.on(&mut s, Event::Ack { packets: 1, marked: 0 }, &Path::unknown());
-        law.on(&mut s, Event::Ack { packets: 1, marked: 1 }, &Path::unknown());
+        let mut s = law.initial_state();
+        law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &Observation::zero());
+        law.on_event(&mut s, Event::Ack { packets: 1, marked: 1 }, &Observation::zero());
         assert_eq!(s.window, 3.0, "an echo grows nothing");
         s.window = 800.0;
-        law.on(&mut s, Event::Timeout, &Path::unknown());
+        law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (1.0, 700.0));
     }
 }

@@ -11,13 +11,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
-use super::{Allowance, Event, Marks, Needs, Path, Sender, Site};
-use crate::law::{Entry, Law, Linearises, Observables, build};
+use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Sender> = Entry {
+pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "vegas",
     title: "TCP Vegas: one packet more or less a round trip, by the packets it has queued",
     source: "Brakmo, Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, 1995, section III",
@@ -51,7 +51,9 @@ pub(super) const ENTRY: Entry<Sender> = Entry {
         ECN,
     ],
     observables: Observables::of::<Vegas<f64>>(),
-    linearises: Linearises::No("it switches between one packet more, none and one less, and rests anywhere in between"),
+    linearisation: Linearisation::Unsupported(
+        "it switches between one packet more, none and one less, and rests anywhere in between",
+    ),
     real: build::<f64, Vegas<f64>>,
     dual: None,
     fixed: None,
@@ -90,10 +92,10 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for Vegas<N> {
-    type Role = Sender;
+    type Role = Controller;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let (alpha, beta) = (values.number("alpha"), values.number("beta"));
         if alpha > beta {
             return Err(format!("`alpha` = {alpha} packets must not exceed `beta` = {beta}"));
@@ -101,8 +103,8 @@ impl<N: Number> Law<N> for Vegas<N> {
         Ok(Self {
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
-            initial_window: N::of(site.initial_window),
-            initial_ssthresh: N::of(site.initial_ssthresh),
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
             alpha: N::of(alpha),
             beta: N::of(beta),
             gamma: N::of(values.number("gamma")),
@@ -112,7 +114,7 @@ impl<N: Number> Law<N> for Vegas<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         let zero = N::of(0.0);
         State {
             window: self.initial_window,
@@ -124,11 +126,11 @@ impl<N: Number> Law<N> for Vegas<N> {
     }
 
     #[inline]
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Path<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         let zero = N::of(0.0);
         match event {
             Event::Ack { packets, marked } => {
-                s.least_rtt = if s.least_rtt > zero { s.least_rtt.min(seen.rtt_s) } else { seen.rtt_s };
+                s.least_rtt = if s.least_rtt > zero { s.least_rtt.min(observation.rtt_s) } else { observation.rtt_s };
                 if s.window < s.ssthresh && s.grows {
                     s.window = s.window + N::count((packets - marked).min(self.per_ack));
                 }
@@ -136,7 +138,7 @@ impl<N: Number> Law<N> for Vegas<N> {
             Event::Round => {
                 if s.least_rtt > zero {
                     // Diff BaseRTT = w (1 - BaseRTT / RTT)
-                    s.queued = s.window * (s.least_rtt - seen.base_rtt_s) / s.least_rtt;
+                    s.queued = s.window * (s.least_rtt - observation.base_rtt_s) / s.least_rtt;
                     s.least_rtt = zero;
                     self.after_round(s);
                 }
@@ -155,12 +157,12 @@ impl<N: Number> Law<N> for Vegas<N> {
     }
 
     #[inline]
-    fn says(&self, s: &State<N>, _: &Path<N>) -> Allowance<N> {
-        Allowance { window: s.window, gap_s: N::of(0.0) }
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: s.window, gap_s: N::of(0.0) }
     }
 
-    fn needs(&self) -> Needs {
-        Needs { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Needs::LEAST }
+    fn requirements(&self) -> Requirements {
+        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -193,28 +195,28 @@ mod tests {
         for (name, value) in set {
             values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = Site { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
-        Vegas::compile(&values, &site)
+        let context = Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
+        Vegas::compile(&values, &context)
     }
 
     /// A window's worth of acknowledgements, alone on a path that holds `pipe` packets without a queue, and the end of
     /// the round.
     fn round(law: &Vegas<f64>, s: &mut State<f64>, pipe: f64) {
         let rtt_s = BASE_S * Number::max(1.0, s.window / pipe);
-        let seen = Path { rtt_s, base_rtt_s: BASE_S, ..Path::unknown() };
+        let observation = Observation { rtt_s, base_rtt_s: BASE_S, ..Observation::zero() };
         for at in 0..s.window as u32 {
             // The first packets of a round find the shortest queue; the others must not count.
             let rtt_s = if at == 0 { rtt_s } else { rtt_s + 0.05 };
-            law.on(s, Event::Ack { packets: 1, marked: 0 }, &Path { rtt_s, ..seen });
+            law.on_event(s, Event::Ack { packets: 1, marked: 0 }, &Observation { rtt_s, ..observation });
         }
-        law.on(s, Event::Round, &seen);
+        law.on_event(s, Event::Round, &observation);
     }
 
     /// Section III-C: slow start doubles every other round, and ends once a whole buffer is filled.
     #[test]
     fn slow_start_doubles_every_other_round() {
         let law = compiled(&[]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         let mut windows = Vec::new();
         for _ in 0..12 {
             round(&law, &mut s, 40.0);
@@ -230,7 +232,7 @@ mod tests {
         for (alpha, beta) in [(1.0, 3.0), (2.0, 4.0)] {
             let law = compiled(&[("alpha", alpha), ("beta", beta)]).unwrap();
             for (from, queued) in [(60.0, alpha), (200.0, beta)] {
-                let mut s = State { window: from, ssthresh: 2.0, ..law.start() };
+                let mut s = State { window: from, ssthresh: 2.0, ..law.initial_state() };
                 for _ in 0..200 {
                     round(&law, &mut s, 100.0);
                 }
@@ -245,10 +247,10 @@ mod tests {
     #[test]
     fn losses_are_renos() {
         let law = compiled(&[]).unwrap();
-        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.start() };
-        law.on(&mut s, Event::Cut, &Path::unknown());
+        let mut s = State { window: 100.0, ssthresh: 2.0, ..law.initial_state() };
+        law.on_event(&mut s, Event::Cut, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
-        law.on(&mut s, Event::Timeout, &Path::unknown());
+        law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
     }
 

@@ -16,7 +16,7 @@ use crate::number::Number;
 pub struct BottleneckEstimate {
     /// How many of the latest packet pairs the least delayed is looked for in, 1 at least.
     pub pairs: u32,
-    /// Which moment [`Path::earlier`](crate::cc::Path) tells of.
+    /// Which moment [`Observation::earlier`](crate::cc::Observation) tells of.
     pub lookback: Option<Lookback>,
 }
 

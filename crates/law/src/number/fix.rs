@@ -1,6 +1,6 @@
 //! Fixed point: what the kernel computes, bit for bit.
 //!
-//! Twin: `bpf/law/fx.h`, which has the same steps in 64-bit unsigned arithmetic, the only one BPF can divide in.
+//! Kernel implementation: `bpf/law/fx.h`, which has the same steps in 64-bit unsigned arithmetic, the only one BPF can divide in.
 //!
 //! Every operation rounds to nearest, half away from zero, and saturates at both ends of the range: nothing wraps and
 //! nothing panics. A division by zero saturates by the sign of the numerator, and 0/0 is 0.

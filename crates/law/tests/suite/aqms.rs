@@ -3,20 +3,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use penstock_law::aqm::{AQMS, Chance, Decides, Event, Port, Queue, Serve, Site};
-use penstock_law::edge::Colour;
-use penstock_law::law::Linearises;
+use penstock_law::aqm::{self, AQMS, Aqm, Decides, Event, Serve};
+use penstock_law::conditioner::Colour;
+use penstock_law::law::Linearisation;
 use penstock_law::parameter::{Default, Unit};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Instances, Values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const SITE: Site =
-    Site { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000), classes: Vec::new() };
+const SITE: aqm::Context =
+    aqm::Context { rate: Rate(80_000_000), delay: Time(10_000_000_000), packet: Bytes(1000), classes: Vec::new() };
 
 /// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
-fn settings(entry: &'static Entry<Queue>) -> Vec<(String, Box<dyn Instances<f64, Queue>>)> {
+fn settings(entry: &'static Entry<Aqm>) -> Vec<(String, Box<dyn Instances<f64, Aqm>>)> {
     let defaults = Values::defaults(entry.parameters);
     let mut all = vec![(entry.name.to_owned(), (entry.real)(&defaults, &SITE).unwrap())];
     for parameter in entry.parameters {
@@ -76,7 +76,7 @@ fn moment() -> impl Strategy<Value = Moment> {
     })
 }
 
-fn checked(name: &str, law: &mut dyn Instances<f64, Queue>, says: Chance<f64>) -> Result<f64, TestCaseError> {
+fn checked(name: &str, law: &mut dyn Instances<f64, Aqm>, says: aqm::Output<f64>) -> Result<f64, TestCaseError> {
     prop_assert!((0.0..=1.0).contains(&says.probability), "{} says {:?}", name, says);
     prop_assert!(says.price_s >= 0.0 && says.price_s.is_finite(), "{} says {:?}", name, says);
     let mut state = Vec::new();
@@ -86,18 +86,27 @@ fn checked(name: &str, law: &mut dyn Instances<f64, Queue>, says: Chance<f64>) -
 }
 
 /// A host that does what the contract says with each moment.
-fn live(name: &str, law: &mut dyn Instances<f64, Queue>, moments: &[Moment]) -> Result<(), TestCaseError> {
-    let needs = law.needs();
+fn live(name: &str, law: &mut dyn Instances<f64, Aqm>, moments: &[Moment]) -> Result<(), TestCaseError> {
+    let needs = law.requirements();
     law.restart(0);
     let mut now_s = 0.0;
     for m in moments {
         now_s += m.after_s;
         let Moment { queue, capacity, sojourn_s, .. } = *m;
         let [green, yellow] = m.shares.map(|share| share * queue);
-        let seen = Port { queue, capacity, sojourn_s, now_s, green, yellow, colour: m.colour, ..Port::NOTHING };
+        let seen = aqm::Observation {
+            queue,
+            capacity,
+            sojourn_s,
+            now_s,
+            green,
+            yellow,
+            colour: m.colour,
+            ..aqm::Observation::ZERO
+        };
         if m.tick && needs.tick_s.is_some() {
-            let seen = Port { arrived: m.arrived, ..seen };
-            let says = law.on(0, Event::Tick, &seen);
+            let seen = aqm::Observation { arrived: m.arrived, ..seen };
+            let says = law.on_event(0, Event::Tick, &seen);
             checked(name, law, says)?;
         }
         let event = match needs.decides {
@@ -105,10 +114,10 @@ fn live(name: &str, law: &mut dyn Instances<f64, Queue>, moments: &[Moment]) -> 
             Decides::AtHead => Event::Departure { low_latency: m.low_latency },
             Decides::Never | Decides::OnDeparture => continue,
         };
-        let says = law.on(0, event, &seen);
-        prop_assert_eq!(law.says(0, &seen), says, "{} says one thing and another", name);
+        let says = law.on_event(0, event, &seen);
+        prop_assert_eq!(law.output(0, &seen), says, "{} says one thing and another", name);
         if m.coin < checked(name, law, says)? {
-            let says = law.on(0, Event::Hit, &seen);
+            let says = law.on_event(0, Event::Hit, &seen);
             checked(name, law, says)?;
         }
     }
@@ -141,11 +150,11 @@ fn a_law_is_what_happened_to_it() {
         proptest::strategy::ValueTree::current(&tree)
     };
     for entry in AQMS {
-        let said = |law: &mut dyn Instances<f64, Queue>| -> Vec<u64> {
+        let said = |law: &mut dyn Instances<f64, Aqm>| -> Vec<u64> {
             live(entry.name, law, &moments).unwrap();
             let mut bits = Vec::new();
             law.each(0, &mut |x| bits.push(x.to_bits()));
-            bits.push(law.says(0, &Port::nothing()).probability.to_bits());
+            bits.push(law.output(0, &aqm::Observation::zero()).probability.to_bits());
             bits
         };
         let build = || {
@@ -169,7 +178,10 @@ fn entries_are_complete() {
         assert!(colours.insert(entry.colour), "{} has the colour of another", entry.name);
         let hex = entry.colour.strip_prefix('#').unwrap();
         assert!(hex.len() == 6 && u32::from_str_radix(hex, 16).is_ok(), "{}: {}", entry.name, entry.colour);
-        assert_eq!(matches!(entry.linearises, Linearises::No(_)) && entry.name != "droptail", entry.dual.is_none());
+        assert_eq!(
+            matches!(entry.linearisation, Linearisation::Unsupported(_)) && entry.name != "droptail",
+            entry.dual.is_none()
+        );
         for parameter in entry.parameters {
             let within = |x: f64| (parameter.least..=parameter.most).contains(&x);
             assert!(!matches!(parameter.default, Default::Is(x) if !within(x)), "{}: {}", entry.name, parameter.name);
@@ -177,7 +189,7 @@ fn entries_are_complete() {
         }
         let mut law = (entry.real)(&Values::defaults(entry.parameters), &SITE).unwrap();
         law.add();
-        let needs = law.needs();
+        let needs = law.requirements();
         assert!(needs.serve == Serve::Scheduler || needs.decides == Decides::AtHead, "{}", entry.name);
         assert!(needs.marks || !needs.overrules_marks, "{}", entry.name);
         let mut numbers = 0;

@@ -1,14 +1,14 @@
 //! What every controller of the registry owes its host.
 
-use penstock_law::cc::{CONTROLLERS, Event, Path, Sender, Site};
-use penstock_law::law::{Build, Linearises};
+use penstock_law::cc::{self, CONTROLLERS, Controller, Event};
+use penstock_law::law::{Build, Linearisation};
 use penstock_law::parameter::Default;
 use penstock_law::quantity::Bytes;
 use penstock_law::{Dual, Entry, Number, Values};
 
-const SITE: Site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 64.0 };
+const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 64.0 };
 
-fn values(entry: &'static Entry<Sender>) -> Values {
+fn values(entry: &'static Entry<Controller>) -> Values {
     let mut values = Values::defaults(entry.parameters);
     for parameter in entry.parameters.iter().filter(|p| p.default == Default::Required) {
         values.set(parameter, parameter.most.min(1e6)).unwrap();
@@ -21,7 +21,7 @@ const PATHS: u64 = 40;
 
 /// Ten thousand events of a flow whose path, losses and marks follow no pattern; what the law said after each. First comes
 /// what may come before a round trip was measured: acknowledgements of what was sent again, cuts and timeouts.
-fn history<N: Number>(entry: &'static Entry<Sender>, build: Build<N, Sender>, seed: u64) -> Vec<[f64; 2]> {
+fn history<N: Number>(entry: &'static Entry<Controller>, build: Build<N, Controller>, seed: u64) -> Vec<[f64; 2]> {
     let mut law = build(&values(entry), &SITE).unwrap();
     law.add();
     let mut draw = seed;
@@ -48,12 +48,12 @@ fn history<N: Number>(entry: &'static Entry<Sender>, build: Build<N, Sender>, se
         };
         if at < unmeasured {
             if !matches!(event, Event::Round | Event::Tick) {
-                let says = law.on(0, event, &Path { now_s: N::of(now_s), ..Path::unknown() });
+                let says = law.on_event(0, event, &cc::Observation { now_s: N::of(now_s), ..cc::Observation::zero() });
                 said.push([says.window.value(), says.gap_s.value()]);
             }
             continue;
         }
-        let seen = Path {
+        let seen = cc::Observation {
             rtt_s: N::of(base_rtt_s * (1.0 + random(100) as f64 / 40.0)),
             base_rtt_s: N::of(base_rtt_s),
             price_s: N::of(random(100) as f64 * 1e-3),
@@ -64,7 +64,7 @@ fn history<N: Number>(entry: &'static Entry<Sender>, build: Build<N, Sender>, se
             earlier: N::of(random(1000) as f64),
             earlier_s: N::of(random(100) as f64 / 40.0 * base_rtt_s),
         };
-        let says = law.on(0, event, &seen);
+        let says = law.on_event(0, event, &seen);
         said.push([says.window.value(), says.gap_s.value()]);
     }
     said
@@ -87,7 +87,7 @@ fn what_a_law_says_can_be_done() {
 #[test]
 fn duals_compute_what_is_simulated() {
     for entry in CONTROLLERS {
-        let refused = matches!(entry.linearises, Linearises::No(_));
+        let refused = matches!(entry.linearisation, Linearisation::Unsupported(_));
         assert_eq!(entry.dual.is_none(), refused, "{}", entry.name);
         if let Some(dual) = entry.dual {
             for seed in [0, PATHS / 2, PATHS - 1] {
@@ -104,12 +104,13 @@ fn a_restarted_flow_is_a_new_one() {
     for entry in CONTROLLERS {
         let mut law = (entry.real)(&values(entry), &SITE).unwrap();
         let (old, new) = (law.add(), law.add());
-        let path = Path { rtt_s: 0.05, base_rtt_s: 0.04, price_s: 0.001, buffer: 100.0, ..Path::unknown() };
-        let seen = |now_s| Path { now_s, ..path };
+        let path =
+            cc::Observation { rtt_s: 0.05, base_rtt_s: 0.04, price_s: 0.001, buffer: 100.0, ..cc::Observation::zero() };
+        let seen = |now_s| cc::Observation { now_s, ..path };
         for at in 0..100 {
-            law.on(old, Event::Ack { packets: 1, marked: 0 }, &seen(f64::from(at)));
-            law.on(old, Event::Tick, &seen(f64::from(at)));
-            law.on(old, Event::Round, &seen(f64::from(at)));
+            law.on_event(old, Event::Ack { packets: 1, marked: 0 }, &seen(f64::from(at)));
+            law.on_event(old, Event::Tick, &seen(f64::from(at)));
+            law.on_event(old, Event::Round, &seen(f64::from(at)));
         }
         law.restart(old);
         let mut states = [Vec::new(), Vec::new()];

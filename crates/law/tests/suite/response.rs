@@ -4,7 +4,7 @@
 //! event after every 1/p packets: the deterministic model by which the RFCs derive these functions.
 
 use penstock_law::Values;
-use penstock_law::cc::{CONTROLLERS, Event, Path, Site};
+use penstock_law::cc::{self, CONTROLLERS, Event};
 use penstock_law::law::find;
 use penstock_law::quantity::Bytes;
 
@@ -19,20 +19,20 @@ fn mean_window(name: &str, set: &[(&str, f64)], p: f64, rtt_s: f64, peak: f64) -
     for (parameter, value) in set {
         values.set(entry.parameters.iter().find(|p| p.name == *parameter).unwrap(), *value).unwrap();
     }
-    let site = Site { packet: Bytes(1500), initial_window: peak, initial_ssthresh: 1e9 };
+    let site = cc::Context { packet: Bytes(1500), initial_window: peak, initial_ssthresh: 1e9 };
     let mut law = (entry.real)(&values, &site).unwrap();
     let flow = law.add();
     let spacing = (1.0 / p) as u32;
     let (mut now_s, mut since_s) = (0.0, 0.0);
-    let seen = |now_s| Path { rtt_s, base_rtt_s: rtt_s, now_s, ..Path::unknown() };
+    let seen = |now_s| cc::Observation { rtt_s, base_rtt_s: rtt_s, now_s, ..cc::Observation::zero() };
     for loss in 0..SETTLING + MEASURED {
         if loss == SETTLING {
             since_s = now_s;
         }
-        let mut window = law.on(flow, Event::Cut, &seen(now_s)).window;
+        let mut window = law.on_event(flow, Event::Cut, &seen(now_s)).window;
         for _ in 0..spacing {
             now_s += rtt_s / window;
-            window = law.on(flow, Event::Ack { packets: 1, marked: 0 }, &seen(now_s)).window;
+            window = law.on_event(flow, Event::Ack { packets: 1, marked: 0 }, &seen(now_s)).window;
         }
     }
     f64::from(MEASURED) * f64::from(spacing) * rtt_s / (now_s - since_s)

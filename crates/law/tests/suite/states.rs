@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use penstock_law::aqm::{self, AQMS};
 use penstock_law::cc::{self, CONTROLLERS};
-use penstock_law::edge::{self, EDGES};
+use penstock_law::conditioner::{self, CONDITIONERS};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fields, Observable, Role, Values, numbers};
 
@@ -29,7 +29,7 @@ fn faults(of: &Observable) -> Vec<&'static str> {
     faults
 }
 
-fn explained<R: Role>(registry: &[Entry<R>], site: &R::Site, set: &[(&str, f64)]) -> usize {
+fn explained<R: Role>(registry: &[Entry<R>], site: &R::Context, set: &[(&str, f64)]) -> usize {
     let mut numbers = 0;
     for entry in registry {
         let all: Vec<Observable> = entry.observables.iter().collect();
@@ -56,18 +56,18 @@ fn explained<R: Role>(registry: &[Entry<R>], site: &R::Site, set: &[(&str, f64)]
 
 #[test]
 fn every_state_of_every_law_has_words_a_unit_and_a_sentence() {
-    let sender = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+    let sender = cc::Context { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
     let class = |share| aqm::Class { share, ..aqm::Class::FREE };
-    let queue = aqm::Site {
+    let queue = aqm::Context {
         rate: Rate(10_000_000),
         delay: Time::ZERO,
         packet: Bytes(1500),
         classes: vec![class(Some(0.3)), class(None)],
     };
-    let edge = edge::Site { packet: Bytes(1000) };
+    let edge = conditioner::Context { packet: Bytes(1000) };
     assert!(explained(CONTROLLERS, &sender, &[("rate", 1e6)]) >= 20);
     assert!(explained(AQMS, &queue, &[]) >= 20);
-    assert!(explained(EDGES, &edge, &[("committed_rate", 1e7)]) >= 5);
+    assert!(explained(CONDITIONERS, &edge, &[("committed_rate", 1e7)]) >= 5);
 }
 
 numbers! {

@@ -11,7 +11,7 @@ fn port(name: &str, settings: &[(&str, f64)], rate: u64, most_packets: u64, most
         values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
     }
     let packet = Bytes(1000);
-    let site = aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
+    let site = aqm::Context { rate: Rate(rate), delay: Time::ZERO, packet, classes: Vec::new() };
     let law = (entry.real)(&values, &site).unwrap();
     Port::new(Config {
         service: Service::Constant(Rate(rate)),
@@ -89,7 +89,7 @@ fn marks_use_the_probability_at_departure() {
     assert!(port.said.len() < 25, "what is beyond the memory is forgotten");
 }
 
-fn hosting(service: Service, needs: Needs) -> Port {
+fn hosting(service: Service, needs: aqm::Requirements) -> Port {
     let law = listener(needs, |_, _| 0.0);
     let packet = Bytes(1000);
     Port::new(Config { service, most_packets: 100, most_bytes: u64::MAX, packet, law, memory: Time::ZERO })
@@ -103,7 +103,7 @@ fn observable(port: &mut Port, name: &str) -> f64 {
 fn an_outage_stops_the_packet_in_transmission() {
     let fast = Rate(8_000_000);
     let outage = Service::Schedule(vec![(Time(0), fast), (Time(2 * MS), Rate(0)), (Time(5 * MS), fast)]);
-    let mut port = hosting(outage, Needs::LEAST);
+    let mut port = hosting(outage, aqm::Requirements::LEAST);
     let half = MS / 2;
     assert_eq!(departure(port.offer(Time(3 * half), 1000, false, || 0.0)), Time(5 * MS + half));
     assert_eq!(departure(port.offer(Time(3 * MS), 1000, false, || 0.0)), Time(6 * MS + half));
@@ -116,7 +116,8 @@ fn an_outage_stops_the_packet_in_transmission() {
 /// What follows an outage without end never departs; it waits, and is no part of the mean wait.
 #[test]
 fn a_line_that_stays_out_keeps_its_packets() {
-    let mut port = hosting(Service::Schedule(vec![(Time(0), Rate(8_000_000)), (Time(MS / 2), Rate(0))]), Needs::LEAST);
+    let mut port =
+        hosting(Service::Schedule(vec![(Time(0), Rate(8_000_000)), (Time(MS / 2), Rate(0))]), aqm::Requirements::LEAST);
     for _ in 0..3 {
         assert_eq!(departure(port.offer(Time(0), 1000, false, || 0.0)), Time::NEVER);
     }
@@ -129,7 +130,7 @@ fn a_line_that_stays_out_keeps_its_packets() {
 #[test]
 fn a_law_hears_the_wait_of_the_oldest_and_the_rate_of_the_moment() {
     let rates = vec![(Time(0), Rate(8_000_000)), (Time(10 * MS), Rate(4_000_000)), (Time(20 * MS), Rate(0))];
-    let needs = Needs { tick_s: Some(1e-3), decides: Decides::OnArrival, ..Needs::LEAST };
+    let needs = aqm::Requirements { tick_s: Some(1e-3), decides: Decides::OnArrival, ..aqm::Requirements::LEAST };
     let mut port = hosting(Service::Schedule(rates), needs);
     for sent in 0..4 {
         port.offer(Time(sent * MS / 4), 1000, false, || 0.0);
@@ -220,7 +221,7 @@ fn a_planted_miscount_is_seen() {
 #[test]
 fn what_is_no_number_is_remembered() {
     for decides in [Decides::OnArrival, Decides::OnDeparture] {
-        let needs = Needs { tick_s: Some(0.001), decides, marks: true, ..Needs::LEAST };
+        let needs = aqm::Requirements { tick_s: Some(0.001), decides, marks: true, ..aqm::Requirements::LEAST };
         let law = listener(needs, |_, seen| if seen.now_s > 0.0025 { f64::NAN } else { 0.0 });
         let mut port = Port::new(Config {
             service: Service::Constant(Rate(8_000_000)),

@@ -1,6 +1,6 @@
 //! Packets that wait, in one piece of memory, and the lists that they form.
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 /// No packet, and no queue.

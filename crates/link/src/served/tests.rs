@@ -3,7 +3,7 @@ mod disciplines;
 use super::*;
 use crate::listener::listener;
 use crate::port::{Config, Offer, Port};
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::{Values, aqm, law};
 
 const MS: u64 = 1_000_000_000;
@@ -114,7 +114,7 @@ impl Host {
     }
 }
 
-fn config(rate: u64, law: Box<dyn Instances<f64, Role>>) -> ServedConfig {
+fn config(rate: u64, law: Box<dyn Instances<f64, aqm::Aqm>>) -> ServedConfig {
     ServedConfig {
         service: Rate(rate).into(),
         most_packets: u64::MAX,
@@ -127,27 +127,32 @@ fn config(rate: u64, law: Box<dyn Instances<f64, Role>>) -> ServedConfig {
     }
 }
 
-fn registered(name: &str, settings: &[(&str, f64)], rate: u64) -> Box<dyn Instances<f64, Role>> {
+fn registered(name: &str, settings: &[(&str, f64)], rate: u64) -> Box<dyn Instances<f64, aqm::Aqm>> {
     let entry = law::find(aqm::AQMS, name).unwrap();
     let mut values = Values::defaults(entry.parameters);
     for (key, value) in settings {
         values.set(entry.parameters.iter().find(|p| p.name == *key).unwrap(), *value).unwrap();
     }
-    (entry.real)(&values, &aqm::Site { rate: Rate(rate), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() })
-        .unwrap()
+    (entry.real)(
+        &values,
+        &aqm::Context { rate: Rate(rate), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() },
+    )
+    .unwrap()
 }
 
 fn droptail(rate: u64) -> ServedConfig {
     config(rate, registered("droptail", &[], rate))
 }
 
-fn listening(rate: u64, needs: Needs, answer: crate::listener::Answer) -> ServedConfig {
+fn listening(rate: u64, needs: aqm::Requirements, answer: crate::listener::Answer) -> ServedConfig {
     config(rate, listener(needs, answer))
 }
 
-const PER_FLOW: Needs = Needs { serve: Serve::PerFlow { queues: 1024, quantum: Bytes(1514) }, ..Needs::LEAST };
-const COUPLED: Needs = Needs { serve: Serve::Coupled { classic: 0.1 }, ..Needs::LEAST };
-const AT_HEAD: Needs = Needs { decides: Decides::AtHead, ..Needs::LEAST };
+const PER_FLOW: aqm::Requirements =
+    aqm::Requirements { serve: Serve::PerFlow { queues: 1024, quantum: Bytes(1514) }, ..aqm::Requirements::LEAST };
+const COUPLED: aqm::Requirements =
+    aqm::Requirements { serve: Serve::Coupled { classic: 0.1 }, ..aqm::Requirements::LEAST };
+const AT_HEAD: aqm::Requirements = aqm::Requirements { decides: Decides::AtHead, ..aqm::Requirements::LEAST };
 
 /// One queue does what a port does: departures, marks, drops and counters, packet by packet, for drop-tail and for a
 /// law on arrival that hears of queue and idle time, over any line.
@@ -218,7 +223,7 @@ fn one_queue_is_a_port() {
         }
     }
     assert!(dropped.iter().all(|d| *d > 100), "the test saw drops: {dropped:?}");
-    assert!(Port::suits(&Needs::LEAST));
+    assert!(Port::suits(&aqm::Requirements::LEAST));
     assert!(![AT_HEAD, PER_FLOW, COUPLED].iter().any(Port::suits), "these need their packets held");
 }
 
@@ -295,9 +300,9 @@ fn a_queue_that_was_empty_begins_without_a_deficit() {
 /// marked for it.
 #[test]
 fn what_is_no_number_is_remembered() {
-    let at_head = Needs { decides: Decides::AtHead, ..Needs::LEAST };
-    let at_arrival = Needs { decides: Decides::OnArrival, colours: true, ..Needs::LEAST };
-    let at_ticks = Needs { tick_s: Some(0.001), ..at_head };
+    let at_head = aqm::Requirements { decides: Decides::AtHead, ..aqm::Requirements::LEAST };
+    let at_arrival = aqm::Requirements { decides: Decides::OnArrival, colours: true, ..aqm::Requirements::LEAST };
+    let at_ticks = aqm::Requirements { tick_s: Some(0.001), ..at_head };
     let odd: crate::listener::Answer = |_, seen| if seen.now_s > 0.0025 { f64::NAN } else { 0.0 };
     let none: crate::listener::Answer = |_, _| 0.0;
     for (needs, answer, unsound) in [
@@ -322,7 +327,7 @@ fn what_is_no_number_is_remembered() {
 /// Each queue of a scheduler has an instance of the law, which hears of its own queue.
 #[test]
 fn each_queue_has_a_law_of_its_own() {
-    let needs = Needs { tick_s: Some(0.01), bytes: true, ..AT_HEAD };
+    let needs = aqm::Requirements { tick_s: Some(0.01), bytes: true, ..AT_HEAD };
     let config = listening(8 * MBIT, needs, |event, seen| {
         // Drops at the head while more than two packets are left behind.
         f64::from(u8::from(matches!(event, Event::Departure { .. }) && seen.queue > 2.0))
@@ -370,7 +375,7 @@ fn a_law_at_the_head_drops_until_one_may_go() {
 /// A law that marks at the head marks what it can, drops the rest, and its marks are counted.
 #[test]
 fn at_the_head_what_can_be_marked_is_marked() {
-    let needs = Needs { marks: true, ..AT_HEAD };
+    let needs = aqm::Requirements { marks: true, ..AT_HEAD };
     let mut host = Host::new(listening(8 * MBIT, needs, |_, _| 0.5));
     for n in 0..4000 {
         host.send(n * 2 * MS, 0, 1000, n % 2 == 0, false);
@@ -385,7 +390,12 @@ fn at_the_head_what_can_be_marked_is_marked() {
 /// A law that decides at departure marks as transmission starts, drops nothing, and has a price over time.
 #[test]
 fn a_law_at_departure_is_asked_as_transmission_starts() {
-    let needs = Needs { tick_s: Some(0.01), decides: Decides::OnDeparture, marks: true, ..Needs::LEAST };
+    let needs = aqm::Requirements {
+        tick_s: Some(0.01),
+        decides: Decides::OnDeparture,
+        marks: true,
+        ..aqm::Requirements::LEAST
+    };
     let mut host = Host::new(listening(8 * MBIT, needs, |_, seen| f64::from(u8::from(seen.now_s > 0.015))));
     assert!(host.served.has_price());
     for n in 0..30 {
@@ -420,7 +430,8 @@ fn nothing_is_lost_sight_of() {
     for serve in [Serve::Scheduler, PER_FLOW.serve, COUPLED.serve] {
         for scheduler in [Scheduler::Fifo, Scheduler::Drr { quantum: Bytes(300) }] {
             for decides in [Decides::Never, Decides::AtHead, Decides::OnArrival, Decides::OnDeparture] {
-                let needs = Needs { decides, serve, marks: true, tick_s: Some(0.01), ..Needs::LEAST };
+                let needs =
+                    aqm::Requirements { decides, serve, marks: true, tick_s: Some(0.01), ..aqm::Requirements::LEAST };
                 let mut host = Host::new(ServedConfig {
                     service: outages.clone(),
                     scheduler,
@@ -478,7 +489,7 @@ fn a_law_goes_by_colours() {
         for (name, value) in settings {
             values.set(entry.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let site = aqm::Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
+        let site = aqm::Context { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
         let mut served = Served::new(config(8_000_000, (entry.real)(&values, &site).unwrap()));
         let mut refused = [0; 3];
         for number in 0..2000u64 {
@@ -512,7 +523,12 @@ fn a_law_goes_by_colours() {
 /// departures, of those of all, and of the whole queue; it decides about its own packets only.
 #[test]
 fn each_class_has_an_ear_of_its_own_over_one_queue() {
-    let needs = Needs { tick_s: Some(0.01), decides: Decides::OnArrival, classes: true, ..Needs::LEAST };
+    let needs = aqm::Requirements {
+        tick_s: Some(0.01),
+        decides: Decides::OnArrival,
+        classes: true,
+        ..aqm::Requirements::LEAST
+    };
     let law = listener(needs, |event, seen| {
         // Whoever finds four packets waiting, of whatever class, is refused.
         f64::from(u8::from(matches!(event, Event::Arrival { .. }) && seen.queue >= 4.0))

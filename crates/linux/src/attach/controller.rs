@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapHandle, Object};
-use penstock_law::cc::Sender;
+use penstock_law::cc::Controller;
 use penstock_scenario::model::Chosen;
 
 use super::pins::Pins;
@@ -36,7 +36,7 @@ struct Program {
     law: &'static str,
     object: &'static [u8],
     /// What its object has in `.rodata.law`.
-    words: fn(&Chosen<Sender>) -> Result<Words, Error>,
+    words: fn(&Chosen<Controller>) -> Result<Words, Error>,
 }
 
 macro_rules! program {
@@ -113,14 +113,14 @@ impl Loaded {
     /// Registers a law for this process alone, under a name such as [`own_name`] gives.
     ///
     /// # Errors
-    /// What the machine lacks, what of the parameters has no twin, and what the kernel says.
-    pub fn new(chosen: &Chosen<Sender>, habits: Habits, name: &str) -> Result<Self, Error> {
+    /// What the machine lacks, what of the parameters has no kernel implementation, and what the kernel says.
+    pub fn new(chosen: &Chosen<Controller>, habits: Habits, name: &str) -> Result<Self, Error> {
         Self::register(program(chosen.law.name)?, chosen, habits, name, "")
     }
 
     fn register(
         program: &Program,
-        chosen: &Chosen<Sender>,
+        chosen: &Chosen<Controller>,
         habits: Habits,
         name: &str,
         origin: &str,
@@ -179,7 +179,7 @@ pub fn own_name(law: &str, number: usize) -> String {
 ///
 /// # Errors
 /// A law, or parameters, that this kernel cannot have.
-pub fn needs_ecn(chosen: &Chosen<Sender>) -> Result<bool, Error> {
+pub fn needs_ecn(chosen: &Chosen<Controller>) -> Result<bool, Error> {
     Ok((program(chosen.law.name)?.words)(chosen)?.needs_ecn)
 }
 
@@ -189,7 +189,13 @@ fn program(law: &str) -> Result<&'static Program, Error> {
 }
 
 /// Loads a program, not yet registered.
-fn load(program: &Program, chosen: &Chosen<Sender>, habits: Habits, name: &str, origin: &str) -> Result<Object, Error> {
+fn load(
+    program: &Program,
+    chosen: &Chosen<Controller>,
+    habits: Habits,
+    name: &str,
+    origin: &str,
+) -> Result<Object, Error> {
     let words = (program.words)(chosen)?;
     if let Some(missing) = missing().into_iter().next() {
         return Err(missing.into());

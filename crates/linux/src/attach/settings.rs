@@ -1,7 +1,7 @@
 //! Parameters of a law by the command line, read as a scenario's are: the same names, units, ranges, defaults and words of
 //! refusal.
 
-use penstock_law::cc::Sender;
+use penstock_law::cc::Controller;
 use penstock_law::law::Role;
 use penstock_law::parameter::Unit;
 use penstock_scenario::model::{Chosen, Scenario};
@@ -27,7 +27,7 @@ const THEIRS: &str = "flows.f.cc.";
 ///
 /// # Errors
 /// [`Error::Input`] with the words of the scenario reader.
-pub fn controller(law: &str, settings: &[String]) -> Result<Chosen<Sender>, Error> {
+pub fn controller(law: &str, settings: &[String]) -> Result<Chosen<Controller>, Error> {
     let mut scenario = read(&SCENARIO.replace("CC", law), settings)?;
     let group = scenario.groups.shift_remove("f");
     group.map(|group| group.cc).ok_or_else(|| Error::Input("no flow".to_owned()))

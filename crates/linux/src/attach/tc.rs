@@ -6,7 +6,7 @@
 //! An attachment is one link, which holds the program, which holds its maps. A pin of the link is all that is kept of it.
 
 mod books;
-mod edges;
+mod conditioners;
 mod loaded;
 mod program;
 mod queues;

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse, set_codepoint};

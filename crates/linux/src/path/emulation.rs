@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 use penstock_link::{Conditioner, Counters, Entry, Ring, Station};
 use penstock_scenario::model::{Group, Scenario};

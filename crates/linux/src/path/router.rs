@@ -14,7 +14,7 @@ use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
 use penstock_law::quantity::{Rate, Time};
-use penstock_link::{Conditioner, Counters, Passed as InProfile, Reading, Station};
+use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, Station};
 
 use super::address;
 use super::arrivals::Arrivals;
@@ -55,7 +55,7 @@ pub struct Edge {
     /// When.
     pub at: Time,
     /// Each link.
-    pub links: Vec<Reading>,
+    pub links: Vec<Counts>,
     /// What the law of each link says of each class that it keeps apart.
     pub classes: Vec<Vec<Vec<(String, f64)>>>,
     /// Each conditioner.
@@ -86,7 +86,7 @@ impl Edge {
     fn read(at: Time, emulation: &mut Emulation) -> Self {
         Self {
             at,
-            links: emulation.stations().map(|station| station.reading(at)).collect(),
+            links: emulation.stations().map(|station| station.counts(at)).collect(),
             classes: emulation.stations().map(Station::said_of_classes).collect(),
             conditioners: emulation.conditioners().map(|conditioner| conditioner.read(at)).collect(),
             passed: emulation.passed(),

@@ -133,7 +133,7 @@ impl Link {
     pub(super) fn marks(&mut self, departure: Time) -> bool {
         let coins = &mut self.coins;
         match &mut self.station {
-            Station::Port(port) if port.needs().decides == Decides::OnDeparture => {
+            Station::Port(port) if port.requirements().decides == Decides::OnDeparture => {
                 port.marks(departure, || coins.unit())
             }
             Station::Port(_) | Station::Served(_) => false,

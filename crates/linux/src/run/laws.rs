@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use penstock_law::cc::Sender;
+use penstock_law::cc;
 use penstock_scenario::model::{Chosen, Group, Pacing};
 
 use crate::attach::{self, controller};
@@ -49,7 +49,7 @@ impl Controller {
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) name: Arc<str>,
-    chosen: Chosen<Sender>,
+    chosen: Chosen<cc::Controller>,
     habits: controller::Habits,
     /// Whether its receiver must have it too.
     pub(super) needs_ecn: bool,

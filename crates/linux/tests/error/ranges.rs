@@ -1,10 +1,10 @@
 //! The same over the whole ranges that the registry gives parameters, whatever real paths have.
 
 use penstock_law::aqm::price::{self, Price};
-use penstock_law::aqm::{self, AQMS, Port};
+use penstock_law::aqm::{self, AQMS};
 use penstock_law::cc::fast;
 use penstock_law::cc::leadlag::{self, LeadLag};
-use penstock_law::cc::{self, CONTROLLERS, Path};
+use penstock_law::cc::{self, CONTROLLERS};
 use penstock_law::law::find;
 use penstock_law::{Law, Number, Parameter, Values};
 use rand_core::SeedableRng;
@@ -71,10 +71,11 @@ fn a_tick_of_price_over_the_ranges_of_its_parameters() {
         let capacity = draw.log(1e6 / 12_000.0, 1e11 / 12_000.0);
         let arrived = capacity * fixed.period * draw.log(1e-3, 2.0);
         let mut got = before;
-        fixed.on(&mut got, aqm::Event::Tick, &Port { arrived, capacity, ..Port::nothing() });
+        fixed.on_event(&mut got, aqm::Event::Tick, &aqm::Observation { arrived, capacity, ..aqm::Observation::zero() });
         let mut truth = price::State { price: before.price.value(), probability: 0.0 };
-        let seen = Port { arrived: arrived.value(), capacity: capacity.value(), ..Port::nothing() };
-        real.on(&mut truth, aqm::Event::Tick, &seen);
+        let seen =
+            aqm::Observation { arrived: arrived.value(), capacity: capacity.value(), ..aqm::Observation::zero() };
+        real.on_event(&mut truth, aqm::Event::Tick, &seen);
         let fitted = real.target * capacity.value() * real.period;
         // One part in a thousand for what is not linear in the rounding of a divisor of a few thousand units.
         let quotient = 1.001 * arrived.value() / fitted * (0.5 * real.target + 0.5) / fitted + 0.5;
@@ -108,13 +109,22 @@ fn a_tick_of_leadlag_over_the_ranges_of_its_parameters() {
             leadlag::State { window: Q::of(1.0), target: draw.log(1e-6, 1e7), xi: Q::of(draw.between(-20.0, 16.0)) };
         let (price_s, base_rtt_s) = (draw.log(1e-6, 10.0), draw.log(1e-4, 10.0));
         let mut got = before;
-        fixed.on(&mut got, cc::Event::Tick, &Path { rtt_s: base_rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+        fixed.on_event(
+            &mut got,
+            cc::Event::Tick,
+            &cc::Observation { rtt_s: base_rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() },
+        );
         let mut truth = leadlag::State { window: 1.0, target: before.target.value(), xi: before.xi.value() };
         let base_rtt = base_rtt_s.value();
-        real.on(
+        real.on_event(
             &mut truth,
             cc::Event::Tick,
-            &Path { rtt_s: base_rtt, base_rtt_s: base_rtt, price_s: price_s.value(), ..Path::unknown() },
+            &cc::Observation {
+                rtt_s: base_rtt,
+                base_rtt_s: base_rtt,
+                price_s: price_s.value(),
+                ..cc::Observation::zero()
+            },
         );
         let allowed = real.step + 0.5;
         xi.see("xi", got.xi, truth.xi, allowed + 0.01);

@@ -1,7 +1,7 @@
 //! Vectors of the laws that treat classes of traffic apart.
 
 use penstock_law::{Fix, Number};
-use penstock_linux::twins::Twin;
+use penstock_linux::kernel_laws::KernelLaw;
 
 use super::{Draw, File, padded, product, q};
 
@@ -12,8 +12,8 @@ const BAT: &str = "interval 1e-6 to 1 s; coarse, increase 1e-9 to 1; low, high 0
      decrease 1e-9 to 1e6; transmit, excess 0 to 1; queue, queue_before 0 to 1e7 packets
      arrived 0 to 1e8 packets; offered is written and never read";
 
-pub(super) fn bat(twin: &'static Twin) -> String {
-    let mut file = File::new(twin, "BAT of Pletka, Kind, Waldvogel and Mannel", BAT);
+pub(super) fn bat(kernel_law: &'static KernelLaw) -> String {
+    let mut file = File::new(kernel_law, "BAT of Pletka, Kind, Waldvogel and Mannel", BAT);
     let contracts = [[NO_FLOOR, NO_CEILING], [q(1000.0), NO_CEILING], [0, q(5000.0)], [q(1e8), q(1e8)]];
     for row in product(&[&[1e-6, 0.004, 1.0].map(q), &[1e-9, 0.0625, 1.0].map(q), &[q(1e-9), q(0.03125), q(1e6)]]) {
         for (at, [floor, ceiling]) in contracts.into_iter().enumerate() {
@@ -67,7 +67,7 @@ pub(super) fn bat(twin: &'static Twin) -> String {
     file.text
 }
 
-pub(super) fn clcc(twin: &'static Twin) -> String {
+pub(super) fn clcc(kernel_law: &'static KernelLaw) -> String {
     let ranges = format!(
         "{BAT}
          beta_near, beta_between, beta_far -0.999 to 0; edge_near, edge_far 0 to 1e3; b1, b2 -10 to 10; period 1e-3 to 1e3 s
@@ -76,7 +76,7 @@ pub(super) fn clcc(twin: &'static Twin) -> String {
          steered 0 or 1; intervals 1 to 4294967295; the decrease also 1e-12 to the largest number; ratio 0 to 1e5
          error, error_before -100 to 1; sums 0 to 1e8 packets; since 0 to intervals - 1; capacity 0 to 1e8 packets/s"
     );
-    let mut file = File::new(twin, "CLCC of Pletka, Kind, Waldvogel and Mannel, around BAT", &ranges);
+    let mut file = File::new(kernel_law, "CLCC of Pletka, Kind, Waldvogel and Mannel, around BAT", &ranges);
     let line = |rate: f64, floor: i64| {
         let constants = [0.004, 0.0625, 0.0024 * rate, 0.012 * rate, 0.125, rate].map(q);
         [&constants[..], &[floor, NO_CEILING], &[0.0625, 0.03125].map(q)].concat()
@@ -129,8 +129,8 @@ pub(super) fn clcc(twin: &'static Twin) -> String {
                         all_served,
                         since,
                     ];
-                    let seen = [50.0, 16.0, draw.of(&[0.0, rate, 1e8]), 8.0, 40.0, 33.0].map(q);
-                    file.vector("tick", &state, &seen);
+                    let observation = [50.0, 16.0, draw.of(&[0.0, rate, 1e8]), 8.0, 40.0, 33.0].map(q);
+                    file.vector("tick", &state, &observation);
                 }
             }
         }

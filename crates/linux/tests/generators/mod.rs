@@ -2,27 +2,27 @@
 //! draws; then runs of a law as scenarios have them.
 
 mod classes;
-mod edges;
+mod conditioners;
 mod queues;
 mod senders;
 
 use std::fmt::Write as _;
 
 use penstock_law::{Fix, Number};
-use penstock_linux::twins::{Call, MOST, Twin};
+use penstock_linux::kernel_laws::{Call, KernelLaw, MOST};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Writes a file of vectors.
 struct File {
-    twin: &'static Twin,
+    kernel_law: &'static KernelLaw,
     text: String,
     params: Vec<i64>,
 }
 
 impl File {
-    fn new(twin: &'static Twin, what: &str, ranges: &str) -> Self {
-        let Twin { name, words, events, .. } = twin;
+    fn new(kernel_law: &'static KernelLaw, what: &str, ranges: &str) -> Self {
+        let KernelLaw { name, words, events, .. } = kernel_law;
         let mut text = format!("# Vectors of the law `{name}`: {what}.\n#\n");
         text += "# Every implementation computes exactly these integers. A word in _q32 is a number times 2^32, in _q62 times\n";
         text += "# 2^62. Products and quotients are rounded to nearest, half away from zero, and everything saturates at 64 bits with\n";
@@ -31,7 +31,7 @@ impl File {
             "# of bpf/law/fx.h. Operations come in the order in which the law has them. Other words are counts, and\n";
         text += "# switches of 0 or 1. vectors/README.md has all of it.\n#\n";
         let _ = writeln!(text, "# params {}", words.params.join(" "));
-        let line = format!("{} {} -> {}", words.state.join(" "), words.seen.join(" "), words.state.join(" "));
+        let line = format!("{} {} -> {}", words.state.join(" "), words.observation.join(" "), words.state.join(" "));
         for event in *events {
             let _ = writeln!(text, "# {event} {line}");
         }
@@ -39,8 +39,8 @@ impl File {
         for range in ranges.lines() {
             let _ = writeln!(text, "# {}", range.trim());
         }
-        text += "#\n# Laws and twins: crates/law/src, bpf/law. Written by crates/linux/tests/generators.\n";
-        Self { twin, text, params: Vec::new() }
+        text += "#\n# Laws and kernel implementations: crates/law/src, bpf/law. Written by crates/linux/tests/generators.\n";
+        Self { kernel_law, text, params: Vec::new() }
     }
 
     fn params(&mut self, params: &[i64]) {
@@ -51,14 +51,23 @@ impl File {
     }
 
     /// Writes one vector and returns the state after it.
-    fn vector(&mut self, event: &str, state: &[i64], seen: &[i64]) -> [i64; MOST.state] {
-        let event_at = self.twin.events.iter().position(|e| *e == event).unwrap();
-        let call = Call { event: event_at, params: padded(&self.params), state: padded(state), seen: padded(seen) };
-        let after = self.twin.in_rust(&call);
-        let words = &self.twin.words;
-        let [before, seen, after_it] =
-            [&call.state[..words.state.len()], &call.seen[..words.seen.len()], &after[..words.state.len()]].map(join);
-        let _ = writeln!(self.text, "{event} {before} {seen} -> {after_it}");
+    fn vector(&mut self, event: &str, state: &[i64], observation: &[i64]) -> [i64; MOST.state] {
+        let event_at = self.kernel_law.events.iter().position(|e| *e == event).unwrap();
+        let call = Call {
+            event: event_at,
+            params: padded(&self.params),
+            state: padded(state),
+            observation: padded(observation),
+        };
+        let after = self.kernel_law.in_rust(&call);
+        let words = &self.kernel_law.words;
+        let [before, observation, after_it] = [
+            &call.state[..words.state.len()],
+            &call.observation[..words.observation.len()],
+            &after[..words.state.len()],
+        ]
+        .map(join);
+        let _ = writeln!(self.text, "{event} {before} {observation} -> {after_it}");
         after
     }
 }
@@ -115,25 +124,29 @@ fn measured(seconds: f64) -> i64 {
 }
 
 /// The vectors of a law, and in the header how many they are.
-pub(crate) fn text(twin: &'static Twin) -> String {
-    let text = without_count(twin);
+pub(crate) fn text(kernel_law: &'static KernelLaw) -> String {
+    let text = without_count(kernel_law);
     let vectors = text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("params ")).count();
-    text.replacen("# Laws and twins:", &format!("# {vectors} vectors\n#\n# Laws and twins:"), 1)
+    text.replacen(
+        "# Laws and kernel implementations:",
+        &format!("# {vectors} vectors\n#\n# Laws and kernel implementations:"),
+        1,
+    )
 }
 
-fn without_count(twin: &'static Twin) -> String {
-    match twin.name {
-        "fast" => senders::fast(twin),
-        "leadlag" => senders::leadlag(twin),
-        "price" => queues::price(twin),
-        "avq" => queues::avq(twin),
-        "token-bucket" => edges::token_bucket(twin),
-        "srtcm" => edges::srtcm(twin),
-        "trtcm" => edges::trtcm(twin),
-        "early-marking" => edges::early_marking(twin),
-        "bat" => classes::bat(twin),
-        "clcc" => classes::clcc(twin),
-        "ccp" | "ccpd" => senders::ccp(twin),
+fn without_count(kernel_law: &'static KernelLaw) -> String {
+    match kernel_law.name {
+        "fast" => senders::fast(kernel_law),
+        "leadlag" => senders::leadlag(kernel_law),
+        "price" => queues::price(kernel_law),
+        "avq" => queues::avq(kernel_law),
+        "token-bucket" => conditioners::token_bucket(kernel_law),
+        "srtcm" => conditioners::srtcm(kernel_law),
+        "trtcm" => conditioners::trtcm(kernel_law),
+        "early-marking" => conditioners::early_marking(kernel_law),
+        "bat" => classes::bat(kernel_law),
+        "clcc" => classes::clcc(kernel_law),
+        "ccp" | "ccpd" => senders::ccp(kernel_law),
         other => panic!("write a generator for the vectors of `{other}`"),
     }
 }

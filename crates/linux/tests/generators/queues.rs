@@ -1,12 +1,12 @@
 //! Vectors of the laws of queues.
 
-use penstock_linux::twins::Twin;
+use penstock_linux::kernel_laws::KernelLaw;
 
 use super::{Draw, File, padded, product, q};
 
-pub(super) fn price(twin: &'static Twin) -> String {
+pub(super) fn price(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(
-        twin,
+        kernel_law,
         "price marking of Paganini, Wang, Low and Doyle",
         "target 1e-3 to 1; period 1e-4 to 10 s; ln_phi of phi from 1.001 to 1e9; price 0 to 1e6 s; probability 0 to 1
          arrived 0 to 1e9 packets; capacity 1 to 1e9 packets/s, and zero
@@ -49,9 +49,9 @@ pub(super) fn price(twin: &'static Twin) -> String {
     file.text
 }
 
-pub(super) fn avq(twin: &'static Twin) -> String {
+pub(super) fn avq(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(
-        twin,
+        kernel_law,
         "the adaptive virtual queue of Kunniyur and Srikant",
         "gamma 1e-3 to 1; alpha 0 to 100 per s; buffer 1 to 1e9 packets; mean_packet 40 to 65535 B; by_size 0 or 1
          virtual_capacity 0 to 1e9 packets/s; virtual_queue 0 to 1e9 packets; last, now 0 to 1e9 s; overflowed 0 or 1

@@ -2,13 +2,13 @@
 
 use penstock_law::estimate::{MarkEstimate, PriceTable};
 use penstock_law::{Fix, Number};
-use penstock_linux::twins::Twin;
+use penstock_linux::kernel_laws::KernelLaw;
 
 use super::{Draw, File, measured, padded, product, q};
 
-pub(super) fn fast(twin: &'static Twin) -> String {
+pub(super) fn fast(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(
-        twin,
+        kernel_law,
         "FAST TCP's window control",
         "alpha 0 to 1e6 packets; gamma 1e-6 to 1; keep 1 - gamma; step gamma alpha
          surge 0, where the start does not multiply, to 1; qdelay 1 us to 10 s
@@ -51,8 +51,8 @@ pub(super) fn fast(twin: &'static Twin) -> String {
         for _ in 0..90 {
             let rtt = f64::max(base, Fix::<32>(window).value() / rate) * draw.between(1.0, 1.05);
             let event = if draw.lands(0.02) { "cut" } else { "round" };
-            let seen = if event == "cut" { [0, 0] } else { [measured(base), measured(rtt)] };
-            [window, ..] = file.vector(event, &[window], &seen);
+            let observation = if event == "cut" { [0, 0] } else { [measured(base), measured(rtt)] };
+            [window, ..] = file.vector(event, &[window], &observation);
         }
     }
     fast_start(&mut file);
@@ -137,9 +137,9 @@ fn fast_start(file: &mut File) {
     }
 }
 
-pub(super) fn leadlag(twin: &'static Twin) -> String {
+pub(super) fn leadlag(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(
-        twin,
+        kernel_law,
         "the lead-lag ECN protocol of Paganini, Wang, Low and Doyle",
         "step 0 to 16; weight 1e-6 to 1e6 packets; gain 1e-6 to 1.57; cap 1e-3 to 1e6 packets
          scale 1e-3 to 1e3 packets; least 1e-6, most 1e7 packets; ln2 0.693
@@ -240,29 +240,29 @@ pub(super) fn leadlag(twin: &'static Twin) -> String {
             state = if draw.lands(0.02) {
                 file.vector("cut", &state, &[])
             } else {
-                let seen = if form.ends_with("delay") {
+                let observation = if form.ends_with("delay") {
                     let base_s = Fix::<32>(base).value();
                     [0, base, 0, measured(base_s * draw.between(1.0, 1.5))]
                 } else {
                     [table.price_s(marks).0, base, 0, 0]
                 };
-                file.vector(form, &state, &seen)
+                file.vector(form, &state, &observation)
             };
         }
     }
     file.text
 }
 
-/// CCP, and CCPD where the twin has a derivative.
-pub(super) fn ccp(twin: &'static Twin) -> String {
-    let derivative = twin.words.params.contains(&"kd_q32");
+/// CCP, and CCPD where the kernel implementation has a derivative.
+pub(super) fn ccp(kernel_law: &'static KernelLaw) -> String {
+    let derivative = kernel_law.words.params.contains(&"kd_q32");
     let (what, ranges) = if derivative {
         ("CCPD, proportional and derivative in the room of the bottleneck's buffer", "; kd 1e-7 to 1e3 s, and zero")
     } else {
         ("CCP, proportional to the room of the bottleneck's buffer", "")
     };
     let mut file = File::new(
-        twin,
+        kernel_law,
         what,
         &format!(
             "kp 1e-3 to 1e3; implicit 0 or 1{ranges}
@@ -272,7 +272,7 @@ pub(super) fn ccp(twin: &'static Twin) -> String {
     );
     let params = |kp: i64, implicit: bool, kd: i64| {
         let all = [kp, i64::from(implicit), kd];
-        all[..twin.words.params.len()].to_vec()
+        all[..kernel_law.words.params.len()].to_vec()
     };
     let kds = if derivative { vec![0, q(1e-7), q(0.1), q(1e3)] } else { vec![0] };
     let windows = [q(1.0), q(2.0), q(100.25), i64::MAX];
@@ -282,15 +282,15 @@ pub(super) fn ccp(twin: &'static Twin) -> String {
             if derivative { vec![[0, 0], [q(1e7), q(1e-6)], [q(150.5), q(0.2)], [0, q(100.0)]] } else { vec![[0; 2]] };
         let paths = product(&[&[0, q(400.0), q(1e7)], &[0, q(195.06), q(1e7)], &[0, q(700.0), q(1e7)]]);
         for (at, (path, past)) in paths.iter().flat_map(|path| pasts.iter().map(move |past| (path, past))).enumerate() {
-            let seen = [path[0], path[1], path[2], past[0], past[1]];
+            let observation = [path[0], path[1], path[2], past[0], past[1]];
             let window = windows[at % windows.len()];
             let all = [[0, 0], [0, 1], [1, 0], [1, 1]];
             for flags in if derivative { &all[at % 4..=at % 4] } else { &all } {
                 for (ssthresh, packets) in [(q(2.0), 0), (i64::MAX, 1), (window, 44)] {
-                    let seen = [&seen[..], &[packets]].concat();
-                    file.vector("ack", &[window, ssthresh, flags[0], flags[1]], &seen);
+                    let observation = [&observation[..], &[packets]].concat();
+                    file.vector("ack", &[window, ssthresh, flags[0], flags[1]], &observation);
                 }
-                file.vector("cut", &[window, q(64.0), flags[0], flags[1]], &seen);
+                file.vector("cut", &[window, q(64.0), flags[0], flags[1]], &observation);
             }
         }
     }
@@ -312,16 +312,16 @@ pub(super) fn ccp(twin: &'static Twin) -> String {
             let level = if draw.lands(0.1) { 0.0 } else { buffer * draw.log(1e-3, 1.1) };
             let in_flight = draw.log(1.0, 1e6);
             let (earlier, earlier_s) = (buffer * draw.log(1e-3, 1.1) + in_flight, draw.log(1e-6, 10.0));
-            let mut seen = [q(buffer), q(level), q(in_flight), q(earlier), q(earlier_s), 0];
+            let mut observation = [q(buffer), q(level), q(in_flight), q(earlier), q(earlier_s), 0];
             if !derivative || draw.lands(0.1) {
-                (seen[3], seen[4]) = (0, 0);
+                (observation[3], observation[4]) = (0, 0);
             }
             match draw.share() {
                 0.0..0.1 => file.vector("timeout", &state, &[]),
-                0.1..0.3 => file.vector("cut", &state, &seen),
+                0.1..0.3 => file.vector("cut", &state, &observation),
                 _ => {
-                    seen[5] = draw.log(1.0, 100.0) as i64;
-                    file.vector("ack", &state, &seen)
+                    observation[5] = draw.log(1.0, 100.0) as i64;
+                    file.vector("ack", &state, &observation)
                 }
             };
         }
@@ -340,14 +340,16 @@ pub(super) fn ccp(twin: &'static Twin) -> String {
             let window = Fix::<32>(state[0]).value();
             let level = (window - capacity * base).clamp(0.0, buffer) * draw.between(0.95, 1.0);
             let in_flight = window.min(capacity * base + buffer).floor();
-            let seen = [q(buffer), q(level), q(in_flight), q(committed), measured(base * draw.between(0.5, 1.5)), 0];
-            let seen = if derivative { seen } else { [seen[0], seen[1], seen[2], 0, 0, 0] };
+            let observation =
+                [q(buffer), q(level), q(in_flight), q(committed), measured(base * draw.between(0.5, 1.5)), 0];
+            let observation =
+                if derivative { observation } else { [observation[0], observation[1], observation[2], 0, 0, 0] };
             state = match draw.share() {
                 0.0..0.01 => file.vector("timeout", &state, &[]),
-                0.01..0.06 => file.vector("cut", &state, &seen),
+                0.01..0.06 => file.vector("cut", &state, &observation),
                 _ => {
                     let packets = draw.of(&[1, 1, 2, 2, 8, 44]);
-                    file.vector("ack", &state, &[&seen[..5], &[packets]].concat())
+                    file.vector("ack", &state, &[&observation[..5], &[packets]].concat())
                 }
             };
             committed = level + in_flight;

@@ -6,8 +6,8 @@ use penstock_law::aqm::avq::Avq;
 use penstock_law::aqm::bat::{Alone, Bat};
 use penstock_law::aqm::clcc::Clcc;
 use penstock_law::aqm::price::{Price, State};
-use penstock_law::aqm::{self, AQMS, Class, Port, Queue};
-use penstock_law::edge::{self, Colour, EDGES, Gate};
+use penstock_law::aqm::{self, AQMS, Aqm, Class};
+use penstock_law::conditioner::{self, CONDITIONERS, Colour};
 use penstock_law::law::{Dense, Instances, find};
 use penstock_law::parameter::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
@@ -20,8 +20,8 @@ use crate::frames::{self, Ecn, Frame};
 use crate::{NS, Q, seconds, wanted, words};
 
 /// 100 Mbit/s in packets of 1514 B.
-fn site() -> aqm::Site {
-    aqm::Site { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1514), classes: Vec::new() }
+fn site() -> aqm::Context {
+    aqm::Context { rate: Rate(100_000_000), delay: Time::ZERO, packet: Bytes(1514), classes: Vec::new() }
 }
 
 /// Bytes in mean packets, as the programs make them.
@@ -35,7 +35,7 @@ pub(super) fn price_decides_as_the_law_does() {
     let trial = Trial::new(wanted("price", &["link.rate=100 Mbit/s"])).unwrap();
     let values = Values::defaults(find(AQMS, "price").unwrap().parameters);
     let law: Price<Q> = Law::compile(&values, &site()).unwrap();
-    let mut state: State<Q> = law.start();
+    let mut state: State<Q> = law.initial_state();
     let capacity = <Q as penstock_law::Number>::of(site().packets_per_s());
     let mut draw = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut now, mut next, mut arrived) = (1_000_000_000_u64, 0, 0_u64);
@@ -48,8 +48,8 @@ pub(super) fn price_decides_as_the_law_does() {
             next = now + 5_000_000;
         }
         while next <= now {
-            let seen = Port { arrived: packets(arrived), capacity, ..Port::nothing() };
-            law.on(&mut state, aqm::Event::Tick, &seen);
+            let seen = aqm::Observation { arrived: packets(arrived), capacity, ..aqm::Observation::zero() };
+            law.on_event(&mut state, aqm::Event::Tick, &seen);
             idle += u32::from(arrived == 0);
             (arrived, next) = (0, next + 5_000_000);
         }
@@ -81,7 +81,7 @@ pub(super) fn avq_decides_as_the_law_does() {
         values.set(entry.parameters.iter().find(|p| p.name == name).unwrap(), value).unwrap();
     }
     let law: Avq<Q> = Law::compile(&values, &site()).unwrap();
-    let mut state = law.start();
+    let mut state = law.initial_state();
     let capacity = <Q as penstock_law::Number>::of(site().packets_per_s());
     let mut draw = Xoshiro256PlusPlus::seed_from_u64(2);
     let (start, mut since, mut marks) = (77_000_000_000_u64, 0, 0);
@@ -92,9 +92,9 @@ pub(super) fn avq_decides_as_the_law_does() {
         let frame = Frame::udp6(Ecn::Ect1, 60 + (draw.next_u32() % 1400) as usize);
         let now_s = seconds(since);
         let event = aqm::Event::Arrival { bytes: frame.bytes.len() as u32, idle: 0 };
-        let seen = Port { capacity, now_s, ..Port::nothing() };
-        law.on(&mut state, event, &seen);
-        let marked = law.says(&state, &seen).probability.0 > 0;
+        let seen = aqm::Observation { capacity, now_s, ..aqm::Observation::zero() };
+        law.on_event(&mut state, event, &seen);
+        let marked = law.output(&state, &seen).probability.0 > 0;
         let arrival = Arrival { at_ns: start + since, ..Arrival::default() };
         let (verdict, after) = trial.give(&frame.bytes, arrival).unwrap();
         assert_eq!(verdict, Verdict::Next);
@@ -125,17 +125,17 @@ pub(super) fn clcc_decides_as_the_law_does() {
     });
 }
 
-type Compiled = (Box<dyn Instances<Q, Queue>>, Vec<&'static str>);
+type Compiled = (Box<dyn Instances<Q, Aqm>>, Vec<&'static str>);
 
 fn classes_decide_as_the_law_does(
     name: &str,
     more: &[&str],
-    compile: fn(&Values, &aqm::Site) -> Result<Compiled, String>,
+    compile: fn(&Values, &aqm::Context) -> Result<Compiled, String>,
 ) {
     const INTERVAL: u64 = 4_000_000;
     let trial = Trial::new(wanted(name, &[&["link.rate=100 Mbit/s", "link.buffer=300 kB"], more].concat())).unwrap();
     let share = more.first().map(|_| 0.3);
-    let site = aqm::Site { classes: vec![Class::FREE, Class { share, ..Class::FREE }], ..site() };
+    let site = aqm::Context { classes: vec![Class::FREE, Class { share, ..Class::FREE }], ..site() };
     let (mut law, watched) = compile(&Values::defaults(find(AQMS, name).unwrap().parameters), &site).unwrap();
     for class in 0..2 {
         assert_eq!(law.add(), class);
@@ -154,16 +154,16 @@ fn classes_decide_as_the_law_does(
             let queue = seconds(waits) * capacity;
             let sum = |of: [u64; 2]| packets(of[0] + of[1]);
             for class in 0..2 {
-                let seen = Port {
+                let seen = aqm::Observation {
                     queue,
                     capacity,
                     arrived: packets(arrived[class]),
                     departed: packets(let_in[class]),
                     all_arrived: sum(arrived),
                     all_departed: sum(let_in),
-                    ..Port::nothing()
+                    ..aqm::Observation::zero()
                 };
-                law.on(class, aqm::Event::Tick, &seen);
+                law.on_event(class, aqm::Event::Tick, &seen);
             }
             (arrived, let_in, end) = ([0; 2], [0; 2], end + INTERVAL);
         }
@@ -171,7 +171,7 @@ fn classes_decide_as_the_law_does(
         let bytes = 60 + (draw.next_u32() % 1400) as usize;
         let frame = if class == 0 { Frame::tcp(Ecn::Ect0, bytes) } else { Frame::udp6(Ecn::NotEct, bytes) };
         let coin = draw.next_u32();
-        let refused = law.says(class, &Port::nothing()).probability;
+        let refused = law.output(class, &aqm::Observation::zero()).probability;
         arrived[class] += bytes as u64;
         let from = free.max(now);
         let fate = if i64::from(coin) < refused.0 {
@@ -221,12 +221,12 @@ fn conditioner_decides_as_the_law_does(name: &str, more: &[(&str, f64, &str)]) -
     let said = [&[("committed_rate", 10e6, "10 Mbit/s"), ("bucket", 30e3, "30 kB")], more].concat();
     let settings: Vec<String> = said.iter().map(|(key, _, value)| format!("conditioner.{key}={value}")).collect();
     let trial = Trial::new(Wanted::read(name, &settings).unwrap()).unwrap();
-    let entry = find(EDGES, name).unwrap();
+    let entry = find(CONDITIONERS, name).unwrap();
     let mut values = Values::defaults(entry.parameters);
     for (name, value, _) in said {
         values.set(entry.parameters.iter().find(|p| p.name == name).unwrap(), value).unwrap();
     }
-    let mut law = entry.fixed.unwrap()(&values, &edge::Site { packet: Bytes(1514) }).unwrap();
+    let mut law = entry.fixed.unwrap()(&values, &conditioner::Context { packet: Bytes(1514) }).unwrap();
     law.add();
     let mut draw = Xoshiro256PlusPlus::seed_from_u64(6);
     let (mut since, mut yellow_packets, mut red_packets) = (0, 0, 0);
@@ -238,14 +238,14 @@ fn conditioner_decides_as_the_law_does(name: &str, more: &[(&str, f64, &str)]) -
         let four = i % 2 == 0;
         let frame = if four { Frame::udp(ecn, bytes as usize).with_dscp(46) } else { Frame::udp6(ecn, bytes as usize) };
         let coin = draw.next_u32();
-        let seen = Gate { now_s: seconds(since) };
-        let says = law.on(0, edge::Event::Arrival { bytes }, &seen);
+        let seen = conditioner::Observation { now_s: seconds(since) };
+        let says = law.on_event(0, conditioner::Event::Arrival { bytes }, &seen);
         let colour = match i64::from(coin) {
             coin if coin < says.red.0 => Colour::Red,
             coin if coin < says.red.0 + says.yellow.0 => Colour::Yellow,
             _ => Colour::Green,
         };
-        law.on(0, edge::Event::Coloured { bytes, colour }, &seen);
+        law.on_event(0, conditioner::Event::Coloured { bytes, colour }, &seen);
         let arrival = Arrival { at_ns: 5 * NS + since, coin, ..Arrival::default() };
         let (verdict, after) = trial.give(&frame.bytes, arrival).unwrap();
         assert_eq!((verdict, frames::tos(&after)), (Verdict::Next, colour.dscp() << 2 | ecn as u8), "packet {i}");

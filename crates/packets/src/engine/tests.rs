@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use penstock_law::aqm::{self, Chance, Decides};
-use penstock_law::cc::{Allowance, Needs, Path, Sender, Site};
+use penstock_law::aqm::{self, Decides};
+use penstock_law::cc::{self, Controller};
 use penstock_law::law::{Dense, Law};
 use penstock_law::quantity::{Bytes, Rate};
 use penstock_law::{Values, numbers};
@@ -46,16 +46,16 @@ numbers! {
 }
 
 impl Law<f64> for Odd {
-    type Role = Sender;
+    type Role = Controller;
     type State = Said<f64>;
 
-    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(_: &Values, _: &cc::Context) -> Result<Self, String> {
         Err("it has no parameters to compile".into())
     }
-    fn start(&self) -> Said<f64> {
+    fn initial_state(&self) -> Said<f64> {
         Said { window: 10.0, gap_s: 0.001 }
     }
-    fn on(&self, s: &mut Said<f64>, event: Event, seen: &Path<f64>) {
+    fn on_event(&self, s: &mut Said<f64>, event: Event, seen: &cc::Observation<f64>) {
         if !matches!(event, Event::Ack { .. } | Event::Cut | Event::Timeout) {
             assert!(seen.rtt_s > 0.0 && seen.base_rtt_s > 0.0, "{event:?} before a round trip was measured");
         }
@@ -63,11 +63,11 @@ impl Law<f64> for Odd {
             [s.window, s.gap_s] = self.says;
         }
     }
-    fn says(&self, s: &Said<f64>, _: &Path<f64>) -> Allowance<f64> {
-        Allowance { window: s.window, gap_s: s.gap_s }
+    fn output(&self, s: &Said<f64>, _: &cc::Observation<f64>) -> cc::Output<f64> {
+        cc::Output { window: s.window, gap_s: s.gap_s }
     }
-    fn needs(&self) -> Needs {
-        Needs { tick_s: self.tick_s, ..Needs::LEAST }
+    fn requirements(&self) -> cc::Requirements {
+        cc::Requirements { tick_s: self.tick_s, ..cc::Requirements::LEAST }
     }
 }
 
@@ -130,24 +130,24 @@ numbers! {
 }
 
 impl Law<f64> for OddQueue {
-    type Role = aqm::Queue;
+    type Role = aqm::Aqm;
     type State = Nothing<f64>;
 
-    fn compile(_: &Values, _: &aqm::Site) -> Result<Self, String> {
+    fn compile(_: &Values, _: &aqm::Context) -> Result<Self, String> {
         Err("it has no parameters to compile".into())
     }
-    fn start(&self) -> Nothing<f64> {
+    fn initial_state(&self) -> Nothing<f64> {
         Nothing { chance: 0.0 }
     }
-    fn on(&self, s: &mut Nothing<f64>, _: aqm::Event, _: &aqm::Port<f64>) {
+    fn on_event(&self, s: &mut Nothing<f64>, _: aqm::Event, _: &aqm::Observation<f64>) {
         s.chance = f64::NAN;
     }
-    fn says(&self, s: &Nothing<f64>, _: &aqm::Port<f64>) -> Chance<f64> {
-        Chance { probability: s.chance, price_s: 0.0 }
+    fn output(&self, s: &Nothing<f64>, _: &aqm::Observation<f64>) -> aqm::Output<f64> {
+        aqm::Output { probability: s.chance, price_s: 0.0 }
     }
-    fn needs(&self) -> aqm::Needs {
+    fn requirements(&self) -> aqm::Requirements {
         let tick_s = (self.0 == Decides::OnDeparture).then_some(0.01);
-        aqm::Needs { tick_s, decides: self.0, marks: true, ..aqm::Needs::LEAST }
+        aqm::Requirements { tick_s, decides: self.0, marks: true, ..aqm::Requirements::LEAST }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Estimation of the bottleneck, for laws that ask for it: which packets left as a pair, when they were acknowledged, and
 //! what the law is told of a round trip ago.
 
-use penstock_law::cc::Path;
+use penstock_law::cc;
 use penstock_law::estimate::{
     BottleneckEstimate, Clocked, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
 };
@@ -80,7 +80,7 @@ impl<N: Clocked> Bottleneck<N> {
 
     /// An acknowledgement came; its round trip is given where it counts. `path` has the average and the least of them
     /// already.
-    pub(crate) fn hear(&mut self, now: Time, probe: &Probe, sample: Option<N>, path: &mut Path<N>) {
+    pub(crate) fn hear(&mut self, now: Time, probe: &Probe, sample: Option<N>, path: &mut cc::Observation<N>) {
         self.released(now, probe, path.rtt_s);
         path.in_flight = N::of(probe.in_flight as f64);
         let Some(rtt_s) = sample else { return };
@@ -122,7 +122,7 @@ impl<N: Clocked> Bottleneck<N> {
     }
 
     /// Before the law is asked: what was committed earlier.
-    pub(crate) fn look_back(&mut self, lookback: Lookback, now: Time, path: &mut Path<N>) {
+    pub(crate) fn look_back(&mut self, lookback: Lookback, now: Time, path: &mut cc::Observation<N>) {
         let now_s = N::span(now);
         let found = match lookback {
             Lookback::RoundTrip => self.history.earlier(now_s, path.rtt_s),
@@ -132,12 +132,12 @@ impl<N: Clocked> Bottleneck<N> {
     }
 
     /// After the law allowed `window`: what is committed now.
-    pub(crate) fn commit(&mut self, now: Time, window: N, path: &Path<N>) {
+    pub(crate) fn commit(&mut self, now: Time, window: N, path: &cc::Observation<N>) {
         self.history.push(N::span(now), path.level + path.in_flight.max(window));
     }
 
     /// A congestion event or a timeout: what was committed before it says nothing about what follows.
-    pub(crate) fn forget(&mut self, path: &mut Path<N>) {
+    pub(crate) fn forget(&mut self, path: &mut cc::Observation<N>) {
         self.history.forget();
         (path.earlier_s, path.earlier) = (N::of(0.0), N::of(0.0));
     }
@@ -157,7 +157,7 @@ mod tests {
     /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
     fn hear(acks: &[(u64, Probe, Option<f64>)]) -> f64 {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
-        let mut path = Path { rtt_s: 1e-3, base_rtt_s: 1e-3, ..Path::unknown() };
+        let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
         for (now, probe, rtt) in acks {
             bottleneck.hear(Time(now * US), probe, rtt.map(|us| us * 1e-6), &mut path);
         }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn an_event_cuts_history_off() {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
-        let mut path = Path { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..Path::unknown() };
+        let mut path = cc::Observation { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..cc::Observation::zero() };
         bottleneck.commit(Time(1000 * US), 30.0, &path);
         bottleneck.look_back(Lookback::RoundTrip, Time(1800 * US), &mut path);
         assert!((path.earlier_s - 800e-6).abs() < 1e-12 && path.earlier == 35.0, "{path:?}");

@@ -1,6 +1,6 @@
 //! Estimation: round-trip samples and echoes in, what a law sees of its path out.
 
-use penstock_law::cc::{Event, Marks, Needs, Path};
+use penstock_law::cc::{self, Event, Marks};
 use penstock_law::estimate::{AverageRtt, BaseRtt, Clocked, MarkRegister, PriceTable};
 use penstock_law::quantity::Time;
 
@@ -9,7 +9,7 @@ use super::bottleneck::{Bottleneck, Probe};
 /// What a group's law wants to know.
 #[derive(Debug)]
 pub(crate) struct Wanted<N> {
-    needs: Needs,
+    needs: cc::Requirements,
     /// Length of the mark register and the price for each count of marks.
     price: Option<(u32, PriceTable<N>)>,
     /// How long a packet takes on the sender's own line.
@@ -17,7 +17,7 @@ pub(crate) struct Wanted<N> {
 }
 
 impl<N: Clocked> Wanted<N> {
-    pub(crate) fn by(needs: Needs, interface: Time) -> Self {
+    pub(crate) fn by(needs: cc::Requirements, interface: Time) -> Self {
         let price = if let Marks::Price(by) = needs.marks { Some((by.packets, PriceTable::new(by))) } else { None };
         Self { needs, price, interface }
     }
@@ -31,7 +31,7 @@ pub(crate) struct Estimates<N> {
     marks: MarkRegister,
     /// Whether there was a sample at all.
     pub(crate) known: bool,
-    pub(crate) path: Path<N>,
+    pub(crate) path: cc::Observation<N>,
     /// Where the law asks for it.
     pub(crate) bottleneck: Option<Box<Bottleneck<N>>>,
 }
@@ -44,7 +44,7 @@ impl<N: Clocked> Estimates<N> {
             average: AverageRtt::UNKNOWN,
             marks: MarkRegister::default(),
             known: false,
-            path: Path::unknown(),
+            path: cc::Observation::zero(),
             bottleneck,
         }
     }

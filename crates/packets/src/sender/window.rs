@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use penstock_law::cc::{Event, Needs, Sender};
+use penstock_law::cc::{self, Controller, Event};
 use penstock_law::estimate::Clocked;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Time, is_amount};
@@ -42,7 +42,7 @@ pub(crate) enum Windows {
 }
 
 pub(crate) struct Typed<N: Number> {
-    law: Box<dyn Instances<N, Sender>>,
+    law: Box<dyn Instances<N, Controller>>,
     wanted: Wanted<N>,
     /// The law asks neither for the time nor about the bottleneck: nothing is to be done before and after an
     /// acknowledgement is told.
@@ -52,11 +52,11 @@ pub(crate) struct Typed<N: Number> {
 
 impl<N: Clocked> Typed<N> {
     /// `interface` is how long a packet takes on the sender's own line.
-    pub(crate) fn new(mut law: Box<dyn Instances<N, Sender>>, flows: usize, interface: Time) -> Self {
+    pub(crate) fn new(mut law: Box<dyn Instances<N, Controller>>, flows: usize, interface: Time) -> Self {
         for _ in 0..flows {
             law.add();
         }
-        let needs = law.needs();
+        let needs = law.requirements();
         let wanted = Wanted::by(needs, interface);
         let simple = !needs.now && needs.bottleneck.is_none();
         Self { law, simple, estimates: vec![Estimates::new(&wanted); flows], wanted }
@@ -65,7 +65,7 @@ impl<N: Clocked> Typed<N> {
     fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
         let estimates = &mut self.estimates[flow];
         estimates.before(&self.wanted, now, event);
-        let says = self.law.on(flow, event, &estimates.path);
+        let says = self.law.on_event(flow, event, &estimates.path);
         estimates.after(&self.wanted, now, event, says.window);
         Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
     }
@@ -87,7 +87,7 @@ impl<N: Clocked> Typed<N> {
         if !self.simple {
             return Some(self.on(flow, now, event));
         }
-        let says = self.law.on(flow, event, &estimates.path);
+        let says = self.law.on_event(flow, event, &estimates.path);
         Some(Allowed { window: says.window.value(), gap_s: says.gap_s.value() })
     }
 
@@ -114,7 +114,7 @@ impl<N: Clocked> Typed<N> {
     fn names(&self) -> Vec<(&'static str, &'static str)> {
         let mut names = self.law.names().to_vec();
         names.extend([("rtt", "s"), ("base_rtt", "s"), ("price", "s")]);
-        if self.law.needs().bottleneck.is_some() {
+        if self.law.requirements().bottleneck.is_some() {
             names.extend([("capacity", "packets/s"), ("buffer", "packets"), ("level", "packets")]);
         }
         names
@@ -139,10 +139,10 @@ pub(crate) struct Ack<'a> {
 }
 
 impl Windows {
-    pub(crate) fn needs(&self) -> Needs {
+    pub(crate) fn requirements(&self) -> cc::Requirements {
         match self {
-            Self::Real(t) => t.law.needs(),
-            Self::Fixed(t) => t.law.needs(),
+            Self::Real(t) => t.law.requirements(),
+            Self::Fixed(t) => t.law.requirements(),
         }
     }
 
@@ -211,11 +211,11 @@ impl Windows {
     /// What a flow may do before anything happened to it.
     pub(crate) fn start(&self, flow: usize) -> Allowed {
         let window = match self {
-            Self::Real(t) => t.law.says(flow, &t.estimates[flow].path).window,
-            Self::Fixed(t) => t.law.says(flow, &t.estimates[flow].path).window.value(),
+            Self::Real(t) => t.law.output(flow, &t.estimates[flow].path).window,
+            Self::Fixed(t) => t.law.output(flow, &t.estimates[flow].path).window.value(),
         };
         let gap_s = match self {
-            Self::Real(t) if !t.law.needs().reliable => t.law.says(flow, &t.estimates[flow].path).gap_s,
+            Self::Real(t) if !t.law.requirements().reliable => t.law.output(flow, &t.estimates[flow].path).gap_s,
             _ => 0.0,
         };
         // Before the first sample a gap means nothing; a start is clocked by acknowledgements.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::laboratory::{run, scenario};
-use penstock_law::edge::{Colour, EDGES};
+use penstock_law::conditioner::{CONDITIONERS, Colour};
 use penstock_packets::Packets;
 use penstock_scenario::summary::CustomerSummary;
 use penstock_scenario::world::{Cells, Content, End, Run, Sighting, Watcher, World};
@@ -45,7 +45,7 @@ fn of<'a>(run: &'a Run, name: &str) -> &'a CustomerSummary {
 /// smaller contracts it is more: `papers/early-marking/udp.toml`.)
 #[test]
 fn udp_within_its_contract_is_in_profile_and_who_floods_pays() {
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         let law = format!("law = \"{}\", committed_rate = \"4 Mbit/s\", bucket = \"20 kB\"", entry.name);
         let customers = [("good", cbr(4, "950 kbit/s"), law.clone()), ("bad", cbr(4, "5 Mbit/s"), law)];
         let customers = customers.each_ref().map(|(name, flows, law)| (*name, flows.as_str(), law.as_str()));

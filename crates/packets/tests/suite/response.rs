@@ -10,7 +10,7 @@
 
 use crate::laboratory::{Dumbbell, assert_near, group};
 use penstock_law::Values;
-use penstock_law::cc::{CONTROLLERS, Event, Path, Site};
+use penstock_law::cc::{self, CONTROLLERS, Event};
 use penstock_law::law::find;
 use penstock_law::quantity::Bytes;
 use penstock_scenario::seed::Seed;
@@ -67,24 +67,24 @@ const LAWS: [Case; 4] = [("newreno", newreno), ("cubic", cubic), ("highspeed", h
 /// how far independent losses are from even ones, of which the RFCs speak.
 fn alone(cc: &str, spacing: Losses, p: f64, peak: f64) -> f64 {
     let entry = find(CONTROLLERS, cc).unwrap();
-    let site = Site { packet: Bytes(1000), initial_window: peak, initial_ssthresh: peak };
+    let site = cc::Context { packet: Bytes(1000), initial_window: peak, initial_ssthresh: peak };
     let mut law = (entry.real)(&Values::defaults(entry.parameters), &site).unwrap();
     let flow = law.add();
     let mut coins = Seed(1).stream("losses");
     let (rtt_s, packets) = (0.1, (8_000.0 / p) as u64);
-    let seen = |now_s| Path { rtt_s, base_rtt_s: rtt_s, now_s, ..Path::unknown() };
+    let seen = |now_s| cc::Observation { rtt_s, base_rtt_s: rtt_s, now_s, ..cc::Observation::zero() };
     let (mut now_s, mut window, mut event) = (0.0, peak, 0.0);
     for n in 0..packets {
         now_s += rtt_s / window;
         if now_s >= event {
-            window = law.on(flow, Event::Ack { packets: 1, marked: 0 }, &seen(now_s)).window;
+            window = law.on_event(flow, Event::Ack { packets: 1, marked: 0 }, &seen(now_s)).window;
         }
         let lost = match spacing {
             Losses::Random => coins.lands(p),
             Losses::Even => ((n + 1) as f64 * p) as u64 > (n as f64 * p) as u64,
         };
         if lost && now_s >= event {
-            window = law.on(flow, Event::Cut, &seen(now_s)).window;
+            window = law.on_event(flow, Event::Cut, &seen(now_s)).window;
             event = now_s + rtt_s;
         }
     }

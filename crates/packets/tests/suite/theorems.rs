@@ -106,7 +106,7 @@ fn leadlag_fills_the_virtual_capacity_and_empties_the_queue() {
     assert!((mark_rate - expected).abs() < 0.01, "{mark_rate} {expected}");
 }
 
-/// The kernel's arithmetic reaches the same equilibrium within 1 %: of the sender by every signal and form that has a twin,
+/// The kernel's arithmetic reaches the same equilibrium within 1 %: of the sender by every signal and form that has a kernel implementation,
 /// of the link alone, and of both.
 #[test]
 fn fixed_point_reaches_the_same_equilibrium() {

@@ -4,7 +4,7 @@
 use crate::laboratory::{run_scenario, scenario};
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
-use penstock_law::edge::EDGES;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::{Values, law};
 use penstock_packets::Packets;
@@ -189,7 +189,7 @@ fn every_parameter_of_a_conditioner_changes_something() {
     let aqm = "law = \"wred\", average = false, red_min = \"2 packets\", red_max = \"8 packets\", yellow_min = \"10 packets\", \
                yellow_max = \"30 packets\"";
     let mut idle = Vec::new();
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         let with = |more: &str| {
             let conditioner = format!("law = \"{}\"{}{more}", entry.name, required(entry));
             let customer = format!("[customers.c]\nflows = [\"f\"]\nconditioner = {{ {conditioner} }}\n");

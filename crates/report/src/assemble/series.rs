@@ -2,7 +2,7 @@
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
-use penstock_law::edge::EDGES;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::{Observable, Observables};
 use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
@@ -151,7 +151,7 @@ fn plain_words(name: &str) -> String {
 fn observables(law: &str) -> impl Iterator<Item = Observable> {
     let controller = find(CONTROLLERS, law).map(|e| e.observables);
     let aqm = find(AQMS, law).map(|e| e.observables);
-    let edge = find(EDGES, law).map(|e| e.observables);
+    let edge = find(CONDITIONERS, law).map(|e| e.observables);
     let all: Vec<Observable> = controller.iter().chain(&aqm).chain(&edge).flat_map(Observables::iter).collect();
     all.into_iter()
 }
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn numbers_of_a_laws_state_have_words_and_a_sentence() {
         let controllers = CONTROLLERS.iter().map(|e| e.name).chain(AQMS.iter().map(|e| e.name));
-        for law in controllers.chain(EDGES.iter().map(|e| e.name)) {
+        for law in controllers.chain(CONDITIONERS.iter().map(|e| e.name)) {
             let laws = [law.to_owned()];
             for shown in observables(law) {
                 let mut links = table(1, 3);

@@ -5,7 +5,7 @@
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
-use penstock_law::edge::EDGES;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::{Entry, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use serde_json::{Map, Value, json};
@@ -27,12 +27,12 @@ pub fn schema() -> Value {
     for entry in AQMS {
         definitions.insert(format!("aqm.{}", entry.name), law(entry, false));
     }
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         definitions.insert(format!("conditioner.{}", entry.name), law(entry, false));
     }
     definitions.insert("cc".into(), any_law("cc", CONTROLLERS));
     definitions.insert("aqm".into(), any_law("aqm", AQMS));
-    definitions.insert("conditioner".into(), any_law("conditioner", EDGES));
+    definitions.insert("conditioner".into(), any_law("conditioner", CONDITIONERS));
     let mut root = object(&SCENARIO);
     if let Value::Object(root) = &mut root {
         root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());

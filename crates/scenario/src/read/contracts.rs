@@ -1,7 +1,7 @@
 //! `[classes]`, `[customers]` and `[stop]`: what is said of flows together.
 
 use indexmap::IndexMap;
-use penstock_law::edge::{EDGES, Edge, Site};
+use penstock_law::conditioner::{self, CONDITIONERS, Conditioner};
 use penstock_law::quantity::Rate;
 
 use super::error::{Reported, offer};
@@ -146,10 +146,10 @@ fn class(item: &Item<'_>) -> Result<Class, Reported> {
 }
 
 /// Reads a customer's `conditioner`.
-fn conditioner(item: &Item<'_>, packet: Option<Packet>) -> Result<Chosen<Edge>, Reported> {
-    let chosen = law::law(item, EDGES)?;
+fn conditioner(item: &Item<'_>, packet: Option<Packet>) -> Result<Chosen<Conditioner>, Reported> {
+    let chosen = law::law(item, CONDITIONERS)?;
     if let Some(packet) = packet {
-        law::compile(item, &chosen, &Site { packet: packet.wire })?;
+        law::compile(item, &chosen, &conditioner::Context { packet: packet.wire })?;
     }
     Ok(chosen)
 }

@@ -4,7 +4,7 @@ mod sender;
 mod traffic;
 
 use penstock_law::Values;
-use penstock_law::cc::{Needs, Site};
+use penstock_law::cc;
 use penstock_law::quantity::Time;
 
 pub(super) use traffic::mean_s;
@@ -50,7 +50,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     // What the law is asked depends on everything around it.
     let ((law, cc), mut options) = (law?, options?);
     let Some(packet) = around.packet else { return Err(item.errors.already()) };
-    let site = Site {
+    let site = cc::Context {
         packet: packet.wire,
         initial_window: options.initial_window,
         initial_ssthresh: options.initial_ssthresh,
@@ -115,8 +115,8 @@ fn way(fields: &Fields<'_>, lines: Option<&[Line<'_>]>) -> Result<Option<Way>, R
 fn by_itself(
     law: &SenderLaw<'_>,
     cc_item: &Item<'_>,
-    needs: &Needs,
-    site: &Site,
+    needs: &cc::Requirements,
+    site: &cc::Context,
 ) -> Result<(Vec<(Time, Values)>, f64), Reported> {
     let spacing = law.spacing_jitter.as_ref();
     if needs.reliable {

@@ -1,8 +1,8 @@
 //! Laws and their parameters, by the registry.
 
-use penstock_law::aqm::{AQMS, Queue};
-use penstock_law::cc::{CONTROLLERS, Sender};
-use penstock_law::edge::{EDGES, Edge};
+use penstock_law::aqm::{AQMS, Aqm};
+use penstock_law::cc::{CONTROLLERS, Controller};
+use penstock_law::conditioner::{CONDITIONERS, Conditioner};
 use penstock_law::law::{Build, find};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::quantity::Time;
@@ -30,7 +30,7 @@ pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Re
 
 /// A sender's law, and what only those may have that answer nothing.
 pub(super) struct SenderLaw<'a> {
-    pub(super) chosen: Chosen<Sender>,
+    pub(super) chosen: Chosen<Controller>,
     /// Parameters that change with time.
     pub(super) changing: Vec<Changing<'a>>,
     /// How far gaps may be from the law's, as a share of them.
@@ -158,9 +158,9 @@ fn parameters<'a, R: Role>(
 
 /// What sort of law has that name, and where it can be written.
 fn place_of(name: &str) -> Option<(&'static str, &'static str)> {
-    let controller = find(CONTROLLERS, name).map(|_| (Sender::NOUN, "`cc` of a group of flows"));
-    let aqm = || find(AQMS, name).map(|_| (Queue::NOUN, "`aqm` of a link"));
-    let conditioner = || find(EDGES, name).map(|_| (Edge::NOUN, "`conditioner` of a customer"));
+    let controller = find(CONTROLLERS, name).map(|_| (Controller::NOUN, "`cc` of a group of flows"));
+    let aqm = || find(AQMS, name).map(|_| (Aqm::NOUN, "`aqm` of a link"));
+    let conditioner = || find(CONDITIONERS, name).map(|_| (Conditioner::NOUN, "`conditioner` of a customer"));
     controller.or_else(aqm).or_else(conditioner)
 }
 
@@ -211,7 +211,11 @@ fn range(parameter: &Parameter) -> String {
 }
 
 /// Compiles the law where it will run, and answers what it asks of its host; a contradiction is an error at `item`.
-pub(super) fn compile<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<R::Needs, Reported> {
+pub(super) fn compile<R: Role>(
+    item: &Item<'_>,
+    chosen: &Chosen<R>,
+    site: &R::Context,
+) -> Result<R::Requirements, Reported> {
     compile_where(item, chosen, site, str::to_owned)
 }
 
@@ -219,15 +223,15 @@ pub(super) fn compile<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Si
 pub(super) fn compile_where<R: Role>(
     item: &Item<'_>,
     chosen: &Chosen<R>,
-    site: &R::Site,
+    site: &R::Context,
     named: impl Fn(&str) -> String,
-) -> Result<R::Needs, Reported> {
+) -> Result<R::Requirements, Reported> {
     let built = build(chosen.law.real, chosen, site).map_err(|e| contradiction(item, chosen, &named(&e)))?;
-    Ok(built.needs())
+    Ok(built.requirements())
 }
 
-/// Compiles the law in the kernel's arithmetic, if it has a twin; none if it has not.
-pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Site) -> Result<bool, Reported> {
+/// Compiles the law in the kernel's arithmetic, if it has a kernel implementation; none if it has not.
+pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: &R::Context) -> Result<bool, Reported> {
     let Some(fixed) = chosen.law.fixed else { return Ok(false) };
     build(fixed, chosen, site).map_err(|e| contradiction(item, chosen, &e))?;
     Ok(true)
@@ -236,7 +240,7 @@ pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: 
 fn build<N: penstock_law::Number, R: Role>(
     build: Build<N, R>,
     chosen: &Chosen<R>,
-    site: &R::Site,
+    site: &R::Context,
 ) -> Result<Box<dyn penstock_law::Instances<N, R>>, String> {
     build(&chosen.values, site)
 }

@@ -1,6 +1,6 @@
 //! `[links.NAME]`: lines and the queues in front of them.
 
-use penstock_law::aqm::{AQMS, Needs, Queue, Serve, Site};
+use penstock_law::aqm::{self, AQMS, Aqm, Serve};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -139,12 +139,12 @@ fn way_back<'a>(
 }
 
 /// Where a law of a queue runs, if all of it could be read.
-fn site(rate: Option<Rate>, delay: Option<Time>, packet: Option<Packet>) -> Option<Site> {
-    Some(Site { rate: rate?, delay: delay?, packet: packet?.wire, classes: Vec::new() })
+fn site(rate: Option<Rate>, delay: Option<Time>, packet: Option<Packet>) -> Option<aqm::Context> {
+    Some(aqm::Context { rate: rate?, delay: delay?, packet: packet?.wire, classes: Vec::new() })
 }
 
 /// What the AQM computes with.
-fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Queue>>) -> Result<Arithmetic, Reported> {
+fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Aqm>>) -> Result<Arithmetic, Reported> {
     let arithmetic = fields.or("arithmetic", inherited, |item| item.choice())?;
     let Some(aqm) = aqm.filter(|aqm| arithmetic != Arithmetic::Real && aqm.law.fixed.is_none()) else {
         return Ok(arithmetic);
@@ -152,7 +152,7 @@ fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Qu
     let place = fields.find("arithmetic").unwrap_or_else(|| fields.item.clone());
     Err(place.wrong(
         format!("the AQM `{}` has no fixed-point build", aqm.law.name),
-        "write `\"f64\"`, or choose a law that has a twin for the kernel",
+        "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
     ))
 }
 
@@ -210,7 +210,7 @@ pub(super) fn carrying(item: &Item<'_>) -> Result<Rate, Reported> {
 fn scheduler<'a>(
     fields: &Fields<'a>,
     inherited: Scheduler,
-    aqm: Option<&(Chosen<Queue>, Option<Needs>)>,
+    aqm: Option<&(Chosen<Aqm>, Option<aqm::Requirements>)>,
     packet: Option<Packet>,
 ) -> Result<(Scheduler, Option<Item<'a>>), Reported> {
     let item = fields.find("scheduler");
@@ -323,9 +323,9 @@ pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer,
 /// that is known.
 fn aqm(
     fields: &Fields<'_>,
-    inherited: Option<Chosen<Queue>>,
-    site: Option<&Site>,
-) -> Result<(Chosen<Queue>, Option<Needs>), Reported> {
+    inherited: Option<Chosen<Aqm>>,
+    site: Option<&aqm::Context>,
+) -> Result<(Chosen<Aqm>, Option<aqm::Requirements>), Reported> {
     let item = fields.find("aqm");
     let chosen = match (&item, inherited) {
         (Some(item), _) => law::law(item, AQMS)?,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use penstock_law::Values;
-use penstock_law::cc::{Path, Site};
+use penstock_law::cc;
 use penstock_law::quantity::Time;
 
 use super::error::Reported;
@@ -247,12 +247,12 @@ impl<'a> Load<'a> {
             return None;
         }
         let (initial_window, initial_ssthresh) = (group.sender.initial_window, group.sender.initial_ssthresh);
-        let site = Site { packet: packet.wire, initial_window, initial_ssthresh };
+        let site = cc::Context { packet: packet.wire, initial_window, initial_ssthresh };
         let on = group.on_off.map_or(1.0, |(on, off)| mean_s(on) / (mean_s(on) + mean_s(off)));
         let rate = |values: &Values| {
             let mut law = (group.cc.law.real)(values, &site).ok()?;
             let at = law.add();
-            let gap_s = law.says_on_average(at, &Path::unknown()).gap_s;
+            let gap_s = law.mean_output(at, &cc::Observation::zero()).gap_s;
             Some(f64::from(group.count) * on * packet.wire.bits() / gap_s)
         };
         let first = match group.start {

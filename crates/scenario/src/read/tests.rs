@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
-use penstock_law::edge::EDGES;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::parameter::Default as Silent;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role};
@@ -460,7 +460,7 @@ fn every_law_is_readable_with_its_defaults() {
         assert_eq!(s.links["bottleneck"].aqm.law.name, entry.name);
         assert_round_trip(&s);
     }
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         let customer = format!("[customers.c]\nflows = [\"ftp\"]\nconditioner = {{ {} }}\n[flows.ftp]", spelled(entry));
         let s = scenario(&with("[flows.ftp]", &customer));
         assert_eq!(s.customers["c"].conditioner.as_ref().unwrap().law.name, entry.name);

@@ -30,7 +30,7 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 use self::connection::{Flow, Stamps};

@@ -46,7 +46,7 @@ In claims of a paper and in `sweep.json` a number is named by its path, such as 
 ## What a record is of, and whether it is whole
 
 `code` in `record.toml` names what computed the numbers: `sources` and the SHA-256 of every source file that can change
-one (all crates but `cli`, `fuzz`, `papers` and `report`, the twins in `bpf/`, the manifests, `Cargo.lock`, the compiler's
+one (all crates but `cli`, `fuzz`, `papers` and `report`, the kernel_laws in `bpf/`, the manifests, `Cargo.lock`, the compiler's
 version), or, where the command was not built from the workspace, `program` and the SHA-256 of the program. A finished cell is
 taken for one of this sweep if its scenario, world and code are the same. Sources are hashed rather than the program, so
 that builds on several machines, and with or without optimisation, share records: their results are the same bits.

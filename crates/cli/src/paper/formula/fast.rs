@@ -140,9 +140,9 @@ mod tests {
             assert!((numbers["factor"].as_f64().unwrap() - factor).abs() < 1e-3, "{numbers}");
         }
         let queue = Queue { capacity: 83_333.0, alpha: 100.0, gamma: 0.5, base_s: vec![0.18] };
-        let mut at_rest = queue.rest();
-        assert!((at_rest[0] - (83_333.0 * 0.18 + 100.0)).abs() < 1e-6);
-        queue.step(&mut at_rest);
-        assert!(off(&at_rest, &queue.rest()) < 1e-12, "the equilibrium stays");
+        let mut equilibrium = queue.rest();
+        assert!((equilibrium[0] - (83_333.0 * 0.18 + 100.0)).abs() < 1e-6);
+        queue.step(&mut equilibrium);
+        assert!(off(&equilibrium, &queue.rest()) < 1e-12, "the equilibrium stays");
     }
 }

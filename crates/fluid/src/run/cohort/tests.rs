@@ -20,26 +20,26 @@ numbers! {
 }
 
 impl Law<f64> for Odd {
-    type Role = Sender;
+    type Role = cc::Controller;
     type State = Said<f64>;
 
-    fn compile(_: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(_: &Values, _: &cc::Context) -> Result<Self, String> {
         Err("it has no parameters to compile".into())
     }
-    fn start(&self) -> Said<f64> {
+    fn initial_state(&self) -> Said<f64> {
         Said { window: 10.0, gap_s: 0.001 }
     }
-    fn on(&self, s: &mut Said<f64>, event: Event, seen: &Path<f64>) {
+    fn on_event(&self, s: &mut Said<f64>, event: Event, seen: &cc::Observation<f64>) {
         assert!(seen.rtt_s > 0.0 && seen.base_rtt_s > 0.0, "{event:?} before a round trip was measured");
         if event == Event::Round {
             [s.window, s.gap_s] = self.0;
         }
     }
-    fn says(&self, s: &Said<f64>, _: &Path<f64>) -> Allowance<f64> {
-        Allowance { window: s.window, gap_s: s.gap_s }
+    fn output(&self, s: &Said<f64>, _: &cc::Observation<f64>) -> cc::Output<f64> {
+        cc::Output { window: s.window, gap_s: s.gap_s }
     }
-    fn needs(&self) -> Needs {
-        Needs::LEAST
+    fn requirements(&self) -> cc::Requirements {
+        cc::Requirements::LEAST
     }
 }
 

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses some of these")]
 
 use indexmap::IndexMap;
-use penstock_law::aqm::{AQMS, Queue};
-use penstock_law::cc::{CONTROLLERS, Sender};
+use penstock_law::aqm::{AQMS, Aqm};
+use penstock_law::cc::{CONTROLLERS, Controller};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Values};
@@ -27,23 +27,23 @@ fn values(parameters: &'static [penstock_law::Parameter], set: &[(&str, f64)]) -
 }
 
 /// A controller with some parameters set.
-pub(crate) fn entry_of(law: &'static Entry<Sender>, set: &[(&str, f64)]) -> Chosen<Sender> {
+pub(crate) fn entry_of(law: &'static Entry<Controller>, set: &[(&str, f64)]) -> Chosen<Controller> {
     Chosen { law, values: values(law.parameters, set) }
 }
 
 /// A controller of the registry.
-pub(crate) fn cc(name: &str, set: &[(&str, f64)]) -> Chosen<Sender> {
+pub(crate) fn cc(name: &str, set: &[(&str, f64)]) -> Chosen<Controller> {
     entry_of(find(CONTROLLERS, name).unwrap(), set)
 }
 
 /// An AQM of the registry.
-pub(crate) fn aqm(name: &str, set: &[(&str, f64)]) -> Chosen<Queue> {
+pub(crate) fn aqm(name: &str, set: &[(&str, f64)]) -> Chosen<Aqm> {
     let law = find(AQMS, name).unwrap();
     Chosen { law, values: values(law.parameters, set) }
 }
 
 /// A group that crosses the link `bottleneck`.
-pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Sender>) -> Group {
+pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Controller>) -> Group {
     Group {
         count,
         from: "left".into(),
@@ -69,7 +69,7 @@ pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Sender>) -> Group {
 }
 
 /// One duplex link of packets of `packet` bytes, and what crosses it.
-pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Queue>, groups: Vec<Group>) -> Scenario {
+pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Aqm>, groups: Vec<Group>) -> Scenario {
     let link = |from: &str, to: &str| Link {
         from: from.into(),
         to: to.into(),
@@ -106,7 +106,7 @@ pub(crate) const FIG8: [(u32, f64, f64); 5] =
     [(32, 0.04, 0.0), (32, 0.08, 40.0), (64, 0.12, 80.0), (128, 0.16, 120.0), (256, 0.20, 160.0)];
 
 /// Fig. 8 of fast-aqm: 2 Gbit/s, a group more every 40 s.
-pub(crate) fn fig8(controller: &Chosen<Sender>, aqm: &Chosen<Queue>) -> Scenario {
+pub(crate) fn fig8(controller: &Chosen<Controller>, aqm: &Chosen<Aqm>) -> Scenario {
     let groups = FIG8.map(|(count, rtt_s, start_s)| Group {
         start: Start::At(Time::from_seconds(start_s)),
         ..group(count, rtt_s, controller.clone())

@@ -6,8 +6,8 @@ const MBIT: u64 = 1_000_000;
 /// Packets of 1500 B in a second of 100 Mbit/s.
 pub(in crate::aqm) const S: f64 = 1e8 / 12_000.0;
 
-pub(in crate::aqm) fn site(classes: Vec<Class>) -> Site {
-    Site { rate: Rate(100 * MBIT), delay: Time::ZERO, packet: Bytes(1500), classes }
+pub(in crate::aqm) fn context(classes: Vec<Class>) -> Context {
+    Context { rate: Rate(100 * MBIT), delay: Time::ZERO, packet: Bytes(1500), classes }
 }
 
 pub(in crate::aqm) fn floor(mbit_per_s: u64) -> Class {
@@ -15,7 +15,7 @@ pub(in crate::aqm) fn floor(mbit_per_s: u64) -> Class {
 }
 
 fn bat(classes: Vec<Class>) -> Bat<f64> {
-    Bat::compile(&Values::defaults(ENTRY.parameters), &site(classes)).unwrap()
+    Bat::compile(&Values::defaults(ENTRY.parameters), &context(classes)).unwrap()
 }
 
 /// Uniform draws.
@@ -55,8 +55,8 @@ pub(in crate::aqm) fn run<A: Aimd<f64>>(law: &A, offered_mbit: &[f64]) -> (Vec<f
         waited += queue;
         for ((served, n), (s, arrived)) in served.iter_mut().zip(let_in).zip(states.iter_mut().zip(arrived)) {
             *served += n * 12_000.0 / 20e6;
-            let seen = Port { queue, arrived, capacity: S, all_arrived: arrived, ..Port::NOTHING };
-            law.step(s, law.decrease(s.class), &seen);
+            let observation = Observation { queue, arrived, capacity: S, all_arrived: arrived, ..Observation::ZERO };
+            law.step(s, law.decrease(s.class), &observation);
         }
     }
     (served, waited / f64::from(steps))
@@ -137,8 +137,8 @@ fn the_surface_of_figure_1() {
     }
 }
 
-fn seen(queue: f64, arrived: f64) -> Port<f64> {
-    Port { queue, arrived, capacity: S, ..Port::NOTHING }
+fn observation(queue: f64, arrived: f64) -> Observation<f64> {
+    Observation { queue, arrived, capacity: S, ..Observation::ZERO }
 }
 fn at(transmit: f64) -> State<f64> {
     State { transmit, ..State::of(0) }
@@ -160,7 +160,7 @@ fn the_coarse_level_keeps_the_guaranteed_interval() {
         (200.0, of_line(1.0), 0.5 * (1.0 - 0.03125)),
     ] {
         let mut s = at(0.5);
-        law.step(&mut s, law.decrease(0), &seen(queue, arrived));
+        law.step(&mut s, law.decrease(0), &observation(queue, arrived));
         assert!((s.transmit - expected).abs() < 1e-12, "{queue} {arrived}: {}", s.transmit);
     }
 }
@@ -171,7 +171,7 @@ fn a_floor_above_the_offer_lets_everything_in() {
     let law = bat(vec![floor(40), Class::FREE]);
     let mut s = at(0.1);
     for _ in 0..20 {
-        law.step(&mut s, law.decrease(0), &seen(200.0, of_line(0.2)));
+        law.step(&mut s, law.decrease(0), &observation(200.0, of_line(0.2)));
     }
     assert_eq!(s.transmit, 1.0);
 }
@@ -181,10 +181,10 @@ fn a_floor_above_the_offer_lets_everything_in() {
 fn a_class_without_a_floor_is_not_pushed_by_silence() {
     let law = bat(vec![Class::FREE; 2]);
     let mut s = at(0.1);
-    law.step(&mut s, law.decrease(0), &seen(200.0, 0.0));
+    law.step(&mut s, law.decrease(0), &observation(200.0, 0.0));
     assert_eq!(s.transmit, 0.1, "busy: idle classes keep what they had");
     for _ in 0..200 {
-        law.step(&mut s, law.decrease(0), &seen(0.0, 0.0));
+        law.step(&mut s, law.decrease(0), &observation(0.0, 0.0));
     }
     assert_eq!(s.transmit, 1.0, "all idle: everything is let in");
 }
@@ -194,9 +194,9 @@ fn a_class_without_a_floor_is_not_pushed_by_silence() {
 fn a_probability_of_zero_recovers() {
     let law = bat(vec![Class::FREE; 2]);
     let mut s = at(0.5);
-    law.step(&mut s, 2.0, &seen(200.0, of_line(3.0)));
+    law.step(&mut s, 2.0, &observation(200.0, of_line(3.0)));
     assert_eq!(s.transmit, 0.0);
-    law.step(&mut s, 2.0, &seen(10.0, of_line(3.0)));
+    law.step(&mut s, 2.0, &observation(10.0, of_line(3.0)));
     assert!(s.transmit > 0.0);
 }
 
@@ -209,7 +209,7 @@ fn excess_is_a_short_queue_or_one_that_shrinks() {
         [(20.0, true), (20.1, false), (99.0, false), (98.0, true), (98.0, false), (100.0, false), (99.9, true)]
     {
         let before = s.excess;
-        law.step(&mut s, 0.0, &seen(queue, 0.0));
+        law.step(&mut s, 0.0, &observation(queue, 0.0));
         assert_eq!(s.excess > before, bit, "{queue}");
     }
 }
@@ -217,7 +217,7 @@ fn excess_is_a_short_queue_or_one_that_shrinks() {
 #[test]
 fn guarantees_beyond_the_line_are_refused() {
     let compiled = |floors: [u64; 2]| {
-        Bat::<f64>::compile(&Values::defaults(ENTRY.parameters), &site(floors.map(floor).to_vec())).map(|_| ())
+        Bat::<f64>::compile(&Values::defaults(ENTRY.parameters), &context(floors.map(floor).to_vec())).map(|_| ())
     };
     assert_eq!(compiled([60, 40]), Ok(()));
     let why = compiled([60, 41]).unwrap_err();
@@ -239,7 +239,7 @@ fn floors_of_the_whole_line_fill_the_queue() {
 fn below_a_floor_a_probability_of_zero_recovers_by_the_coarse_step() {
     let law = bat(vec![floor(40), Class::FREE]);
     let mut s = at(0.0);
-    law.step(&mut s, law.decrease(0), &seen(200.0, of_line(1.0)));
+    law.step(&mut s, law.decrease(0), &observation(200.0, of_line(1.0)));
     assert_eq!(s.transmit, 0.0625);
 }
 
@@ -260,7 +260,7 @@ fn plain_aimd_gives_equal_probabilities() {
     let mut values = Values::defaults(entry.parameters);
     let shares = |values: &Values| {
         let classes = vec![Class { share: Some(0.3), ..Class::FREE }, Class::FREE];
-        let law = aimd::Plain::<f64>::compile(values, &site(classes)).unwrap();
+        let law = aimd::Plain::<f64>::compile(values, &context(classes)).unwrap();
         run(&law, &[240.0, 120.0]).0
     };
     let served = shares(&values);
@@ -270,7 +270,7 @@ fn plain_aimd_gives_equal_probabilities() {
     // A quarter of the other's probability: 60 parts against 120.
     assert!((served[0] / served[1] - 0.5).abs() < 0.07, "{served:?}");
     assert!(
-        aimd::Plain::<f64>::compile(&values, &site(vec![floor(10), Class::FREE]))
+        aimd::Plain::<f64>::compile(&values, &context(vec![floor(10), Class::FREE]))
             .unwrap_err()
             .contains("no guarantees")
     );

@@ -1,6 +1,6 @@
 use super::*;
 use crate::aqm::Class;
-use crate::aqm::bat::tests::{Draw, S, floor, site};
+use crate::aqm::bat::tests::{Draw, S, context, floor};
 use crate::number::Dual;
 use alloc::vec;
 
@@ -15,7 +15,7 @@ fn values(settings: &[(&str, f64)]) -> Values {
 }
 
 fn clcc(settings: &[(&str, f64)]) -> Clcc<f64, Bat<f64>> {
-    Clcc::compile(&values(settings), &site(vec![OF_SHARE, Class::FREE])).unwrap()
+    Clcc::compile(&values(settings), &context(vec![OF_SHARE, Class::FREE])).unwrap()
 }
 
 fn outer<N: Number>(beta: [f64; 3]) -> Outer<N> {
@@ -121,17 +121,17 @@ fn the_multiplier_is_one_plus_beta_gamma() {
 /// A second of ticks [Mbit/s]: what this class and all offered, and what they were served.
 fn second(law: &Clcc<f64, Bat<f64>>, s: &mut State<f64>, (own, all): (f64, f64), (served, all_served): (f64, f64)) {
     let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
-    let seen = Port {
+    let observation = Observation {
         queue: 50.0,
         arrived: per_tick(own),
         capacity: S,
         departed: per_tick(served),
         all_arrived: per_tick(all),
         all_departed: per_tick(all_served),
-        ..Port::NOTHING
+        ..Observation::ZERO
     };
     for _ in 0..250 {
-        law.on(s, Event::Tick, &seen);
+        law.on_event(s, Event::Tick, &observation);
     }
 }
 
@@ -145,7 +145,7 @@ fn the_decrease_is_bounded_by_what_all_offer() {
     {
         for bound in [1.0, 0.0] {
             let law = clcc(&[("bound", bound)]);
-            let mut s = law.start();
+            let mut s = law.initial_state();
             for _ in 0..100 {
                 second(&law, &mut s, (own, own + others), (60.0, 100.0));
             }
@@ -160,7 +160,7 @@ fn the_decrease_is_bounded_by_what_all_offer() {
 fn preemption_holds_decays_or_does_not_exist() {
     for (rule, after_10) in [(0.0, 1.0), (1.0, 0.3487), (2.0, 0.0)] {
         let law = clcc(&[("preemption", rule)]);
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for _ in 0..10 {
             second(&law, &mut s, (15.0, 100.0), (15.0, 100.0));
         }
@@ -178,21 +178,21 @@ fn preemption_holds_decays_or_does_not_exist() {
 #[test]
 fn a_step_waits_for_its_period() {
     let law = clcc(&[]);
-    let mut s = law.start();
+    let mut s = law.initial_state();
     let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
-    let seen = Port {
+    let observation = Observation {
         queue: 50.0,
         arrived: per_tick(90.0),
         capacity: S,
         departed: per_tick(60.0),
         all_arrived: per_tick(160.0),
         all_departed: per_tick(100.0),
-        ..Port::NOTHING
+        ..Observation::ZERO
     };
     let mut steps = Vec::new();
     for tick in 1..=600 {
         let before = s.decrease;
-        law.on(&mut s, Event::Tick, &seen);
+        law.on_event(&mut s, Event::Tick, &observation);
         if s.decrease != before {
             steps.push((tick, s.decrease / before));
         }
@@ -220,8 +220,8 @@ fn gains_keep_the_decrease_above_zero() {
 #[test]
 fn a_floor_above_the_offer_is_preemption_too() {
     let moved = |class: Class| {
-        let law: Clcc<f64, Bat<f64>> = Clcc::compile(&values(&[]), &site(vec![class, Class::FREE])).unwrap();
-        let mut s = law.start();
+        let law: Clcc<f64, Bat<f64>> = Clcc::compile(&values(&[]), &context(vec![class, Class::FREE])).unwrap();
+        let mut s = law.initial_state();
         second(&law, &mut s, (31.0, 120.0), (31.0, 62.0));
         s.decrease != START
     };
@@ -233,11 +233,11 @@ fn a_floor_above_the_offer_is_preemption_too() {
 #[test]
 fn an_idle_line_and_starved_others() {
     let law = clcc(&[("preemption", 2.0)]);
-    let mut s = law.start();
+    let mut s = law.initial_state();
     second(&law, &mut s, (0.0, 0.0), (0.0, 0.0));
     assert_eq!((s.decrease, s.ratio), (START, 0.0), "even where nothing is preempted");
     let law = clcc(&[]);
-    let mut s = law.start();
+    let mut s = law.initial_state();
     second(&law, &mut s, (90.0, 90.0), (90.0, 90.0));
     assert_eq!(s.ratio, 100.0 * 0.3 / (1.0 - 0.3));
     assert!((s.decrease / START - 100.0 / 90.0 / START).abs() < 1e-9, "at its bound: {}", s.decrease / START);
@@ -249,7 +249,7 @@ fn an_idle_line_and_starved_others() {
 #[test]
 fn the_decrease_never_reaches_zero() {
     let law = clcc(&[]);
-    let mut s = law.start();
+    let mut s = law.initial_state();
     for _ in 0..500 {
         second(&law, &mut s, (90.0, 190.0), (1.0, 100.0));
     }
@@ -264,7 +264,7 @@ fn the_decrease_never_reaches_zero() {
 #[test]
 fn weights_of_errors_before_count() {
     let law = clcc(&[("b1", 0.2), ("b2", -0.05)]);
-    let mut s = law.start();
+    let mut s = law.initial_state();
     let error = |served: f64| Outer::error(3.0 / 7.0, served / (100.0 - served));
     let served = [40.0, 33.0, 28.0];
     let mut expected = START;
@@ -280,7 +280,7 @@ fn weights_of_errors_before_count() {
 #[test]
 fn what_cannot_be_steered_is_refused() {
     let why = |settings: &[(&str, f64)], classes: Vec<Class>| {
-        either(&values(settings), &site(classes)).map(|_| ()).unwrap_err()
+        either(&values(settings), &context(classes)).map(|_| ()).unwrap_err()
     };
     let share = |share: f64| Class { share: Some(share), ..Class::FREE };
     assert!(why(&[], vec![Class::FREE; 2]).contains("no class"));
@@ -291,14 +291,14 @@ fn what_cannot_be_steered_is_refused() {
     assert!(why(&[("period", 0.0061)], vec![share(0.3), Class::FREE]).contains("whole number"));
     assert!(why(&[("edge_near", 0.6)], vec![share(0.3), Class::FREE]).contains("edge_far"));
     assert!(why(&[("inner", 1.0), ("gain", 0.5)], vec![share(0.3), Class::FREE]).contains("`gain`"));
-    assert!(either(&values(&[("inner", 1.0)]), &site(vec![share(0.3), Class::FREE])).is_ok());
+    assert!(either(&values(&[("inner", 1.0)]), &context(vec![share(0.3), Class::FREE])).is_ok());
 }
 
 /// The whole of it over a queue and sources that do not respond: on either inner law each steered class gets its share,
 /// of two classes and of three, far from what the inner law alone gives.
 fn closed<A: Aimd<f64>>(law: &Clcc<f64, A>, offered_mbit: &[f64]) -> Vec<f64> {
     let mut draw = Draw(3);
-    let mut states: Vec<State<f64>> = (0..offered_mbit.len()).map(|at| law.start_at(at)).collect();
+    let mut states: Vec<State<f64>> = (0..offered_mbit.len()).map(|at| law.initial_state_of(at)).collect();
     let mut fifo = alloc::collections::VecDeque::new();
     let (mut credit, mut served) = (0.0, vec![0.0; offered_mbit.len()]);
     let (seconds, kept) = (80.0, 40.0);
@@ -329,8 +329,9 @@ fn closed<A: Aimd<f64>>(law: &Clcc<f64, A>, offered_mbit: &[f64]) -> Vec<f64> {
         for (class, s) in states.iter_mut().enumerate() {
             let (arrived, departed) = (arrived[class], departed[class]);
             let queue = fifo.len() as f64;
-            let seen = Port { queue, arrived, capacity: S, departed, all_arrived, all_departed, ..Port::NOTHING };
-            law.on(s, Event::Tick, &seen);
+            let observation =
+                Observation { queue, arrived, capacity: S, departed, all_arrived, all_departed, ..Observation::ZERO };
+            law.on_event(s, Event::Tick, &observation);
             if f64::from(step) * 0.004 >= kept {
                 served[class] += departed * 12_000.0 / ((seconds - kept) * 1e6);
             }
@@ -342,13 +343,13 @@ fn closed<A: Aimd<f64>>(law: &Clcc<f64, A>, offered_mbit: &[f64]) -> Vec<f64> {
 #[test]
 fn shares_follow_on_either_law_and_with_more_classes() {
     let share = |share: f64| Class { share: Some(share), ..Class::FREE };
-    let two = site(vec![share(0.3), Class::FREE]);
+    let two = context(vec![share(0.3), Class::FREE]);
     let bat = closed(&Clcc::<f64, Bat<f64>>::compile(&values(&[]), &two).unwrap(), &[90.0, 80.0]);
     let aimd = closed(&Clcc::<f64, Plain<f64>>::compile(&values(&[("inner", 1.0)]), &two).unwrap(), &[90.0, 80.0]);
     for served in [bat, aimd] {
         assert!((served[0] / served[1] / (3.0 / 7.0) - 1.0).abs() < 0.05, "{served:?}");
     }
-    let three = site(vec![share(0.2), share(0.1), Class::FREE]);
+    let three = context(vec![share(0.2), share(0.1), Class::FREE]);
     let served = closed(&Clcc::<f64, Bat<f64>>::compile(&values(&[]), &three).unwrap(), &[90.0, 60.0, 80.0]);
     assert!((served[0] - 20.0).abs() < 1.0 && (served[1] - 10.0).abs() < 0.5, "{served:?}");
     // Without the outer loop the three would be near thirds.
@@ -367,23 +368,23 @@ fn shares_follow_on_either_law_and_with_more_classes() {
 #[test]
 fn the_loop_alone_turns_as_the_whole_law_does() {
     let settings = [("b1", 0.2), ("b2", -0.05), ("preemption", 1.0)];
-    let (whole, classes) = (clcc(&settings), site(vec![OF_SHARE, Class::FREE]));
+    let (whole, classes) = (clcc(&settings), context(vec![OF_SHARE, Class::FREE]));
     let alone = Turns::<Dual, Bat<Dual>>::compile(&values(&settings), &classes).unwrap();
-    let (mut s, mut t) = (whole.start(), alone.start());
+    let (mut s, mut t) = (whole.initial_state(), alone.initial_state());
     let periods =
         [(90.0, 160.0, 40.0), (90.0, 160.0, 33.0), (15.0, 100.0, 15.0), (90.0, 1000.0, 99.0), (90.0, 95.0, 31.0)];
     for (own, all, served) in periods {
         second(&whole, &mut s, (own, all), (served, 100.0));
         let packets = |mbit: f64| Dual::of(mbit * 1e6 / 12_000.0);
-        let seen = Port {
+        let observation = Observation {
             arrived: packets(own),
             capacity: Dual::of(S),
             departed: packets(served),
             all_arrived: packets(all),
             all_departed: packets(100.0),
-            ..Port::nothing()
+            ..Observation::zero()
         };
-        alone.on(&mut t, Event::Tick, &seen);
+        alone.on_event(&mut t, Event::Tick, &observation);
         assert!((t.decrease.value / s.decrease - 1.0).abs() < 1e-9, "{t:?} {s:?}");
         assert!((t.error.value - s.errors[0]).abs() < 1e-9 && (t.error_before.value - s.errors[1]).abs() < 1e-9);
     }

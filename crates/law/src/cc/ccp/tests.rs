@@ -9,7 +9,7 @@ use crate::estimate::{AverageRtt, BaseRtt, History, buffer_level};
 type Ccp = Control<f64, false>;
 type Ccpd = Control<f64, true>;
 
-const SITE: Site = Site { packet: crate::quantity::Bytes(1538), initial_window: 3.0, initial_ssthresh: 1e9 };
+const SITE: Context = Context { packet: crate::quantity::Bytes(1538), initial_window: 3.0, initial_ssthresh: 1e9 };
 const ONE: Event = Event::Ack { packets: 1, marked: 0 };
 
 fn compiled<N: Number, const D: bool>(set: &[(&str, f64)]) -> Control<N, D> {
@@ -38,7 +38,7 @@ fn rest(kp: f64, n: f64, buffer: f64, bdp: f64) -> (f64, f64) {
     let mut level = 0.0;
     for _ in 0..20_000 {
         let mut s = avoiding(window);
-        law.on(&mut s, ONE, &Path { buffer, level, ..Path::unknown() });
+        law.on_event(&mut s, ONE, &Observation { buffer, level, ..Observation::zero() });
         window += 0.02 * (s.window - window);
         level = Number::max(n * window - bdp, 0.0);
     }
@@ -105,8 +105,8 @@ fn slopes(kp: f64, kd: f64, unit: f64, form: f64, earlier_s: f64) -> (f64, f64) 
     let slope = |level: Dual, earlier: Dual| {
         let mut s = avoiding(500.0);
         let buffer = Dual::of(1000.0);
-        let seen = Path { buffer, level, earlier, earlier_s: Dual::of(earlier_s), ..Path::unknown() };
-        law.on(&mut s, ONE, &seen);
+        let observation = Observation { buffer, level, earlier, earlier_s: Dual::of(earlier_s), ..Observation::zero() };
+        law.on_event(&mut s, ONE, &observation);
         s.window.slope
     };
     (-slope(Dual::seed(10.0), Dual::of(600.0)), slope(Dual::of(10.0), Dual::seed(600.0)))
@@ -166,7 +166,13 @@ fn the_continuous_loop() {
             let (rtt_s, step_s) = (rtt_ms * 1e-3, tau_ms * 1e-8);
             let (capacity, buffer) = (1e4, 1e6);
             let window = |committed: f64, earlier: f64| {
-                law.window(&Path { buffer, in_flight: committed, earlier, earlier_s: step_s, ..Path::unknown() })
+                law.window(&Observation {
+                    buffer,
+                    in_flight: committed,
+                    earlier,
+                    earlier_s: step_s,
+                    ..Observation::zero()
+                })
             };
             let next = |y: f64, inflow: f64| {
                 let change = |z: f64| y + step_s * (window(z, y) / rtt_s + inflow - capacity) - z;
@@ -257,8 +263,9 @@ fn the_explicit_form_a_round_trip_is_stable_below_its_border_only() {
         let rests = kp * 1e6 / (1.0 + kp);
         let (mut before, mut now) = (rests, rests + 1.0);
         for _ in 0..200 {
-            let seen = Path { buffer: 1e6, in_flight: now, earlier: before, earlier_s: rtt_s, ..Path::unknown() };
-            (before, now) = (now, law.window(&seen));
+            let observation =
+                Observation { buffer: 1e6, in_flight: now, earlier: before, earlier_s: rtt_s, ..Observation::zero() };
+            (before, now) = (now, law.window(&observation));
         }
         assert_eq!((now - rests).abs() < 1.0, stable, "Kp {kp}, Kd {kd}: {}", now - rests);
     }
@@ -276,7 +283,7 @@ struct Clocked {
 /// One flow on a line of `capacity` [packets/s] with a round trip of `rtt_s` and no losses, whose buffer is told to be
 /// `buffer`; an acknowledgement at a time, as the reference has it: windows are rounded, `from` is where measuring starts.
 fn clocked(law: &Ccpd, capacity: f64, rtt_s: f64, buffer: f64, end_s: f64, from: &dyn Fn(f64) -> f64) -> Clocked {
-    let by = law.needs().average_rtt.unwrap();
+    let by = law.requirements().average_rtt.unwrap();
     let (mut base, mut average, mut history) = (BaseRtt::UNKNOWN, AverageRtt::UNKNOWN, History::new());
     let mut under_way: VecDeque<(f64, f64)> = VecDeque::new();
     let (mut free_s, mut outstanding) = (0.0, 0_u32);
@@ -306,7 +313,7 @@ fn clocked(law: &Ccpd, capacity: f64, rtt_s: f64, buffer: f64, end_s: f64, from:
         };
         let (earlier_s, earlier) = earlier.unwrap_or((0.0, 0.0));
         let in_flight = f64::from(outstanding);
-        law.on(&mut s, ONE, &Path { buffer, level, in_flight, earlier, earlier_s, ..Path::unknown() });
+        law.on_event(&mut s, ONE, &Observation { buffer, level, in_flight, earlier, earlier_s, ..Observation::zero() });
         let mut burst = 0;
         while f64::from(outstanding) < libm::floor(s.window + 0.5) && burst < 100_000 {
             busy_s = send(now, &mut outstanding, &mut under_way);
@@ -425,7 +432,7 @@ fn the_buffer_that_a_completion_time_implies() {
     for [completion_s, rtt_s, kp, window, buffer] in IMPLIED {
         near(1e8 / 1448.0 * rtt_s / completion_s, window, 1.0, "window of the completion time");
         let law: Ccp = compiled(&[("kp", kp)]);
-        near(law.window(&Path { buffer, ..Path::unknown() }), window, 2.0, "window of the law");
+        near(law.window(&Observation { buffer, ..Observation::zero() }), window, 2.0, "window of the law");
     }
 }
 
@@ -433,18 +440,18 @@ fn the_buffer_that_a_completion_time_implies() {
 /// and in flight 480.
 #[test]
 fn the_vector_of_the_reference() {
-    let seen = Path {
+    let observation = Observation {
         buffer: 1097.20,
         level: 195.06,
         in_flight: 500.0,
         earlier: 150.0 + 480.0,
         earlier_s: 0.19,
-        ..Path::unknown()
+        ..Observation::zero()
     };
     for (form, window) in [(0.0, 576.5779), (1.0, 770.0379)] {
         let law: Ccpd = compiled(&[("window_form", form)]);
         let mut s = avoiding(100.0);
-        law.on(&mut s, ONE, &seen);
+        law.on_event(&mut s, ONE, &observation);
         near(s.window, window, 1e-4, "window");
     }
 }
@@ -453,16 +460,16 @@ fn the_vector_of_the_reference() {
 #[test]
 fn slow_start_is_plain_until_a_loss() {
     let law: Ccpd = compiled(&[]);
-    let mut s = law.start();
-    let seen = |in_flight: f64, buffer: f64| Path { buffer, in_flight, ..Path::unknown() };
+    let mut s = law.initial_state();
+    let observation = |in_flight: f64, buffer: f64| Observation { buffer, in_flight, ..Observation::zero() };
     for acknowledged in 1..=100 {
-        let used = seen(s.window - 1.0, 30.0);
-        law.on(&mut s, ONE, &used);
+        let used = observation(s.window - 1.0, 30.0);
+        law.on_event(&mut s, ONE, &used);
         assert_eq!(s.window, 3.0 + f64::from(acknowledged));
     }
-    law.on(&mut s, Event::Cut, &seen(100.0, 30.0));
+    law.on_event(&mut s, Event::Cut, &observation(100.0, 30.0));
     assert_eq!((s.window, s.ssthresh), (103.0, 103.0), "recovery keeps the window");
-    law.on(&mut s, ONE, &seen(102.0, 30.0));
+    law.on_event(&mut s, ONE, &observation(102.0, 30.0));
     near(s.window, 20.0, 1e-9, "Kp B / (1 + Kp)");
 }
 
@@ -472,19 +479,19 @@ fn slow_start_is_plain_until_a_loss() {
 fn a_window_that_loses_what_recovery_sent_comes_down() {
     let law: Ccpd = compiled(&[]);
     let mut s = avoiding(500.0);
-    let seen = Path { buffer: 90.0, level: 30.0, ..Path::unknown() };
-    law.on(&mut s, Event::Cut, &seen);
+    let observation = Observation { buffer: 90.0, level: 30.0, ..Observation::zero() };
+    law.on_event(&mut s, Event::Cut, &observation);
     assert_eq!(s.window, 500.0);
-    law.on(&mut s, Event::Cut, &seen);
+    law.on_event(&mut s, Event::Cut, &observation);
     assert_eq!(s.window, 60.0);
-    law.on(&mut s, Event::Cut, &seen);
+    law.on_event(&mut s, Event::Cut, &observation);
     assert_eq!(s.window, 40.0);
-    law.on(&mut s, ONE, &seen);
+    law.on_event(&mut s, ONE, &observation);
     assert_eq!(s.window, 40.0);
-    law.on(&mut s, Event::Cut, &seen);
+    law.on_event(&mut s, Event::Cut, &observation);
     assert_eq!(s.window, 40.0, "the first event of a recovery keeps it");
     let mut blind = State { recovers: true, ..avoiding(500.0) };
-    law.on(&mut blind, Event::Cut, &Path::unknown());
+    law.on_event(&mut blind, Event::Cut, &Observation::zero());
     assert_eq!(blind.window, 500.0, "nothing is known to decide by");
 }
 
@@ -492,10 +499,10 @@ fn a_window_that_loses_what_recovery_sent_comes_down() {
 #[test]
 fn slow_start_grows_what_is_used() {
     let law: Ccp = compiled(&[]);
-    let mut s = State { window: 100.0, ..law.start() };
-    law.on(&mut s, ONE, &Path { in_flight: 48.0, ..Path::unknown() });
+    let mut s = State { window: 100.0, ..law.initial_state() };
+    law.on_event(&mut s, ONE, &Observation { in_flight: 48.0, ..Observation::zero() });
     assert_eq!(s.window, 100.0);
-    law.on(&mut s, ONE, &Path { in_flight: 50.0, ..Path::unknown() });
+    law.on_event(&mut s, ONE, &Observation { in_flight: 50.0, ..Observation::zero() });
     assert_eq!(s.window, 101.0);
 }
 
@@ -503,14 +510,14 @@ fn slow_start_grows_what_is_used() {
 #[test]
 fn without_an_estimate_the_window_is_left_alone() {
     let law: Ccp = compiled(&[]);
-    let nothing = Path { in_flight: 50.0, ..Path::unknown() };
+    let nothing = Observation { in_flight: 50.0, ..Observation::zero() };
     let mut s = State { window: 10.0, ssthresh: 10.0, slow_start: true, recovers: false };
-    law.on(&mut s, ONE, &nothing);
+    law.on_event(&mut s, ONE, &nothing);
     assert!(s.window == 11.0 && s.slow_start);
-    law.on(&mut s, Event::Cut, &nothing);
-    law.on(&mut s, ONE, &nothing);
+    law.on_event(&mut s, Event::Cut, &nothing);
+    law.on_event(&mut s, ONE, &nothing);
     assert_eq!(s.window, 11.0);
-    law.on(&mut s, ONE, &Path { buffer: 30.0, ..nothing });
+    law.on_event(&mut s, ONE, &Observation { buffer: 30.0, ..nothing });
     assert_eq!(s.window, 20.0);
 }
 
@@ -518,14 +525,14 @@ fn without_an_estimate_the_window_is_left_alone() {
 #[test]
 fn a_timeout_is_plain_tcps() {
     let law: Ccpd = compiled(&[]);
-    let seen = |in_flight: f64| Path { buffer: 90.0, in_flight, ..Path::unknown() };
+    let observation = |in_flight: f64| Observation { buffer: 90.0, in_flight, ..Observation::zero() };
     let mut s = avoiding(8.0);
-    law.on(&mut s, Event::Timeout, &seen(0.0));
+    law.on_event(&mut s, Event::Timeout, &observation(0.0));
     assert_eq!((s.window, s.ssthresh), (1.0, 4.0));
     let mut windows = Vec::new();
     for _ in 0..4 {
-        let used = seen(s.window);
-        law.on(&mut s, ONE, &used);
+        let used = observation(s.window);
+        law.on_event(&mut s, ONE, &used);
         windows.push(s.window);
     }
     assert_eq!(windows, [2.0, 3.0, 60.0, 60.0]);
@@ -535,13 +542,20 @@ fn a_timeout_is_plain_tcps() {
 #[test]
 fn no_output_is_below_the_floor() {
     let law: Ccpd = compiled(&[("window_form", 1.0)]);
-    for seen in [
-        Path { buffer: 100.0, level: 10.0, in_flight: 1e6, ..Path::unknown() },
-        Path { buffer: 100.0, level: 90.0, in_flight: 50.0, earlier: 10.0, earlier_s: 1e-9, ..Path::unknown() },
-        Path { buffer: 1e-9, level: 0.0, ..Path::unknown() },
+    for observation in [
+        Observation { buffer: 100.0, level: 10.0, in_flight: 1e6, ..Observation::zero() },
+        Observation {
+            buffer: 100.0,
+            level: 90.0,
+            in_flight: 50.0,
+            earlier: 10.0,
+            earlier_s: 1e-9,
+            ..Observation::zero()
+        },
+        Observation { buffer: 1e-9, level: 0.0, ..Observation::zero() },
     ] {
         let mut s = avoiding(50.0);
-        law.on(&mut s, ONE, &seen);
+        law.on_event(&mut s, ONE, &observation);
         assert_eq!(s.window, 2.0);
     }
 }
@@ -550,7 +564,9 @@ fn no_output_is_below_the_floor() {
 #[test]
 fn a_step_of_the_buffer_is_no_kick() {
     let law: Ccpd = compiled(&[]);
-    let at = |buffer: f64| law.window(&Path { buffer, level: 10.0, earlier: 70.0, earlier_s: 0.04, ..Path::unknown() });
+    let at = |buffer: f64| {
+        law.window(&Observation { buffer, level: 10.0, earlier: 70.0, earlier_s: 0.04, ..Observation::zero() })
+    };
     near(at(160.0) - at(100.0), 60.0 * 2.0 / 5.5, 1e-9, "Kp / (1 + Kp + kappa)");
 }
 
@@ -558,10 +574,11 @@ fn a_step_of_the_buffer_is_no_kick() {
 #[test]
 fn without_derivative_ccpd_is_ccp() {
     let (ccp, ccpd): (Ccp, Ccpd) = (compiled(&[]), compiled(&[("kd", 0.0)]));
-    let seen = Path { buffer: 100.0, level: 10.0, earlier: 50.0, earlier_s: 0.04, ..Path::unknown() };
-    assert_eq!(ccp.window(&seen), ccpd.window(&seen));
-    assert!(ccp.window(&seen) != compiled::<f64, true>(&[]).window(&seen));
-    assert_eq!(ccpd.needs().bottleneck.unwrap().lookback, None);
-    let asked = |span: f64| compiled::<f64, true>(&[("derivative_span", span)]).needs().bottleneck.unwrap().lookback;
+    let observation = Observation { buffer: 100.0, level: 10.0, earlier: 50.0, earlier_s: 0.04, ..Observation::zero() };
+    assert_eq!(ccp.window(&observation), ccpd.window(&observation));
+    assert!(ccp.window(&observation) != compiled::<f64, true>(&[]).window(&observation));
+    assert_eq!(ccpd.requirements().bottleneck.unwrap().lookback, None);
+    let asked =
+        |span: f64| compiled::<f64, true>(&[("derivative_span", span)]).requirements().bottleneck.unwrap().lookback;
     assert_eq!([asked(0.0), asked(1.0)], [Some(Lookback::RoundTrip), Some(Lookback::Acknowledgement)]);
 }

@@ -62,7 +62,7 @@ fn a_flow_that_is_always_new_gets_no_more_than_its_share() {
 /// buffer full stays unless its own queue is the longest (RFC 8290, section 4.1).
 #[test]
 fn a_full_buffer_takes_from_the_longest_queue() {
-    for needs in [PER_FLOW, Needs::LEAST] {
+    for needs in [PER_FLOW, aqm::Requirements::LEAST] {
         let mut host = Host::new(ServedConfig {
             scheduler: Scheduler::Drr { quantum: Bytes(1500) },
             most_packets: 10,
@@ -128,7 +128,7 @@ fn coupled_queues_share_by_weight() {
 /// queue, and which it is.
 #[test]
 fn coupled_queues_have_one_law() {
-    let needs = Needs { tick_s: Some(0.01), decides: Decides::AtHead, ..COUPLED };
+    let needs = aqm::Requirements { tick_s: Some(0.01), decides: Decides::AtHead, ..COUPLED };
     let mut host = Host::new(listening(8 * MBIT, needs, |event, _| {
         f64::from(u8::from(event == Event::Departure { low_latency: true }))
     }));

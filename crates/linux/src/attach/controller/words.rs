@@ -3,7 +3,7 @@
 use penstock_law::cc::ccp::Control;
 use penstock_law::cc::fast::Fast;
 use penstock_law::cc::leadlag::LeadLag;
-use penstock_law::cc::{Marks, Sender, Site};
+use penstock_law::cc::{self, Controller, Marks};
 use penstock_law::estimate::{Lookback, PriceTable};
 use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law};
@@ -21,10 +21,10 @@ pub(super) struct Words {
 }
 
 /// A connection as the laws are compiled for it. Its first window is the kernel's, told when it opens.
-const SITE: Site = Site { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
 
-/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the twin does not have.
-fn compiled<L: Law<Fix<32>, Role = Sender>>(chosen: &Chosen<Sender>) -> Result<L, Error> {
+/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the kernel implementation does not have.
+fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> Result<L, Error> {
     let refused = |why: String| Error::Input(format!("the law `{}` cannot run like this: {why}", chosen.law.name));
     if let Some(fixed) = chosen.law.fixed {
         fixed(&chosen.values, &SITE).map_err(refused)?;
@@ -32,18 +32,18 @@ fn compiled<L: Law<Fix<32>, Role = Sender>>(chosen: &Chosen<Sender>) -> Result<L
     L::compile(&chosen.values, &SITE).map_err(refused)
 }
 
-pub(super) fn fast(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+pub(super) fn fast(chosen: &Chosen<Controller>) -> Result<Words, Error> {
     let law: Fast<Fix<32>> = compiled(chosen)?;
-    let average = law.needs().average_rtt.expect("FAST goes by an average");
+    let average = law.requirements().average_rtt.expect("FAST goes by an average");
     let [step, surge, qdelay] = law.start.map_or([number(0.0); 3], |start| [start.step, start.surge, start.qdelay_s]);
     let average = [number(average.over_window), number(average.most)];
     let words = [law.alpha, law.gamma, law.keep, step, surge, qdelay].into_iter().chain(average);
     Ok(Words { words: words.map(|word| word.0).collect(), needs_ecn: false })
 }
 
-pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Words, Error> {
     let law: LeadLag<Fix<32>> = compiled(chosen)?;
-    let needs = law.needs();
+    let needs = law.requirements();
     let period_s = needs.tick_s.expect("the lead-lag protocol has a period");
     let estimate = if let Marks::Price(estimate) = needs.marks { Some(estimate) } else { None };
     let mut words: Vec<i64> =
@@ -58,9 +58,9 @@ pub(super) fn leadlag(chosen: &Chosen<Sender>) -> Result<Words, Error> {
     Ok(Words { words, needs_ecn: estimate.is_some() })
 }
 
-pub(super) fn ccpd(chosen: &Chosen<Sender>) -> Result<Words, Error> {
+pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Words, Error> {
     let law: Control<Fix<32>, true> = compiled(chosen)?;
-    let needs = law.needs();
+    let needs = law.requirements();
     let (average, bottleneck) = (needs.average_rtt, needs.bottleneck);
     let (average, bottleneck) = average.zip(bottleneck).expect("CCPD goes by an average and its bottleneck");
     if bottleneck.pairs > MOST_PAIRS {

@@ -1,18 +1,18 @@
 //! The laws that have a tc program, and what each is told.
 //!
 //! One more is a file in `bpf/tc`, its name in `build.rs`, and an entry here; words stand in the order of the structures of
-//! the law's twin.
+//! the law's kernel implementation.
 
 use std::ops::Range;
 
 use penstock_law::aqm::AQMS;
-use penstock_law::edge::EDGES;
+use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 
 use super::queues::{BAT, CLCC};
-use super::{edges, queues};
+use super::{conditioners, queues};
 use crate::attach::Error;
 
 /// A law as a tc program.
@@ -199,7 +199,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         kind: EDGE,
         state: &[(0, "tokens_bytes", "tokens after the last packet")],
         object: object!("token_bucket"),
-        told: edges::token_bucket,
+        told: conditioners::token_bucket,
     },
     Program {
         name: "srtcm",
@@ -209,7 +209,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "excess_tokens_bytes", "those of the excess bucket"),
         ],
         object: object!("srtcm"),
-        told: edges::srtcm,
+        told: conditioners::srtcm,
     },
     Program {
         name: "trtcm",
@@ -219,7 +219,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "peak_tokens_bytes", "those of the peak bucket"),
         ],
         object: object!("trtcm"),
-        told: edges::trtcm,
+        told: conditioners::trtcm,
     },
     Program {
         name: "early-marking",
@@ -229,7 +229,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (2, "level_before_bytes", "tokens that the last packet found"),
         ],
         object: object!("early_marking"),
-        told: edges::early_marking,
+        told: conditioners::early_marking,
     },
 ];
 
@@ -315,7 +315,7 @@ impl Program {
 fn unknown(law: &str) -> String {
     let known: Vec<_> = PROGRAMS.iter().map(|program| format!("`{}`", program.name)).collect();
     let known = known.join(", ");
-    if find(AQMS, law).is_some() || find(EDGES, law).is_some() {
+    if find(AQMS, law).is_some() || find(CONDITIONERS, law).is_some() {
         return format!("`{law}` has no tc program, which sees arrivals and no queue; those that have one are {known}");
     }
     format!("no law is named `{law}`; those with a tc program are {known}")

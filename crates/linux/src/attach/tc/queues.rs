@@ -37,7 +37,7 @@ impl OfChosen {
 }
 
 /// `struct line` of `bpf/tc/line.h`, and the law's parameters behind it.
-fn line(site: &aqm::Site, period_s: f64, chosen: OfChosen, law: &[i64]) -> Vec<i64> {
+fn line(site: &aqm::Context, period_s: f64, chosen: OfChosen, law: &[i64]) -> Vec<i64> {
     let mut bytes = Vec::new();
     bytes.extend((site.packet.0 as u32).to_ne_bytes());
     bytes.extend((chosen as u32).to_ne_bytes());
@@ -74,7 +74,7 @@ pub(super) fn avq(asked: &Asked) -> Result<Told, String> {
         return Err("`aqm.bytes = false` counts packets, and at a device many travel as one: leave it out".to_owned());
     }
     let words = [law.gamma.0, law.alpha.0, law.buffer.0, law.mean_packet.0, i64::from(law.bytes)];
-    let start = law.start();
+    let start = law.initial_state();
     let not_ect = values.switch("ecn").then(|| asked.not_ect.unwrap_or_default());
     if not_ect.is_none() && asked.not_ect.is_some() {
         return Err("`not_ect`: without `aqm.ecn=true` `avq` marks nothing, and drops whatever it chooses".to_owned());

@@ -1,6 +1,6 @@
 //! `sender = { ... }`: what senders and receivers do besides the law.
 
-use penstock_law::cc::{Marks, Needs, Sender, Site};
+use penstock_law::cc::{self, Controller, Marks};
 use penstock_law::quantity::Time;
 
 use super::super::error::Reported;
@@ -77,9 +77,9 @@ fn burst(item: &Item<'_>) -> Result<u32, Reported> {
 pub(super) fn check(
     fields: &Fields<'_>,
     options: &mut SenderOptions,
-    (cc, cc_item): (&Chosen<Sender>, &Item<'_>),
-    needs: &Needs,
-    site: &Site,
+    (cc, cc_item): (&Chosen<Controller>, &Item<'_>),
+    needs: &cc::Requirements,
+    site: &cc::Context,
 ) -> Result<(), Reported> {
     let written = |key: &str| fields.find("sender")?.entry(key);
     let own = |key: &str| written(key).filter(|item| !item.node.inherited);
@@ -118,7 +118,7 @@ pub(super) fn check(
     if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(cc_item, cc, site)? {
         place("arithmetic").wrong(
             format!("the law `{name}` has no fixed-point build"),
-            "write `\"f64\"`, or choose a law that has a twin for the kernel",
+            "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
         );
     }
     if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {

@@ -1,6 +1,6 @@
 //! What flows send and when: sizes, arrivals, silence; and what delays it at the ends.
 
-use penstock_law::cc::{Needs, Sender};
+use penstock_law::cc::{self, Controller};
 use penstock_law::quantity::{Bytes, Time};
 
 use super::super::error::Reported;
@@ -54,8 +54,8 @@ fn tail(fields: &Fields<'_>) -> Result<f64, Reported> {
 /// When transfers after the first begin.
 pub(super) fn repeats(
     fields: &Fields<'_>,
-    cc: &Chosen<Sender>,
-    needs: &Needs,
+    cc: &Chosen<Controller>,
+    needs: &cc::Requirements,
     size: Option<&Option<Size>>,
 ) -> Result<Option<Repeats>, Reported> {
     let (arrivals, idle) = (fields.find("arrivals"), fields.find("idle"));
@@ -203,8 +203,8 @@ fn delays(pair: &Item<'_>) -> Result<(Time, Time), Reported> {
 /// Acknowledgements that come late.
 pub(super) fn ack_jitter(
     fields: &Fields<'_>,
-    cc: &Chosen<Sender>,
-    needs: &Needs,
+    cc: &Chosen<Controller>,
+    needs: &cc::Requirements,
 ) -> Result<Option<AckJitter>, Reported> {
     let Some(item) = fields.find("ack_jitter") else { return Ok(None) };
     let remedy = "write `{ probability = 0.001, uniform = [\"0 ms\", \"9 ms\"] }`";

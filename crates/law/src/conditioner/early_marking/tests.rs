@@ -196,14 +196,14 @@ fn compiled(settings: &[(&str, f64)]) -> Result<EarlyMarking<f64>, String> {
     for (name, value) in [("committed_rate", 10e6)].iter().chain(settings) {
         values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
     }
-    EarlyMarking::compile(&values, &Site { packet: Bytes(1000) })
+    EarlyMarking::compile(&values, &Context { packet: Bytes(1000) })
 }
 
 /// Reference, table 1f: Algorithm 1 with exaggerated gains, so that both clamps act. The clamped value is what is stored.
 #[test]
 fn algorithm_1_clamps_before_it_stores() {
     let law = compiled(&[("gain_rule", 3.0), ("k1", 0.02), ("k2", 0.015)]).unwrap();
-    let mut s = State { probability: 0.01, ..law.start() };
+    let mut s = State { probability: 0.01, ..law.initial_state() };
     for (level, expected) in [
         (125.0, 0.0),
         (120.0, 0.0),
@@ -217,7 +217,7 @@ fn algorithm_1_clamps_before_it_stores() {
         (124.0, 0.0),
     ] {
         s.tokens = level * 1000.0;
-        law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 0.0 });
+        law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &Observation { now_s: 0.0 });
         assert!((s.probability - expected).abs() < 1e-12, "at {level} packets: {}", s.probability);
     }
 }
@@ -226,17 +226,17 @@ fn algorithm_1_clamps_before_it_stores() {
 #[test]
 fn an_empty_bucket_is_red_and_red_takes_no_tokens() {
     let law = compiled(&[]).unwrap();
-    let mut s = State { tokens: 999.0, ..law.start() };
-    let seen = Gate { now_s: 0.0 };
-    law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
-    assert_eq!(law.says(&s, &seen).red, 1.0);
+    let mut s = State { tokens: 999.0, ..law.initial_state() };
+    let observation = Observation { now_s: 0.0 };
+    law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
+    assert_eq!(law.output(&s, &observation).red, 1.0);
     assert!(s.probability > 0.0, "a level below the reference raises it");
-    law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Red }, &seen);
+    law.on_event(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Red }, &observation);
     assert_eq!(s.tokens, 999.0);
     s.tokens = 1000.0;
-    law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
-    assert!(law.says(&s, &seen).red < 0.01, "{s:?}");
-    law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &seen);
+    law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
+    assert!(law.output(&s, &observation).red < 0.01, "{s:?}");
+    law.on_event(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &observation);
     assert_eq!(s.tokens, 0.0);
 }
 
@@ -244,9 +244,9 @@ fn an_empty_bucket_is_red_and_red_takes_no_tokens() {
 #[test]
 fn an_idle_customer_comes_back_to_a_full_bucket() {
     let law = compiled(&[]).unwrap();
-    let mut s = State { tokens: 0.0, probability: 0.5, level_before: 0.0, ..law.start() };
+    let mut s = State { tokens: 0.0, probability: 0.5, level_before: 0.0, ..law.initial_state() };
     let [k1, k2] = aggregate((10.0, 10.0, 100.0), 1000.0).design(GainRule::Loop).k;
-    law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 3600.0 });
+    law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &Observation { now_s: 3600.0 });
     assert_eq!(s.tokens, 125_000.0);
     assert!((s.probability - (0.5 - 31.25 * k1 - 93.75 * k2)).abs() < 1e-12, "{}", s.probability);
 }
@@ -256,16 +256,16 @@ fn an_idle_customer_comes_back_to_a_full_bucket() {
 #[test]
 fn the_level_settles_at_the_reference() {
     let law = compiled(&[("gain_rule", 3.0), ("k1", 2e-3), ("k2", 1.998e-3)]).unwrap();
-    let mut s = law.start();
+    let mut s = law.initial_state();
     let (mut now_s, mut owed, mut levels) = (0.0, 0.0, 0.0);
     for n in 0..300_000 {
-        let seen = Gate { now_s };
-        law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+        let observation = Observation { now_s };
+        law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
         // An even spread in place of a coin: red whenever the probabilities have added up to one more.
-        owed += law.says(&s, &seen).red;
+        owed += law.output(&s, &observation).red;
         let colour = if owed >= 1.0 { Colour::Red } else { Colour::Green };
         owed -= if colour == Colour::Red { 1.0 } else { 0.0 };
-        law.on(&mut s, Event::Coloured { bytes: 1000, colour }, &seen);
+        law.on_event(&mut s, Event::Coloured { bytes: 1000, colour }, &observation);
         now_s += 1.0 / 1500.0;
         levels += if n >= 200_000 { s.tokens } else { 0.0 };
     }
@@ -292,28 +292,28 @@ fn above_the_reference_the_probability_is_what_the_level_fell_by_at_most() {
         let law = compiled(&[("committed_rate", rate)]).unwrap();
         let depth = rate / 80.0;
         let [k1, k2] = aggregate((rate * 1e-6, 10.0, 100.0), 1000.0).design(GainRule::Loop).k;
-        let (mut s, mut draw, mut most) = (law.start(), 7u64, 0.0_f64);
+        let (mut s, mut draw, mut most) = (law.initial_state(), 7u64, 0.0_f64);
         for _ in 0..100_000 {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             s.tokens = depth * (1.0 - 0.25 * (draw >> 33) as f64 / (1u64 << 31) as f64);
-            law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 0.0 });
+            law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &Observation { now_s: 0.0 });
             let fallen = (depth - s.tokens) / 1000.0;
             assert!(s.probability <= k1 * fallen * (1.0 + 1e-9), "{rate}: {} at {fallen} packets", s.probability);
             most = most.max(s.probability / (k1 * depth / 4000.0));
         }
         assert!(most > 0.9, "the bound is near: {most}");
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for tokens in [depth, 0.75 * depth] {
             s.tokens = tokens;
-            law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s: 0.0 });
+            law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &Observation { now_s: 0.0 });
         }
         near(s.probability, k2 * depth / 4000.0, 1e-9);
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for n in 0..10_000 {
-            let seen = Gate { now_s: f64::from(n) * 8000.0 / rate };
-            law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
-            assert!(law.says(&s, &seen).red < 1e-9, "{rate}: {s:?}");
-            law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &seen);
+            let observation = Observation { now_s: f64::from(n) * 8000.0 / rate };
+            law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
+            assert!(law.output(&s, &observation).red < 1e-9, "{rate}: {s:?}");
+            law.on_event(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &observation);
         }
     }
 }
@@ -324,10 +324,10 @@ fn above_the_reference_the_probability_is_what_the_level_fell_by_at_most() {
 fn the_size_of_a_packet_is_the_designs_for_the_gain_and_its_own_for_tokens() {
     let after = |packet: f64, bytes: u32| {
         let law = compiled(&[("packet", packet)]).unwrap();
-        let mut s = State { tokens: 50_000.0, level_before: 60_000.0, ..law.start() };
-        let seen = Gate { now_s: 0.0 };
-        law.on(&mut s, Event::Arrival { bytes }, &seen);
-        law.on(&mut s, Event::Coloured { bytes, colour: Colour::Green }, &seen);
+        let mut s = State { tokens: 50_000.0, level_before: 60_000.0, ..law.initial_state() };
+        let observation = Observation { now_s: 0.0 };
+        law.on_event(&mut s, Event::Arrival { bytes }, &observation);
+        law.on_event(&mut s, Event::Coloured { bytes, colour: Colour::Green }, &observation);
         (s.probability, s.tokens)
     };
     for packet in [500.0, 1500.0] {

@@ -2,20 +2,20 @@
 //!
 //! Source: RFC 2698, section 3. What the peak bucket has no tokens for is red; what only the committed bucket has none
 //! for is yellow, and takes from the peak bucket; green takes from both.
-//! Twin: `bpf/law/trtcm.h`, held equal bit for bit by `vectors/trtcm.txt`.
+//! Kernel implementation: `bpf/law/trtcm.h`, held equal bit for bit by `vectors/trtcm.txt`.
 
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
-use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
+use super::{Colour, Conditioner, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Edge> = Entry {
+pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "trtcm",
     title: "Two rate three colour marker, colour-blind",
     source: "RFC 2698",
@@ -41,7 +41,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
         ),
     ],
     observables: Observables::of::<TwoRate<f64>>(),
-    linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
+    linearisation: Linearisation::Unsupported("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, TwoRate<f64>>,
     dual: None,
     fixed: Some(held),
@@ -49,11 +49,11 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
 
 /// In the kernel's arithmetic, as far as it reaches.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
-fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
-    let law = TwoRate::<f64>::compile(values, site)?;
+fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Conditioner>>, String> {
+    let law = TwoRate::<f64>::compile(values, context)?;
     law.committed.fits()?;
     law.peak.fits()?;
-    build::<Fix<32>, TwoRate<Fix<32>>>(values, site)
+    build::<Fix<32>, TwoRate<Fix<32>>>(values, context)
 }
 
 /// The law's compiled parameters.
@@ -63,7 +63,7 @@ pub struct TwoRate<N> {
     pub committed: Bucket<N>,
     /// The bucket of the peak rate
     pub peak: Bucket<N>,
-    contract: Needs,
+    contract: Requirements,
 }
 
 numbers! {
@@ -83,10 +83,10 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for TwoRate<N> {
-    type Role = Edge;
+    type Role = Conditioner;
     type State = State<N>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         let committed = values.number(COMMITTED_RATE.name);
         let peak = values.optional("peak_rate").unwrap_or(2.0 * committed);
         if peak < committed {
@@ -99,17 +99,17 @@ impl<N: Number> Law<N> for TwoRate<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { tokens: self.committed.depth, peak_tokens: self.peak.depth, at_s: N::of(0.0), colour: Colour::Green }
     }
 
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { bytes } => {
-                let span_s = seen.now_s - s.at_s;
+                let span_s = observation.now_s - s.at_s;
                 s.tokens = self.committed.filled(s.tokens, span_s);
                 s.peak_tokens = self.peak.filled(s.peak_tokens, span_s);
-                s.at_s = seen.now_s;
+                s.at_s = observation.now_s;
                 s.colour = if !self.peak.has(s.peak_tokens, bytes) {
                     Colour::Red
                 } else if !self.committed.has(s.tokens, bytes) {
@@ -128,11 +128,11 @@ impl<N: Number> Law<N> for TwoRate<N> {
         }
     }
 
-    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        Profile::certain(s.colour, self.committed.filled(s.tokens, seen.now_s - s.at_s))
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
+        Output::certain(s.colour, self.committed.filled(s.tokens, observation.now_s - s.at_s))
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.contract
     }
 }
@@ -147,7 +147,7 @@ mod tests {
         for (parameter, value) in ENTRY.parameters.iter().zip(settings) {
             values.set(parameter, value).unwrap();
         }
-        TwoRate::compile(&values, &Site { packet: Bytes(1000) })
+        TwoRate::compile(&values, &Context { packet: Bytes(1000) })
     }
 
     /// 8 and 16 Mbit/s are 1000 and 2000 B/ms.
@@ -155,7 +155,7 @@ mod tests {
     fn green_takes_from_both_buckets_and_yellow_from_one() {
         use Colour::{Green, Red, Yellow};
         let law = marker([8e6, 1000.0, 16e6, 3000.0]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for (now_ms, colour, tokens, peak) in [
             (0.0, Green, 0.0, 2000.0),
             (0.0, Yellow, 0.0, 1000.0),
@@ -166,10 +166,10 @@ mod tests {
             (1.0, Green, 0.0, 0.0),
             (9.0, Green, 0.0, 2000.0),
         ] {
-            let seen = Gate { now_s: now_ms * 1e-3 };
-            law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+            let observation = Observation { now_s: now_ms * 1e-3 };
+            law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
             assert_eq!(s.colour, colour, "{now_ms} ms");
-            law.on(&mut s, Event::Coloured { bytes: 1000, colour }, &seen);
+            law.on_event(&mut s, Event::Coloured { bytes: 1000, colour }, &observation);
             assert!((s.tokens - tokens).abs() < 1e-6 && (s.peak_tokens - peak).abs() < 1e-6, "{now_ms} ms: {s:?}");
         }
     }

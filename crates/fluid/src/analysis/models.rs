@@ -1,42 +1,42 @@
-//! The loop in each reading: margins, roots, the class that limits, and the Nyquist plot.
+//! The loop in each model: margins, roots, the class that limits, and the Nyquist plot.
 
 use core::cell::Cell;
 
-use super::{Busy, LoopReading, NyquistPoint, POINTS, ROOTS, Root};
+use super::{Busy, LoopResult, NyquistPoint, POINTS, ROOTS, Root};
 use crate::complex::Complex;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
-use crate::response::{Loop, Reading};
+use crate::response::{Loop, LoopModel};
 use crate::roots::rightmost;
 
-/// Every reading, from the least to the most that is counted. One that counts nothing more than the one before is that
+/// Every model, from the least to the most that is counted. One that counts nothing more than the one before is that
 /// one: no law of `closed` need be asked again.
-pub(super) fn readings(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec<LoopReading> {
+pub(super) fn models(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec<LoopResult> {
     let parts = closed.parts();
-    let mut readings: Vec<LoopReading> = Vec::with_capacity(Reading::ALL.len());
-    for reading in Reading::ALL {
-        let next = match readings.last() {
-            Some(last) if !closed.adds(reading) => LoopReading { reading, ..last.clone() },
-            _ => read(&parts, reading, names, watch),
+    let mut models: Vec<LoopResult> = Vec::with_capacity(LoopModel::ALL.len());
+    for model in LoopModel::ALL {
+        let next = match models.last() {
+            Some(last) if !closed.adds(model) => LoopResult { model, ..last.clone() },
+            _ => read(&parts, model, names, watch),
         };
-        readings.push(next);
+        models.push(next);
     }
-    readings
+    models
 }
 
-/// What one part of a loop says in one reading.
+/// What one part of a loop says in one model.
 struct Followed {
     margins: Margins,
     loci: Vec<Vec<(f64, Complex)>>,
     roots: Vec<Complex>,
 }
 
-fn read(parts: &[(Vec<usize>, Loop)], reading: Reading, names: &[&str], watch: &dyn Fn(Busy)) -> LoopReading {
+fn read(parts: &[(Vec<usize>, Loop)], model: LoopModel, names: &[&str], watch: &dyn Fn(Busy)) -> LoopResult {
     let taken = Cell::new(0);
     let count = || {
         taken.set(taken.get() + 1);
-        watch(Busy::Loop(reading, taken.get()));
+        watch(Busy::Loop(model, taken.get()));
     };
-    let followed: Vec<Followed> = parts.iter().map(|(_, part)| follow(part, reading, &count)).collect();
+    let followed: Vec<Followed> = parts.iter().map(|(_, part)| follow(part, model, &count)).collect();
     let mut margins = Margins::worst(followed.iter().map(|f| f.margins.clone()));
     if parts.iter().any(|(_, part)| part.members.iter().any(|m| m.response.is_ack_clocked())) {
         margins.delay_margin_s = None;
@@ -50,11 +50,10 @@ fn read(parts: &[(Vec<usize>, Loop)], reading: Reading, names: &[&str], watch: &
     let worst = followed.iter().position(|f| has(&f.margins)).unwrap_or(0);
     let slowest_s = parts.iter().map(|(_, part)| part.span().0).fold(0.0, f64::max);
     let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-    let nyquist =
-        parts.iter().zip(&followed).flat_map(|((_, part), f)| plot(part, reading, f, middle, &count)).collect();
-    LoopReading {
-        reading,
-        limiting_class: limiting(&parts[worst], reading, critical).map(|at| names[at].to_owned()),
+    let nyquist = parts.iter().zip(&followed).flat_map(|((_, part), f)| plot(part, model, f, middle, &count)).collect();
+    LoopResult {
+        model,
+        limiting_class: limiting(&parts[worst], model, critical).map(|at| names[at].to_owned()),
         roots: roots.into_iter().map(|s| Root { re_per_s: s.re, im_rad_per_s: s.im }).collect(),
         nyquist,
         margins,
@@ -62,16 +61,16 @@ fn read(parts: &[(Vec<usize>, Loop)], reading: Reading, names: &[&str], watch: &
 }
 
 /// Margins, loci and roots of one part.
-fn follow(part: &Loop, reading: Reading, count: &dyn Fn()) -> Followed {
+fn follow(part: &Loop, model: LoopModel, count: &dyn Fn()) -> Followed {
     let (slowest_s, fastest_s) = part.span();
     let span = Span { slowest_s, fastest_s };
     let gain = |s: Complex| {
         count();
-        part.gain(s, reading)
+        part.gain(s, model)
     };
     let matrix = |s: Complex| {
         count();
-        part.matrix(s, reading)
+        part.matrix(s, model)
     };
     let alone = |s: Complex| vec![vec![gain(s)]];
     let (mut margins, loci, roots) = if part.links.len() == 1 {
@@ -92,16 +91,16 @@ fn follow(part: &Loop, reading: Reading, count: &dyn Fn()) -> Followed {
 }
 
 /// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its place among all classes.
-fn limiting((members, part): &(Vec<usize>, Loop), reading: Reading, critical: f64) -> Option<usize> {
+fn limiting((members, part): &(Vec<usize>, Loop), model: LoopModel, critical: f64) -> Option<usize> {
     let s = Complex::axis(critical);
-    let own = members.iter().enumerate().map(|(i, at)| (*at, part.lambda(i, s, reading)));
+    let own = members.iter().enumerate().map(|(i, at)| (*at, part.lambda(i, s, model)));
     own.filter(|(_, l)| l.abs() > 0.0)
         .min_by(|(_, a), (_, b)| (*a + Complex::ONE).abs().total_cmp(&(*b + Complex::ONE).abs()))
         .map(|(at, _)| at)
 }
 
 /// The Nyquist plot of one part, two decades to each side of `middle` [rad/s].
-fn plot(part: &Loop, reading: Reading, of: &Followed, middle: f64, count: &dyn Fn()) -> Vec<Vec<NyquistPoint>> {
+fn plot(part: &Loop, model: LoopModel, of: &Followed, middle: f64, count: &dyn Fn()) -> Vec<Vec<NyquistPoint>> {
     let (lowest, highest) = (middle / 100.0, middle * 100.0);
     let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
     if part.links.len() == 1 {
@@ -110,7 +109,7 @@ fn plot(part: &Loop, reading: Reading, of: &Followed, middle: f64, count: &dyn F
         let mut plot = Vec::with_capacity(POINTS as usize);
         for _ in 0..POINTS {
             count();
-            let l = part.gain(Complex::axis(w), reading);
+            let l = part.gain(Complex::axis(w), model);
             if l.is_finite() {
                 plot.push(point(w, l));
             }

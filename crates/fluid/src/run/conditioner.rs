@@ -5,7 +5,7 @@
 //! the law's own clock is the clock.
 
 use penstock_law::Instances;
-use penstock_law::edge::{Colour, Event, Gate, Needs, Site};
+use penstock_law::conditioner::{self, Colour, Event};
 use penstock_law::quantity::Bytes;
 use penstock_scenario::model::Chosen;
 
@@ -18,12 +18,12 @@ pub(super) type Shares = [f64; 3];
 pub(super) const GREEN: Shares = [1.0, 0.0, 0.0];
 
 /// A customer's entry.
-pub(super) struct Edge {
+pub(super) struct Conditioner {
     /// Its place among the customers.
     pub(super) customer: usize,
-    law: Box<dyn Instances<f64, penstock_law::edge::Edge>>,
+    law: Box<dyn Instances<f64, penstock_law::conditioner::Conditioner>>,
     /// What the law is reported by.
-    pub(super) contract: Needs,
+    pub(super) contract: conditioner::Requirements,
     /// The names of the law's state.
     pub(super) names: &'static [(&'static str, &'static str)],
     bytes: u32,
@@ -57,18 +57,18 @@ pub(super) struct Counted {
     pub(super) empty: f64,
 }
 
-impl Edge {
+impl Conditioner {
     pub(super) fn new(
         customer: usize,
-        chosen: &Chosen<penstock_law::edge::Edge>,
+        chosen: &Chosen<penstock_law::conditioner::Conditioner>,
         packet: Bytes,
     ) -> Result<Self, String> {
-        let mut law = (chosen.law.real)(&chosen.values, &Site { packet })?;
+        let mut law = (chosen.law.real)(&chosen.values, &conditioner::Context { packet })?;
         law.add();
-        let level = law.says(0, &Gate { now_s: 0.0 }).level;
+        let level = law.output(0, &conditioner::Observation { now_s: 0.0 }).level;
         Ok(Self {
             customer,
-            contract: law.needs(),
+            contract: law.requirements(),
             names: law.names(),
             law,
             bytes: u32::try_from(packet.0).unwrap_or(u32::MAX),
@@ -132,8 +132,8 @@ impl Edge {
     /// A packet arrives, and is coloured by its mean.
     fn packet(&mut self, now_s: f64) -> Shares {
         self.count(now_s);
-        let (bytes, now) = (self.bytes, Gate { now_s });
-        let said = self.law.on(0, Event::Arrival { bytes }, &now);
+        let (bytes, now) = (self.bytes, conditioner::Observation { now_s });
+        let said = self.law.on_event(0, Event::Arrival { bytes }, &now);
         if !said.is_sound() {
             self.unsound_s.get_or_insert(now_s);
         }
@@ -145,13 +145,13 @@ impl Edge {
                 continue;
             }
             put(self.law.as_mut(), 0, &before);
-            self.law.on(0, Event::Coloured { bytes, colour }, &now);
+            self.law.on_event(0, Event::Coloured { bytes, colour }, &now);
             for (sum, x) in mean.iter_mut().zip(self.state().iter()) {
                 *sum += share * x;
             }
         }
         put(self.law.as_mut(), 0, &mean);
-        self.level = self.law.says(0, &now).level;
+        self.level = self.law.output(0, &now).level;
         shares
     }
 
@@ -177,69 +177,69 @@ impl Edge {
 mod tests {
     use super::*;
     use penstock_law::Values;
-    use penstock_law::edge::EDGES;
+    use penstock_law::conditioner::CONDITIONERS;
     use penstock_law::law::find;
 
-    fn edge(name: &str, set: &[(&str, f64)]) -> Edge {
-        let law = find(EDGES, name).unwrap();
+    fn conditioner(name: &str, set: &[(&str, f64)]) -> Conditioner {
+        let law = find(CONDITIONERS, name).unwrap();
         let mut values = Values::defaults(law.parameters);
         for (name, value) in set {
             values.set(law.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
         }
-        let mut edge = Edge::new(0, &Chosen { law, values }, Bytes(1000)).unwrap();
-        edge.begin(1000, 0.01);
-        edge
+        let mut gate = Conditioner::new(0, &Chosen { law, values }, Bytes(1000)).unwrap();
+        gate.begin(1000, 0.01);
+        gate
     }
 
     /// 8 Mbit/s fill 1000 packets a second. At twice that, a full bucket of a hundred packets lasts for 100 ms, and then
     /// every other packet is in profile; at half of it, it fills again, and stays full.
     #[test]
     fn a_bucket_drains_runs_dry_and_fills() {
-        let mut edge = edge("token-bucket", &[("committed_rate", 8e6), ("bucket", 100e3)]);
-        let run = |edge: &mut Edge, from: u32, to: u32, rate: f64| {
+        let mut gate = conditioner("token-bucket", &[("committed_rate", 8e6), ("bucket", 100e3)]);
+        let run = |gate: &mut Conditioner, from: u32, to: u32, rate: f64| {
             for k in from..to {
-                edge.incoming = 0.01 * rate;
-                edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+                gate.incoming = 0.01 * rate;
+                gate.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
             }
         };
-        run(&mut edge, 0, 9, 2000.0);
-        assert!((edge.level_bytes() - 10e3).abs() < 1e3 && edge.total.green == edge.total.arrived);
-        run(&mut edge, 9, 109, 2000.0);
-        let green = edge.total.green;
+        run(&mut gate, 0, 9, 2000.0);
+        assert!((gate.level_bytes() - 10e3).abs() < 1e3 && gate.total.green == gate.total.arrived);
+        run(&mut gate, 9, 109, 2000.0);
+        let green = gate.total.green;
         // What was in it and what came in since.
         assert!((green - 100.0 - 1090.0).abs() <= 1.0, "{green}");
-        assert!((edge.total.empty - 0.99).abs() < 0.02, "{}", edge.total.empty);
-        assert!((edge.shares_at(1.0)[2] - 0.5).abs() < 0.051);
-        run(&mut edge, 109, 119, 500.0);
-        assert!((edge.level_bytes() - 50e3).abs() < 2e3, "{}", edge.level_bytes());
-        run(&mut edge, 119, 409, 500.0);
-        assert!(edge.level_bytes() >= 99e3 && edge.total.arrived - edge.total.green - (2180.0 - green) < 1.5);
+        assert!((gate.total.empty - 0.99).abs() < 0.02, "{}", gate.total.empty);
+        assert!((gate.shares_at(1.0)[2] - 0.5).abs() < 0.051);
+        run(&mut gate, 109, 119, 500.0);
+        assert!((gate.level_bytes() - 50e3).abs() < 2e3, "{}", gate.level_bytes());
+        run(&mut gate, 119, 409, 500.0);
+        assert!(gate.level_bytes() >= 99e3 && gate.total.arrived - gate.total.green - (2180.0 - green) < 1.5);
         // From 1.29 s on.
-        assert!((edge.total.full - 2.8).abs() < 0.05, "{}", edge.total.full);
+        assert!((gate.total.full - 2.8).abs() < 0.05, "{}", gate.total.full);
     }
 
     /// A steady rate that the early marker's reference is the rest of: half is red, and the level stays.
     #[test]
     fn an_early_marker_settles() {
         let set = [("committed_rate", 8e6), ("bucket", 100e3), ("gain_rule", 3.0), ("k1", 0.01), ("k2", 0.0099)];
-        let mut edge = edge("early-marking", &set);
+        let mut gate = conditioner("early-marking", &set);
         for k in 0..4000 {
-            edge.incoming = 20.0;
-            edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+            gate.incoming = 20.0;
+            gate.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
         }
-        assert!((edge.shares_at(39.0)[2] - 0.5).abs() < 1e-3, "{:?}", edge.shares_at(39.0));
-        assert!((edge.level_bytes() - 75e3).abs() < 1e3, "{}", edge.level_bytes());
+        assert!((gate.shares_at(39.0)[2] - 0.5).abs() < 1e-3, "{:?}", gate.shares_at(39.0));
+        assert!((gate.level_bytes() - 75e3).abs() < 1e3, "{}", gate.level_bytes());
     }
 
     /// Less than a packet a step.
     #[test]
     fn rare_packets_are_coloured_when_they_come() {
-        let mut edge = edge("token-bucket", &[("committed_rate", 8e3), ("bucket", 1e3)]);
+        let mut gate = conditioner("token-bucket", &[("committed_rate", 8e3), ("bucket", 1e3)]);
         for k in 0..1000 {
-            edge.incoming = 0.02;
-            edge.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
+            gate.incoming = 0.02;
+            gate.advance(0.01 * f64::from(k), 0.01 * f64::from(k + 1));
         }
         // Two packets a second, one of them in profile.
-        assert!((edge.total.arrived - 20.0).abs() < 1e-9 && (edge.total.green - 10.0).abs() < 1.1, "{:?}", edge.total);
+        assert!((gate.total.arrived - 20.0).abs() < 1e-9 && (gate.total.green - 10.0).abs() < 1.1, "{:?}", gate.total);
     }
 }

@@ -16,7 +16,7 @@
 //! The probability is clamped to 0..1 before it is stored, which the paper leaves open: the integral does not wind up.
 //! Gains are tiny, and their difference a millionth of them. They are kept times a power of two, which changes nothing
 //! where the point floats; in fixed point it lets both be exact, and the probability has 62 binary digits there.
-//! Twin: `bpf/law/early-marking.h`, held equal bit for bit by `vectors/early-marking.txt`.
+//! Kernel implementation: `bpf/law/early-marking.h`, held equal bit for bit by `vectors/early-marking.txt`.
 //!
 //! Where R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts
 //! rule; the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of
@@ -27,15 +27,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
-use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
+use super::{Colour, Conditioner, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
 const RULES: &[&str] = &["loop", "paper", "paper-dimension", "given"];
 
-pub(super) const ENTRY: Entry<Edge> = Entry {
+pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "early-marking",
     title: "Early marker: a PI controller holds the level of a token bucket",
     source: "Tartarelli and Banchs, Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding",
@@ -104,7 +104,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
         ),
     ],
     observables: Observables::of::<EarlyMarking<f64>>(),
-    linearises: Linearises::ByItself,
+    linearisation: Linearisation::Automatic,
     real: build::<f64, EarlyMarking<f64>>,
     dual: Some(build::<Dual, EarlyMarking<Dual>>),
     fixed: Some(held),
@@ -184,8 +184,8 @@ fn printed_gain(n: f64, r: f64, c: f64) -> f64 {
 
 /// In the kernel's arithmetic, as far as it reaches.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
-fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
-    let law = EarlyMarking::<f64>::compile(values, site)?;
+fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Conditioner>>, String> {
+    let law = EarlyMarking::<f64>::compile(values, context)?;
     law.bucket.fits()?;
     let [now, each] = [law.k1, law.k1 - law.k2].map(|k| libm::ldexp(k, -(law.places as i32)));
     if now >= 2.0 {
@@ -199,7 +199,7 @@ fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>
                 .to_string(),
         );
     }
-    build::<Fix<32>, EarlyMarking<Fix<32>>>(values, site)
+    build::<Fix<32>, EarlyMarking<Fix<32>>>(values, context)
 }
 
 /// The law's compiled parameters.
@@ -207,7 +207,7 @@ fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>
 pub struct EarlyMarking<N> {
     /// What the contract commits
     pub bucket: Bucket<N>,
-    contract: Needs,
+    contract: Requirements,
     /// The level to hold [B]
     pub reference: N,
     /// Gain on the distance now, times a power of two [1/B]
@@ -243,11 +243,11 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for EarlyMarking<N> {
-    type Role = Edge;
+    type Role = Conditioner;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
-        let packet = values.optional("packet").unwrap_or(site.packet.0 as f64);
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let packet = values.optional("packet").unwrap_or(context.packet.0 as f64);
         let aggregate = Aggregate {
             packets_per_s: values.number(COMMITTED_RATE.name) / (8.0 * packet),
             flows: values.number("least_flows"),
@@ -288,33 +288,33 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
         })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         let full = self.bucket.depth;
         State { tokens: full, probability: self.zero, level_before: full, at_s: self.zero, conforms: true }
     }
 
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { bytes } => {
-                s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
+                s.tokens = self.bucket.filled(s.tokens, observation.now_s - s.at_s);
                 // Algorithm 1.
                 let now = [self.k1, self.reference - s.tokens];
                 let before = [self.k2, self.reference - s.level_before];
                 let change = N::difference(now, before, self.places);
                 s.probability = (s.probability + change).clamp(self.zero, self.whole);
-                (s.level_before, s.at_s, s.conforms) = (s.tokens, seen.now_s, self.bucket.has(s.tokens, bytes));
+                (s.level_before, s.at_s, s.conforms) = (s.tokens, observation.now_s, self.bucket.has(s.tokens, bytes));
             }
             Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
             Event::Coloured { .. } => {}
         }
     }
 
-    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
         let red = if s.conforms { s.probability * self.part } else { self.one };
-        Profile { yellow: self.zero, red, level: self.bucket.filled(s.tokens, seen.now_s - s.at_s) }
+        Output { yellow: self.zero, red, level: self.bucket.filled(s.tokens, observation.now_s - s.at_s) }
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.contract
     }
 }

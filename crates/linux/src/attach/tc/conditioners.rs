@@ -1,28 +1,28 @@
 //! What conditioners are told, in the words of their C structures.
 
-use penstock_law::edge::early_marking::EarlyMarking;
-use penstock_law::edge::srtcm::SingleRate;
-use penstock_law::edge::token_bucket::TokenBucket;
-use penstock_law::edge::trtcm::TwoRate;
-use penstock_law::edge::{Colour, Edge, Site};
+use penstock_law::conditioner::early_marking::EarlyMarking;
+use penstock_law::conditioner::srtcm::SingleRate;
+use penstock_law::conditioner::token_bucket::TokenBucket;
+use penstock_law::conditioner::trtcm::TwoRate;
+use penstock_law::conditioner::{self, Colour, Conditioner};
 use penstock_law::{Fix, Law};
 use penstock_scenario::model::Chosen;
 
 use super::program::{Asked, Told};
 use crate::attach::settings;
 
-fn conditioner(asked: &Asked) -> Result<(&Chosen<Edge>, Site), String> {
+fn conditioner(asked: &Asked) -> Result<(&Chosen<Conditioner>, conditioner::Context), String> {
     let scenario = &asked.scenario;
     let chosen = scenario.customers["all"].conditioner.as_ref().ok_or("no conditioner")?;
-    let site = Site { packet: scenario.packet.wire };
+    let site = conditioner::Context { packet: scenario.packet.wire };
     // What the kernel's arithmetic does not reach is refused here.
     let fixed = chosen.law.fixed.ok_or("no arithmetic of the kernel's")?;
     fixed(&chosen.values, &site)?;
     Ok((chosen, site))
 }
 
-/// `struct edge` of `bpf/tc/edge.h`, and the law's parameters behind it.
-fn at_edge(chosen: &Chosen<Edge>, site: Site, law: &[i64], start: Vec<i64>) -> Told {
+/// `struct edge` of `bpf/tc/conditioner.h`, and the law's parameters behind it.
+fn at_edge(chosen: &Chosen<Conditioner>, site: conditioner::Context, law: &[i64], start: Vec<i64>) -> Told {
     let [green, yellow, red] = Colour::ALL.map(|colour| u32::from(colour.dscp()));
     let pair = |first: u32, second: u32| {
         i64::from_ne_bytes([first.to_ne_bytes(), second.to_ne_bytes()].concat().try_into().unwrap_or_default())

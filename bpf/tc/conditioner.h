@@ -10,7 +10,7 @@
  * many packets have a colour as were granted it.
  *
  * Who includes this has named EDGE_PARAMS and EDGE_STATE, the structures of its
- * twin in bpf/law, EDGE_ARRIVAL, EDGE_COLOURED and EDGE_COLOUR.
+ * kernel implementation in bpf/law, EDGE_ARRIVAL, EDGE_COLOURED and EDGE_COLOUR.
  */
 #ifndef PENSTOCK_TC_EDGE_H
 #define PENSTOCK_TC_EDGE_H

@@ -1,6 +1,6 @@
 //! Where customers enter: their conditioners and the coins of these.
 
-use penstock_law::edge::Colour;
+use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 use penstock_link::Conditioner;
 use penstock_scenario::model::Scenario;
@@ -10,7 +10,7 @@ use penstock_scenario::world::RunError;
 use crate::packet::Packet;
 
 /// A customer's entry.
-pub(crate) struct Edge {
+pub(crate) struct CustomerConditioner {
     /// Its customer's name, and that of its law.
     name: String,
     law: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Edge {
     coins: Coins,
 }
 
-impl Edge {
+impl CustomerConditioner {
     /// What its law said that nobody can act on, if it did.
     pub(crate) fn fault(&self) -> Option<RunError> {
         let whose = format!("customers.{}.conditioner", self.name);
@@ -36,20 +36,20 @@ impl Edge {
 }
 
 /// The entries of customers that have a conditioner.
-pub(crate) fn edges(scenario: &Scenario) -> Result<Vec<Edge>, RunError> {
+pub(crate) fn conditioners(scenario: &Scenario) -> Result<Vec<CustomerConditioner>, RunError> {
     let conditioners =
         Conditioner::of_customers(scenario).map_err(|what| RunError::Refused { world: "packets", what: vec![what] })?;
-    let edge = |(customer, conditioner)| {
+    let of = |(customer, conditioner)| {
         let (name, each) = scenario.customers.get_index(customer).expect("a conditioner is a customer's");
         let law = each.conditioner.as_ref().map_or("none", |chosen| chosen.law.name);
         let coins = scenario.seed.coins(&format!("customers.{name}/conditioner"));
-        Edge { name: name.clone(), law, conditioner, customer, coins }
+        CustomerConditioner { name: name.clone(), law, conditioner, customer, coins }
     };
-    Ok(conditioners.into_iter().map(edge).collect())
+    Ok(conditioners.into_iter().map(of).collect())
 }
 
 /// The entry that a group's packets pass; none if its customer has no conditioner.
-pub(crate) fn edge_of(scenario: &Scenario, group: &str) -> Option<usize> {
+pub(crate) fn conditioner_of(scenario: &Scenario, group: &str) -> Option<usize> {
     let conditioned = scenario.customers.values().filter(|customer| customer.conditioner.is_some());
     conditioned.enumerate().find(|(_, customer)| customer.flows.iter().any(|name| name == group)).map(|(at, _)| at)
 }

@@ -2,20 +2,20 @@
 //!
 //! Source: RFC 2697, section 3. One rate fills the committed bucket, and what flows over fills the excess bucket: green
 //! takes from the first, yellow from the second, red from none.
-//! Twin: `bpf/law/srtcm.h`, held equal bit for bit by `vectors/srtcm.txt`.
+//! Kernel implementation: `bpf/law/srtcm.h`, held equal bit for bit by `vectors/srtcm.txt`.
 
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, committed_bytes, contract};
-use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
+use super::{Colour, Conditioner, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
-pub(super) const ENTRY: Entry<Edge> = Entry {
+pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "srtcm",
     title: "Single rate three colour marker, colour-blind",
     source: "RFC 2697",
@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
         ),
     ],
     observables: Observables::of::<SingleRate<f64>>(),
-    linearises: Linearises::No("buckets mark by overflowing and running dry, which has no derivative"),
+    linearisation: Linearisation::Unsupported("buckets mark by overflowing and running dry, which has no derivative"),
     real: build::<f64, SingleRate<f64>>,
     dual: None,
     fixed: Some(held),
@@ -41,14 +41,14 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
 
 /// In the kernel's arithmetic, as far as it reaches.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
-fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
-    let law = SingleRate::<f64>::compile(values, site)?;
+fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Conditioner>>, String> {
+    let law = SingleRate::<f64>::compile(values, context)?;
     law.committed.fits()?;
     // A full committed bucket and all that may flow over are one number.
     if law.committed.depth + law.excess.depth >= 2_147_483_648.0 {
         return Err("buckets that hold 2^31 B or more together are beyond the kernel's arithmetic".into());
     }
-    build::<Fix<32>, SingleRate<Fix<32>>>(values, site)
+    build::<Fix<32>, SingleRate<Fix<32>>>(values, context)
 }
 
 /// The law's compiled parameters.
@@ -58,7 +58,7 @@ pub struct SingleRate<N> {
     pub committed: Bucket<N>,
     /// What its overflow fills
     pub excess: Bucket<N>,
-    contract: Needs,
+    contract: Requirements,
 }
 
 numbers! {
@@ -78,23 +78,23 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for SingleRate<N> {
-    type Role = Edge;
+    type Role = Conditioner;
     type State = State<N>;
 
-    fn compile(values: &Values, site: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let committed = committed_bytes(values);
         let excess = values.optional("excess_bucket").unwrap_or(committed);
         // RFC 2697, section 2: "at least one of them is larger than 0", and should hold the largest packet.
         if committed.max(excess) <= 0.0 {
             return Err(format!(
                 "one of `bucket` and `excess_bucket` must be above zero; a packet has {}",
-                site.packet
+                context.packet
             ));
         }
         Ok(Self { committed: Bucket::committed(values), excess: Bucket::new(0.0, excess), contract: contract(values) })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State {
             tokens: self.committed.depth,
             excess_tokens: self.excess.depth,
@@ -103,13 +103,13 @@ impl<N: Number> Law<N> for SingleRate<N> {
         }
     }
 
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { bytes } => {
-                let poured = self.committed.poured(s.tokens, seen.now_s - s.at_s);
+                let poured = self.committed.poured(s.tokens, observation.now_s - s.at_s);
                 s.tokens = poured.min(self.committed.depth);
                 s.excess_tokens = (s.excess_tokens + (poured - s.tokens)).min(self.excess.depth);
-                s.at_s = seen.now_s;
+                s.at_s = observation.now_s;
                 s.colour = if self.committed.has(s.tokens, bytes) {
                     Colour::Green
                 } else if self.excess.has(s.excess_tokens, bytes) {
@@ -126,11 +126,11 @@ impl<N: Number> Law<N> for SingleRate<N> {
         }
     }
 
-    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        Profile::certain(s.colour, self.committed.filled(s.tokens, seen.now_s - s.at_s))
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
+        Output::certain(s.colour, self.committed.filled(s.tokens, observation.now_s - s.at_s))
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.contract
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         for (parameter, value) in ENTRY.parameters.iter().zip(settings) {
             values.set(parameter, value).unwrap();
         }
-        SingleRate::compile(&values, &Site { packet: Bytes(1000) })
+        SingleRate::compile(&values, &Context { packet: Bytes(1000) })
     }
 
     /// 8 Mbit/s are 1000 B/ms. A burst empties the committed bucket first and the excess bucket then; the excess bucket
@@ -154,7 +154,7 @@ mod tests {
     fn what_flows_over_fills_the_excess_bucket() {
         use Colour::{Green, Red, Yellow};
         let law = marker([8e6, 2000.0, 1000.0]).unwrap();
-        let mut s = law.start();
+        let mut s = law.initial_state();
         for (now_ms, colour, tokens, excess) in [
             (0.0, Green, 1000.0, 1000.0),
             (0.0, Green, 0.0, 1000.0),
@@ -166,10 +166,10 @@ mod tests {
             (4.25, Green, 1000.0, 250.0),
             (10.0, Green, 1000.0, 1000.0),
         ] {
-            let seen = Gate { now_s: now_ms * 1e-3 };
-            law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
+            let observation = Observation { now_s: now_ms * 1e-3 };
+            law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
             assert_eq!(s.colour, colour, "{now_ms} ms");
-            law.on(&mut s, Event::Coloured { bytes: 1000, colour }, &seen);
+            law.on_event(&mut s, Event::Coloured { bytes: 1000, colour }, &observation);
             assert!((s.tokens - tokens).abs() < 1e-6 && (s.excess_tokens - excess).abs() < 1e-6, "{now_ms} ms: {s:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! Vectors of the laws of edges.
 
-use penstock_law::edge::early_marking::{Aggregate, GainRule};
-use penstock_linux::twins::{MOST, Twin};
+use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
+use penstock_linux::kernel_laws::{KernelLaw, MOST};
 
 use super::{Draw, File, padded, product, q};
 
@@ -73,27 +73,27 @@ fn meter(file: &mut File, seed: u64, meter: &Meter) {
     }
 }
 
-pub(super) fn token_bucket(twin: &'static Twin) -> String {
+pub(super) fn token_bucket(kernel_law: &'static KernelLaw) -> String {
     let ranges = format!("rate 0.125 to 2^31 B/s; depth, tokens 0 to 2^31 B; at 0 to 1e9 s\n{SEEN}");
-    let mut file = File::new(twin, "the token bucket", &ranges);
+    let mut file = File::new(kernel_law, "the token bucket", &ranges);
     meter(&mut file, 9, &Meter { buckets: 1, params: |b| b[0].map(q).to_vec() });
     file.text
 }
 
-pub(super) fn srtcm(twin: &'static Twin) -> String {
+pub(super) fn srtcm(kernel_law: &'static KernelLaw) -> String {
     let ranges = format!(
         "rate 0.125 to 2^31 B/s; depth, excess_depth, tokens, excess_tokens 0 to 2^31 B; at 0 to 1e9 s\n{SEEN}"
     );
-    let mut file = File::new(twin, "the single rate three colour marker of RFC 2697", &ranges);
+    let mut file = File::new(kernel_law, "the single rate three colour marker of RFC 2697", &ranges);
     meter(&mut file, 10, &Meter { buckets: 2, params: |b| [b[0][0], b[0][1], b[1][1]].map(q).to_vec() });
     file.text
 }
 
-pub(super) fn trtcm(twin: &'static Twin) -> String {
+pub(super) fn trtcm(kernel_law: &'static KernelLaw) -> String {
     let ranges = format!(
         "rate, peak_rate 0.125 to 2^31 B/s; depth, peak_depth, tokens, peak_tokens 0 to 2^31 B; at 0 to 1e9 s\n{SEEN}"
     );
-    let mut file = File::new(twin, "the two rate three colour marker of RFC 2698", &ranges);
+    let mut file = File::new(kernel_law, "the two rate three colour marker of RFC 2698", &ranges);
     meter(&mut file, 11, &Meter { buckets: 2, params: |b| b.concat().into_iter().map(q).collect() });
     file.text
 }
@@ -104,13 +104,13 @@ fn gains([k1, k2]: [f64; 2]) -> [i64; 3] {
     [q(libm::ldexp(k1, scale)), q(libm::ldexp(k2, scale)), i64::from(scale - 30)]
 }
 
-pub(super) fn early_marking(twin: &'static Twin) -> String {
+pub(super) fn early_marking(kernel_law: &'static KernelLaw) -> String {
     let ranges = format!(
         "rate 0.125 to 2^31 B/s; depth, reference, tokens, level_before 0 to 2^31 B; at 0 to 1e9 s
          k1, k2 times 2^(30 + places): of gains from 0 to 2 a byte, k1 at least k2; places 0 to 95
          probability 0 to 1; conforms 0 or 1\n{SEEN}"
     );
-    let mut file = File::new(twin, "the early marker of Tartarelli and Banchs", &ranges);
+    let mut file = File::new(kernel_law, "the early marker of Tartarelli and Banchs", &ranges);
     let most = 2_147_483_647.5;
     let whole = 1i64 << 62;
     let buckets =

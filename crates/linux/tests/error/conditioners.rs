@@ -1,11 +1,11 @@
 //! The same of conditioners.
 
-use penstock_law::edge::bucket::Bucket;
-use penstock_law::edge::early_marking::{self, EarlyMarking};
-use penstock_law::edge::srtcm::{self, SingleRate};
-use penstock_law::edge::token_bucket::{self, TokenBucket};
-use penstock_law::edge::trtcm::{self, TwoRate};
-use penstock_law::edge::{self, Colour, EDGES, Gate};
+use penstock_law::conditioner::bucket::Bucket;
+use penstock_law::conditioner::early_marking::{self, EarlyMarking};
+use penstock_law::conditioner::srtcm::{self, SingleRate};
+use penstock_law::conditioner::token_bucket::{self, TokenBucket};
+use penstock_law::conditioner::trtcm::{self, TwoRate};
+use penstock_law::conditioner::{self, CONDITIONERS, Colour};
 use penstock_law::law::find;
 use penstock_law::quantity::Bytes;
 use penstock_law::{Law, Number, Values};
@@ -14,11 +14,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Draw, Q, UNIT, Worst, noise};
 
-const EDGE: edge::Site = edge::Site { packet: Bytes(1500) };
+const EDGE: conditioner::Context = conditioner::Context { packet: Bytes(1500) };
 
 /// A conditioner's values at that committed rate.
 fn contract(name: &str, bit_per_s: f64) -> Values {
-    let entry = find(EDGES, name).unwrap();
+    let entry = find(CONDITIONERS, name).unwrap();
     let mut values = Values::defaults(entry.parameters);
     values.set(&entry.parameters[0], bit_per_s).unwrap();
     values
@@ -58,8 +58,8 @@ fn an_arrival_at_the_buckets() {
         let at_s = Q::of(draw.between(0.0, 1e3));
         let now_s = at_s + depth / rate * draw.log(1e-4, 2.0);
         let bytes = draw.log(1.0, 65_535.0).value() as u32;
-        let (event, colour) = (edge::Event::Arrival { bytes }, Colour::Green);
-        let (seen, plain) = (Gate { now_s }, Gate { now_s: now_s.value() });
+        let (event, colour) = (conditioner::Event::Arrival { bytes }, Colour::Green);
+        let (seen, plain) = (conditioner::Observation { now_s }, conditioner::Observation { now_s: now_s.value() });
         let own = noise(8.0 * (depth.value() + second_depth.value()));
         let mut near = |got: Q, truth: f64| {
             worst.see("level", got, truth, 0.5 + own);
@@ -68,23 +68,23 @@ fn an_arrival_at_the_buckets() {
 
         let mut got = token_bucket::State { tokens, at_s, colour };
         let mut truth = token_bucket::State { tokens: tokens.value(), at_s: at_s.value(), colour };
-        meters.0.on(&mut got, event, &seen);
-        truths.0.on(&mut truth, event, &plain);
+        meters.0.on_event(&mut got, event, &seen);
+        truths.0.on_event(&mut truth, event, &plain);
         assert!(near(got.tokens, truth.tokens) || got.colour == truth.colour);
 
         let mut got = srtcm::State { tokens, excess_tokens: second, at_s, colour };
         let (tokens_b, excess_tokens) = (tokens.value(), second.value());
         let mut truth = srtcm::State { tokens: tokens_b, excess_tokens, at_s: at_s.value(), colour };
-        meters.1.on(&mut got, event, &seen);
-        truths.1.on(&mut truth, event, &plain);
+        meters.1.on_event(&mut got, event, &seen);
+        truths.1.on_event(&mut truth, event, &plain);
         let close = [near(got.tokens, truth.tokens), near(got.excess_tokens, truth.excess_tokens)];
         assert!(close.contains(&true) || got.colour == truth.colour);
         colours[truth.colour as usize] += 1;
 
         let mut got = trtcm::State { tokens, peak_tokens: second, at_s, colour };
         let mut truth = trtcm::State { tokens: tokens_b, peak_tokens: excess_tokens, at_s: at_s.value(), colour };
-        meters.2.on(&mut got, event, &seen);
-        truths.2.on(&mut truth, event, &plain);
+        meters.2.on_event(&mut got, event, &seen);
+        truths.2.on_event(&mut truth, event, &plain);
         let close = [near(got.tokens, truth.tokens), near(got.peak_tokens, truth.peak_tokens)];
         assert!(close.contains(&true) || got.colour == truth.colour);
     }
@@ -103,10 +103,10 @@ fn an_arrival_at_the_early_marker() {
     for i in 0..100_000 {
         let bit_per_s = [1e6, 1e7, 1e8, draw.log(1e5, 1e9).value()][i % 4];
         let mut values = contract("early-marking", bit_per_s);
-        let parameters = find(EDGES, "early-marking").unwrap().parameters;
+        let parameters = find(CONDITIONERS, "early-marking").unwrap().parameters;
         values.set(parameters.iter().find(|p| p.name == "least_flows").unwrap(), draw.log(5.0, 100.0).value()).unwrap();
         values.set(parameters.iter().find(|p| p.name == "largest_rtt").unwrap(), draw.log(0.01, 0.1).value()).unwrap();
-        if find(EDGES, "early-marking").unwrap().fixed.unwrap()(&values, &EDGE).is_err() {
+        if find(CONDITIONERS, "early-marking").unwrap().fixed.unwrap()(&values, &EDGE).is_err() {
             refused += 1;
             continue;
         }
@@ -118,7 +118,7 @@ fn an_arrival_at_the_early_marker() {
         let now_s = at_s + draw.log(1e-5, 1e-3);
         let probability = Q::of(draw.between(0.0, 1.0) * 1_073_741_824.0);
         let mut got = early_marking::State { tokens, probability, level_before: before, at_s, conforms: true };
-        fixed.on(&mut got, edge::Event::Arrival { bytes: 1000 }, &Gate { now_s });
+        fixed.on_event(&mut got, conditioner::Event::Arrival { bytes: 1000 }, &conditioner::Observation { now_s });
         // In f64 the level is the one that fixed point has, so that what is compared is the controller alone; and without
         // the probability before, beside which f64 would see nothing of the change.
         let [k1, k2] = [real.k1, real.k2].map(|k| libm::ldexp(k, -(real.places as i32)));
@@ -133,7 +133,7 @@ fn an_arrival_at_the_early_marker() {
             assert!(error <= 0.5 * FINE + own, "{bit_per_s}: {moved} {change}");
             worst = f64::max(worst, error / (0.5 * FINE + own));
         }
-        let said = fixed.says(&got, &Gate { now_s }).red.value();
+        let said = fixed.output(&got, &conditioner::Observation { now_s }).red.value();
         assert!((said - got.probability.0 as f64 * FINE).abs() <= 0.5 * UNIT + f64::EPSILON || !got.conforms);
     }
     // Windows of a tenth of a packet, and of thousands.
@@ -145,14 +145,14 @@ fn an_arrival_at_the_early_marker() {
 #[test]
 fn contracts_beyond_the_kernels_arithmetic_are_refused() {
     let held = |name: &str, bit_per_s: f64| {
-        let build = find(EDGES, name).unwrap().fixed.unwrap();
+        let build = find(CONDITIONERS, name).unwrap().fixed.unwrap();
         build(&contract(name, bit_per_s), &EDGE).map(|_| ())
     };
     for name in ["token-bucket", "srtcm", "trtcm", "early-marking"] {
         assert_eq!(held(name, 1e8), Ok(()), "{name}");
         assert!(held(name, 2e10).unwrap_err().contains("17 Gbit/s"), "{name}");
     }
-    let entry = find(EDGES, "srtcm").unwrap();
+    let entry = find(CONDITIONERS, "srtcm").unwrap();
     let mut large = contract("srtcm", 1e10);
     large.set(&entry.parameters[1], 1.2e9).unwrap();
     assert!(entry.fixed.unwrap()(&large, &EDGE).map(|_| ()).unwrap_err().contains("together"));

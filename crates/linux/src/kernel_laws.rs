@@ -1,4 +1,4 @@
-//! The laws that have a twin in C, and their words in vectors.
+//! The laws that have a kernel implementation in C, and their words in vectors.
 //!
 //! One more is a header in `bpf/law`, an entry here, and a case in `bpf/replay.h` and its two users; words, events and
 //! laws stand in the same order in both languages.
@@ -7,23 +7,23 @@ use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Alone, Bat};
 use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
-use penstock_law::aqm::{self, AQMS, Class, Port};
+use penstock_law::aqm::{self, AQMS, Class};
 use penstock_law::cc::ccp::{self, Control};
 use penstock_law::cc::fast::{self, Fast};
 use penstock_law::cc::leadlag::{self, LeadLag};
-use penstock_law::cc::{self, CONTROLLERS, Path};
-use penstock_law::edge::bucket::Bucket;
-use penstock_law::edge::early_marking::{self, EarlyMarking};
-use penstock_law::edge::srtcm::{self, SingleRate};
-use penstock_law::edge::token_bucket::{self, TokenBucket};
-use penstock_law::edge::trtcm::{self, TwoRate};
-use penstock_law::edge::{self, Colour, EDGES, Edge, Gate};
+use penstock_law::cc::{self, CONTROLLERS};
+use penstock_law::conditioner::bucket::Bucket;
+use penstock_law::conditioner::early_marking::{self, EarlyMarking};
+use penstock_law::conditioner::srtcm::{self, SingleRate};
+use penstock_law::conditioner::token_bucket::{self, TokenBucket};
+use penstock_law::conditioner::trtcm::{self, TwoRate};
+use penstock_law::conditioner::{self, CONDITIONERS, Colour, Conditioner};
 use penstock_law::law::{Role, find};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fix, Law, Values};
 
-/// Most parameters, words of state and measurements that a twin has.
-pub const MOST: Words<usize> = Words { params: 28, state: 13, seen: 6 };
+/// Most parameters, words of state and measurements that a kernel implementation has.
+pub const MOST: Words<usize> = Words { params: 28, state: 13, observation: 6 };
 
 /// Something for each of the three kinds of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,25 +33,25 @@ pub struct Words<T> {
     /// State.
     pub state: T,
     /// Measurements.
-    pub seen: T,
+    pub observation: T,
 }
 
 /// One call of a law: what goes in. Words that a law does not have are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
-    /// Which of [`Twin::events`].
+    /// Which of [`Kernel implementation::events`].
     pub event: usize,
     /// Compiled parameters.
     pub params: [i64; MOST.params],
     /// The state before.
     pub state: [i64; MOST.state],
     /// What was measured.
-    pub seen: [i64; MOST.seen],
+    pub observation: [i64; MOST.observation],
 }
 
-/// A law with a twin.
+/// A law with a kernel implementation.
 #[derive(Debug)]
-pub struct Twin {
+pub struct KernelLaw {
     /// Its name in scenarios and of its files: `bpf/law/NAME.h`, `vectors/NAME.txt`.
     pub name: &'static str,
     /// Names of the words, in order. A name in `_q32` is a number times 2^32, and in `_q62` times
@@ -65,7 +65,7 @@ pub struct Twin {
     rust: fn(&Call) -> [i64; MOST.state],
 }
 
-impl Twin {
+impl KernelLaw {
     /// The state after `call`, by the law in Rust over [`Fix<32>`].
     ///
     /// # Panics
@@ -75,78 +75,78 @@ impl Twin {
     }
 }
 
-/// Every law with a twin.
-pub const TWINS: &[Twin] = &[
-    Twin {
+/// Every law with a kernel implementation.
+pub const KERNEL_LAWS: &[KernelLaw] = &[
+    KernelLaw {
         name: "fast",
         words: Words {
             params: &["alpha_q32", "gamma_q32", "keep_q32", "step_q32", "surge_q32", "qdelay_q32"],
             state: &["window_q32", "before_q32", "fits_q32", "known_q32"],
-            seen: &["base_rtt_q32", "rtt_q32"],
+            observation: &["base_rtt_q32", "rtt_q32"],
         },
         events: &["round", "cut", "timeout"],
         program: "run_fast",
         rust: fast,
     },
-    Twin {
+    KernelLaw {
         name: "leadlag",
         words: Words {
             params: &["step_q32", "weight_q32", "gain_q32", "cap_q32", "scale_q32", "least_q32", "most_q32", "ln2_q32"],
             state: &["window_q32", "target_q32", "xi_q32"],
-            seen: &["price_q32", "base_rtt_q32", "packets", "rtt_q32"],
+            observation: &["price_q32", "base_rtt_q32", "packets", "rtt_q32"],
         },
         events: &["tick", "ack", "cut", "timeout", "tick_delay", "tick_linearised", "tick_linearised_delay"],
         program: "run_leadlag",
         rust: leadlag,
     },
-    Twin {
+    KernelLaw {
         name: "price",
         words: Words {
             params: &["target_q32", "period_q32", "ln_phi_q32"],
             state: &["price_q32", "probability_q32"],
-            seen: &["arrived_q32", "capacity_q32"],
+            observation: &["arrived_q32", "capacity_q32"],
         },
         events: &["tick"],
         program: "run_price",
         rust: price,
     },
-    Twin {
+    KernelLaw {
         name: "avq",
         words: Words {
             params: &["gamma_q32", "alpha_q32", "buffer_q32", "mean_packet_q32", "by_size"],
             state: &["virtual_capacity_q32", "virtual_queue_q32", "last_q32", "overflowed"],
-            seen: &["bytes", "capacity_q32", "now_q32"],
+            observation: &["bytes", "capacity_q32", "now_q32"],
         },
         events: &["arrival"],
         program: "run_avq",
         rust: avq,
     },
-    Twin {
+    KernelLaw {
         name: "ccp",
-        words: Words { params: &["kp_q32", "implicit"], state: CCP_STATE, seen: CCP_SEEN },
+        words: Words { params: &["kp_q32", "implicit"], state: CCP_STATE, observation: CCP_SEEN },
         events: &["ack", "cut", "timeout"],
         program: "run_ccp",
         rust: ccp::<false>,
     },
-    Twin {
+    KernelLaw {
         name: "ccpd",
-        words: Words { params: &["kp_q32", "implicit", "kd_q32"], state: CCP_STATE, seen: CCP_SEEN },
+        words: Words { params: &["kp_q32", "implicit", "kd_q32"], state: CCP_STATE, observation: CCP_SEEN },
         events: &["ack", "cut", "timeout"],
         program: "run_ccpd",
         rust: ccp::<true>,
     },
-    Twin {
+    KernelLaw {
         name: "bat",
         words: Words {
             params: BAT_PARAMS,
             state: &["transmit_q32", "offered_q32", "excess_q32", "queue_before_q32"],
-            seen: &["queue_q32", "arrived_q32"],
+            observation: &["queue_q32", "arrived_q32"],
         },
         events: &["tick"],
         program: "run_bat",
         rust: bat,
     },
-    Twin {
+    KernelLaw {
         name: "clcc",
         words: Words {
             params: CLCC_PARAMS,
@@ -165,51 +165,58 @@ pub const TWINS: &[Twin] = &[
                 "all_departed_so_far_q32",
                 "since",
             ],
-            seen: &["queue_q32", "arrived_q32", "capacity_q32", "departed_q32", "all_arrived_q32", "all_departed_q32"],
+            observation: &[
+                "queue_q32",
+                "arrived_q32",
+                "capacity_q32",
+                "departed_q32",
+                "all_arrived_q32",
+                "all_departed_q32",
+            ],
         },
         events: &["tick"],
         program: "run_clcc",
         rust: clcc,
     },
-    Twin {
+    KernelLaw {
         name: "token-bucket",
         words: Words {
             params: &["rate_q32", "depth_q32"],
             state: &["tokens_q32", "at_q32", "colour"],
-            seen: EDGE_SEEN,
+            observation: EDGE_SEEN,
         },
         events: EDGE_EVENTS,
         program: "run_token_bucket",
         rust: token_bucket,
     },
-    Twin {
+    KernelLaw {
         name: "srtcm",
         words: Words {
             params: &["rate_q32", "depth_q32", "excess_depth_q32"],
             state: &["tokens_q32", "excess_tokens_q32", "at_q32", "colour"],
-            seen: EDGE_SEEN,
+            observation: EDGE_SEEN,
         },
         events: EDGE_EVENTS,
         program: "run_srtcm",
         rust: srtcm,
     },
-    Twin {
+    KernelLaw {
         name: "trtcm",
         words: Words {
             params: &["rate_q32", "depth_q32", "peak_rate_q32", "peak_depth_q32"],
             state: &["tokens_q32", "peak_tokens_q32", "at_q32", "colour"],
-            seen: EDGE_SEEN,
+            observation: EDGE_SEEN,
         },
         events: EDGE_EVENTS,
         program: "run_trtcm",
         rust: trtcm,
     },
-    Twin {
+    KernelLaw {
         name: "early-marking",
         words: Words {
             params: &["rate_q32", "depth_q32", "reference_q32", "k1_q32", "k2_q32", "places"],
             state: &["tokens_q32", "probability_q62", "level_before_q32", "at_q32", "conforms"],
-            seen: EDGE_SEEN,
+            observation: EDGE_SEEN,
         },
         events: EDGE_EVENTS,
         program: "run_early_marking",
@@ -255,20 +262,20 @@ const EDGE_EVENTS: &[&str] = &["arrival", "coloured"];
 /// CLCC's inner law.
 const BAT_PARAMS: &[&str] = CLCC_PARAMS.split_at(10).0;
 
-/// The twin of the law `name`, if it has one.
-pub fn twin(name: &str) -> Option<&'static Twin> {
-    TWINS.iter().find(|twin| twin.name == name)
+/// The kernel implementation of the law `name`, if it has one.
+pub fn kernel_law(name: &str) -> Option<&'static KernelLaw> {
+    KERNEL_LAWS.iter().find(|kernel_law| kernel_law.name == name)
 }
 
 // The words of a vector replace what the registry's defaults compile to; where the law runs does not matter to them.
-fn compiled<R: Role, L: Law<Fix<32>, Role = R>>(registry: &'static [Entry<R>], name: &str, site: &R::Site) -> L {
+fn compiled<R: Role, L: Law<Fix<32>, Role = R>>(registry: &'static [Entry<R>], name: &str, site: &R::Context) -> L {
     let entry = find(registry, name).expect("a law of the registry");
     L::compile(&Values::defaults(entry.parameters), site).expect("defaults agree with each other")
 }
 
-const SENDER: cc::Site = cc::Site { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
-const PORT: aqm::Site =
-    aqm::Site { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
+const SENDER: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
+const PORT: aqm::Context =
+    aqm::Context { rate: Rate(1_000_000_000), delay: Time::ZERO, packet: Bytes(1500), classes: Vec::new() };
 
 fn words<const N: usize>(words: [i64; N]) -> [i64; MOST.state] {
     std::array::from_fn(|at| words.get(at).copied().unwrap_or(0))
@@ -276,7 +283,7 @@ fn words<const N: usize>(words: [i64; N]) -> [i64; MOST.state] {
 
 fn fast(call: &Call) -> [i64; MOST.state] {
     let [alpha, gamma, keep, step, surge, qdelay_s, ..] = call.params.map(Fix::<32>);
-    let [base_rtt_s, rtt_s, ..] = call.seen.map(Fix);
+    let [base_rtt_s, rtt_s, ..] = call.observation.map(Fix);
     let entry = find(CONTROLLERS, "fast").expect("a law of the registry");
     let mut values = Values::defaults(entry.parameters);
     if surge != Fix(0) {
@@ -291,14 +298,14 @@ fn fast(call: &Call) -> [i64; MOST.state] {
     let [window, before, fits, known, ..] = call.state.map(Fix);
     let mut state = fast::State { window, before, fits, known };
     let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
-    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, ..Path::unknown() });
+    law.on_event(&mut state, event, &cc::Observation { rtt_s, base_rtt_s, ..cc::Observation::zero() });
     words([state.window.0, state.before.0, state.fits.0, state.known.0])
 }
 
 /// Ticks of every signal and form are events of one law in vectors, and laws of their own in the registry.
 fn leadlag(call: &Call) -> [i64; MOST.state] {
     let [step, weight, gain, cap, scale, least, most, ln2, ..] = call.params.map(Fix::<32>);
-    let [price_s, base_rtt_s, _, rtt_s, ..] = call.seen.map(Fix);
+    let [price_s, base_rtt_s, _, rtt_s, ..] = call.observation.map(Fix);
     let entry = find(CONTROLLERS, "leadlag").expect("a law of the registry");
     let mut values = Values::defaults(entry.parameters);
     for (name, events) in [("signal", [4, 6]), ("form", [5, 6])] {
@@ -311,38 +318,38 @@ fn leadlag(call: &Call) -> [i64; MOST.state] {
     (law.scale, law.least, law.most, law.ln2) = (scale, least, most, ln2);
     let [window, target, xi, ..] = call.state.map(Fix);
     let mut state = leadlag::State { window, target, xi };
-    let ack = cc::Event::Ack { packets: call.seen[2] as u32, marked: 0 };
+    let ack = cc::Event::Ack { packets: call.observation[2] as u32, marked: 0 };
     let event = match call.event {
         1 => ack,
         2 => cc::Event::Cut,
         3 => cc::Event::Timeout,
         _ => cc::Event::Tick,
     };
-    law.on(&mut state, event, &Path { rtt_s, base_rtt_s, price_s, ..Path::unknown() });
+    law.on_event(&mut state, event, &cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() });
     words([state.window.0, state.target.0, state.xi.0])
 }
 
 fn price(call: &Call) -> [i64; MOST.state] {
     let [target, period, ln_phi, ..] = call.params.map(Fix::<32>);
-    let [arrived, capacity, ..] = call.seen.map(Fix);
+    let [arrived, capacity, ..] = call.observation.map(Fix);
     let mut law: Price<Fix<32>> = compiled(AQMS, "price", &PORT);
     (law.target, law.period, law.ln_phi) = (target, period, ln_phi);
     let mut state = price::State { price: Fix(call.state[0]), probability: Fix(call.state[1]) };
     let event = [aqm::Event::Tick][call.event];
-    law.on(&mut state, event, &Port { arrived, capacity, ..Port::nothing() });
+    law.on_event(&mut state, event, &aqm::Observation { arrived, capacity, ..aqm::Observation::zero() });
     words([state.price.0, state.probability.0])
 }
 
 fn avq(call: &Call) -> [i64; MOST.state] {
     let [gamma, alpha, buffer, mean_packet, ..] = call.params.map(Fix::<32>);
-    let [_, capacity, now_s, ..] = call.seen.map(Fix);
+    let [_, capacity, now_s, ..] = call.observation.map(Fix);
     let mut law: Avq<Fix<32>> = compiled(AQMS, "avq", &PORT);
     (law.gamma, law.alpha, law.buffer, law.mean_packet) = (gamma, alpha, buffer, mean_packet);
     law.bytes = call.params[4] != 0;
     let [virtual_capacity, virtual_queue, last_s, ..] = call.state.map(Fix);
     let mut state = avq::State { virtual_capacity, virtual_queue, last_s, overflowed: call.state[3] != 0 };
-    let event = [aqm::Event::Arrival { bytes: call.seen[0] as u32, idle: 0 }][call.event];
-    law.on(&mut state, event, &Port { capacity, now_s, ..Port::nothing() });
+    let event = [aqm::Event::Arrival { bytes: call.observation[0] as u32, idle: 0 }][call.event];
+    law.on_event(&mut state, event, &aqm::Observation { capacity, now_s, ..aqm::Observation::zero() });
     words([state.virtual_capacity.0, state.virtual_queue.0, state.last_s.0, i64::from(state.overflowed)])
 }
 
@@ -353,10 +360,14 @@ fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
     law.kd_s = Fix(call.params[2]);
     let [window, ssthresh, ..] = call.state.map(Fix);
     let mut state = ccp::State { window, ssthresh, slow_start: call.state[2] != 0, recovers: call.state[3] != 0 };
-    let ack = cc::Event::Ack { packets: call.seen[5] as u32, marked: 0 };
+    let ack = cc::Event::Ack { packets: call.observation[5] as u32, marked: 0 };
     let event = [ack, cc::Event::Cut, cc::Event::Timeout][call.event];
-    let [buffer, level, in_flight, earlier, earlier_s, _] = call.seen.map(Fix);
-    law.on(&mut state, event, &Path { buffer, level, in_flight, earlier, earlier_s, ..Path::unknown() });
+    let [buffer, level, in_flight, earlier, earlier_s, _] = call.observation.map(Fix);
+    law.on_event(
+        &mut state,
+        event,
+        &cc::Observation { buffer, level, in_flight, earlier, earlier_s, ..cc::Observation::zero() },
+    );
     words([state.window.0, state.ssthresh.0, i64::from(state.slow_start), i64::from(state.recovers)])
 }
 
@@ -377,14 +388,18 @@ fn bat(call: &Call) -> [i64; MOST.state] {
     let mut law: Alone<Bat<Fix<32>>> = compiled(AQMS, "bat", &PORT);
     set_bat(&mut law.0, &call.params);
     let mut state = bat_state(&call.state);
-    let [queue, arrived, ..] = call.seen.map(Fix);
-    law.on(&mut state, [aqm::Event::Tick][call.event], &Port { queue, arrived, ..Port::nothing() });
+    let [queue, arrived, ..] = call.observation.map(Fix);
+    law.on_event(
+        &mut state,
+        [aqm::Event::Tick][call.event],
+        &aqm::Observation { queue, arrived, ..aqm::Observation::zero() },
+    );
     words([state.transmit, state.offered, state.excess, state.queue].map(|x| x.0))
 }
 
 fn clcc(call: &Call) -> [i64; MOST.state] {
     let share = Class { share: Some(0.5), ..Class::FREE };
-    let site = aqm::Site { classes: vec![share, Class::FREE], ..PORT };
+    let site = aqm::Context { classes: vec![share, Class::FREE], ..PORT };
     let mut law: Clcc<Fix<32>, Bat<Fix<32>>> = compiled(AQMS, "clcc", &site);
     set_bat(&mut law.inner, &call.params);
     let p = call.params.map(Fix::<32>);
@@ -410,9 +425,10 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
         sums: Sums { arrived: s[8], all_arrived: s[9], departed: s[10], all_departed: s[11] },
         since: call.state[12] as u32,
     };
-    let [queue, arrived, capacity, departed, all_arrived, all_departed] = call.seen.map(Fix);
-    let seen = Port { queue, arrived, capacity, departed, all_arrived, all_departed, ..Port::nothing() };
-    law.on(&mut state, [aqm::Event::Tick][call.event], &seen);
+    let [queue, arrived, capacity, departed, all_arrived, all_departed] = call.observation.map(Fix);
+    let observation =
+        aqm::Observation { queue, arrived, capacity, departed, all_arrived, all_departed, ..aqm::Observation::zero() };
+    law.on_event(&mut state, [aqm::Event::Tick][call.event], &observation);
     let clcc::State { inner, decrease, ratio, errors, since, sums } = state;
     let Sums { arrived, all_arrived, departed, all_departed } = sums;
     let [inner_words, outer] =
@@ -424,11 +440,11 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
     after
 }
 
-fn meter<L: Law<Fix<32>, Role = Edge>>(name: &str) -> L {
-    let entry = find(EDGES, name).expect("a law of the registry");
+fn meter<L: Law<Fix<32>, Role = Conditioner>>(name: &str) -> L {
+    let entry = find(CONDITIONERS, name).expect("a law of the registry");
     let mut values = Values::defaults(entry.parameters);
     values.set(&entry.parameters[0], 1e6).expect("the committed rate, the only parameter without a default");
-    L::compile(&values, &edge::Site { packet: PORT.packet }).expect("defaults agree with each other")
+    L::compile(&values, &conditioner::Context { packet: PORT.packet }).expect("defaults agree with each other")
 }
 
 fn fill(bucket: &mut Bucket<Fix<32>>, [rate, depth]: [i64; 2]) {
@@ -440,10 +456,13 @@ fn colour(of: i64) -> Colour {
     usize::try_from(of).ok().and_then(|of| Colour::ALL.get(of).copied()).unwrap_or(Colour::Red)
 }
 
-fn at_edge(call: &Call) -> (edge::Event, Gate<Fix<32>>) {
-    let bytes = call.seen[0] as u32;
-    let coloured = edge::Event::Coloured { bytes, colour: colour(call.seen[2]) };
-    ([edge::Event::Arrival { bytes }, coloured][call.event], Gate { now_s: Fix(call.seen[1]) })
+fn at_edge(call: &Call) -> (conditioner::Event, conditioner::Observation<Fix<32>>) {
+    let bytes = call.observation[0] as u32;
+    let coloured = conditioner::Event::Coloured { bytes, colour: colour(call.observation[2]) };
+    (
+        [conditioner::Event::Arrival { bytes }, coloured][call.event],
+        conditioner::Observation { now_s: Fix(call.observation[1]) },
+    )
 }
 
 fn token_bucket(call: &Call) -> [i64; MOST.state] {
@@ -451,8 +470,8 @@ fn token_bucket(call: &Call) -> [i64; MOST.state] {
     fill(&mut law.bucket, [call.params[0], call.params[1]]);
     let [tokens, at_s, ..] = call.state.map(Fix);
     let mut state = token_bucket::State { tokens, at_s, colour: colour(call.state[2]) };
-    let (event, seen) = at_edge(call);
-    law.on(&mut state, event, &seen);
+    let (event, observation) = at_edge(call);
+    law.on_event(&mut state, event, &observation);
     words([state.tokens.0, state.at_s.0, state.colour as i64])
 }
 
@@ -462,8 +481,8 @@ fn srtcm(call: &Call) -> [i64; MOST.state] {
     fill(&mut law.excess, [0, call.params[2]]);
     let [tokens, excess_tokens, at_s, ..] = call.state.map(Fix);
     let mut state = srtcm::State { tokens, excess_tokens, at_s, colour: colour(call.state[3]) };
-    let (event, seen) = at_edge(call);
-    law.on(&mut state, event, &seen);
+    let (event, observation) = at_edge(call);
+    law.on_event(&mut state, event, &observation);
     words([state.tokens.0, state.excess_tokens.0, state.at_s.0, state.colour as i64])
 }
 
@@ -473,8 +492,8 @@ fn trtcm(call: &Call) -> [i64; MOST.state] {
     fill(&mut law.peak, [call.params[2], call.params[3]]);
     let [tokens, peak_tokens, at_s, ..] = call.state.map(Fix);
     let mut state = trtcm::State { tokens, peak_tokens, at_s, colour: colour(call.state[3]) };
-    let (event, seen) = at_edge(call);
-    law.on(&mut state, event, &seen);
+    let (event, observation) = at_edge(call);
+    law.on_event(&mut state, event, &observation);
     words([state.tokens.0, state.peak_tokens.0, state.at_s.0, state.colour as i64])
 }
 
@@ -486,8 +505,8 @@ fn early_marking(call: &Call) -> [i64; MOST.state] {
     let [tokens, probability, level_before, at_s, ..] = call.state.map(Fix);
     let conforms = call.state[4] != 0;
     let mut state = early_marking::State { tokens, probability, level_before, at_s, conforms };
-    let (event, seen) = at_edge(call);
-    law.on(&mut state, event, &seen);
+    let (event, observation) = at_edge(call);
+    law.on_event(&mut state, event, &observation);
     let numbers = [state.tokens, state.probability, state.level_before, state.at_s].map(|x| x.0);
     words([numbers[0], numbers[1], numbers[2], numbers[3], i64::from(state.conforms)])
 }

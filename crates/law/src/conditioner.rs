@@ -16,18 +16,19 @@ use crate::numbers;
 use crate::quantity::Bytes;
 
 /// Every conditioner, in the order the docs show them.
-pub const EDGES: &[Entry<Edge>] = &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
+pub const CONDITIONERS: &[Entry<Conditioner>] =
+    &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
 
 /// The role of an edge's law: it says which packets of an aggregate are in profile.
 #[derive(Debug, Clone, Copy)]
-pub struct Edge;
+pub struct Conditioner;
 
-impl Role for Edge {
-    type Seen<N: Number> = Gate<N>;
+impl Role for Conditioner {
+    type Observation<N: Number> = Observation<N>;
     type Event = Event;
-    type Says<N: Number> = Profile<N>;
-    type Site = Site;
-    type Needs = Needs;
+    type Output<N: Number> = Output<N>;
+    type Context = Context;
+    type Requirements = Requirements;
     const NOUN: &'static str = "conditioner";
 }
 
@@ -81,7 +82,7 @@ pub enum Event {
 
 numbers! {
     /// What an edge's host has measured.
-    pub struct Gate {
+    pub struct Observation {
         /// Time since the start of the run.
         now_s: "s",
     }
@@ -89,7 +90,7 @@ numbers! {
 
 numbers! {
     /// What an edge's law says. The packet that arrived last is green with what is left of the probability.
-    pub struct Profile {
+    pub struct Output {
         /// Probability that this packet is yellow.
         yellow: "1",
         /// Probability that this packet is red.
@@ -99,14 +100,14 @@ numbers! {
     }
 }
 
-impl Profile<f64> {
+impl Output<f64> {
     /// Whether a host can act on it: all are numbers.
     pub fn is_sound(&self) -> bool {
         !(self.yellow.is_nan() || self.red.is_nan() || self.level.is_nan())
     }
 }
 
-impl<N: Number> Profile<N> {
+impl<N: Number> Output<N> {
     /// What is said without a coin: the packet is `colour`.
     fn certain(colour: Colour, level: N) -> Self {
         let sure = |of| if colour == of { N::of(1.0) } else { N::of(0.0) };
@@ -116,14 +117,14 @@ impl<N: Number> Profile<N> {
 
 /// What is known of an edge when its law is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Site {
+pub struct Context {
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
 }
 
 /// What a conditioner asks of its host: nothing but to be told of each packet. This is what the host reports it by.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needs {
+pub struct Requirements {
     /// What the contract commits [bit/s].
     pub committed_bit_per_s: f64,
     /// The bucket that the committed rate fills [B].

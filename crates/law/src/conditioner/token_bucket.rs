@@ -3,26 +3,26 @@
 //! Source: RFC 2475, section 2.3.3.1 (meters) and 2.3.3.2 (markers); the marker of Tartarelli and Banchs, "Random Early
 //! Marking", figure 1, and of most of the literature on assured forwarding. Two colours: red packets take no tokens.
 //! Differs: RFC 2475 leaves the start open; here the bucket is full then.
-//! Twin: `bpf/law/token-bucket.h`, held equal bit for bit by `vectors/token-bucket.txt`.
+//! Kernel implementation: `bpf/law/token-bucket.h`, held equal bit for bit by `vectors/token-bucket.txt`.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::bucket::{BUCKET, Bucket, COMMITTED_RATE, contract};
-use super::{Colour, Edge, Event, Gate, Needs, Profile, Site};
-use crate::law::{Entry, Instances, Law, Linearises, Observables, build};
+use super::{Colour, Conditioner, Context, Event, Observation, Output, Requirements};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::Values;
 
-pub(super) const ENTRY: Entry<Edge> = Entry {
+pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "token-bucket",
     title: "Token bucket: in profile while there are tokens, out of it otherwise",
     source: "RFC 2475, section 2.3.3; Tartarelli and Banchs, Random Early Marking, figure 1",
     colour: "#5b7f95",
     parameters: &[COMMITTED_RATE, BUCKET],
     observables: Observables::of::<TokenBucket<f64>>(),
-    linearises: Linearises::No("a bucket marks by overflowing and running dry, which has no derivative"),
+    linearisation: Linearisation::Unsupported("a bucket marks by overflowing and running dry, which has no derivative"),
     real: build::<f64, TokenBucket<f64>>,
     dual: None,
     fixed: Some(held),
@@ -30,9 +30,9 @@ pub(super) const ENTRY: Entry<Edge> = Entry {
 
 /// In the kernel's arithmetic, as far as it reaches.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that every entry has")]
-fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>>, String> {
-    TokenBucket::<f64>::compile(values, site)?.bucket.fits()?;
-    build::<Fix<32>, TokenBucket<Fix<32>>>(values, site)
+fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Conditioner>>, String> {
+    TokenBucket::<f64>::compile(values, context)?.bucket.fits()?;
+    build::<Fix<32>, TokenBucket<Fix<32>>>(values, context)
 }
 
 /// The law's compiled parameters.
@@ -40,7 +40,7 @@ fn held(values: &Values, site: &Site) -> Result<Box<dyn Instances<Fix<32>, Edge>
 pub struct TokenBucket<N> {
     /// What the contract commits
     pub bucket: Bucket<N>,
-    contract: Needs,
+    contract: Requirements,
 }
 
 numbers! {
@@ -58,22 +58,22 @@ numbers! {
 }
 
 impl<N: Number> Law<N> for TokenBucket<N> {
-    type Role = Edge;
+    type Role = Conditioner;
     type State = State<N>;
 
-    fn compile(values: &Values, _: &Site) -> Result<Self, String> {
+    fn compile(values: &Values, _: &Context) -> Result<Self, String> {
         Ok(Self { bucket: Bucket::committed(values), contract: contract(values) })
     }
 
-    fn start(&self) -> State<N> {
+    fn initial_state(&self) -> State<N> {
         State { tokens: self.bucket.depth, at_s: N::of(0.0), colour: Colour::Green }
     }
 
-    fn on(&self, s: &mut State<N>, event: Event, seen: &Gate<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
             Event::Arrival { bytes } => {
-                s.tokens = self.bucket.filled(s.tokens, seen.now_s - s.at_s);
-                s.at_s = seen.now_s;
+                s.tokens = self.bucket.filled(s.tokens, observation.now_s - s.at_s);
+                s.at_s = observation.now_s;
                 s.colour = if self.bucket.has(s.tokens, bytes) { Colour::Green } else { Colour::Red };
             }
             Event::Coloured { bytes, colour: Colour::Green } => s.tokens = self.bucket.without(s.tokens, bytes),
@@ -81,11 +81,11 @@ impl<N: Number> Law<N> for TokenBucket<N> {
         }
     }
 
-    fn says(&self, s: &State<N>, seen: &Gate<N>) -> Profile<N> {
-        Profile::certain(s.colour, self.bucket.filled(s.tokens, seen.now_s - s.at_s))
+    fn output(&self, s: &State<N>, observation: &Observation<N>) -> Output<N> {
+        Output::certain(s.colour, self.bucket.filled(s.tokens, observation.now_s - s.at_s))
     }
 
-    fn needs(&self) -> Needs {
+    fn requirements(&self) -> Requirements {
         self.contract
     }
 }
@@ -101,8 +101,8 @@ mod tests {
         let mut values = Values::defaults(ENTRY.parameters);
         values.set(&COMMITTED_RATE, 1e6).unwrap();
         values.set(&BUCKET, 3000.0).unwrap();
-        let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
-        let mut s = law.start();
+        let law = TokenBucket::<f64>::compile(&values, &Context { packet: Bytes(1000) }).unwrap();
+        let mut s = law.initial_state();
         for (now_s, bytes, before, red, after) in [
             (0.0, 1000, 3000.0, 0.0, 2000.0),
             (0.0, 1000, 2000.0, 0.0, 1000.0),
@@ -113,12 +113,12 @@ mod tests {
             (0.0085, 500, 62.5, 1.0, 62.5),
             (0.1, 1500, 3000.0, 0.0, 1500.0),
         ] {
-            let seen = Gate { now_s };
-            law.on(&mut s, Event::Arrival { bytes }, &seen);
-            let says = law.says(&s, &seen);
+            let observation = Observation { now_s };
+            law.on_event(&mut s, Event::Arrival { bytes }, &observation);
+            let says = law.output(&s, &observation);
             assert!((says.level - before).abs() < 1e-6 && says.red == red, "{now_s} s: {says:?}");
             let colour = if red > 0.0 { Colour::Red } else { Colour::Green };
-            law.on(&mut s, Event::Coloured { bytes, colour }, &seen);
+            law.on_event(&mut s, Event::Coloured { bytes, colour }, &observation);
             assert!((s.tokens - after).abs() < 1e-6, "{now_s} s: {}", s.tokens);
         }
     }
@@ -130,13 +130,13 @@ mod tests {
             let mut values = Values::defaults(ENTRY.parameters);
             values.set(&COMMITTED_RATE, rate).unwrap();
             values.set(&BUCKET, 1000.0).unwrap();
-            let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
-            let mut s = law.start();
+            let law = TokenBucket::<f64>::compile(&values, &Context { packet: Bytes(1000) }).unwrap();
+            let mut s = law.initial_state();
             for n in 0..1_000_000 {
-                let seen = Gate { now_s: f64::from(n) * 8000.0 / rate };
-                law.on(&mut s, Event::Arrival { bytes: 1000 }, &seen);
-                assert_eq!(law.says(&s, &seen).red, 0.0, "packet {n} at {rate} bit/s");
-                law.on(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &seen);
+                let observation = Observation { now_s: f64::from(n) * 8000.0 / rate };
+                law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
+                assert_eq!(law.output(&s, &observation).red, 0.0, "packet {n} at {rate} bit/s");
+                law.on_event(&mut s, Event::Coloured { bytes: 1000, colour: Colour::Green }, &observation);
             }
         }
     }
@@ -148,11 +148,11 @@ mod tests {
             let mut values = Values::defaults(ENTRY.parameters);
             values.set(&COMMITTED_RATE, 1e9).unwrap();
             values.set(&BUCKET, depth).unwrap();
-            let law = TokenBucket::<f64>::compile(&values, &Site { packet: Bytes(1000) }).unwrap();
-            let mut s = law.start();
+            let law = TokenBucket::<f64>::compile(&values, &Context { packet: Bytes(1000) }).unwrap();
+            let mut s = law.initial_state();
             for now_s in [0.0, 1.0, 1e6] {
-                law.on(&mut s, Event::Arrival { bytes: 1000 }, &Gate { now_s });
-                assert_eq!(law.says(&s, &Gate { now_s }).red, 1.0, "{depth} B after {now_s} s");
+                law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &Observation { now_s });
+                assert_eq!(law.output(&s, &Observation { now_s }).red, 1.0, "{depth} B after {now_s} s");
             }
         }
     }

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use penstock_law::edge::{Colour, EDGES, Edge, Event, Gate, Site};
-use penstock_law::law::Linearises;
+use penstock_law::conditioner::{self, CONDITIONERS, Colour, Conditioner, Event};
+use penstock_law::law::Linearisation;
 use penstock_law::parameter::{Default, Unit};
 use penstock_law::quantity::Bytes;
 use penstock_law::{Entry, Instances, Values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const SITE: Site = Site { packet: Bytes(1000) };
+const SITE: conditioner::Context = conditioner::Context { packet: Bytes(1000) };
 
-fn defaults(entry: &'static Entry<Edge>) -> Values {
+fn defaults(entry: &'static Entry<Conditioner>) -> Values {
     let mut values = Values::defaults(entry.parameters);
     for parameter in entry.parameters.iter().filter(|p| p.default == Default::Required) {
         values.set(parameter, 10e6).unwrap();
@@ -22,7 +22,7 @@ fn defaults(entry: &'static Entry<Edge>) -> Values {
 }
 
 /// The law with its defaults, and with each parameter in turn at either end of its range, as far as it accepts them.
-fn settings(entry: &'static Entry<Edge>) -> Vec<(String, Box<dyn Instances<f64, Edge>>)> {
+fn settings(entry: &'static Entry<Conditioner>) -> Vec<(String, Box<dyn Instances<f64, Conditioner>>)> {
     let mut all = vec![(entry.name.to_owned(), (entry.real)(&defaults(entry), &SITE).unwrap())];
     for parameter in entry.parameters {
         for end in [parameter.least, parameter.most] {
@@ -45,19 +45,19 @@ fn packet() -> impl Strategy<Value = (f64, u32, f64)> {
 /// A host that does what the contract says with each packet; answers the colours.
 fn live(
     name: &str,
-    law: &mut dyn Instances<f64, Edge>,
+    law: &mut dyn Instances<f64, Conditioner>,
     packets: &[(f64, u32, f64)],
 ) -> Result<Vec<Colour>, TestCaseError> {
     law.restart(0);
-    let contract = law.needs();
+    let contract = law.requirements();
     let mut colours = Vec::new();
-    let mut seen = Gate { now_s: 0.0 };
+    let mut seen = conditioner::Observation { now_s: 0.0 };
     // What has been green since each moment is within what the contract allows for that time, the worst over moments.
     let mut debt = 0.0_f64;
     for (after_s, bytes, coin) in packets {
         seen.now_s += after_s;
-        let says = law.on(0, Event::Arrival { bytes: *bytes }, &seen);
-        prop_assert_eq!(law.says(0, &seen), says, "{} says one thing and another", name);
+        let says = law.on_event(0, Event::Arrival { bytes: *bytes }, &seen);
+        prop_assert_eq!(law.output(0, &seen), says, "{} says one thing and another", name);
         prop_assert!(says.yellow >= 0.0 && says.red >= 0.0 && says.yellow + says.red <= 1.0, "{}: {:?}", name, says);
         prop_assert!((0.0..=contract.bucket_bytes).contains(&says.level), "{}: {:?}", name, says);
         let colour = if *coin < says.red {
@@ -67,7 +67,7 @@ fn live(
         } else {
             Colour::Green
         };
-        let after = law.on(0, Event::Coloured { bytes: *bytes, colour }, &seen);
+        let after = law.on_event(0, Event::Coloured { bytes: *bytes, colour }, &seen);
         debt = (debt - contract.committed_bit_per_s / 8.0 * after_s).max(0.0);
         if colour == Colour::Green {
             debt += f64::from(*bytes);
@@ -89,7 +89,7 @@ fn live(
 /// bucket's theorem), probabilities are probabilities, and red and yellow take no committed tokens.
 #[test]
 fn what_is_in_profile_keeps_the_contract() {
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         for (name, mut law) in settings(entry) {
             law.add();
             let law = RefCell::new(law);
@@ -110,7 +110,7 @@ fn a_law_is_what_happened_to_it() {
     let mut runner = TestRunner::deterministic();
     let tree = prop::collection::vec(packet(), 400).new_tree(&mut runner).unwrap();
     let packets = proptest::strategy::ValueTree::current(&tree);
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         let build = || {
             let mut law = (entry.real)(&defaults(entry), &SITE).unwrap();
             law.add();
@@ -128,12 +128,17 @@ fn a_law_is_what_happened_to_it() {
 #[test]
 fn entries_are_complete() {
     let (mut names, mut colours) = (BTreeSet::new(), BTreeSet::new());
-    for entry in EDGES {
+    for entry in CONDITIONERS {
         assert!(names.insert(entry.name), "two laws are named {}", entry.name);
         assert!(colours.insert(entry.colour), "{} has the colour of another", entry.name);
         let hex = entry.colour.strip_prefix('#').unwrap();
         assert!(hex.len() == 6 && u32::from_str_radix(hex, 16).is_ok(), "{}: {}", entry.name, entry.colour);
-        assert_eq!(matches!(entry.linearises, Linearises::No(_)), entry.dual.is_none(), "{}", entry.name);
+        assert_eq!(
+            matches!(entry.linearisation, Linearisation::Unsupported(_)),
+            entry.dual.is_none(),
+            "{}",
+            entry.name
+        );
         for parameter in entry.parameters {
             let within = |x: f64| (parameter.least..=parameter.most).contains(&x);
             assert!(!matches!(parameter.default, Default::Is(x) if !within(x)), "{}: {}", entry.name, parameter.name);
@@ -144,7 +149,7 @@ fn entries_are_complete() {
         let mut numbers = 0;
         law.each(0, &mut |_| numbers += 1);
         assert_eq!(law.names().len(), numbers, "{}", entry.name);
-        let contract = law.needs();
+        let contract = law.requirements();
         assert_eq!((contract.committed_bit_per_s, contract.bucket_bytes), (10e6, 125_000.0), "{}", entry.name);
     }
 }

@@ -1,6 +1,6 @@
 //! Buckets of tokens, one token a byte, and the parameters that every contract has.
 //!
-//! Twin: `bpf/law/bucket.h`.
+//! Kernel implementation: `bpf/law/bucket.h`.
 
 use alloc::string::{String, ToString};
 
@@ -96,6 +96,9 @@ pub(super) fn committed_bytes(values: &Values) -> f64 {
 }
 
 /// The contract of [`COMMITTED_RATE`] and [`BUCKET`], for the host's reports.
-pub(super) fn contract(values: &Values) -> super::Needs {
-    super::Needs { committed_bit_per_s: values.number(COMMITTED_RATE.name), bucket_bytes: committed_bytes(values) }
+pub(super) fn contract(values: &Values) -> super::Requirements {
+    super::Requirements {
+        committed_bit_per_s: values.number(COMMITTED_RATE.name),
+        bucket_bytes: committed_bytes(values),
+    }
 }
