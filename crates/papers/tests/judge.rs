@@ -311,7 +311,7 @@ fn items_that_are_analysed_or_computed_run_nothing() {
     assert_eq!(refused(run), "item `a`: nothing runs over time here: leave `world` and `traces` out");
     assert_eq!(refused("formula = 'f'\nloops = ['gain']"), "item `a`: `formula` and `over` go together");
     let at = "formula = 'f'\nover = { k = '1' }\nat = ['1 s']\nloops = ['gain']";
-    assert_eq!(refused(at), "item `a`: `at` and `reading` go with `analysis`");
+    assert_eq!(refused(at), "item `a`: `at` and `model` go with `analysis`");
     let drawn = "world = 'packets'\nscenario = 's'\nloops = ['gain']";
     assert_eq!(refused(drawn), "item `a`: `loops` goes with `analysis` or `formula`");
     assert!(refused("formula = 'f'\nover = { k = '1' }").starts_with("item `a`: shows nothing"));

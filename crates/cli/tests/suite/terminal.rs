@@ -256,7 +256,7 @@ fn an_analysis_has_one_verdict_and_says_what_the_others_are() {
     assert_eq!(json["legend"].as_array().unwrap().len(), 3);
     for (legend, model) in json["legend"].as_array().unwrap().iter().zip(json["models"].as_array().unwrap()) {
         assert_eq!(legend["model"], model["model"]);
-        assert!(text.contains(model["name"].as_str().unwrap()) && text.contains(model["counts"].as_str().unwrap()));
+        assert!(text.contains(legend["name"].as_str().unwrap()) && text.contains(legend["counts"].as_str().unwrap()));
     }
     // Where all agree nothing is said of it.
     let file = format!("{}/scenarios/fast-aqm-fig8.toml", repository());

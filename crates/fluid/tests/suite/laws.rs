@@ -386,9 +386,9 @@ fn the_analysis_is_plain_data() {
     let json = serde_json::to_value(&a).unwrap();
     assert_eq!(json["verdict"], "stable");
     assert_eq!(json["links"][0]["name"], "bottleneck");
-    assert_eq!(json["readings"][2]["model"], "sampled");
-    assert!(json["readings"][2]["gain_margin"].is_f64());
-    assert_eq!(json["readings"][0]["nyquist"][0].as_array().unwrap().len(), 400);
+    assert_eq!(json["models"][2]["model"], "sampled");
+    assert!(json["models"][2]["gain_margin"].is_f64());
+    assert_eq!(json["models"][0]["nyquist"][0].as_array().unwrap().len(), 400);
     assert!(json["at_s"].is_null() && json.get("at_s").is_none());
     assert!(json["assumptions"][1].as_str().unwrap().contains("no acknowledgement crosses `bottleneck`"));
 }
