@@ -27,7 +27,7 @@ struct Answer {
 pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     let Some(file) = &arguments.file else {
         if arguments.schema {
-            terminal::say_json(&format::schema())?;
+            terminal::say_json(&format::schema(crate::laws()))?;
         } else {
             terminal::say(format::reference().trim_end())?;
         }

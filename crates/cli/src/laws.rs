@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use penstock_law::aqm::AQMS;
-use penstock_law::cc::CONTROLLERS;
-use penstock_law::conditioner::CONDITIONERS;
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::Controller;
+use penstock_law::conditioner::Conditioner;
 use penstock_law::law::{Linearisation, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::{Entry, Observable};
@@ -54,8 +54,11 @@ struct ParameterView {
 
 /// Runs the command.
 pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
-    let queues_and_edges = AQMS.iter().map(view).chain(CONDITIONERS.iter().map(view));
-    let all: Vec<View> = CONTROLLERS.iter().map(view).chain(queues_and_edges).collect();
+    let registry = crate::laws();
+    let controllers = registry.laws::<Controller>().iter().map(|entry| view(entry));
+    let aqms = registry.laws::<Aqm>().iter().map(|entry| view(entry));
+    let conditioners = registry.laws::<Conditioner>().iter().map(|entry| view(entry));
+    let all: Vec<View> = controllers.chain(aqms).chain(conditioners).collect();
     let Some(name) = &arguments.name else {
         if arguments.json {
             terminal::say_json(&all)?;

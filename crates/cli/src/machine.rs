@@ -23,12 +23,13 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
 
 /// What identifies the code that computes results. Of two builds of the same sources the results are the same, so the
 /// hash of the sources that `build.rs` took is the better name: records may be shared between machines, and between
-/// builds with and without optimisation. Where it was not built from the workspace, the program itself is hashed.
+/// builds with and without optimisation. Where it was not built from the workspace, or has laws of its own, the program itself is
+/// hashed.
 fn code() -> Result<String, Failure> {
     static CODE: OnceLock<Result<String, String>> = OnceLock::new();
     let code = CODE.get_or_init(|| match option_env!("PENSTOCK_CODE") {
-        Some(sources) => Ok(format!("sources {sources}")),
-        None => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
+        Some(sources) if !crate::laws().has_more_than_standard() => Ok(format!("sources {sources}")),
+        _ => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
     });
     code.clone()
         .map_err(|e| Failure::Machine(format!("cannot read the program that runs, to identify its results: {e}")))

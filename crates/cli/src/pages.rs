@@ -25,7 +25,7 @@ pub(crate) fn of_run(
     series: &[Table],
     header: &[(String, String)],
 ) -> Page {
-    assemble::of_run(&RunView { summary, series, scenario_text, header, laws })
+    assemble::of_run(&RunView { summary, series, scenario_text, header, laws, registry: crate::laws() })
 }
 
 /// A title, with what was changed in the scenario's file for this run.
@@ -65,7 +65,7 @@ pub(crate) fn of_sweep(
     command: &str,
     header: &[(String, String)],
 ) -> Page {
-    assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header })
+    assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header, registry: crate::laws() })
 }
 
 /// What runs cost together, those that were finished before left out; nothing where none ran now.

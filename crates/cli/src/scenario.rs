@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
@@ -116,7 +116,8 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         let bytes = bytes(&folder.join(name))?;
         String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
     };
-    let mut document = Document::parse_with(&text(path)?, &called(path), load)?;
+    let document = Document::parse_with(&text(path)?, &called(path), load)?;
+    let mut document = document.with_laws(Arc::clone(crate::laws()));
     if let Some((bytes, why)) = memory::available() {
         document.within(bytes, why);
     }

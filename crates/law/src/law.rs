@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Debug;
+use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
 use crate::number::{Dual, Fix, Number};
@@ -206,8 +206,10 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
 }
 
-/// Compiles a law and boxes it.
-pub type Build<N, R> = fn(&Values, &<R as Role>::Context) -> Result<Box<dyn Instances<N, R>>, String>;
+/// Compiles a law and boxes it. A function of a program's own is `&function`; one that is made while the program runs, as a
+/// binding to another language makes it, is a closure that was leaked.
+pub type Build<N, R> =
+    &'static (dyn Fn(&Values, &<R as Role>::Context) -> Result<Box<dyn Instances<N, R>>, String> + Send + Sync);
 
 /// Compiles `L` and boxes it: the one builder that every entry uses, once for each arithmetic.
 ///
@@ -273,7 +275,7 @@ pub enum Linearisation {
 
 /// What the registry knows of a law. The command line, the docs, the reader, the report's colours and the conformance
 /// tests are loops over entries.
-#[derive(Debug)]
+#[derive(Clone, Copy)]
 pub struct Entry<R: Role> {
     /// Its name in scenarios.
     pub name: &'static str,
@@ -295,6 +297,12 @@ pub struct Entry<R: Role> {
     pub dual: Option<Build<Dual, R>>,
     /// Builds it in the arithmetic of the kernel; none where there is no kernel implementation.
     pub fixed: Option<Build<Fix<32>, R>>,
+}
+
+impl<R: Role> fmt::Debug for Entry<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).field("role", &R::NOUN).finish_non_exhaustive()
+    }
 }
 
 /// The entry of that name, if there is one.

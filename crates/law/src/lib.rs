@@ -16,7 +16,9 @@ pub mod law;
 pub mod number;
 pub mod parameter;
 pub mod quantity;
+pub mod registry;
 
 pub use law::{Entry, Fields, Instances, Law, Observable, Observables, Role};
 pub use number::{Dual, Fix, Number};
 pub use parameter::{Parameter, Values};
+pub use registry::Registry;

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_report::assemble::{
     AnalysisView, CellView, CurveView, EquilibriumRow, MarginRow, NyquistView, PaperFigure, PaperView, RunView,
     SweepView, of_analysis, of_paper, of_run, of_sweep,
@@ -210,6 +211,7 @@ fn run() -> Page {
     );
     let laws = [("ftp".to_owned(), "newreno".to_owned()), ("fast".to_owned(), "fast".to_owned())];
     of_run(&RunView {
+        registry: &Registry::standard(),
         summary: &numbers,
         series: &[links, groups, flows],
         scenario_text: SCENARIO,
@@ -250,6 +252,7 @@ fn sweep() -> Page {
     let cells: Vec<CellView<'_>> =
         held.iter().map(|(labels, summary)| CellView { labels: labels.clone(), law: None, summary }).collect();
     of_sweep(&SweepView {
+        registry: &Registry::standard(),
         title: "Utilization and queue from 155 Mbit/s to 10 Gbit/s",
         cells: &cells,
         scenario_text: SCENARIO,
@@ -275,7 +278,14 @@ fn cases() -> Page {
         summary,
     };
     let cells: Vec<CellView<'_>> = cases.iter().zip(&numbers).map(cell).collect();
-    of_sweep(&SweepView { title: "Three laws on one path", cells: &cells, scenario_text: "", command: "", header: &[] })
+    of_sweep(&SweepView {
+        registry: &Registry::standard(),
+        title: "Three laws on one path",
+        cells: &cells,
+        scenario_text: "",
+        command: "",
+        header: &[],
+    })
 }
 
 /// `k e^(-s tau) / s (1 + s/z)` along the imaginary axis.

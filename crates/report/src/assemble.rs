@@ -15,21 +15,20 @@ pub use run::{RunView, of_run};
 pub use series::{SeriesLook, figures as series_figures};
 pub use sweep::{CellView, SweepView, of_sweep};
 
+use penstock_law::Registry;
+use penstock_law::cc::Controller;
+
 use crate::page::Code;
 
 /// The colour of the law of that name in every figure.
-pub fn law_colour(law: &str) -> Option<&'static str> {
-    let controller = penstock_law::law::find(penstock_law::cc::CONTROLLERS, law).map(|e| e.colour);
-    let aqm = || penstock_law::law::find(penstock_law::aqm::AQMS, law).map(|e| e.colour);
-    controller
-        .or_else(aqm)
-        .or_else(|| penstock_law::law::find(penstock_law::conditioner::CONDITIONERS, law).map(|e| e.colour))
+pub fn law_colour(registry: &Registry, law: &str) -> Option<&'static str> {
+    registry.shown().find(|shown| shown.name == law).map(|shown| shown.colour)
 }
 
-/// The law that a name such as `NewReno/RED` starts with, if the registry has one of that name.
-fn law_in(name: &str) -> Option<&'static str> {
+/// The controller that a name such as `NewReno/RED` starts with, if the registry has one of that name.
+fn law_in(registry: &Registry, name: &str) -> Option<&'static str> {
     let first = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|w| !w.is_empty())?;
-    let entry = penstock_law::cc::CONTROLLERS.iter().find(|e| e.name.eq_ignore_ascii_case(first))?;
+    let entry = registry.laws::<Controller>().iter().find(|e| e.name.eq_ignore_ascii_case(first))?;
     Some(entry.name)
 }
 

@@ -133,9 +133,8 @@ mod tests {
 
     #[test]
     fn every_colour_stands_out_on_white_and_on_the_dark_page() {
-        let laws = penstock_law::cc::CONTROLLERS.iter().map(|e| (e.name, e.colour));
-        let laws = laws.chain(penstock_law::aqm::AQMS.iter().map(|e| (e.name, e.colour)));
-        let laws = laws.chain(penstock_law::conditioner::CONDITIONERS.iter().map(|e| (e.name, e.colour)));
+        let registry = penstock_law::Registry::standard();
+        let laws = registry.shown().map(|law| (law.name, law.colour));
         for (name, colour) in laws.chain(PALETTE.iter().map(|c| ("palette", *c))) {
             assert!(parse(colour).is_some(), "{name}: {colour}");
             let (light, dark) = (contrast(colour, LIGHT_GROUND), contrast(&on_dark(colour), DARK_GROUND));

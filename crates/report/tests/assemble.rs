@@ -1,6 +1,7 @@
 //! Pages from data: what is drawn across, what is a line, what is a band, what is left out.
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_report::assemble::{
     AnalysisView, CellView, CurveView, NyquistView, PaperFigure, PaperView, RunView, SweepView, of_analysis, of_paper,
     of_run, of_sweep,
@@ -34,7 +35,14 @@ fn labels(pairs: &[(&str, &str)]) -> IndexMap<String, String> {
 fn sweep(cells: &[(IndexMap<String, String>, Summary)]) -> Page {
     let cells: Vec<CellView<'_>> =
         cells.iter().map(|(labels, summary)| CellView { labels: labels.clone(), law: None, summary }).collect();
-    of_sweep(&SweepView { title: "t", cells: &cells, scenario_text: "", command: "penstock sweep t.toml", header: &[] })
+    of_sweep(&SweepView {
+        registry: &Registry::standard(),
+        title: "t",
+        cells: &cells,
+        scenario_text: "",
+        command: "penstock sweep t.toml",
+        header: &[],
+    })
 }
 
 fn figure<'a>(page: &'a Page, section: &str, title: &str) -> &'a Figure {
@@ -131,6 +139,7 @@ fn a_run_draws_whatever_was_recorded() {
     };
     let summary = summary(0.97, 0.0);
     let page = of_run(&RunView {
+        registry: &Registry::standard(),
         summary: &summary,
         series: &[table],
         scenario_text: "format = 1",
@@ -170,6 +179,7 @@ fn a_run_has_a_colour_for_each_thing_and_shades_the_warm_up() {
     let group = summary.whole.groups["ftp"].clone();
     summary.whole.groups = ["there", "back"].map(|name| (name.to_owned(), group.clone())).into_iter().collect();
     let page = of_run(&RunView {
+        registry: &Registry::standard(),
         summary: &summary,
         series: &[table("links", "link", &["up", "up/back"]), table("groups", "group", &["there", "back"])],
         scenario_text: "format = 1\nwarmup = \"20 s\"",
@@ -302,7 +312,14 @@ fn a_path_states_its_error() {
     };
     let page = |path| {
         let summary = Summary { path, ..summary(0.9, 0.1) };
-        of_run(&RunView { summary: &summary, series: &[], scenario_text: "", header: &[], laws: &[] })
+        of_run(&RunView {
+            registry: &Registry::standard(),
+            summary: &summary,
+            series: &[],
+            scenario_text: "",
+            header: &[],
+            laws: &[],
+        })
     };
     let has = |page: &Page| page.sections.iter().position(|section| section.heading == "Emulated path");
     assert_eq!(has(&page(None)), None, "nothing is emulated");
@@ -324,7 +341,16 @@ fn a_path_states_its_error() {
 #[test]
 fn findings_are_in_a_box() {
     let heading = |page: &Page| page.sections.iter().map(|section| section.heading.clone()).collect::<Vec<_>>();
-    let of = |summary: &Summary| of_run(&RunView { summary, series: &[], scenario_text: "", header: &[], laws: &[] });
+    let of = |summary: &Summary| {
+        of_run(&RunView {
+            registry: &Registry::standard(),
+            summary,
+            series: &[],
+            scenario_text: "",
+            header: &[],
+            laws: &[],
+        })
+    };
     let mut summary = summary(0.9, 1.0);
     assert!(!heading(&of(&summary)).contains(&"Findings".to_owned()));
     let (subject, text) = ("flows.web.count".to_owned(), "475 of 475 transfers waited <for> a connection".to_owned());

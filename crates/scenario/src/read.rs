@@ -53,6 +53,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use sha2::{Digest, Sha256};
 
 use error::{Errors, Reported, offer};
@@ -83,6 +84,7 @@ pub struct Document {
     settings: Vec<Setting>,
     load: Option<Arc<Loader>>,
     memory: Memory,
+    registry: Arc<Registry>,
 }
 
 impl fmt::Debug for Document {
@@ -136,7 +138,10 @@ impl Document {
         let (file, text) = (Arc::from(file), Arc::from(text));
         let errors = Errors::of(&file, &text);
         match tree::parse(&text, &errors) {
-            Ok(root) => Ok(Self { file, text, root, settings: Vec::new(), load: None, memory: Memory::default() }),
+            Ok(root) => {
+                let registry = Arc::new(Registry::standard());
+                Ok(Self { file, text, root, settings: Vec::new(), load: None, memory: Memory::default(), registry })
+            }
             Err(reported) => Err(errors.because(reported)),
         }
     }
@@ -153,6 +158,12 @@ impl Document {
         load: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
     ) -> Result<Self, ReadErrors> {
         Ok(Self { load: Some(Arc::new(load)), ..Self::parse(text, file)? })
+    }
+
+    /// The laws that the scenario may name; [`Registry::standard`] where nothing else is said.
+    #[must_use]
+    pub fn with_laws(self, registry: Arc<Registry>) -> Self {
+        Self { registry, ..self }
     }
 
     /// Says how much memory a cell may take [B], and why that is the most as the end of a sentence: `are free on this
@@ -204,7 +215,7 @@ impl Document {
     }
 
     fn read(&self, errors: &Errors) -> Result<Vec<Cell>, Reported> {
-        let root = Item { errors, path: String::new(), node: &self.root };
+        let root = Item { errors, registry: &self.registry, path: String::new(), node: &self.root };
         let table = root.node.table();
         let mut plain = self.root.clone();
         if let Some(table) = plain.table_mut() {
@@ -288,7 +299,7 @@ impl Document {
         }
         changes.extend(self.settings.iter().map(|s| (s.path.clone(), s.node.clone())));
         let known = errors.kept();
-        let scenario = resolved(plain, changes, traces, errors);
+        let scenario = resolved(plain, changes, &self.registry, (traces, errors));
         if !labels.is_empty() {
             errors.happened(known, &name(&labels));
         }
@@ -301,8 +312,8 @@ impl Document {
 fn resolved(
     plain: &Node,
     changes: Vec<(Vec<String>, Node)>,
-    traces: &Traces<'_>,
-    errors: &Errors,
+    registry: &Registry,
+    (traces, errors): (&Traces<'_>, &Errors),
 ) -> Result<Scenario, Reported> {
     let mut root = plain.clone();
     // Defaults are settled before anything is set below what they provide.
@@ -317,7 +328,7 @@ fn resolved(
     }
     // Once more, for what was replaced as a whole.
     resolve::apply_defaults(&mut root);
-    resolve::scenario(&Item { errors, path: String::new(), node: &root }, traces)
+    resolve::scenario(&Item { errors, registry, path: String::new(), node: &root }, traces)
 }
 
 /// Puts a value at a path. Links and groups must exist, for a misspelt one would be a new one.

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
-use penstock_law::aqm;
+use penstock_law::aqm::Aqm;
 use penstock_linux::account::Account;
 use penstock_linux::path::emulation::Way;
 use penstock_linux::program;
@@ -137,7 +138,8 @@ const LINKS: [&str; 2] = ["uplink", "downlink"];
 
 /// The scenario that options describe in the place of a file.
 fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure> {
-    let mut document = Document::parse(DESCRIBED, "the path").map_err(|e| Failure::Bug(e.to_string()))?;
+    let document = Document::parse(DESCRIBED, "the path").map_err(|e| Failure::Bug(e.to_string()))?;
+    let mut document = document.with_laws(Arc::clone(crate::laws()));
     let mut set = |option: &str, key: &str, value: &str| {
         let set = LINKS.iter().try_for_each(|link| document.set(&format!("links.{link}.{key}"), value));
         set.and_then(|()| document.cells().map(drop)).map_err(|e| Failure::Input(format!("{option}: {e}")))
@@ -155,8 +157,8 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
         set("--delay", "delay", delay)?;
     }
     if let Some(aqm) = &link.aqm {
-        if !aqm::AQMS.iter().any(|law| law.name == aqm.as_str()) {
-            let known: Vec<&str> = aqm::AQMS.iter().map(|law| law.name).collect();
+        if crate::laws().aqm(aqm).is_none() {
+            let known: Vec<&str> = crate::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
             let what = format!("--aqm: no law of a queue is named `{aqm}`; there are {}", known.join(", "));
             return Err(Failure::Input(what));
         }

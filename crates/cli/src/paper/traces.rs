@@ -32,6 +32,7 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
             let laws = law_names(&print(&cell.scenario));
             let look = SeriesLook {
+                registry: crate::laws(),
                 titles: &title,
                 colour: &|_| None,
                 warm_up_s: cell.scenario.warmup.seconds(),

@@ -42,11 +42,11 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Controlle
 }
 
 /// The lead-lag protocol without a limit to what is in flight: four windows. Its pace alone times its packets.
-static PACED: Entry<Controller> = entry("leadlag-paced", |values, site| paced(values, site, false));
+static PACED: Entry<Controller> = entry("leadlag-paced", &|values, site| paced(values, site, false));
 
 /// The same, and every flow of a group is told the mean of the prices that all its flows read from their marks: as much
 /// delay, and hardly any noise.
-static QUIET: Entry<Controller> = entry("leadlag-quiet", |values, site| paced(values, site, true));
+static QUIET: Entry<Controller> = entry("leadlag-quiet", &|values, site| paced(values, site, true));
 
 struct Paced {
     law: Box<dyn Instances<f64, Controller>>,
@@ -102,7 +102,7 @@ impl Instances<f64, Controller> for Paced {
 /// NewReno past slow start whose cuts are shared: one takes `1/2n` of the window of each of the group's `n` flows. Windows
 /// stay alike, as in the fluid, where halving one of them spreads them.
 static SHARED: Entry<Controller> =
-    entry("newreno-shared", |_, site| Ok(Box::new(Shared { windows: Vec::new(), initial: site.initial_window })));
+    entry("newreno-shared", &|_, site| Ok(Box::new(Shared { windows: Vec::new(), initial: site.initial_window })));
 
 struct Shared {
     windows: Vec<f64>,

@@ -37,7 +37,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "it switches between increase and decrease at each interval, by where the queue is",
     ),
-    real: build::<f64, Alone<Plain<f64>>>,
+    real: &build::<f64, Alone<Plain<f64>>>,
     dual: None,
     fixed: None,
 };

@@ -56,9 +56,9 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "it marks what overflows a virtual queue, and how often depends on how packets cluster, not on their rate alone",
     ),
-    real: build::<f64, Avq<f64>>,
+    real: &build::<f64, Avq<f64>>,
     dual: None,
-    fixed: Some(build::<Fix<32>, Avq<Fix<32>>>),
+    fixed: Some(&build::<Fix<32>, Avq<Fix<32>>>),
 };
 
 /// The law's compiled parameters.

@@ -42,9 +42,9 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "it switches between increase and decrease at each interval, by where the queue is",
     ),
-    real: build::<f64, Alone<Bat<f64>>>,
+    real: &build::<f64, Alone<Bat<f64>>>,
     dual: None,
-    fixed: Some(build::<Fix<32>, Alone<Bat<Fix<32>>>>),
+    fixed: Some(&build::<Fix<32>, Alone<Bat<Fix<32>>>>),
 };
 
 pub(super) const INTERVAL: Parameter = Parameter::number(

@@ -123,9 +123,9 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         "the step map of its own loop, once a period, around whatever makes the ratio of classes follow the decrease; the \
          law inside switches",
     ),
-    real: either,
-    dual: Some(turns),
-    fixed: Some(in_kernel_arithmetic),
+    real: &either,
+    dual: Some(&turns),
+    fixed: Some(&in_kernel_arithmetic),
 };
 
 /// At -1 the factor of (6) could be zero.

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<CoDel>(),
     linearisation: Linearisation::Unsupported(NOT_LINEAR),
-    real: build::<f64, CoDel>,
+    real: &build::<f64, CoDel>,
     dual: None,
     fixed: None,
 };

@@ -19,8 +19,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "what it drops jumps from nothing to everything at a full buffer; as a queue alone it needs no law",
     ),
-    real: build::<f64, DropTail>,
-    dual: Some(build::<Dual, DropTail>),
+    real: &build::<f64, DropTail>,
+    dual: Some(&build::<Dual, DropTail>),
     fixed: None,
 };
 

@@ -83,7 +83,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "it has two queues and two probabilities, and the analysis has one of each",
     ),
-    real: build::<f64, DualPi2>,
+    real: &build::<f64, DualPi2>,
     dual: None,
     fixed: None,
 };

@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<FqCoDel>(),
     linearisation: Linearisation::Unsupported(NOT_LINEAR),
-    real: build::<f64, FqCoDel>,
+    real: &build::<f64, FqCoDel>,
     dual: None,
     fixed: None,
 };

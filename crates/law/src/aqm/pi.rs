@@ -47,8 +47,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<Pi<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Pi<f64>>,
-    dual: Some(build::<Dual, Pi<Dual>>),
+    real: &build::<f64, Pi<f64>>,
+    dual: Some(&build::<Dual, Pi<Dual>>),
     fixed: None,
 };
 

@@ -68,7 +68,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Unsupported(
         "its gains jump with the probability, and what it does below half the target depends on how it came there",
     ),
-    real: build::<f64, Pie>,
+    real: &build::<f64, Pie>,
     dual: None,
     fixed: None,
 };

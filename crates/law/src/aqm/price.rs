@@ -46,9 +46,9 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<Price<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Price<f64>>,
-    dual: Some(build::<Dual, Price<Dual>>),
-    fixed: Some(build::<Fix<32>, Price<Fix<32>>>),
+    real: &build::<f64, Price<f64>>,
+    dual: Some(&build::<Dual, Price<Dual>>),
+    fixed: Some(&build::<Fix<32>, Price<Fix<32>>>),
 };
 
 /// The law's compiled parameters.

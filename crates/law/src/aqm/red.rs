@@ -104,8 +104,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     linearisation: Linearisation::Declared(
         "its mean mark spacing: 1.5/p with `wait`, (1 + 1/p)/2 without; with `adaptive`, max_p as it is given",
     ),
-    real,
-    dual: Some(build::<Dual, Red<Dual>>),
+    real: &real,
+    dual: Some(&build::<Dual, Red<Dual>>),
     fixed: None,
 };
 

@@ -57,8 +57,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<Rem<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Rem<f64>>,
-    dual: Some(build::<Dual, Rem<Dual>>),
+    real: &build::<f64, Rem<f64>>,
+    dual: Some(&build::<Dual, Rem<Dual>>),
     fixed: None,
 };
 

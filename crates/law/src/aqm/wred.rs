@@ -110,7 +110,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     ],
     observables: Observables::of::<Wred<f64>>(),
     linearisation: Linearisation::Unsupported("what it drops depends on colours, and the analysis knows of none yet"),
-    real: build::<f64, Wred<f64>>,
+    real: &build::<f64, Wred<f64>>,
     dual: None,
     fixed: None,
 };

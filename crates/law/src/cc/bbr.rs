@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     parameters: &[],
     observables: Observables::of::<Bbr>(),
     linearisation: Linearisation::Unsupported("it is the kernel's, and not written here; only `--world linux` runs it"),
-    real: build::<f64, Bbr>,
+    real: &build::<f64, Bbr>,
     dual: None,
     fixed: None,
 };

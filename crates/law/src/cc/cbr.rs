@@ -24,8 +24,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     )],
     observables: Observables::of::<Cbr<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Cbr<f64>>,
-    dual: Some(build::<Dual, Cbr<Dual>>),
+    real: &build::<f64, Cbr<f64>>,
+    dual: Some(&build::<Dual, Cbr<Dual>>),
     fixed: None,
 };
 

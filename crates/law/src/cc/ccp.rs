@@ -77,9 +77,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     parameters: &[KP, WINDOW_FORM, RTT_WEIGHT, PAIRS],
     observables: Observables::of::<Control<f64, false>>(),
     linearisation: Linearisation::Declared(DECLARED),
-    real: build::<f64, Control<f64, false>>,
-    dual: Some(build::<Dual, Control<Dual, false>>),
-    fixed: Some(build::<Fix<32>, Control<Fix<32>, false>>),
+    real: &build::<f64, Control<f64, false>>,
+    dual: Some(&build::<Dual, Control<Dual, false>>),
+    fixed: Some(&build::<Fix<32>, Control<Fix<32>, false>>),
 };
 
 /// Compiled parameters of CCP and, with `DERIVATIVE`, of CCPD.

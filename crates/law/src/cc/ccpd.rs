@@ -56,9 +56,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Control<f64, true>>(),
     linearisation: Linearisation::Declared(DECLARED),
-    real: build::<f64, Control<f64, true>>,
-    dual: Some(build::<Dual, Control<Dual, true>>),
-    fixed: Some(build::<Fix<32>, Control<Fix<32>, true>>),
+    real: &build::<f64, Control<f64, true>>,
+    dual: Some(&build::<Dual, Control<Dual, true>>),
+    fixed: Some(&build::<Fix<32>, Control<Fix<32>, true>>),
 };
 
 /// Kd [s].

@@ -68,7 +68,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     linearisation: Linearisation::Unsupported(
         "its window follows the clock since the last congestion event, not its state alone",
     ),
-    real: build::<f64, Cubic>,
+    real: &build::<f64, Cubic>,
     dual: None,
     fixed: None,
 };

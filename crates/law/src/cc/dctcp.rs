@@ -44,7 +44,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Dctcp<f64>>(),
     linearisation: Linearisation::Unsupported("its estimate is made of counts that every window of data starts anew"),
-    real: build::<f64, Dctcp<f64>>,
+    real: &build::<f64, Dctcp<f64>>,
     dual: None,
     fixed: None,
 };

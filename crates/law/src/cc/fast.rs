@@ -84,9 +84,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Fast<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Fast<f64>>,
-    dual: Some(build::<Dual, Fast<Dual>>),
-    fixed: Some(build::<Fix<32>, Fast<Fix<32>>>),
+    real: &build::<f64, Fast<f64>>,
+    dual: Some(&build::<Dual, Fast<Dual>>),
+    fixed: Some(&build::<Fix<32>, Fast<Fix<32>>>),
 };
 
 /// `start_qdelay` where it is not given.

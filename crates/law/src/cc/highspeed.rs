@@ -71,8 +71,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<HighSpeed<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, HighSpeed<f64>>,
-    dual: Some(build::<Dual, HighSpeed<Dual>>),
+    real: &build::<f64, HighSpeed<f64>>,
+    dual: Some(&build::<Dual, HighSpeed<Dual>>),
     fixed: None,
 };
 

@@ -113,9 +113,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<LeadLag<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, LeadLag<f64>>,
-    dual: Some(build::<Dual, LeadLag<Dual>>),
-    fixed: Some(in_kernel_arithmetic),
+    real: &build::<f64, LeadLag<f64>>,
+    dual: Some(&build::<Dual, LeadLag<Dual>>),
+    fixed: Some(&in_kernel_arithmetic),
 };
 
 /// In the kernel's arithmetic: only what the kernel implementation computes.

@@ -48,8 +48,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<NewReno<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, NewReno<f64>>,
-    dual: Some(build::<Dual, NewReno<Dual>>),
+    real: &build::<f64, NewReno<f64>>,
+    dual: Some(&build::<Dual, NewReno<Dual>>),
     fixed: None,
 };
 

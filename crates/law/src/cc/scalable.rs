@@ -50,8 +50,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Scalable<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Scalable<f64>>,
-    dual: Some(build::<Dual, Scalable<Dual>>),
+    real: &build::<f64, Scalable<f64>>,
+    dual: Some(&build::<Dual, Scalable<Dual>>),
     fixed: None,
 };
 

@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     linearisation: Linearisation::Unsupported(
         "it switches between one packet more, none and one less, and rests anywhere in between",
     ),
-    real: build::<f64, Vegas<f64>>,
+    real: &build::<f64, Vegas<f64>>,
     dual: None,
     fixed: None,
 };

@@ -105,9 +105,9 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     ],
     observables: Observables::of::<EarlyMarking<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: build::<f64, EarlyMarking<f64>>,
-    dual: Some(build::<Dual, EarlyMarking<Dual>>),
-    fixed: Some(held),
+    real: &build::<f64, EarlyMarking<f64>>,
+    dual: Some(&build::<Dual, EarlyMarking<Dual>>),
+    fixed: Some(&held),
 };
 
 /// How the gain follows from an aggregate.

@@ -34,9 +34,9 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     ],
     observables: Observables::of::<SingleRate<f64>>(),
     linearisation: Linearisation::Unsupported("buckets mark by overflowing and running dry, which has no derivative"),
-    real: build::<f64, SingleRate<f64>>,
+    real: &build::<f64, SingleRate<f64>>,
     dual: None,
-    fixed: Some(held),
+    fixed: Some(&held),
 };
 
 /// In the kernel's arithmetic, as far as it reaches.

@@ -23,9 +23,9 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     parameters: &[COMMITTED_RATE, BUCKET],
     observables: Observables::of::<TokenBucket<f64>>(),
     linearisation: Linearisation::Unsupported("a bucket marks by overflowing and running dry, which has no derivative"),
-    real: build::<f64, TokenBucket<f64>>,
+    real: &build::<f64, TokenBucket<f64>>,
     dual: None,
-    fixed: Some(held),
+    fixed: Some(&held),
 };
 
 /// In the kernel's arithmetic, as far as it reaches.

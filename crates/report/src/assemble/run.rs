@@ -1,6 +1,7 @@
 //! The page of one run.
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_scenario::record;
 use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::Table;
@@ -24,6 +25,8 @@ pub struct RunView<'a> {
     pub header: &'a [(String, String)],
     /// The controller of each group, for its colour; may be empty.
     pub laws: &'a [(String, String)],
+    /// The laws that it may name.
+    pub registry: &'a Registry,
 }
 
 /// Tables of links and groups, what an emulated path was off by, then everything that was recorded over time, then the scenario.
@@ -57,7 +60,10 @@ pub fn of_run(run: &RunView<'_>) -> Page {
             let group = entity.split(' ').next().unwrap_or(entity);
             colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
-        let drawn = series::figures(table, &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws });
+        let drawn = series::figures(
+            table,
+            &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry },
+        );
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {
             section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));
@@ -98,7 +104,9 @@ fn findings(findings: &[Finding]) -> Option<Section> {
 /// blue in one figure is the same thing where it is blue in the next.
 fn colours(run: &RunView<'_>) -> IndexMap<String, String> {
     let whole = &run.summary.whole;
-    let law = |group: &String| run.laws.iter().find(|(name, _)| name == group).and_then(|(_, law)| law_colour(law));
+    let law = |group: &String| {
+        run.laws.iter().find(|(name, _)| name == group).and_then(|(_, law)| law_colour(run.registry, law))
+    };
     let groups = || whole.groups.keys().chain(run.laws.iter().map(|(group, _)| group));
     let mut things: IndexMap<&String, Option<&str>> = groups().map(|group| (group, law(group))).collect();
     for link in whole.links.keys() {

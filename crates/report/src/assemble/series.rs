@@ -1,10 +1,7 @@
 //! Figures of what was recorded over time: one a column, one line an entity.
 
-use penstock_law::aqm::AQMS;
-use penstock_law::cc::CONTROLLERS;
-use penstock_law::conditioner::CONDITIONERS;
-use penstock_law::law::find;
-use penstock_law::{Observable, Observables};
+use penstock_law::Observable;
+use penstock_law::Registry;
 use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
 
 use crate::figure::{Axis, Figure, Line};
@@ -33,6 +30,8 @@ pub struct SeriesLook<'a> {
     pub warm_up_s: f64,
     /// The laws that may have columns in the table: they have words for them.
     pub laws: &'a [String],
+    /// What those laws are.
+    pub registry: &'a Registry,
 }
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
@@ -55,7 +54,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             continue;
         }
         let (_, unit) = unit_of(&column.name);
-        let named = Words::of(column, look.laws);
+        let named = Words::of(column, look.laws, look.registry);
         if values.iter().all(|v| !v.is_finite() || *v == 0.0) {
             drawn.zero.push(named.inside());
             continue;
@@ -101,10 +100,11 @@ struct Words {
 }
 
 impl Words {
-    fn of(column: &Column, laws: &[String]) -> Self {
+    fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
         let mut known: Vec<(&str, Observable)> = Vec::new();
         for law in laws {
-            let shown = observables(law).filter(|o| column_name(o.name, o.unit) == column.name && !o.words.is_empty());
+            let shown = observables(registry, law)
+                .filter(|o| column_name(o.name, o.unit) == column.name && !o.words.is_empty());
             known.extend(shown.map(|o| (law.as_str(), o)));
         }
         let Some((_, first)) = known.first() else {
@@ -148,11 +148,9 @@ fn plain_words(name: &str) -> String {
 }
 
 /// What the law of that name shows of its state.
-fn observables(law: &str) -> impl Iterator<Item = Observable> {
-    let controller = find(CONTROLLERS, law).map(|e| e.observables);
-    let aqm = find(AQMS, law).map(|e| e.observables);
-    let edge = find(CONDITIONERS, law).map(|e| e.observables);
-    let all: Vec<Observable> = controller.iter().chain(&aqm).chain(&edge).flat_map(Observables::iter).collect();
+fn observables(registry: &Registry, law: &str) -> impl Iterator<Item = Observable> {
+    let all = registry.shown().filter(|shown| shown.name == law).map(|shown| shown.observables);
+    let all: Vec<Observable> = all.flat_map(|of| of.iter().collect::<Vec<_>>()).collect();
     all.into_iter()
 }
 
@@ -259,7 +257,9 @@ fn summarised(traces: &[(usize, Vec<(f64, f64)>)], what: &str) -> Line {
 mod tests {
     use super::*;
 
-    const PLAIN: SeriesLook<'_> = SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[] };
+    fn plain(registry: &Registry) -> SeriesLook<'_> {
+        SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry }
+    }
 
     fn table(entities: u32, times: u32) -> Table {
         let rows = || (0..times).flat_map(move |t| (0..entities).map(move |e| (t, e)));
@@ -298,7 +298,10 @@ mod tests {
     fn one_figure_a_column_and_one_line_an_entity() {
         let drawn = figures(
             &table(2, 3),
-            &SeriesLook { colour: &|name| (name == "l1").then(|| "#0b6e99".to_owned()), ..PLAIN },
+            &SeriesLook {
+                colour: &|name| (name == "l1").then(|| "#0b6e99".to_owned()),
+                ..plain(&Registry::standard())
+            },
         );
         assert_eq!(drawn.figures.len(), 1);
         assert_eq!(drawn.zero, ["drops"]);
@@ -322,7 +325,7 @@ mod tests {
             links.columns.push(column("utilization", Kind::Average, utilization));
             links.columns.push(column("queue_packets", Kind::Instant, &[1.0, 2.0, 3.0]));
             links.columns.push(column("queue_mean_packets", Kind::Average, &[1.5, 2.5, 3.5]));
-            let drawn = figures(&links, &PLAIN).figures.into_iter();
+            let drawn = figures(&links, &plain(&Registry::standard())).figures.into_iter();
             drawn.map(|f| (f.title, f.caption)).collect()
         };
         let constant = titles(&[0.5, 0.9, 1.0]);
@@ -335,14 +338,15 @@ mod tests {
     /// Every number of a law's state has words, a unit and a sentence in the report.
     #[test]
     fn numbers_of_a_laws_state_have_words_and_a_sentence() {
-        let controllers = CONTROLLERS.iter().map(|e| e.name).chain(AQMS.iter().map(|e| e.name));
-        for law in controllers.chain(CONDITIONERS.iter().map(|e| e.name)) {
+        let registry = Registry::standard();
+        for law in registry.shown().map(|shown| shown.name) {
             let laws = [law.to_owned()];
-            for shown in observables(law) {
+            for shown in observables(&registry, law) {
                 let mut links = table(1, 3);
                 links.columns.truncate(2);
                 links.columns.push(column(&column_name(shown.name, shown.unit), Kind::Instant, &[1.0, 2.0, 3.0]));
-                let drawn = figures(&links, &SeriesLook { laws: &laws, ..PLAIN }).figures.remove(0);
+                let drawn =
+                    figures(&links, &SeriesLook { laws: &laws, ..plain(&Registry::standard()) }).figures.remove(0);
                 assert_eq!(drawn.title, shown.words, "{law}: {}", shown.name);
                 assert!(drawn.caption.starts_with(shown.what) && shown.what.len() > 20, "{law}: {}", drawn.caption);
             }
@@ -351,22 +355,24 @@ mod tests {
         links.columns.truncate(2);
         links.columns.push(column("probability", Kind::Instant, &[0.1, 0.2, 0.3]));
         let laws = ["red".to_owned(), "wred".to_owned()];
-        let drawn = figures(&links, &SeriesLook { laws: &laws, titles: "FAST", ..PLAIN }).figures.remove(0);
+        let drawn = figures(&links, &SeriesLook { laws: &laws, titles: "FAST", ..plain(&Registry::standard()) })
+            .figures
+            .remove(0);
         assert_eq!(drawn.title, "FAST: probability");
         assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`wred`: "), "{}", drawn.caption);
     }
 
     #[test]
     fn the_warm_up_is_marked_and_explained() {
-        let drawn = figures(&table(1, 3), &SeriesLook { warm_up_s: 1.0, ..PLAIN });
+        let drawn = figures(&table(1, 3), &SeriesLook { warm_up_s: 1.0, ..plain(&Registry::standard()) });
         assert_eq!(drawn.figures[0].warm_up, Some(1.0));
         assert!(drawn.figures[0].caption.ends_with("Shaded: the warm-up, which no summary counts."));
-        assert_eq!(figures(&table(1, 3), &PLAIN).figures[0].warm_up, None);
+        assert_eq!(figures(&table(1, 3), &plain(&Registry::standard())).figures[0].warm_up, None);
     }
 
     #[test]
     fn many_entities_become_a_mean_and_a_range() {
-        let drawn = figures(&table(100, 3), &PLAIN);
+        let drawn = figures(&table(100, 3), &plain(&Registry::standard()));
         let line = &drawn.figures[0].lines[0];
         assert_eq!(drawn.figures[0].lines.len(), 1);
         assert_eq!(line.points[1], (1.0, 59.5));
@@ -379,9 +385,11 @@ mod tests {
         if let Cells::Number(v) = &mut ragged.columns[2].values {
             v.truncate(2);
         }
-        assert_eq!(figures(&ragged, &PLAIN).figures.len(), 1);
+        assert_eq!(figures(&ragged, &plain(&Registry::standard())).figures.len(), 1);
         ragged.columns.remove(0);
-        assert!(figures(&ragged, &PLAIN).figures.is_empty());
-        assert!(figures(&Table { name: "x".into(), columns: vec![] }, &PLAIN).figures.is_empty());
+        assert!(figures(&ragged, &plain(&Registry::standard())).figures.is_empty());
+        assert!(
+            figures(&Table { name: "x".into(), columns: vec![] }, &plain(&Registry::standard())).figures.is_empty()
+        );
     }
 }

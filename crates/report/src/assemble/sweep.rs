@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_scenario::record::half_width_95;
 use penstock_scenario::summary::Summary;
 
@@ -26,6 +27,8 @@ pub struct SweepView<'a> {
     pub command: &'a str,
     /// Where it comes from: version, machine.
     pub header: &'a [(String, String)],
+    /// The laws that it may name.
+    pub registry: &'a Registry,
 }
 
 /// One cell of a sweep.
@@ -42,7 +45,7 @@ pub struct CellView<'a> {
 
 /// Charts of the headline measures of each link and group, then tables of all cells.
 pub fn of_sweep(view: &SweepView<'_>) -> Page {
-    let plan = Plan::new(view.cells);
+    let plan = Plan::new(view.cells, view.registry);
     let mut page = Page {
         title: view.title.to_owned(),
         subtitle: plan.subtitle(view.cells.len()),
@@ -108,7 +111,7 @@ enum Across {
 }
 
 impl Plan {
-    fn new(cells: &[CellView<'_>]) -> Self {
+    fn new(cells: &[CellView<'_>], registry: &Registry) -> Self {
         let mut keys: Vec<String> = Vec::new();
         for key in cells.iter().flat_map(|c| c.labels.keys()) {
             if !keys.contains(key) {
@@ -130,8 +133,8 @@ impl Plan {
         let mut plan = Self { across, seeds: seeds.len(), keys, cases: IndexMap::new() };
         let mut laws: IndexMap<String, Option<&str>> = IndexMap::new();
         for cell in cells {
-            let law = cell.law.as_deref().or_else(|| cell.labels.get("case").and_then(|c| law_in(c)));
-            laws.entry(plan.case(cell)).or_insert(law.and_then(law_colour));
+            let law = cell.law.as_deref().or_else(|| cell.labels.get("case").and_then(|c| law_in(registry, c)));
+            laws.entry(plan.case(cell)).or_insert(law.and_then(|law| law_colour(registry, law)));
         }
         let wanted: Vec<Option<&str>> = laws.values().copied().collect();
         plan.cases = laws.into_keys().zip(palette::assign(&wanted)).collect();

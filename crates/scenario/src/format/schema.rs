@@ -3,36 +3,38 @@
 //! It says which keys there are and what each may look like, not what must hold between them: a file that the reader
 //! takes is valid, and a valid file may still be refused.
 
-use penstock_law::aqm::AQMS;
-use penstock_law::cc::CONTROLLERS;
-use penstock_law::conditioner::CONDITIONERS;
+use penstock_law::Registry;
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::Controller;
+use penstock_law::conditioner::Conditioner;
 use penstock_law::law::{Entry, Role};
 use penstock_law::parameter::{Default, Parameter, Unit};
+use penstock_law::registry::Registered;
 use serde_json::{Map, Value, json};
 
 use super::{DEFAULTS, FLOWS, LINK, SCENARIO, SEEDS, SPACING, STEPS, Shape, Silent, TABLES, Table, WAY_BACK};
 use crate::quantity::{BDP, Kind, PACKETS, SIZE, kind};
 use crate::read::{AUTOMATIC, SPACING_JITTER};
 
-/// The JSON Schema of format 1.
-pub fn schema() -> Value {
+/// The JSON Schema of format 1, with the laws of `registry`.
+pub fn schema(registry: &Registry) -> Value {
     let mut definitions = Map::new();
     for table in TABLES.iter().filter(|table| !table.path.is_empty()) {
         definitions.insert(name(table), object(table));
     }
-    for entry in CONTROLLERS {
+    for entry in registry.laws::<Controller>() {
         // Whether a law answers nothing is known where it is compiled; the schema lets every law follow the clock.
         definitions.insert(format!("cc.{}", entry.name), law(entry, true));
     }
-    for entry in AQMS {
+    for entry in registry.laws::<Aqm>() {
         definitions.insert(format!("aqm.{}", entry.name), law(entry, false));
     }
-    for entry in CONDITIONERS {
+    for entry in registry.laws::<Conditioner>() {
         definitions.insert(format!("conditioner.{}", entry.name), law(entry, false));
     }
-    definitions.insert("cc".into(), any_law("cc", CONTROLLERS));
-    definitions.insert("aqm".into(), any_law("aqm", AQMS));
-    definitions.insert("conditioner".into(), any_law("conditioner", CONDITIONERS));
+    definitions.insert("cc".into(), any_law::<Controller>("cc", registry));
+    definitions.insert("aqm".into(), any_law::<Aqm>("aqm", registry));
+    definitions.insert("conditioner".into(), any_law::<Conditioner>("conditioner", registry));
     let mut root = object(&SCENARIO);
     if let Value::Object(root) = &mut root {
         root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
@@ -168,10 +170,11 @@ fn quantity(kinds: &[&Kind]) -> Value {
     json!({ "type": "string", "pattern": format!(r"^\s*{number}\s*({})\s*$", units.join("|")) })
 }
 
-fn any_law<R: Role>(section: &str, registry: &[Entry<R>]) -> Value {
-    let names: Vec<_> = registry.iter().map(|entry| entry.name).collect();
+fn any_law<R: Registered>(section: &str, registry: &Registry) -> Value {
+    let laws = registry.laws::<R>();
+    let names: Vec<_> = laws.iter().map(|entry| entry.name).collect();
     // A law at a time, so that an editor offers its parameters only.
-    let each = registry.iter().map(|entry| {
+    let each = laws.iter().map(|entry| {
         json!({
             "if": { "properties": { "law": { "const": entry.name } } },
             "then": reference(&format!("{section}.{}", entry.name)),

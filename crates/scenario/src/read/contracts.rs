@@ -1,7 +1,7 @@
 //! `[classes]`, `[customers]` and `[stop]`: what is said of flows together.
 
 use indexmap::IndexMap;
-use penstock_law::conditioner::{self, CONDITIONERS, Conditioner};
+use penstock_law::conditioner::{self, Conditioner};
 use penstock_law::quantity::Rate;
 
 use super::error::{Reported, offer};
@@ -147,7 +147,7 @@ fn class(item: &Item<'_>) -> Result<Class, Reported> {
 
 /// Reads a customer's `conditioner`.
 fn conditioner(item: &Item<'_>, packet: Option<Packet>) -> Result<Chosen<Conditioner>, Reported> {
-    let chosen = law::law(item, CONDITIONERS)?;
+    let chosen = law::law(item)?;
     if let Some(packet) = packet {
         law::compile(item, &chosen, &conditioner::Context { packet: packet.wire })?;
     }

@@ -1,12 +1,14 @@
 //! Laws and their parameters, by the registry.
 
-use penstock_law::aqm::{AQMS, Aqm};
-use penstock_law::cc::{CONTROLLERS, Controller};
-use penstock_law::conditioner::{CONDITIONERS, Conditioner};
-use penstock_law::law::{Build, find};
+use penstock_law::Registry;
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::Controller;
+use penstock_law::conditioner::Conditioner;
+use penstock_law::law::Build;
 use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::quantity::Time;
-use penstock_law::{Entry, Role, Values};
+use penstock_law::registry::Registered;
+use penstock_law::{Role, Values};
 
 use super::error::{Reported, nearest, offer};
 use super::schedule::{schedule, steps};
@@ -24,8 +26,8 @@ pub(crate) const AUTOMATIC: &str = "automatic";
 pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
 
 /// Reads `{ law = "...", ... }`.
-pub(super) fn law<R: Role>(item: &Item<'_>, registry: &'static [Entry<R>]) -> Result<Chosen<R>, Reported> {
-    parameters(item, registry, |_, _, _| Ok(Apart::No))
+pub(super) fn law<R: Registered>(item: &Item<'_>) -> Result<Chosen<R>, Reported> {
+    parameters(item, |_, _, _| Ok(Apart::No))
 }
 
 /// A sender's law, and what only those may have that answer nothing.
@@ -48,7 +50,7 @@ pub(super) struct Changing<'a> {
 /// Reads the law of a group of flows in a run of `duration`, where that could be read.
 pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Option<Time>) -> Result<SenderLaw<'a>, Reported> {
     let (mut changing, mut spacing_jitter) = (Vec::new(), None);
-    let chosen = parameters(item, CONTROLLERS, |item, (law, key), parameter| {
+    let chosen = parameters::<Controller>(item, |item, (law, key), parameter| {
         let Some(parameter) = parameter else {
             if key != SPACING_JITTER {
                 return Ok(Apart::No);
@@ -81,12 +83,11 @@ enum Apart {
     First(f64),
 }
 
-fn parameters<'a, R: Role>(
+fn parameters<'a, R: Registered>(
     item: &Item<'a>,
-    registry: &'static [Entry<R>],
     mut apart: impl FnMut(&Item<'a>, (&str, &str), Option<&'static Parameter>) -> Result<Apart, Reported>,
 ) -> Result<Chosen<R>, Reported> {
-    let names: Vec<_> = registry.iter().map(|e| e.name).collect();
+    let names: Vec<_> = item.registry.laws::<R>().iter().map(|e| e.name).collect();
     let example = names.first().map_or_else(String::new, |n| format!("`{{ law = \"{n}\" }}`"));
     let Some(table) = item.node.table() else {
         let example = match item.as_text().filter(|text| names.contains(text)) {
@@ -100,8 +101,8 @@ fn parameters<'a, R: Role>(
     };
     let named = item.below("law", named);
     let name = named.name(&format!("write the law's name, as in {example}"))?;
-    let Some(entry) = find(registry, name) else {
-        let remedy = match place_of(name).filter(|(noun, _)| *noun != R::NOUN) {
+    let Some(entry) = item.registry.find::<R>(name) else {
+        let remedy = match place_of(item.registry, name).filter(|(noun, _)| *noun != R::NOUN) {
             Some((noun, place)) => {
                 format!("`{name}` is {} {noun}, for {place}; {}", article(noun), offer("", &names, R::NOUN))
             }
@@ -157,10 +158,10 @@ fn parameters<'a, R: Role>(
 }
 
 /// What sort of law has that name, and where it can be written.
-fn place_of(name: &str) -> Option<(&'static str, &'static str)> {
-    let controller = find(CONTROLLERS, name).map(|_| (Controller::NOUN, "`cc` of a group of flows"));
-    let aqm = || find(AQMS, name).map(|_| (Aqm::NOUN, "`aqm` of a link"));
-    let conditioner = || find(CONDITIONERS, name).map(|_| (Conditioner::NOUN, "`conditioner` of a customer"));
+fn place_of(registry: &Registry, name: &str) -> Option<(&'static str, &'static str)> {
+    let controller = registry.controller(name).map(|_| (Controller::NOUN, "`cc` of a group of flows"));
+    let aqm = || registry.aqm(name).map(|_| (Aqm::NOUN, "`aqm` of a link"));
+    let conditioner = || registry.conditioner(name).map(|_| (Conditioner::NOUN, "`conditioner` of a customer"));
     controller.or_else(aqm).or_else(conditioner)
 }
 

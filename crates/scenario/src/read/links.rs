@@ -1,7 +1,6 @@
 //! `[links.NAME]`: lines and the queues in front of them.
 
 use penstock_law::aqm::{self, AQMS, Aqm, Serve};
-use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
 use super::error::Reported;
@@ -328,10 +327,10 @@ fn aqm(
 ) -> Result<(Chosen<Aqm>, Option<aqm::Requirements>), Reported> {
     let item = fields.find("aqm");
     let chosen = match (&item, inherited) {
-        (Some(item), _) => law::law(item, AQMS)?,
+        (Some(item), _) => law::law(item)?,
         (None, Some(inherited)) => inherited,
         (None, None) => {
-            let droptail = find(AQMS, "droptail").unwrap_or(&AQMS[0]);
+            let droptail = &AQMS[0];
             Chosen { law: droptail, values: penstock_law::Values::defaults(droptail.parameters) }
         }
     };

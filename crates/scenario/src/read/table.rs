@@ -1,6 +1,7 @@
 //! Typed reading of a tree: every key is known, every value is what it should be, every error says where.
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_law::parameter::Unit;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
@@ -22,6 +23,8 @@ const MOST_PATH: usize = 500;
 #[derive(Clone)]
 pub(super) struct Item<'a> {
     pub(super) errors: &'a Errors,
+    /// The laws that may be named.
+    pub(super) registry: &'a Registry,
     pub(super) path: String,
     pub(super) node: &'a Node,
 }
@@ -200,7 +203,12 @@ impl<'a> Item<'a> {
     /// The entries of a list.
     pub(super) fn list(&self, remedy: &str) -> Result<Vec<Self>, Reported> {
         let Value::List(list) = &self.node.value else { return Err(self.is_not("a list", remedy)) };
-        let each = |(at, node)| Item { errors: self.errors, path: format!("{}[{at}]", self.path), node };
+        let each = |(at, node)| Item {
+            errors: self.errors,
+            registry: self.registry,
+            path: format!("{}[{at}]", self.path),
+            node,
+        };
         Ok(list.iter().enumerate().map(each).collect())
     }
 
@@ -225,7 +233,7 @@ impl<'a> Item<'a> {
     /// A value of this table under `key`.
     pub(super) fn below(&self, key: &str, node: &'a Node) -> Self {
         let path = if self.path.is_empty() { bare(key) } else { format!("{}.{}", self.path, bare(key)) };
-        Item { errors: self.errors, path, node }
+        Item { errors: self.errors, registry: self.registry, path, node }
     }
 
     /// The value of `key` in this table, if it is there.

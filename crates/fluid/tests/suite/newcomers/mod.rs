@@ -22,8 +22,8 @@ pub(crate) static STATIC: Entry<Controller> = Entry {
     ],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Static<f64>>,
-    dual: Some(build::<Dual, Static<Dual>>),
+    real: &build::<f64, Static<f64>>,
+    dual: Some(&build::<Dual, Static<Dual>>),
     fixed: None,
 };
 
@@ -76,8 +76,8 @@ pub(crate) static DYNAMIC: Entry<Controller> = Entry {
     ],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Dynamic<f64>>,
-    dual: Some(build::<Dual, Dynamic<Dual>>),
+    real: &build::<f64, Dynamic<f64>>,
+    dual: Some(&build::<Dual, Dynamic<Dual>>),
     fixed: None,
 };
 
@@ -141,8 +141,8 @@ pub(crate) static PI: Entry<Aqm> = Entry {
     parameters: &[],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Pi>,
-    dual: Some(build::<Dual, Pi>),
+    real: &build::<f64, Pi>,
+    dual: Some(&build::<Dual, Pi>),
     fixed: None,
 };
 
@@ -200,8 +200,8 @@ pub(crate) static CUBIC: Entry<Controller> = Entry {
     parameters: &[],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, ThreeDelays>,
-    dual: Some(build::<Dual, ThreeDelays>),
+    real: &build::<f64, ThreeDelays>,
+    dual: Some(&build::<Dual, ThreeDelays>),
     fixed: None,
 };
 
@@ -239,8 +239,8 @@ pub(crate) static JUMPING: Entry<Controller> = Entry {
     parameters: &[],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, Jumping>,
-    dual: Some(build::<Dual, Jumping>),
+    real: &build::<f64, Jumping>,
+    dual: Some(&build::<Dual, Jumping>),
     fixed: None,
 };
 
@@ -276,8 +276,8 @@ pub(crate) static TWO_RESTS: Entry<Controller> = Entry {
     parameters: &[],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
-    real: build::<f64, TwoRests>,
-    dual: Some(build::<Dual, TwoRests>),
+    real: &build::<f64, TwoRests>,
+    dual: Some(&build::<Dual, TwoRests>),
     fixed: None,
 };
 

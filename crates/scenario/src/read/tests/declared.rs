@@ -241,7 +241,7 @@ fn as_json(text: &str) -> Value {
 /// An editor that checks by the schema complains of nothing that the reader takes.
 #[test]
 fn what_the_reader_takes_is_valid_under_the_schema() {
-    let schema = schema();
+    let schema = schema(&penstock_law::Registry::standard());
     let swept = format!("{LAB}{SWEEP}");
     for text in [LAB, PARKING_LOT, EVERYTHING, BARE, &swept] {
         assert_eq!(invalid(&schema, &as_json(text), &schema), None, "{text}");
@@ -252,7 +252,7 @@ fn what_the_reader_takes_is_valid_under_the_schema() {
 
 #[test]
 fn what_is_spelled_wrong_is_invalid_under_the_schema() {
-    let schema = schema();
+    let schema = schema(&penstock_law::Registry::standard());
     for (old, new) in [
         ("format = 1", "format = 2"),
         ("duration = \"30 s\"\n", ""),

@@ -1,0 +1,170 @@
+//! `penstock`: the command, with the laws of a program's own.
+//!
+//! Files, threads, clocks and terminals live here and nowhere else; what is computed comes from the other crates.
+//!
+//! A program that has laws of its own is a command with all that `penstock` does:
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! use penstock_law::Registry;
+//!
+//! fn main() -> ExitCode {
+//!     // Each law of one's own: `.with(&mylaw::ENTRY).expect("a law that can be registered")`.
+//!     penstock_cli::run(Registry::standard())
+//! }
+//! ```
+
+mod analyze;
+mod arguments;
+mod capturing;
+mod check;
+mod compare;
+mod content;
+mod disk;
+mod draft;
+mod examples;
+mod excerpt;
+mod failure;
+mod finished;
+mod folder;
+mod interrupt;
+mod jobs;
+mod laws;
+mod linux;
+mod list;
+mod machine;
+mod map;
+mod memory;
+mod meter;
+mod pages;
+mod paper;
+mod progress;
+mod record;
+mod report;
+mod run;
+mod scenario;
+mod shell;
+mod source;
+mod study;
+mod sweep;
+mod terminal;
+mod tune;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use arguments::Command;
+use failure::{Done, Failure};
+use meter::Meter;
+use penstock_law::Registry;
+
+/// Version and, where there is one, commit.
+pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
+
+/// The laws of this process; [`run`] says which.
+static LAWS: OnceLock<Arc<Registry>> = OnceLock::new();
+
+/// The laws that scenarios may name.
+pub(crate) fn laws() -> &'static Arc<Registry> {
+    LAWS.get_or_init(|| Arc::new(Registry::standard()))
+}
+
+/// The command, by the arguments of this process and with these laws; returns its exit status.
+///
+/// Records of a registry with more than the standard laws are identified by a hash of the program, so that a law that has
+/// changed is never taken for the one before. A process calls this once.
+pub fn run(registry: Registry) -> ExitCode {
+    // A second call would come after everything has been said.
+    let _ = LAWS.set(Arc::new(registry));
+    let started = Meter::start();
+    let arguments = match shell::parse() {
+        Ok(arguments) => arguments,
+        Err(usage) => {
+            terminal::usage(&usage);
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    terminal::adopt(&arguments.terminal);
+    let status = match guarded(|| command(&arguments.command)) {
+        Ok(done) => done.status(),
+        Err(failure) => {
+            if failure != Failure::Closed {
+                terminal::failed(&failure);
+            }
+            failure.status()
+        }
+    };
+    terminal::detail(started.told());
+    ExitCode::from(status)
+}
+
+fn command(command: &Command) -> Result<Done, Failure> {
+    match command {
+        Command::Run(arguments) => {
+            let own = run::Own { pcap: arguments.pcap, generator: arguments.generator, shard: None };
+            run::run(&arguments.scenarios, own)
+        }
+        Command::Sweep(arguments) => {
+            run::run(&arguments.scenarios, run::Own { shard: arguments.shard, ..run::Own::default() })
+        }
+        Command::Check(arguments) => check::check(arguments),
+        Command::Analyze(arguments) => analyze::analyze(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Tune(rule) => tune::tune(rule),
+        Command::Laws(arguments) => laws::laws(arguments),
+        Command::Paper(arguments) => paper::paper(arguments),
+        Command::Report(arguments) => report::report(arguments),
+        Command::Examples(arguments) => examples::examples(arguments),
+        Command::List(arguments) => list::list(arguments),
+        Command::Linux(arguments) => linux::linux(arguments),
+        Command::Completions { shell } => shell::completions(*shell),
+        Command::Man { folder } => shell::manual(folder.as_deref()),
+    }
+}
+
+/// Turns a panic, which is always our bug, into a failure that says so.
+fn guarded(work: impl FnOnce() -> Result<Done, Failure>) -> Result<Done, Failure> {
+    let said = Arc::new(Mutex::new(None));
+    let before = panic::take_hook();
+    panic::set_hook(Box::new({
+        let said = Arc::clone(&said);
+        move |info| {
+            let what = info.payload_as_str().unwrap_or("panic");
+            let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+            if let Ok(mut said) = said.lock() {
+                said.get_or_insert(format!("{what}{place}"));
+            }
+            if std::env::var_os("RUST_BACKTRACE").is_some() {
+                before(info);
+            }
+        }
+    }));
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    let _ = panic::take_hook();
+    result.unwrap_or_else(|_| {
+        let what = said.lock().ok().and_then(|mut said| said.take());
+        Err(Failure::Bug(what.unwrap_or_else(|| "panic".into())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_bug_and_says_where() {
+        let failure = guarded(|| panic!("the queue is negative")).unwrap_err();
+        assert_eq!(failure.status(), 70);
+        let text = failure.to_string();
+        assert!(text.contains("this is a bug in penstock") && text.contains("the queue is negative"), "{text}");
+        assert!(text.contains("lib.rs:"), "{text}");
+    }
+
+    #[test]
+    fn good_work_is_left_alone() {
+        assert_eq!(guarded(|| Ok(Done::Well)), Ok(Done::Well));
+        assert_eq!(guarded(|| Err(Failure::Stopped)), Err(Failure::Stopped));
+    }
+}
