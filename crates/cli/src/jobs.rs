@@ -167,7 +167,40 @@ fn cost(scenario: &Scenario) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use penstock_scenario::read::Document;
+    use penstock_scenario::world::RunError;
+
     use super::*;
+
+    /// A world in which nothing ends well.
+    struct Broken(AtomicUsize);
+
+    impl World for Broken {
+        fn name(&self) -> &'static str {
+            "broken"
+        }
+        fn run(&self, _: &Scenario, _: &mut dyn Watcher) -> Result<Run, RunError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(RunError::Broken("nothing adds up".to_owned()))
+        }
+        fn refusals(&self, _: &Scenario) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    /// The first failure is what is said, and no further job begins after it.
+    #[test]
+    fn a_failure_stops_what_has_not_begun() {
+        let text = "format = 1\nduration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
+                    delay = \"1 ms\"\nbuffer = \"9 packets\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n\
+                    rtt = \"9 ms\"\ncc = { law = \"newreno\" }";
+        let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
+        let job = |at: usize| Job { name: at.to_string(), group: 0, scenario: &cells[0].scenario, capture: None };
+        let (jobs, world) = ((0..5).map(job).collect::<Vec<_>>(), Broken(AtomicUsize::new(0)));
+        let ended = run(&jobs, 0, &world, 1, &|_, made| Ok(made));
+        assert_eq!(ended.unwrap_err(), Failure::Bug("nothing adds up".to_owned()));
+        assert_eq!(world.0.into_inner(), 1);
+    }
 
     #[test]
     fn one_of_each_file_begins_and_then_the_longest() {

@@ -501,3 +501,21 @@ fn lowest_between(curve: &Curve, at: usize, f: &dyn Fn(f64) -> f64) -> (f64, f64
     let w = f64::midpoint(low, high);
     (w, f(w))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts that do not meet are stable together at one factor on the gain where each of them is: below the smallest of the
+    /// factors that are too large, and above the largest of those that are needed.
+    #[test]
+    fn parts_are_stable_together_where_each_is() {
+        let part = |needed, too_large| Margins {
+            least_gain: Some(needed),
+            gain_margin: Some(too_large),
+            ..Margins::worst(std::iter::empty())
+        };
+        let whole = Margins::worst([part(0.2, 4.0), part(0.5, 8.0)].into_iter());
+        assert_eq!((whole.least_gain, whole.gain_margin), (Some(0.5), Some(4.0)));
+    }
+}

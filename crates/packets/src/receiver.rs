@@ -235,6 +235,19 @@ mod tests {
         assert_eq!(echoes, [false, true, true, true, false, false, true, true]);
     }
 
+    /// An echo that nobody has answered, and an acknowledgement that waits, end with their connection: the next one knows of
+    /// neither.
+    #[test]
+    fn an_echo_ends_with_its_connection() {
+        let mut r = Receiver::default();
+        let reply = r.take(&data(0, CE), EcnEcho::Classic);
+        assert_ne!(reply.flags & ECE, 0);
+        assert_eq!(r.delay(reply), Answer::Wait);
+        r.restart();
+        assert_eq!(r.overdue(), None);
+        assert_eq!(r.take(&data(1, 0), EcnEcho::Classic).flags & ECE, 0);
+    }
+
     #[test]
     fn a_delayed_acknowledgement_tells_marked_from_unmarked() {
         let mut r = Receiver::default();

@@ -255,6 +255,26 @@ fn a_table_holds_where_each_number_is_near_its_own_value() {
     assert_eq!(kept, [("a", false), ("b", true)]);
 }
 
+/// A share of a number is a share of its size: around -2 there is as much room as around 2, in a table and alone.
+#[test]
+fn around_a_negative_number_there_is_as_much_room() {
+    for wanted in [2.0, -2.0] {
+        let verdict = |measure: &str, test: &str, off: f64| {
+            let mut paper = paper(&format!("test = {{ {test} }}"));
+            paper.claims[0].measure = Some(toml::Spanned::new(0..0, measure.into()));
+            let cells = [cell("RED", "1 Gbit/s", "1", wanted + off)];
+            judge(&paper.claims[0], &paper.items[0], &cells, Extent::Full).unwrap().verdict
+        };
+        let table = format!("table = {{ relative = 0.01, values = {{ a = {wanted:?} }} }}");
+        let within = format!("within = {{ value = {wanted:?}, relative = 0.01 }}");
+        let (near, far) = (Verdict::Holds, Verdict::Fails);
+        for (off, expected) in [(0.019, near), (-0.019, near), (0.021, far), (-0.021, far)] {
+            assert_eq!(verdict("at", &table, off), expected, "table: {off} from {wanted}");
+            assert_eq!(verdict("u", &within, off), expected, "within: {off} from {wanted}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_told_is_said() {
     let paper = paper("cells = { case = 'RENO' }\ntest = { at_least = 1.0 }");

@@ -267,6 +267,20 @@ mod tests {
         assert_eq!((pieces[0].first(), pieces[0].last()), (points.first(), points.last()));
     }
 
+    /// In a column the least may come before the largest or after it; what is left of a line that runs forwards runs
+    /// forwards.
+    #[test]
+    fn thinning_keeps_the_order() {
+        let n = 100_000;
+        let saw = |rises: bool| move |i: usize| if rises { i % 700 } else { 699 - i % 700 } as f64 / 700.0;
+        for rises in [false, true] {
+            let points: Vec<Point> = (0..n).map(|i| (i as f64 / n as f64, saw(rises)(i))).collect();
+            let pieces = strokes(&points, &unit(), &unit(), false, 100);
+            assert!(pieces.len() == 1 && pieces[0].len() <= 400, "{}", pieces.len());
+            assert!(pieces[0].is_sorted_by(|a, b| a.0 <= b.0), "rises: {rises}");
+        }
+    }
+
     /// A block of ink becomes a mean and a range; a saw that can be seen, a smooth curve and a line that turns back do not.
     #[test]
     fn a_line_that_turns_too_often_becomes_its_envelope() {

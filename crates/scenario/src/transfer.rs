@@ -79,6 +79,29 @@ pub fn table(rows: &[Transfer], flows: Vec<String>) -> Table {
 mod tests {
     use super::*;
 
+    /// A quantile is the least of the times that so many of a hundred do not exceed, of however many transfers.
+    #[test]
+    fn a_quantile_is_the_least_time_that_enough_do_not_exceed() {
+        for n in 1..=250_u64 {
+            let second = |n: u64| Time(n * Time::PER_SECOND);
+            let ended = |n| Transfer {
+                flow: 0,
+                number: 0,
+                arrived: Time::ZERO,
+                began: Time::ZERO,
+                ended: second(n),
+                bytes: Bytes(1),
+            };
+            let all: Vec<Transfer> = (1..=n).map(ended).collect();
+            let said = sum_up(&all, false);
+            for (of_a_hundred, quantile) in [(50, said.completion_p50_s), (99, said.completion_p99_s)] {
+                // The k-th of them took k seconds.
+                let k = quantile.map_or(0, |s| s as u64);
+                assert!(100 * k >= of_a_hundred * n && 100 * (k - 1) < of_a_hundred * n, "{k} of {n}");
+            }
+        }
+    }
+
     /// Of 1 s, 2 s, ..., 100 s the half does not exceed 50 s, and 99 of 100 not 99 s; waiting counts.
     #[test]
     fn quantiles_of_a_hundred() {

@@ -242,6 +242,10 @@ fn every_field_is_filled_in(home: &Path) {
     // A window without a limit is the largest that can be said.
     assert_eq!(all("tcp.window_size == 1073725440"), all("tcp.flags.syn == 0"));
     assert_eq!(all("ip.dsfield.ecn == 2"), 10 + 4 + 3);
+    // RFC 3168, section 6.1.1: ECN is asked for by both flags and granted by ECE alone, where packets can be marked.
+    assert_eq!(all("tcp.flags.syn == 1 and tcp.flags.ack == 0 and tcp.flags.ece == 1 and tcp.flags.cwr == 1"), 2);
+    assert_eq!(all("tcp.flags.syn == 1 and tcp.flags.ack == 1 and tcp.flags.ece == 1 and tcp.flags.cwr == 0"), 2);
+    assert_eq!(all("tcp.flags.syn == 1 and (tcp.flags.ece == 1 or tcp.flags.cwr == 1)"), 4);
     assert_eq!(all("tcp.flags.syn == 0 and tcp.flags.ece == 1"), 1);
     assert_eq!(all("tcp.flags.syn == 0 and tcp.flags.cwr == 1"), 1);
     assert_eq!(all("udp.length == 980 and ip.len == 1000"), 5);

@@ -223,6 +223,22 @@ fn a_damaged_record_is_set_aside_and_its_cell_runs_again() {
     bench.well(&["report", "out/swept"]);
 }
 
+/// A name has eight digits of an identity, the record has all of it: one that bears the name of another cell is none of
+/// that cell's.
+#[test]
+fn a_record_under_the_name_of_another_cell_is_not_taken_for_it() {
+    let bench = swept();
+    bench.well(&["sweep", "swept.toml"]);
+    let home = bench.path("out/swept");
+    let cells = records(&home);
+    fs::remove_dir_all(home.join(&cells[1])).unwrap();
+    fs::rename(home.join(&cells[0]), home.join(&cells[1])).unwrap();
+    let ended = bench.run(&["sweep", "swept.toml"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.err.contains("4 of 6 cells are finished"), "{}", ended.err);
+    assert_eq!(records(&home).len(), 7, "both ran again, and what was there stays");
+}
+
 #[test]
 fn a_changed_sweep_keeps_what_it_still_has_and_lists_nothing_else() {
     let bench = swept();

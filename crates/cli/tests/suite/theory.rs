@@ -63,6 +63,14 @@ fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
     let tuned = bench.json(&[&alone[..], &["--json"]].concat());
     near(&tuned["parameters"][1][1], 9.094_647e-5, 5e-12);
     near(&tuned["parameters"][2][1], 9.092_028e-5, 5e-12);
+    // With a file and another packet: as many bits a second, in other packets.
+    let small = ["--packet", "500 B", "--json"];
+    let of_file = bench.json(&[&["tune", "early-marking", file][..], &small].concat());
+    let told = ["tune", "early-marking", "--rate", "10 Mbit/s", "--flows", "20", "--rtt", "100 ms"];
+    let told = bench.json(&[&told[..], &small].concat());
+    for k in [1, 2] {
+        near(&of_file["parameters"][k][1], told["parameters"][k][1].as_f64().unwrap(), 1e-12);
+    }
     let text = bench.well(&alone);
     assert!(text.starts_with("{ law = \"early-marking\", gain_rule = \"given\", k1 = "), "{text}");
     let said = bench.well(&["tune", "early-marking", file]);

@@ -448,3 +448,33 @@ fn build(
 ) -> Result<Box<dyn Instances<f64, aqm::Aqm>>, String> {
     real(values, site).map_err(|message| format!("`{name}`: {message}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use penstock_law::law::find;
+    use penstock_law::quantity::{Bytes, Rate, Time};
+
+    use super::*;
+
+    /// A law at departure marks by what it says as a packet leaves. A twentieth more than the line carries fills the queue by
+    /// 50 ms a second: what entered after one second leaves 50 ms later, and is marked by the price of then.
+    #[test]
+    fn at_departure_a_packet_is_marked_by_the_price_as_it_leaves() {
+        let law = find(aqm::AQMS, "price").unwrap();
+        let chosen = Chosen { law, values: Values::defaults(law.parameters) };
+        let site = Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
+        let mut queue = Queue::new("l", &chosen, &site, f64::INFINITY, 0.0).unwrap();
+        let (steps, step) = (2000, 0.001);
+        queue.begin(steps, step, 1);
+        let mut prices = vec![0.0];
+        for k in 0..steps {
+            queue.arriving(0).add([1050.0 * step, 0.0, 0.0], false);
+            queue.advance(k as f64 * step, (k + 1) as f64 * step, 0);
+            prices.push(queue.price_s);
+        }
+        let (chance, _) = queue.chances(1.0);
+        let of_price = |price_s: f64| 1.0 - libm::pow(1000.0, -price_s);
+        assert!((chance - of_price(prices[1050])).abs() < 1e-6, "{chance}");
+        assert!(chance - of_price(prices[1000]) > 0.01, "the price rises: {chance}");
+    }
+}

@@ -132,6 +132,41 @@ fn a_full_buffer_spills() {
     assert!(run.summary.whole.groups["group0"].loss_rate > 0.0);
 }
 
+/// What its line loses is a link's drops and its flows' losses alike, and the same share of both.
+#[test]
+fn the_losses_of_a_line_are_drops() {
+    let mut scenario = dumbbell(1e8, 1000, &aqm("droptail", &[]), vec![group(4, 0.1, cc("newreno", &[]))]);
+    scenario.links[0].loss = 1e-3;
+    scenario.duration = Time::from_seconds(100.0);
+    let run = run(Method::default(), &scenario);
+    let link = &run.summary.whole.links["bottleneck"];
+    let share = link.drops as f64 / link.arrivals as f64;
+    assert!(off(share, 1e-3) < 0.02, "{link:?}");
+    assert!(off(run.summary.whole.groups["group0"].loss_rate, 1e-3) < 0.02);
+}
+
+/// In congestion avoidance a window grows by a packet a round trip; where every second packet is acknowledged and counts as
+/// one, by half a packet.
+#[test]
+fn an_acknowledgement_of_two_packets_grows_a_window_once() {
+    let growth = |delayed_ack: u32, per_ack: f64| {
+        let newreno = cc("newreno", &[("per_ack", per_ack)]);
+        let mut scenario = dumbbell(1e10, 1000, &aqm("droptail", &[]), vec![group(1, 0.1, newreno)]);
+        scenario.duration = Time::from_seconds(40.0);
+        let sender = &mut scenario.groups[0].sender;
+        (sender.initial_window, sender.initial_ssthresh, sender.delayed_ack) = (20.0, 1.0, delayed_ack);
+        let run = run(Method::default(), &scenario);
+        let groups = run.series.iter().find(|t| t.name == "groups").unwrap();
+        let windows = groups.number("window_packets").unwrap();
+        // Samples are 0.1 s apart, as round trips are.
+        (windows[windows.len() - 1] - windows[windows.len() - 201]) / 200.0
+    };
+    for (delayed_ack, per_ack, packets) in [(1, 1.0, 1.0), (2, 2.0, 1.0), (2, 1.0, 0.5)] {
+        let growth = growth(delayed_ack, per_ack);
+        assert!(off(growth, packets) < 0.02, "{delayed_ack} {per_ack}: {growth}");
+    }
+}
+
 /// What cannot be had as fluid says so.
 #[test]
 fn what_fluid_does_not_know_is_refused() {

@@ -209,6 +209,17 @@ mod tests {
         }
     }
 
+    /// The pseudo-code's `min`: however long nothing comes, the virtual line is never faster than the real one.
+    #[test]
+    fn the_virtual_capacity_is_at_most_the_real_one() {
+        for idle_s in [1.0, 10.0, 3600.0] {
+            let law = avq();
+            let mut s = law.start();
+            arrive(&law, &mut s, idle_s, 1000);
+            assert!(s.virtual_capacity <= C, "{idle_s}: {}", s.virtual_capacity);
+        }
+    }
+
     /// At a load above a virtual capacity that stands still, what the virtual queue cannot serve is marked.
     #[test]
     fn what_overflows_is_marked() {

@@ -244,6 +244,22 @@ mod tests {
         }
     }
 
+    /// Slow start grows every other round, and a timeout begins it anew: with a round that grows, whichever of the two it
+    /// came in.
+    #[test]
+    fn a_timeout_begins_with_a_round_that_grows() {
+        let law = compiled(&[]).unwrap();
+        for rounds in [5, 6] {
+            let mut s = law.start();
+            for _ in 0..rounds {
+                round(&law, &mut s, 40.0);
+            }
+            law.on(&mut s, Event::Timeout, &Path::unknown());
+            round(&law, &mut s, 40.0);
+            assert_eq!(s.window, 2.0, "after {rounds} rounds");
+        }
+    }
+
     #[test]
     fn losses_are_renos() {
         let law = compiled(&[]).unwrap();

@@ -114,6 +114,20 @@ mod tests {
         assert_eq!(sent, [100, 105, 110, 120, 170, 171, 180]);
     }
 
+    /// A burst begins when all of it has room, or a third of the window (`tcp_tso_win_divisor` of Linux is 3), or one
+    /// segment; what has begun goes on, and with nothing in flight there is nothing to wait for.
+    #[test]
+    fn a_burst_waits_for_a_third_of_the_window_at_most() {
+        let begins = |size, room, window| Burst::new(0.0, 0).gathered(size, Some((room, window)));
+        for (size, window, least) in [(16, 300.0, 16), (16, 30.0, 10), (16, 29.9, 9), (2, 30.0, 2), (16, 1.0, 1)] {
+            assert!(begins(size, least, window) && !begins(size, least - 1, window), "{size} of {window}");
+        }
+        let mut burst = Burst::new(0.0, 0);
+        assert!(burst.gathered(16, None));
+        burst.sent::<false>(0);
+        assert!(burst.gathered(16, Some((0, 30.0))));
+    }
+
     /// A start and the end of a silence are no slots missed, and a shorter gap brings one packet forward, not two.
     #[test]
     fn nothing_is_caught_up_of_a_silence() {

@@ -43,6 +43,18 @@ cc = { law = "cbr", rate = "2 Mbit/s" }
     assert!(run.summary.windows["silent"].groups["f"].loss_rate.abs() < f64::EPSILON, "nothing ends, nothing is lost");
 }
 
+/// The smallest round trip of a span is the span's own: behind a window of 100 packets and a line that is always busy each
+/// takes 100 transmissions, however short it was before the queue stood.
+#[test]
+fn the_smallest_round_trip_of_a_span_is_its_own() {
+    let top = "duration = \"10 s\"\n[windows]\nfirst = [\"0 s\", \"1 s\"]\nlate = [\"5 s\", \"10 s\"]";
+    let flows = "start = \"0 s\"\ncc = { law = \"newreno\" }\nsender = { receive_window = 100 }";
+    let run = Dumbbell { top, flows, ..Dumbbell::PLAIN }.run();
+    let least = |window: &str| run.summary.windows[window].flows[0].rtt_min_s.unwrap();
+    assert_near(least("first"), 0.040 + 0.8e-3, 0.01, "the way and a transmission");
+    assert_near(least("late"), 100.0 * 0.8e-3, 0.01, "a window of transmissions");
+}
+
 /// A packet counts where it leaves, so a full line may have up to one packet more than its rate allows: what began before
 /// the span and ended in it.
 #[test]

@@ -93,6 +93,14 @@ fn arrivals_are_poisson_and_sizes_pareto() {
     assert_near(bytes.iter().sum::<f64>() / n, 20_000.0, 0.025, "mean size");
     let over = bytes.iter().filter(|b| **b > 40_000.0).count() as f64 / n;
     assert_near(over, libm::pow(0.3, 2.5), 0.1, "(1.5 / 2.5 / 2)^2.5 are more than twice the mean");
+    // Gaps and sizes have a stream each: neither the gap before nor the one behind says which half a size is in.
+    let mut both: Vec<_> = numbers(&run, "transfers", "arrived_s").into_iter().zip(bytes.iter().copied()).collect();
+    both.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (half_gap, half_size) = (mean * core::f64::consts::LN_2, 12_000.0 * libm::pow(2.0, 1.0 / 2.5));
+    for side in [0, 1] {
+        let alike = both.windows(2).filter(|w| (w[1].0 - w[0].0 > half_gap) == (w[side].1 > half_size)).count();
+        assert_near(alike as f64 / (n - 1.0), 0.5, 0.03, "four standard deviations");
+    }
     // What was sent is what arrived: the user's bytes.
     let delivered = group(&run, "f").goodput_bit_per_s / 8.0 * 100.0;
     assert_near(delivered, bytes.iter().sum(), 0.01, "goodput and table");

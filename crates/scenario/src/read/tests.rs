@@ -274,6 +274,21 @@ fn a_bandwidth_delay_product_is_packets_rounded_up() {
     assert_eq!(scenario(&spread).links["bottleneck"].buffer, Buffer::Packets(15550));
 }
 
+/// Delays and start times that are drawn have a stream each: over a hundred flows, who is far away is not who starts late.
+#[test]
+fn delays_and_start_times_are_drawn_apart() {
+    let s = scenario(&with("\"100 ms\"", "{ uniform = [\"40 ms\", \"200 ms\"] }"));
+    let flows = &s.groups["ftp"];
+    let off_mean = |times: Vec<Time>| {
+        let mean = times.iter().map(|t| t.seconds()).sum::<f64>() / times.len() as f64;
+        times.into_iter().map(|t| t.seconds() - mean).collect::<Vec<_>>()
+    };
+    let (delays, starts) = (off_mean(flows.rtts("ftp", s.seed)), off_mean(flows.starts("ftp", s.seed)));
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let correlation = product(&delays, &starts) / (product(&delays, &delays) * product(&starts, &starts)).sqrt();
+    assert!(correlation.abs() < 0.35, "{correlation}");
+}
+
 #[test]
 fn routes_ways_back_and_defaults() {
     let s = scenario(PARKING_LOT);

@@ -124,6 +124,22 @@ fn coupled_queues_share_by_weight() {
     host.check(2000 * MS);
 }
 
+/// What is owed ends with the busy period: after the line was idle the low-latency queue goes first, as at the start.
+#[test]
+fn nothing_is_owed_over_an_idle_line() {
+    let mut host = Host::new(listening(8 * MBIT, COUPLED, |_, _| 0.0));
+    for period in 0..3u64 {
+        let at = period * 100 * MS;
+        // The first is in transmission while the others come, and the last that leaves is a classic one.
+        host.send(at, 1, 1000, true, true);
+        host.send(at, 0, 1000, true, false);
+        host.send(at, 1, 1000, true, true);
+        host.run(at + 50 * MS);
+        let keys: Vec<u32> = host.departed.drain(..).map(|(packet, ..)| packet.key).collect();
+        assert_eq!(keys, [1, 1, 0], "busy period {period}");
+    }
+}
+
 /// One law hears both queues: at a tick the wait of whichever is older, and all that waits; at the head of a queue that
 /// queue, and which it is.
 #[test]

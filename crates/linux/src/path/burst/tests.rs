@@ -177,6 +177,42 @@ fn what_cannot_be_coupled_goes_as_it_is() {
     assert_eq!(out, packets);
 }
 
+/// A packet joins the one before it only where their headers say the same: one with another codepoint, hop limit,
+/// acknowledgement, window or option goes as it is.
+#[test]
+fn packets_whose_headers_differ_stay_apart() {
+    for six in [false, true] {
+        let (offload, bytes) = superpacket(six, 2, 0x10, 12, 500, &[7; 1000]);
+        let segments = |changed: Option<usize>| {
+            let mut other = bytes.clone();
+            if let Some(place) = changed {
+                other[place] ^= 0x40;
+            }
+            let bursts = [&bytes, &other].map(|bytes| Burst::new(offload, bytes).unwrap());
+            let pieces = [0, 1].map(|at| bursts[at].piece(at as u16, false, None));
+            let mut coalescer = Coalescer::default();
+            let mut trains = Vec::new();
+            let mut write = |train: &Train<usize>| trains.push((train.segments(), handed(train, &bursts)));
+            for (at, piece) in pieces.into_iter().enumerate() {
+                coalescer.push(piece, at, Time::ZERO, &mut write);
+            }
+            coalescer.flush(&mut write);
+            let apart = trains.iter().flat_map(|(_, (offload, bytes))| {
+                let burst = Burst::new(*offload, bytes).unwrap();
+                (0..burst.segments()).map(|at| on_the_wire(&burst.piece(at, false, None), &burst)).collect::<Vec<_>>()
+            });
+            let sent = [0, 1].map(|at| on_the_wire(&pieces[at], &bursts[at]));
+            assert_eq!(apart.collect::<Vec<_>>(), sent, "{changed:?}");
+            trains.iter().map(|(segments, _)| *segments).collect::<Vec<_>>()
+        };
+        assert_eq!(segments(None), [2]);
+        let at = if six { 40 } else { 20 };
+        for place in [1, if six { 7 } else { 8 }, at + 11, at + 15, at + 23] {
+            assert_eq!(segments(Some(place)), [1, 1], "byte {place}");
+        }
+    }
+}
+
 #[test]
 fn a_super_packet_that_is_none_is_refused() {
     let (offload, bytes) = superpacket(false, 2, 0x10, 0, 1000, &[7; 3000]);

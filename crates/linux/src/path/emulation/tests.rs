@@ -144,6 +144,40 @@ fn even_losses_are_one_in_so_many() {
     assert!(lost.windows(2).any(|w| w[1] - w[0] > 1 && w[1] - w[0] < 199), "{:?}", &lost[..4]);
 }
 
+/// Marks and losses are drawn from streams of their own: of what was marked the line loses the share that it loses of all,
+/// and a mark tells nothing of the losses before and after it.
+#[test]
+fn marks_and_losses_are_drawn_apart() {
+    // The queue of the moment, of 30 packets, has each marked with a chance of a fifth.
+    let wred = "aqm = { law = \"wred\", ecn = true, average = false, green_min = \"10 packets\", \
+                green_max = \"110 packets\", green_max_p = 1 }";
+    let links = LINK.replace("buffer = \"2 packets\"", &format!("buffer = \"unlimited\", loss = 0.1, {wred}"));
+    let mut path = Emulation::of(&scenario(&links, FLOW)).unwrap();
+    let count = 20_000_u64;
+    for n in 0..count {
+        let at = Time(n.saturating_sub(30) * MS);
+        path.advance(at);
+        path.offer(at, data(0, n as u32));
+    }
+    path.advance(Time(count * 2 * MS));
+    let (mut marked, mut lost) = (vec![false; count as usize], vec![false; count as usize]);
+    for exit in path.exits().filter(|exit| exit.packet.marked) {
+        marked[exit.packet.burst as usize] = true;
+    }
+    for packet in path.dropped() {
+        lost[packet.burst as usize] = true;
+    }
+    let (all, _) = path.counters(0, Time(count * 2 * MS));
+    let arrived = marked.iter().filter(|marked| **marked).count() as f64;
+    assert!((arrived / all.marks as f64 - 0.9).abs() < 0.02, "{arrived} of {}", all.marks);
+    for apart in 1..200 {
+        for (first, second) in [(&marked, &lost), (&lost, &marked)] {
+            let pairs = first.iter().zip(&second[apart..]).filter(|(a, b)| **a && **b).count() as f64;
+            assert!((pairs / arrived - 0.1).abs() < 0.04, "{apart} apart: {pairs} of {arrived}");
+        }
+    }
+}
+
 /// A flow's interface of 4 Mbit/s takes 2 ms a packet and holds one besides; what it refuses is lost; nobody else waits.
 #[test]
 fn an_interface_is_its_flows_own() {
