@@ -462,7 +462,7 @@ mod tests {
     fn at_departure_a_packet_is_marked_by_the_price_as_it_leaves() {
         let law = find(aqm::AQMS, "price").unwrap();
         let chosen = Chosen { law, values: Values::defaults(law.parameters) };
-        let site = Site { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
+        let site = aqm::Context { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
         let mut queue = Queue::new("l", &chosen, &site, f64::INFINITY, 0.0).unwrap();
         let (steps, step) = (2000, 0.001);
         queue.begin(steps, step, 1);

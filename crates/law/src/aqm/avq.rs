@@ -214,7 +214,7 @@ mod tests {
     fn the_virtual_capacity_is_at_most_the_real_one() {
         for idle_s in [1.0, 10.0, 3600.0] {
             let law = avq();
-            let mut s = law.start();
+            let mut s = law.initial_state();
             arrive(&law, &mut s, idle_s, 1000);
             assert!(s.virtual_capacity <= C, "{idle_s}: {}", s.virtual_capacity);
         }

@@ -250,11 +250,11 @@ mod tests {
     fn a_timeout_begins_with_a_round_that_grows() {
         let law = compiled(&[]).unwrap();
         for rounds in [5, 6] {
-            let mut s = law.start();
+            let mut s = law.initial_state();
             for _ in 0..rounds {
                 round(&law, &mut s, 40.0);
             }
-            law.on(&mut s, Event::Timeout, &Path::unknown());
+            law.on_event(&mut s, Event::Timeout, &Observation::zero());
             round(&law, &mut s, 40.0);
             assert_eq!(s.window, 2.0, "after {rounds} rounds");
         }
