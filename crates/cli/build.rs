@@ -22,7 +22,7 @@ const BESIDE: [&str; 6] = [
 
 fn main() -> std::io::Result<()> {
     let root = Path::new("../..");
-    examples::write(root)?;
+    examples::write()?;
     let mut watched: Vec<String> = BESIDE.map(str::to_owned).into();
     if let Ok(Some(hash)) = code::hash(root, &compiler()) {
         println!("cargo::rustc-env=PENSTOCK_CODE={hash}");

@@ -11,7 +11,7 @@ const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
 const WITHOUT_LOCK: &str = "PENSTOCK_WITHOUT_LOCK";
 
 fn main() {
-    let bpf = Path::new("../../bpf");
+    let bpf = Path::new("bpf");
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-changed=src/native.c");
     println!("cargo::rerun-if-env-changed=CLANG");

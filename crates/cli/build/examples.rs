@@ -5,8 +5,8 @@ use std::path::Path;
 use std::{env, fs, io};
 
 /// Writes `examples.rs`: the name and the text of every scenario, by name.
-pub(crate) fn write(root: &Path) -> io::Result<()> {
-    let folder = root.join("scenarios").canonicalize()?;
+pub(crate) fn write() -> io::Result<()> {
+    let folder = Path::new("scenarios").canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<_> = fs::read_dir(&folder)?.map(|file| file.map(|f| f.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
