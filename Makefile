@@ -13,11 +13,11 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits validation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup demo test verdicts bits own-law packages validation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-11s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-11s %s\n' "$$name" "$$what"; done
 
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
@@ -40,6 +40,34 @@ bits: build ## the optimised command against the one that tests use: the same bi
 		plain=$$(came_to $(BUILT)/debug/penstock "$${each%=*}" "$${each#*=}")
 		[ -n "$$plain" ] && [ "$$optimised" = "$$plain" ] || { echo "$${each%=*}: builds differ" >&2; exit 1; }
 		echo "$${each%=*}: the same bits"
+	done
+
+# The crates as they would be published, in the order in which they need each other.
+PACKAGES = law scenario link packets fluid papers report linux cli
+PACKED   = $(BUILT)/package
+packages: setup ## the crates as they would be published: target/package
+	cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%)
+	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"*/ && tar -xzf "penstock-$$each-"*.crate; done
+
+# Somebody else's program: it knows the packaged crates and nothing of this repository. It is built with the profile and the
+# versions of this workspace, so that what both need is built once.
+OWN_LAW = $(abspath $(BUILT))/debug/own-law
+own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run and an analysis
+	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
+	flags=(--target-dir "$(abspath $(BUILT))")
+	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-*/)'"); done
+	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/s/^\([a-z_-]*\)\.opt-level = \(.*\)/\1=\2/p' Cargo.toml); do
+		flags+=(--config "profile.dev.package.$${profile%=*}.opt-level=$${profile#*=}")
+	done
+	flags+=(--config 'profile.dev.debug="line-tables-only"')
+	cd $(OUT)/own-law
+	cargo test "$${flags[@]}"
+	cargo build "$${flags[@]}"
+	$(OWN_LAW) laws steady
+	$(OWN_LAW) check steady.toml newreno-linear.toml
+	for each in steady newreno-linear; do
+		$(OWN_LAW) analyze $$each.toml --plain
+		$(OWN_LAW) compare $$each.toml --plain --out compared
 	done
 
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour

@@ -1,4 +1,4 @@
-# NewReno flows one way over one bottleneck, in ns-2: the twin of scenarios/validation-single.toml, -loss.toml and -red.toml.
+# NewReno flows one way over one bottleneck, in ns-2: the same as scenarios/validation-single.toml, -loss.toml and -red.toml.
 #
 #   ns bench/ns2.tcl KEY VALUE ...
 #

@@ -1,4 +1,4 @@
-// NewReno flows one way over one bottleneck, in ns-3.37: the twin of scenarios/validation-single.toml and -red.toml.
+// NewReno flows one way over one bottleneck, in ns-3.37: the same as scenarios/validation-single.toml and -red.toml.
 //
 //   g++ -O2 -o OUT bench/ns3.cc -lns3.37-applications -lns3.37-traffic-control ... (bench/validation.py has the whole line)
 //   OUT --rate=10 --delay=0.02 --flows=1 --queue=DropTail --limit=50 --stop=120 --warmup=60

@@ -2,7 +2,7 @@
 /*
  * The adaptive virtual queue of Kunniyur and Srikant; arithmetic only.
  *
- * Kernel implementation: crates/law/src/aqm/avq.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/aqm/avq.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/avq.txt.
  *
  * An idle time in which the line could have carried 2^31 packets or more counts

@@ -2,7 +2,7 @@
 /*
  * BAT of Pletka, Kind, Waldvogel and Mannel; arithmetic only. One state a class.
  *
- * Kernel implementation: crates/law/src/aqm/bat.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/aqm/bat.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/bat.txt.
  */
 #ifndef PENSTOCK_LAW_BAT_H

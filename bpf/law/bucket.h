@@ -2,7 +2,7 @@
 /*
  * Buckets of tokens, one token a byte; arithmetic only.
  *
- * Kernel implementation: crates/law/src/conditioner/bucket.rs. Held equal bit for bit by the vectors of
+ * The law in Rust: crates/law/src/conditioner/bucket.rs. Held equal bit for bit by the vectors of
  * every law that has one: token-bucket, srtcm, trtcm, early-marking.
  *
  * Exact to the rounding for rates below 2^31 B/s (17 Gbit/s) and depths below

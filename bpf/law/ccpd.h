@@ -3,7 +3,7 @@
  * CCPD of Cavendish, Kuwahara, Kumazoe, Tsuru and Oie: CCP with the change of the
  * room left in the bottleneck's buffer, which is ccp.h with a kd above zero.
  *
- * Kernel implementation: crates/law/src/cc/ccpd.rs, which has the unit of kd. Both are held equal
+ * The law in Rust: crates/law/src/cc/ccpd.rs, which has the unit of kd. Both are held equal
  * bit for bit by vectors/ccpd.txt.
  */
 #ifndef PENSTOCK_LAW_CCPD_H

@@ -3,7 +3,7 @@
  * CLCC of Pletka, Kind, Waldvogel and Mannel, around BAT; arithmetic only. One
  * state a class.
  *
- * Kernel implementation: crates/law/src/aqm/clcc.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/aqm/clcc.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/clcc.txt.
  */
 #ifndef PENSTOCK_LAW_CLCC_H

@@ -2,7 +2,7 @@
 /*
  * The early marker of Tartarelli and Banchs; arithmetic only.
  *
- * Kernel implementation: crates/law/src/conditioner/early_marking.rs, which has the source and the
+ * The law in Rust: crates/law/src/conditioner/early_marking.rs, which has the source and the
  * deviations. Both are held equal bit for bit by vectors/early-marking.txt.
  *
  * The gains are tiny, and their difference a millionth of them: they are kept

@@ -2,7 +2,7 @@
 /*
  * FAST TCP's window control; arithmetic only.
  *
- * Kernel implementation: crates/law/src/cc/fast.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/cc/fast.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/fast.txt.
  */
 #ifndef PENSTOCK_LAW_FAST_H

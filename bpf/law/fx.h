@@ -9,7 +9,7 @@
  *             A division by zero saturates by the sign of the numerator,
  *             and 0/0 is 0.
  *
- * Kernel implementation: crates/law/src/number/fix.rs, Fix<32>. Both are held equal by the
+ * The law in Rust: crates/law/src/number/fix.rs, Fix<32>. Both are held equal by the
  * vectors of every law that uses them (vectors/), and by property tests.
  *
  * BPF has no 128-bit product or quotient and no signed division, so everything

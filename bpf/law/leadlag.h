@@ -3,7 +3,7 @@
  * The lead-lag protocol of Paganini, Wang, Low and Doyle, by marks or by delay, in
  * the exponential and the linearised form; arithmetic only.
  *
- * Kernel implementation: crates/law/src/cc/leadlag.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/cc/leadlag.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/leadlag.txt.
  *
  * The price of the path is an argument: its estimate is a table of one entry

@@ -2,7 +2,7 @@
 /*
  * Price marking of Paganini, Wang, Low and Doyle; arithmetic only.
  *
- * Kernel implementation: crates/law/src/aqm/price.rs, which has the source and the deviations.
+ * The law in Rust: crates/law/src/aqm/price.rs, which has the source and the deviations.
  * Both are held equal bit for bit by vectors/price.txt.
  */
 #ifndef PENSTOCK_LAW_PRICE_H

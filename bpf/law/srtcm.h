@@ -2,7 +2,7 @@
 /*
  * The single rate three colour marker of RFC 2697, colour-blind; arithmetic only.
  *
- * Kernel implementation: crates/law/src/conditioner/srtcm.rs. Both are held equal bit for bit by
+ * The law in Rust: crates/law/src/conditioner/srtcm.rs. Both are held equal bit for bit by
  * vectors/srtcm.txt. Both depths together must be below 2^31 B.
  */
 #ifndef PENSTOCK_LAW_SRTCM_H

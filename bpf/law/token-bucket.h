@@ -2,7 +2,7 @@
 /*
  * The token bucket of two colours; arithmetic only.
  *
- * Kernel implementation: crates/law/src/conditioner/token_bucket.rs, which has the source and the
+ * The law in Rust: crates/law/src/conditioner/token_bucket.rs, which has the source and the
  * deviations. Both are held equal bit for bit by vectors/token-bucket.txt.
  */
 #ifndef PENSTOCK_LAW_TOKEN_BUCKET_H

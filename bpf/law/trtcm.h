@@ -2,7 +2,7 @@
 /*
  * The two rate three colour marker of RFC 2698, colour-blind; arithmetic only.
  *
- * Kernel implementation: crates/law/src/conditioner/trtcm.rs. Both are held equal bit for bit by
+ * The law in Rust: crates/law/src/conditioner/trtcm.rs. Both are held equal bit for bit by
  * vectors/trtcm.txt.
  */
 #ifndef PENSTOCK_LAW_TRTCM_H

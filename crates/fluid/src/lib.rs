@@ -56,3 +56,8 @@ pub use margin::{Margins, Verdict};
 pub use response::LoopModel;
 pub use run::{Fluid, Method};
 pub use source::Clocking;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

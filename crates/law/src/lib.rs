@@ -22,3 +22,8 @@ pub use law::{Entry, Fields, Instances, Law, Observable, Observables, Role};
 pub use number::{Dual, Fix, Number};
 pub use parameter::{Parameter, Values};
 pub use registry::Registry;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

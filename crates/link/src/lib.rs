@@ -29,3 +29,8 @@ pub use ring::Ring;
 pub use served::{Arrival, Departing, Offered, Scheduler, Served, ServedConfig};
 pub use service::Service;
 pub use station::{Apart, Counts, LINK_COLUMNS, Station};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

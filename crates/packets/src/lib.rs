@@ -45,3 +45,8 @@ impl World for Packets {
         plan::build(&with_one_flow_each(scenario)).map_or_else(RunError::reasons, |_| Vec::new())
     }
 }
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

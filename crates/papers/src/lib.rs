@@ -22,3 +22,8 @@ pub use paper::{
     Seeds, Table, Test, Values,
 };
 pub use verdicts::{Comparison, Extent, Recorded, Verdicts};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

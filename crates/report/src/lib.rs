@@ -25,3 +25,8 @@ mod trace;
 
 pub use figure::{Axis, Figure, Line, Mark, Scale, Style, Tick};
 pub use page::{Align, ClaimView, Code, Column, Page, Section, TableView, Verdict};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -20,3 +20,8 @@ pub mod transfer;
 pub mod visible;
 pub mod world;
 pub mod write;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
