@@ -64,8 +64,8 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	cargo test "$${flags[@]}"
 	cargo build "$${flags[@]}"
 	$(OWN_LAW) laws steady
-	$(OWN_LAW) check steady.toml newreno-linear.toml
 	for each in steady newreno-linear; do
+		$(OWN_LAW) check $$each.toml
 		$(OWN_LAW) analyze $$each.toml --plain
 		$(OWN_LAW) compare $$each.toml --plain --out compared
 	done

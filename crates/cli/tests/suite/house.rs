@@ -375,7 +375,7 @@ fn leftovers(text: &str) -> Vec<&'static str> {
 
 #[test]
 fn nothing_is_left_over() {
-    for path in files() {
+    for path in files().into_iter().filter(|path| root().join(path).is_file()) {
         let bytes = fs::read(root().join(&path)).unwrap();
         let found = leftovers(&String::from_utf8_lossy(&bytes));
         assert!(found.is_empty(), "{path}: {found:?}");
