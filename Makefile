@@ -6,14 +6,16 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 # Where cargo builds.
 BUILT    := $(or $(CARGO_TARGET_DIR),target)
-PENSTOCK := $(BUILT)/release/penstock
+# The command that figures are run with: optimised, or as the tests have it, which takes no second build.
+PROFILE  ?= release
+PENSTOCK := $(BUILT)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/penstock
 # Where records go.
 OUT      ?= out
 C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits own-law packages validation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup demo test verdicts bits own-law packages site validation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -36,7 +38,7 @@ bits: build ## the optimised command against the one that tests use: the same bi
 	cargo test --locked --workspace --no-run --test suite
 	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^      "cost": {/,/^      }/d; /^      "re[a-z]*": "/d'; }
 	for each in $(BITS); do
-		optimised=$$(came_to $(PENSTOCK) "$${each%=*}" "$${each#*=}")
+		optimised=$$(came_to $(BUILT)/release/penstock "$${each%=*}" "$${each#*=}")
 		plain=$$(came_to $(BUILT)/debug/penstock "$${each%=*}" "$${each#*=}")
 		[ -n "$$plain" ] && [ "$$optimised" = "$$plain" ] || { echo "$${each%=*}: builds differ" >&2; exit 1; }
 		echo "$${each%=*}: the same bits"
@@ -70,13 +72,24 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 		$(OWN_LAW) compare $$each.toml --plain --out compared
 	done
 
+# What the pages of the site are made with; kept from run to run.
+SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14
+site: ## the pages of docs/ and papers/ as a site, links checked: target/site
+	tools=$(BUILT)/site-tools
+	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && "$$tools/bin/pip" install -q $(SITE_TOOLS); } || {
+		rm -rf "$$tools"; echo 'site: not built: it needs python3 with venv, and PyPI' >&2; exit 3; }
+	rm -rf target/site-pages target/site && mkdir -p target/site-pages
+	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers vectors/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
+	"$$tools/bin/mkdocs" build 2>&1 | sed "/^INFO/d"
+	if [ -d $(BUILT)/doc ]; then cp -r $(BUILT)/doc target/site/api; fi
+
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
 	@worst=0
 	for table in compare rules speed; do python3 bench/validation.py $$table $(OUT)/validation || worst=$$?; done
 	exit $$worst
 
 build: setup ## the command, optimised: target/release/penstock
-	cargo build --release --locked -p penstock-cli
+	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
 
 fmt: ## put Rust and C in shape
 	cargo fmt --all

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What takes hours: tests that are ignored elsewhere, and 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
+"""Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
     bench/nightly.py OUT [--only tests|fuzz]
 
@@ -18,9 +18,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/validation/nightly.md"
-TESTS = [("penstock-packets", "crowd"), ("penstock-packets", "response"), ("penstock-fluid", "large"), ("penstock-cli", "worlds")]
+TESTS = [("penstock-packets", "suite"), ("penstock-fluid", "suite"), ("penstock-cli", "suite")]
 # What is known to fail, and why: a page of the project says more.
-KNOWN = {"fig_8_paced_only_is_the_fluid": "one group of stage 5 is 4.3 % off, docs/validation/fluid.md"}
+KNOWN = {"worlds::fig_8_paced_only_is_the_fluid": "one group of stage 5 is 4.3 % off, docs/validation/fluid.md"}
 # Inputs a target: 10^7 together, most where one costs least.
 INPUTS = {"scenario": 300_000, "record": 2_000_000, "trace": 2_000_000, "path": 4_000_000, "vectors": 1_500_000, "paper": 300_000}
 LONGEST_S = 4 * 3600
@@ -54,7 +54,13 @@ def tests(out):
             verdict = "passed" if status == 0 else "FAILED"
             if name in KNOWN:
                 verdict = f"fails as known: {KNOWN[name]}" if status else "PASSED, though it is known to fail"
-            yield f"`{target}::{name}`", verdict, seconds
+            yield f"`{crate}`, `{name}`", verdict, seconds
+
+
+def bits(out):
+    print("nightly: bits", flush=True)
+    status, seconds = run(["make", "-s", "bits"], out / "bits.log")
+    yield "`make bits`: the optimised command and the one of the tests", "passed" if status == 0 else "FAILED", seconds
 
 
 def fuzz(out):
@@ -77,6 +83,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     if arguments.only != "fuzz":
+        rows += bits(out)
         rows += tests(out)
     if arguments.only != "tests":
         rows += fuzz(out)
@@ -84,7 +91,7 @@ def main():
     lines = [
         "# The last nightly run",
         "",
-        "`make nightly` runs what takes too long for every change, and writes this page.",
+        "`make nightly` runs the tests that take hours, and writes this page.",
         "",
         f"{datetime.date.today()}, commit {commit or 'unknown'}, {os.cpu_count()} processors.",
         "",
