@@ -96,10 +96,11 @@ fmt: ## put Rust and C in shape
 	clang-format -i --style=file $(C_FILES)
 
 lint: WANTS += clang-format
-lint: setup ## shape of Rust and C, and clippy
+lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pages are
 	cargo fmt --all --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	python3 bench/readability.py
 
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked

@@ -95,11 +95,11 @@ struct Analyzed {
 #[derive(Debug, Serialize)]
 struct Models {
     decided_by: LoopModel,
-    legend: Vec<Model>,
+    legend: Vec<Legend>,
 }
 
 #[derive(Debug, Serialize)]
-struct Model {
+struct Legend {
     model: LoopModel,
     name: &'static str,
     counts: &'static str,
@@ -107,7 +107,7 @@ struct Model {
 
 impl Models {
     fn all() -> Self {
-        let model = |model: LoopModel| Model { model, name: model.name(), counts: model.counts() };
+        let model = |model: LoopModel| Legend { model, name: model.name(), counts: model.counts() };
         Self { decided_by: LoopModel::DECISIVE, legend: LoopModel::ALL.map(model).into() }
     }
 

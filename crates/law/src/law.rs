@@ -10,6 +10,11 @@ use crate::number::{Dual, Fix, Number};
 use crate::parameter::{Parameter, Values};
 
 /// Visits a struct's numbers in declared order. Written by [`numbers!`](crate::numbers).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a struct of numbers over `{N}`",
+    label = "a law's state is declared by `numbers!`",
+    note = "write `numbers! {{ struct State {{ window: \"packets\", }} }}`: each number with its unit"
+)]
 pub trait Fields<N> {
     /// Names and units of the numbers, in the order of [`Fields::each`].
     const NAMES: &'static [(&'static str, &'static str)];
@@ -66,6 +71,11 @@ pub trait Role: Debug + 'static {
 }
 
 /// A law: what an event does to its state, and what the state says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a law over `{N}`",
+    label = "there is no `impl Law<{N}>` for it",
+    note = "write `impl<N: Number> Law<N> for MyLaw<N>`: the same code simulates with `f64` and is analysed with `Dual`"
+)]
 pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     /// Where it acts.
     type Role: Role;

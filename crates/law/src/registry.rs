@@ -231,12 +231,12 @@ mod tests {
     /// Series and colours are found by name alone, and so a name is one law's in all roles.
     #[test]
     fn a_name_is_taken_once() {
+        static RENAMED: Entry<Controller> = Entry { name: "red", ..CONTROLLERS[0] };
         let again = |registry: Registry| registry.with(&CONTROLLERS[0]).unwrap_err().to_string();
         assert_eq!(
             again(Registry::standard()),
             "law `newreno`: there is a controller of this name already; choose another name"
         );
-        static RENAMED: Entry<Controller> = Entry { name: "red", ..CONTROLLERS[0] };
         let refused = Registry::standard().with(&RENAMED).unwrap_err();
         assert!(refused.why.starts_with("there is an AQM of this name"), "{refused}");
     }

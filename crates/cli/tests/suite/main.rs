@@ -3,10 +3,10 @@
 mod bad_inputs;
 #[path = "../bench/mod.rs"]
 mod bench;
-mod code;
 mod findings;
 mod fluid;
 mod house;
+mod identity;
 mod notices;
 mod paper;
 mod records;

@@ -4,5 +4,6 @@ mod aqms;
 mod conditioners;
 mod controllers;
 mod fix;
+mod mistakes;
 mod response;
 mod states;

@@ -1,0 +1,111 @@
+//! The compiler's words for the likeliest mistakes of who writes a first law: each is tried on the compiler, and its answer must
+//! name the remedy.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// A law that compiles, but for what a test replaces.
+const LAW: &str = r#"
+use penstock_law::cc::{Context, Controller, Event, Observation, Output, Requirements};
+use penstock_law::law::{Build, build};
+use penstock_law::{Dual, Law, Number, Values, numbers};
+
+#[derive(Debug)]
+pub struct Mine<N> {
+    half: N,
+}
+
+numbers! {
+    /// State.
+    pub struct State {
+        /// Congestion window.
+        window: "packets" as "Congestion window",
+    }
+}
+
+impl<N: Number> Law<N> for Mine<N> {
+    type Role = Controller;
+    type State = State<N>;
+    fn compile(_: &Values, _: &Context) -> Result<Self, String> {
+        Ok(Self { half: N::of(0.5) })
+    }
+    fn initial_state(&self) -> State<N> {
+        State { window: N::of(10.0) }
+    }
+    fn on_event(&self, state: &mut State<N>, event: Event, _: &Observation<N>) {
+        if event == Event::Cut {
+            state.window = state.window * self.half;
+        }
+    }
+    fn output(&self, state: &State<N>, _: &Observation<N>) -> Output<N> {
+        Output { window: state.window, gap_s: N::of(0.0) }
+    }
+    fn requirements(&self) -> Requirements {
+        Requirements::LEAST
+    }
+}
+
+pub static REAL: Build<f64, Controller> = &build::<f64, Mine<f64>>;
+pub static DUAL: Build<Dual, Controller> = &build::<Dual, Mine<Dual>>;
+"#;
+
+/// Libraries of this crate beside the test that runs, the newest first: cargo names them by a hash.
+fn libraries() -> (PathBuf, Vec<PathBuf>) {
+    let folder = env::current_exe().unwrap().parent().unwrap().to_path_buf();
+    let found = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("libpenstock_law-") && path.extension().is_some_and(|ending| ending == "rlib")
+    };
+    let mut found: Vec<PathBuf> = found.filter(is_ours).collect();
+    found.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).unwrap().modified().unwrap()));
+    (folder, found)
+}
+
+/// What the compiler says of `source`; nothing where it takes it.
+fn compiled(source: &str, folder: &Path, library: &Path) -> Result<(), String> {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("mine.rs");
+    fs::write(&file, source).unwrap();
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--color=never", "-L"]);
+    rustc.arg(format!("dependency={}", folder.display())).arg("--extern");
+    rustc.arg(format!("penstock_law={}", library.display())).arg("--out-dir").arg(out.path()).arg(&file);
+    let output = rustc.output().unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8(output.stderr).unwrap()) }
+}
+
+#[test]
+fn likely_mistakes_are_answered_with_the_remedy() {
+    let (folder, libraries) = libraries();
+    let library = libraries.iter().find(|library| compiled(LAW, &folder, library).is_ok());
+    let library = library.unwrap_or_else(|| panic!("{}", compiled(LAW, &folder, &libraries[0]).unwrap_err()));
+    for (right, wrong, answers) in [
+        // A state that is a plain struct.
+        (
+            "numbers! {\n    /// State.\n    pub struct State {\n        /// Congestion window.\n        window: \"packets\" as \"Congestion window\",\n    }\n}",
+            "#[derive(Debug, Clone)]\npub struct State<N> {\n    window: N,\n}",
+            &["`State<N>` is not a struct of numbers over `N`", "write `numbers! {"][..],
+        ),
+        // A law over one arithmetic only.
+        (
+            "impl<N: Number> Law<N> for Mine<N> {\n    type Role = Controller;\n    type State = State<N>;",
+            "type N = f64;\nimpl Law<N> for Mine<N> {\n    type Role = Controller;\n    type State = State<N>;",
+            &["`Mine<Dual>` is not a law over `Dual`", "write `impl<N: Number> Law<N> for MyLaw<N>`"],
+        ),
+        // A literal where the arithmetic is generic.
+        (
+            "state.window * self.half",
+            "state.window * 0.5",
+            &["expected type parameter `N`, found floating-point number"],
+        ),
+    ] {
+        let source = LAW.replace(right, wrong);
+        assert_ne!(source, LAW);
+        let said = compiled(&source, &folder, library).unwrap_err();
+        for answer in answers {
+            assert!(said.contains(answer), "no `{answer}` in\n{said}");
+        }
+    }
+}
