@@ -54,6 +54,8 @@ pub(crate) fn read(markdown: &str) -> Page {
             let block: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
             match language {
                 "toml" => page.scenarios.push(block.join("\n")),
+                // The compiler has seen it: a test of documentation, or examples/own-law.
+                "rust" | "rust,no_run" => {}
                 _ if block.iter().any(|line| line.starts_with("penstock ")) => page.block(&block),
                 _ => page.shown.push(block.join("\n")),
             }
