@@ -19,18 +19,18 @@ const TRANSFERS_WAIT: &str = "transfers-wait";
 pub const KINDS: [(&str, &str); 3] = [
     (
         CLASSIC_QUEUE,
-        "a law that answers marks by their share, as `dctcp` does, sends into the classic queue of an AQM with two queues: \
-         there it yields less than the others, and takes their part of the rate",
+        "a law that reduces in proportion to the marks, such as `dctcp`, sends into the classic queue of an AQM with \
+         two queues; there it reduces less than the other flows and takes their share of the rate",
     ),
     (
         QUEUE_BEYOND_BUFFER,
-        "flows of laws that keep a number of packets queued, `alpha` of `fast` and `vegas`, want to queue more than the \
-         buffer of their slowest link holds: they lose packets for as long as they run",
+        "flows of laws that keep a number of packets queued (`alpha` of `fast` and `vegas`) exceed the buffer of \
+         their slowest link; they lose packets throughout the run",
     ),
     (
         TRANSFERS_WAIT,
-        "transfers that arrive at random waited for a connection, which takes one at a time: a hundredth of them or more, \
-         so that their times are those of waiting",
+        "at least one transfer in a hundred waited for a connection, because a connection carries one at a time; \
+         completion times include these waits",
     ),
 ];
 
