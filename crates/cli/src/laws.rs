@@ -89,8 +89,8 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         source: entry.source,
         colour: entry.colour,
         linearisation: match entry.linearisation {
-            Linearisation::Automatic => "by itself".into(),
-            Linearisation::Declared(what) => format!("with {what}"),
+            Linearisation::Automatic => "yes".into(),
+            Linearisation::Declared(what) => format!("yes, with {what}"),
             Linearisation::Outer(what) => format!("only {what}"),
             Linearisation::Unsupported(why) => format!("no: {why}"),
         },

@@ -113,7 +113,10 @@ fn laws() -> Vec<Value> {
 /// The page of laws, from the registry as the command prints it.
 fn page() -> String {
     let mut page = String::from(
-        "# Laws\n\nPrinted from the registry: `make bless` writes this page, and a test compares it. `penstock laws NAME` says the\nsame on a terminal. *State* is what series record of a law: a controller's in `flows-series.parquet`, an AQM's in\n`links.parquet` (or `link_classes.parquet`, where it keeps classes apart), a conditioner's in `customers.parquet`.\n",
+        "# Laws\n\nThis page is generated from the registry. `penstock laws NAME` prints the same on a terminal. The \
+         series of a run record\nthe *state* of a law: of a controller in `flows-series.parquet`, of an AQM in \
+         `links.parquet` (or in\n`link_classes.parquet`, if it separates classes), of a conditioner in \
+         `customers.parquet`.\n",
     );
     let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
     for law in laws() {
@@ -124,7 +127,7 @@ fn page() -> String {
         let _ = writeln!(page, "- Kernel implementation in C: {kernel_law}");
         let parameters = law["parameters"].as_array().unwrap();
         if !parameters.is_empty() {
-            page += "\n| parameter | what it is | default | range | source |\n| --- | --- | --- | --- | --- |\n";
+            page += "\n| parameter | meaning | default | range | source |\n| --- | --- | --- | --- | --- |\n";
         }
         for p in parameters {
             let [name, what, default, range, source] =
@@ -133,7 +136,7 @@ fn page() -> String {
         }
         let state = law["state"].as_array().unwrap();
         if !state.is_empty() {
-            page += "\n| state | in words | unit | what it is |\n| --- | --- | --- | --- |\n";
+            page += "\n| state | name | unit | meaning |\n| --- | --- | --- | --- |\n";
         }
         for s in state {
             let [column, words, unit, what] = ["column", "words", "unit", "what"].map(|key| cell(&s[key]));
