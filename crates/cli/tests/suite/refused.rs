@@ -190,8 +190,8 @@ fn check_says_which_worlds_run_a_file() {
     assert_eq!(refused.status, 3);
     assert_eq!(
         refused.err,
-        "penstock: small.toml: the link `bottleneck` has a scheduler, which fluid does not know (in the fluid world)\n\
-         penstock: small.toml: the group `ftp` has bursts, which fluid does not know (in the fluid world)\n"
+        "penstock: small.toml: the link `bottleneck` has a scheduler, which fluid does not support (in the fluid world)\n\
+         penstock: small.toml: the group `ftp` has bursts, which fluid does not support (in the fluid world)\n"
     );
     let either = check("fluid,packets", &[]);
     assert_eq!(either.status, 0, "{}", either.err);
