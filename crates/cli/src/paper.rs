@@ -171,7 +171,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
 
     for kept in kept.iter().flatten() {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-            terminal::fail(format!("penstock: {}: outside the run's stated error: {what}", kept.path.display()));
+            terminal::fail(format!("penstock: {}: outside the error bounds of the run: {what}", kept.path.display()));
         }
     }
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());

@@ -158,7 +158,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
         for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::fail(format!("penstock: outside the run's stated error: {what}"));
+            terminal::fail(format!("penstock: outside the error bounds of the run: {what}"));
             beyond = true;
         }
         let notes = findings(&of_batch);
