@@ -59,7 +59,7 @@ impl Draft {
         if takes_nothing {
             return Err(disk::takes_nothing());
         }
-        Err(io::Error::new(ErrorKind::ResourceBusy, "somebody removes what is being written"))
+        Err(io::Error::new(ErrorKind::ResourceBusy, "another process removes the files while they are written"))
     }
 
     /// Where it is for now.

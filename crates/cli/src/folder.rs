@@ -121,7 +121,11 @@ impl Folder {
                 return Ok(Self { path, made: Vec::new(), held: Some(held) });
             }
         }
-        Err(Failure::Input(format!("{} appears and disappears; see what else writes there", path.display())))
+        Err(Failure::Input(format!(
+            "{} appears and disappears; check for other processes that write \
+                                    there",
+            path.display()
+        )))
     }
 
     /// Says so where the directory of a sweep is no longer the one that was opened. What is written then would stand

@@ -59,9 +59,7 @@ mod kernel {
         tell("laws attached to the kernel (`penstock linux attach`)", attached.as_slice())?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
-            [] => {
-                "priority of the path: none; runs will be milliseconds late, say so, and end with status 4".to_owned()
-            }
+            [] => "priority of the path: none; runs will be milliseconds late and end with status 4".to_owned(),
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
         let ours = attach::controller::names().join(", ");

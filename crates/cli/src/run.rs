@@ -195,7 +195,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
         return Err(Failure::Machine(format!(
-            "--pcap: only the packets world writes what it sends, not the {world} world; leave out --world"
+            "--pcap: the {world} world does not support it, only the packets world; leave out --world"
         )));
     }
     for (at, batch) in batches.iter().enumerate() {
@@ -209,7 +209,8 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         }
         if batch.swept && generator != Generator::Own {
             return Err(Failure::Input(format!(
-                "--generator: {file} is a sweep of {} cells, whose traffic is the own one; --set KEY=VALUE settles a swept key",
+                "--generator: {file} is a sweep of {} cells, and sweeps use the own generator; --set KEY=VALUE fixes \
+                 a swept key",
                 batch.cells.len()
             )));
         }

@@ -75,7 +75,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is a directory; name a file in it".into());
     }
     if !about.is_file() {
-        return Err("it is not a file; copy what it holds into one".into());
+        return Err("it is not a file; copy its content into one".into());
     }
     if about.len() > LARGEST {
         return Err(format!("it has {} bytes, and {LARGEST} at most are read", about.len()));

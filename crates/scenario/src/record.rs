@@ -132,7 +132,7 @@ impl Header {
             let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
             let found = content(name).and_then(digest).map_err(|e| damaged(e.to_string()))?;
             if found != *written {
-                return Err(damaged("it is not what was written".to_owned()));
+                return Err(damaged("it has changed since it was written".to_owned()));
             }
         }
         Ok(())
@@ -322,7 +322,7 @@ pub enum RecordError {
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
     /// The last line of `record.toml` is not there, or is not the hash of the others.
-    #[error("not what was written: its last line is not the SHA-256 of those above")]
+    #[error("changed since it was written: its last line is not the SHA-256 of the lines above")]
     Unsealed,
     /// A header does not list a file that every record has.
     #[error("its `files` do not list {0}, which every record has")]

@@ -83,7 +83,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     }
     // The command may not have noticed that nobody listened.
     if status == 0 && server.is_some_and(|status| status != 0) {
-        return Err(Failure::Machine("the server failed, so that the command had nobody to talk to".into()));
+        return Err(Failure::Machine("the server failed, so that the command had no peer".into()));
     }
     Ok(Done::Ended(status))
 }

@@ -133,7 +133,11 @@ fn a_record_whose_list_of_files_is_cut_off_is_not_whole() {
         fs::write(record.join("links.parquet"), "").unwrap();
         let report = bench.run(&["report", &record.display().to_string()]);
         assert_eq!(report.status, 2, "{what}");
-        assert!(report.err.contains("record.toml: not what was written: its last line"), "{what}: {}", report.err);
+        assert!(
+            report.err.contains("record.toml: changed since it was written: its last line"),
+            "{what}: {}",
+            report.err
+        );
         let ended = bench.run(&["sweep", "swept.toml"]);
         assert!(ended.err.contains("5 of 6 cells are finished"), "{what}: {}", ended.err);
         assert!(ended.err.contains("it runs again"), "{what}: {}", ended.err);
