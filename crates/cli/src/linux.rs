@@ -86,7 +86,8 @@ mod kernel {
             })
             .ok_or_else(|| {
                 Failure::Input(
-                    "no directory `vectors` is here or above; go into the repository, or name it with --vectors DIR"
+                    "no directory `vectors` here or in a parent directory; change to the repository, or name it with \
+                     --vectors DIR"
                         .into(),
                 )
             })?,
@@ -129,7 +130,7 @@ mod kernel {
         ];
         terminal::say(pages::table("", &heads, rows).trim_end())?;
         if !wrong.is_empty() {
-            return Err(Failure::Bug(format!("a kernel implementation is not its law:\n{}", wrong.join("\n"))));
+            return Err(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
         }
         missing.map_or(Ok(Done::Well), |what| Err(Failure::Machine(what)))
     }

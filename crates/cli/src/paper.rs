@@ -420,9 +420,9 @@ fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let (id, verdict) = (&judged.finding.id, judged.finding.verdict);
     match judged.recorded {
         Some(recorded) => {
-            format!("{id}: {verdict}, but `{recorded}` is on record; if that is as it should be: {command}")
+            format!("{id}: {verdict}, but `{recorded}` is on record; to accept the new verdict: {command}")
         }
-        None => format!("{id}: {verdict}, and nothing is on record; to put it there: {command}"),
+        None => format!("{id}: {verdict}, without a recorded verdict; to record it: {command}"),
     }
 }
 

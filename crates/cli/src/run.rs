@@ -203,7 +203,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         if batch.swept && pcap.is_some() {
             return Err(Failure::Input(format!(
                 "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `penstock check {file}` prints its \
-                 first cell as a file, and --set KEY=VALUE settles a swept key",
+                 first cell as a file, and --set KEY=VALUE fixes a swept key",
                 batch.cells.len()
             )));
         }
@@ -215,7 +215,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
             )));
         }
         if !batch.swept && shard.is_some() {
-            return Err(Failure::Input(format!("--shard: {file} has no [sweep], so there are no cells to share out")));
+            return Err(Failure::Input(format!("--shard: {file} has no [sweep], so it has no cells to split")));
         }
         if batch.swept && batches[..at].iter().any(|other| other.swept && other.stem == batch.stem) {
             return Err(Failure::Input(format!(

@@ -243,7 +243,11 @@ fn where_no_file_can_be_made_that_is_what_is_told() {
     for out in ["/proc", "/proc/new", "/proc/new/below"] {
         let ended = bench.run(&["run", "small.toml", "--out", out]);
         assert_eq!(ended.status, 2);
-        assert!(ended.err.contains("its file system takes no new files; choose another place"), "{}", ended.err);
+        assert!(
+            ended.err.contains("its file system does not accept new files; choose another directory"),
+            "{}",
+            ended.err
+        );
     }
 }
 
@@ -263,7 +267,7 @@ fn a_sweep_of_the_same_name_from_elsewhere_replaces_nothing() {
         "{}",
         refused.err
     );
-    assert!(refused.err.contains("choose another place with --out DIR"), "{}", refused.err);
+    assert!(refused.err.contains("choose another directory with --out DIR"), "{}", refused.err);
     let fluid = bench.run(&["sweep", "a/x.toml", "--world", "fluid"]);
     assert!(fluid.status == 2 && fluid.err.contains("in the fluid world would replace"), "{}", fluid.err);
     assert!(
