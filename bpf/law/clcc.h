@@ -18,12 +18,12 @@
 
 struct clcc_params {
 	struct bat_params bat;
-	__s64 beta_near_q32;    /* gain over the decrease where the error is small */
+	__s64 beta_near_q32;    /* gain for a small error, over the decrease */
 	__s64 beta_between_q32; /* between the edges */
 	__s64 beta_far_q32;     /* where it is large */
 	__s64 edge_near_q32;
 	__s64 edge_far_q32;
-	__s64 b1_q32;           /* weight of the error before, over the decrease */
+	__s64 b1_q32;           /* weight of the previous error, over the decrease */
 	__s64 b2_q32;           /* of the one before that */
 	__s64 period_q32;       /* s */
 	__s64 left_q32;         /* what a step of decay leaves of the decrease */

@@ -115,7 +115,7 @@ impl Models {
     fn caption() -> String {
         let model = |model: LoopModel| format!("{}: {}", model.name(), model.counts());
         let what = LoopModel::ALL.map(model).join("; ");
-        format!("Margins in three models of the loop. The last counts most and gives the verdict. {what}.")
+        format!("Margins in three loop models. The last model includes most and gives the verdict. {what}.")
     }
 }
 
@@ -198,9 +198,9 @@ fn busy() -> impl Fn(Busy) {
         }
         said_s.set(now);
         terminal::note(match what {
-            Busy::Rest(asked) => format!("equilibrium: {asked} demands asked for, {now:.0} s"),
+            Busy::Rest(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
             Busy::Loop(model, taken) => {
-                format!("loop, {}: its gain at {taken} frequencies, {now:.0} s", model.name())
+                format!("loop, {}: gain at {taken} frequencies, {now:.0} s", model.name())
             }
         });
     }
@@ -227,8 +227,8 @@ fn sentence(of: &Sessions) -> String {
         n => format!("{n} would be"),
     };
     format!(
-        "{} sessions of `{}` are not stable together, {most}: each counts its own packets as on their way, and not those \
-         of the others, which meet it in the queue a round trip later.",
+        "{} sessions of `{}` are not stable together, {most}. Each session accounts for its own packets in flight, \
+         but not for those of the others, which reach the queue within a round trip.",
         of.count, of.group
     )
 }
@@ -239,7 +239,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
     let (stable, verdict) = match analysis.verdict {
         Verdict::Stable => (Some(true), format!("The equilibrium is locally stable{limit}.{dissent}")),
         Verdict::Unstable => (Some(false), format!("The equilibrium is unstable{limit}.{dissent}")),
-        Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
+        Verdict::Undecided => (None, "The Nyquist criterion gives no verdict.".to_owned()),
     };
     let decides = |of: LoopModel| of == LoopModel::DECISIVE;
     let margins = analysis.models.iter().map(|r| row(r.model.name().to_owned(), decides(r.model), &r.margins));
@@ -259,9 +259,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
     });
     let nyquist = NyquistView {
         title: "Loop gain".into(),
-        caption:
-            "From ideal measurement to all that is counted; the loop is stable if the curve leaves -1 to its left."
-                .into(),
+        caption: "The three loop models. The loop is stable if its curve passes with -1 on its left.".into(),
         curves: curves.chain([bound()]).collect(),
     };
     let at = analysis.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
@@ -293,11 +291,7 @@ fn dissent(analysis: &Analysis) -> String {
     if names.is_empty() {
         return String::new();
     }
-    format!(
-        " Simpler models of the loop ({}) are {says}: what they leave out decides here, so that theirs is no verdict on \
-         the scenario.",
-        names.join(", ")
-    )
+    format!(" Simpler models of the loop ({}) are {says}; the effects that they ignore decide here.", names.join(", "))
 }
 
 /// Margins as a row of their table.
@@ -334,7 +328,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
         phase.marks.push(Mark::Vertical { at: w, label: "gain crossover".into() });
     }
     let mut roots = Figure::new("Rightmost roots", Axis::new("Real part", "1/s"), Axis::new("Imaginary part", "rad/s"))
-        .captioned("Disturbances die out as long as every root lies left of zero; the nearest to it last longest.");
+        .captioned("Disturbances decay if every root lies left of zero. The root nearest to zero decays most slowly.");
     for result in &analysis.models {
         let points = result.roots.iter().flat_map(|r| {
             let mirrored = (r.im_rad_per_s != 0.0).then_some((r.re_per_s, -r.im_rad_per_s));

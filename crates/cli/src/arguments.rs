@@ -13,13 +13,13 @@ use clap_complete::Shell;
 pub(crate) use path::{LinkOptions, PathOptions};
 pub(crate) use tune::{GainRule, Tune, TuneClcc, TuneEarlyMarking};
 
-/// A laboratory for congestion control: one law, written once, proved, simulated and run.
+/// A laboratory for congestion control: analyze, simulate and run one implementation of a law.
 #[derive(Debug, Parser)]
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 done; 1 done, but a claim's verdict differs from the recorded one; 2 bad input; \
-                        3 this machine, version or world cannot do that; 4 done, but a run on Linux is outside its own stated \
-                        error; 70 a bug; 130 stopped."
+    after_help = "Exit status: 0 done; 1 done, but the verdict of a claim differs from the recorded one; 2 invalid \
+                  input; 3 not supported by this machine, version or world; 4 done, but a run on Linux exceeded its \
+                  error bounds; 70 a bug; 130 interrupted."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,20 +28,20 @@ pub(crate) struct Arguments {
     pub(crate) terminal: Terminal,
 }
 
-/// How all commands say what they say.
+/// Options for the output of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct Terminal {
-    /// For programs: columns apart by tabs, ASCII digits and signs, `#` before what is no table
+    /// Output for programs: tab-separated columns, ASCII digits and signs, `#` before lines outside a table
     #[arg(long, global = true)]
     pub(crate) plain: bool,
-    /// Colours; `auto` has them on a terminal, unless NO_COLOR is set
+    /// Use colours; `auto` uses them on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", alias = "colour")]
     pub(crate) color: When,
-    /// Nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Also what is read, where it is written, and how long that takes
+    /// Also print the files read and written, and the time taken
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Terminal {
 pub(crate) enum When {
     /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Also in a pipe
+    /// Everywhere, also in a pipe
     Always,
     /// Nowhere
     Never,
@@ -59,40 +59,40 @@ pub(crate) enum When {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run scenarios; of a sweep, all its cells in parallel
+    /// Run scenarios, and all cells of a sweep in parallel
     Run(Run),
-    /// The same for files with a sweep, also a part of it. What is finished in DIR is kept
+    /// Run files with a sweep, or a part of the sweep. Finished cells in DIR are kept
     Sweep(Sweep),
     /// Read and resolve a scenario, and print it with every default and the worlds that run it
     Check(Check),
-    /// Equilibrium, loop gain with exact delays, and margins
+    /// Compute equilibrium, loop gain with exact delays, and stability margins
     Analyze(Analyze),
-    /// The same scenario in several worlds: differences as numbers, and an overlay
+    /// Run a scenario in several worlds, and print and plot the differences
     Compare(Compare),
-    /// Parameters of a law by the rule of its paper, with the margin that they give
+    /// Compute parameters of a law by the rule of its paper, and the resulting margin
     #[command(subcommand)]
     Tune(Tune),
-    /// What the registry knows: each law, its source, parameters with units, ranges and defaults
+    /// List the laws: sources, parameters, units, ranges and defaults
     Laws(Laws),
     /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
     Paper(Paper),
     /// Build report.html again from the files of a record, or print its numbers as CSV
     Report(Report),
-    /// The scenarios that come with this command: list them, or print one
+    /// List the scenarios that come with this command, or print one
     Examples(Examples),
-    /// List the records in a directory, with what was changed in the scenario of each
+    /// List the records in a directory, with the changes to each scenario
     List(List),
-    /// The emulated path as a tool, what this kernel can do, and its side of the laws
+    /// Emulate a path, check this kernel, and run laws in the kernel
     #[command(subcommand)]
     Linux(Linux),
-    /// Print what a shell completes this command by
+    /// Print the completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Print this command's manual page, or write those of all its commands
+    /// Print the manual page of this command, or write the manual pages of all subcommands
     Man {
-        /// The directory to write them to, as in `man1` below a directory of MANPATH; made if it does not exist
+        /// The directory for the pages, such as `man1` below a directory of MANPATH; created if missing
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -103,9 +103,9 @@ pub(crate) enum Command {
 pub(crate) enum WorldName {
     /// Packet by packet
     Packets,
-    /// Differential equations
+    /// Differential equations of rates and queues
     Fluid,
-    /// Real TCP
+    /// The kernel's TCP over an emulated path
     Linux,
 }
 
@@ -113,10 +113,10 @@ pub(crate) enum WorldName {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenarios: Scenarios,
-    /// Add packets.pcapng to the record, with the packets at one end of every flow; not for sweeps
+    /// Add packets.pcapng to the record, with the packet headers at one end of every flow; not for sweeps
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
-    /// What sends the flows of TCP with `--world linux`; not for sweeps
+    /// The generator of TCP flows with `--world linux`; not for sweeps
     #[arg(long, value_enum, default_value = "own")]
     pub(crate) generator: Generator,
 }
@@ -125,7 +125,7 @@ pub(crate) struct Run {
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) scenarios: Scenarios,
-    /// Run every N-th cell only, from the I-th: a sweep on N machines has I from 1 to N
+    /// Run only every N-th cell, starting at the I-th; N machines use I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
 }
@@ -136,16 +136,16 @@ pub(crate) enum Generator {
     /// Sockets of this process
     #[default]
     Own,
-    /// A client and a server of iperf3 for each flow, which have no size and no pauses
+    /// An iperf3 client and server for each flow; sizes and pauses are not supported
     Iperf3,
 }
 
 /// Where packets are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CaptureEnd {
-    /// Where data come from
+    /// The end that sends the data
     Senders,
-    /// Where data go
+    /// The end that receives the data
     Receivers,
 }
 
@@ -175,13 +175,13 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files, `-` for standard input; the record.toml of a record is one too
+    /// Scenario files, `-` for standard input; the record.toml of a record works too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Where to run them
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
-    /// The seed, in the place of the file's
+    /// The seed; replaces the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -199,13 +199,13 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The directory that records go to, each under a fresh name; sweeps and papers go on where they stopped
+    /// The directory for records, each under a new name; sweeps and papers continue where they stopped
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Threads at most; as many as there are processors unless given. Changes no result
+    /// The maximum number of threads [default: number of processors]. Results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 }
@@ -218,25 +218,25 @@ pub(crate) struct Check {
     /// Print the JSON Schema of scenario files, for editors
     #[arg(long, conflicts_with_all = ["file", "set"])]
     pub(crate) schema: bool,
-    /// Print the reference of scenario files, Markdown
+    /// Print the reference of scenario files as Markdown
     #[arg(long, conflicts_with_all = ["file", "set", "schema"])]
     pub(crate) reference: bool,
-    /// Whether these worlds run it, without running it: status 3 if none of them does. All of them unless given
+    /// Check whether these worlds support the scenario; status 3 if none does [default: all worlds]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WORLD", requires = "file")]
     pub(crate) world: Vec<WorldName>,
-    /// Print JSON, and nothing else, on standard output: errors, worlds, cells and the scenario
+    /// Print only JSON on standard output: errors, worlds, cells and the scenario
     #[arg(long, requires = "file")]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }
 
-/// What times a sender's packets.
+/// The clock of a sender's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClockingName {
-    /// The gap that the law says, or its window over a round trip; its window is no limit
+    /// Send at the law's gap, or at window over round-trip time; the window is not a limit
     Paced,
-    /// Acknowledgements
+    /// Send when acknowledgements arrive
     Ack,
 }
 
@@ -245,19 +245,19 @@ pub(crate) struct Analyze {
     /// The scenario file, `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The moment whose flows are analyzed, as in `--at "150 s"`; the end of the run unless given
+    /// Analyze the flows active at this time, as in `--at "150 s"` [default: the end of the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// What times the packets of a group; as its law's gap and window have it unless given
+    /// The clock of a group's packets [default: from the gap and window of its law]
     #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
     pub(crate) clocking: Vec<(String, ClockingName)>,
-    /// Which values of two keys keep the loop stable, as a map; each as in `KEY=10..300 ms` (evenly spaced logarithms)
-    /// or `KEY=["10 ms", "50 ms"]`
+    /// Draw a map of the values of two keys for which the loop is stable. Write each as `KEY=10..300 ms` (logarithmic
+    /// steps) or `KEY=["10 ms", "50 ms"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
-    /// Values of each range of a stability map
+    /// The number of values in each range of a stability map
     #[arg(
         long,
         value_name = "N",
@@ -266,10 +266,10 @@ pub(crate) struct Analyze {
         value_parser = clap::value_parser!(u16).range(2..=200)
     )]
     pub(crate) map_points: u16,
-    /// Also write analysis.json and report.html below this directory
+    /// Also write analysis.json and report.html in a new directory below DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -285,75 +285,75 @@ pub(crate) struct Compare {
     /// The scenario file, `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The worlds; differences are those of the second and later ones from the first
+    /// The worlds; each later world is compared with the first
     #[arg(long, value_enum, value_delimiter = ',', default_value = "packets,fluid")]
     pub(crate) worlds: Vec<WorldName>,
-    /// The seed, in the place of the file's
+    /// The seed; replaces the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Fluid: the step at most; a twentieth of the shortest round trip unless given
+    /// Fluid: the maximum step [default: a twentieth of the shortest round-trip time]
     #[arg(long, value_name = "TIME")]
     pub(crate) step: Option<String>,
-    /// Fluid: delays of propagation alone, without the time that packets wait
+    /// Fluid: use propagation delays only, without queueing delay
     #[arg(long)]
     pub(crate) frozen_delays: bool,
-    /// Fluid: laws are told prices and round trips as they are, not as their senders estimate them
+    /// Fluid: laws observe true prices and round-trip times, not the estimates of their senders
     #[arg(long)]
     pub(crate) true_signals: bool,
-    /// Fluid: what times packets; as the hosts do it unless given
+    /// Fluid: the clock of packets [default: the clock of the hosts]
     #[arg(long, value_enum)]
     pub(crate) clocking: Option<ClockingName>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Also write comparison.json and report.html below this directory
+    /// Also write comparison.json and report.html in a new directory below DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Examples {
-    /// One of them, which is printed as the file that it is
+    /// The scenario to print
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long, conflicts_with = "name")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Laws {
-    /// One law
+    /// The law to describe [default: all]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Paper {
-    /// A paper, or one of its figures; every paper unless given
+    /// A paper, or one of its figures [default: every paper]
     #[arg(value_name = "KEY[/FIGURE]")]
     pub(crate) what: Option<String>,
-    /// Only what runs in this world; all but `linux`, which takes root and real time, unless given
+    /// Run only items of this world [default: all worlds except `linux`, which needs root and real time]
     #[arg(long, value_enum, value_name = "WORLD")]
     pub(crate) world: Option<WorldName>,
-    /// List figures, tables and claims, also those that do not run here; run nothing
+    /// List figures, tables and claims without running them, including those that do not run here
     #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "out", "jobs"])]
     pub(crate) list: bool,
-    /// Put the verdicts on record in the paper's verdicts.toml
+    /// Write the verdicts to the paper's verdicts.toml
     #[arg(long)]
     pub(crate) record: bool,
-    /// A cheap check: some cells only, against verdicts recorded for them
+    /// Run only some cells, and compare with the verdicts recorded for them
     #[arg(long)]
     pub(crate) short: bool,
-    /// Run each cell so often, with seeds that count up from the scenario's; claims join them as they say
+    /// Run each cell with N seeds, which count up from the scenario's; each claim defines how it combines them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with = "record")]
     pub(crate) seeds: Option<u16>,
-    /// The directory of papers; found in this directory or above it unless given
+    /// The directory of papers [default: the nearest one, here or in a parent directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) papers: Option<PathBuf>,
     #[command(flatten)]
@@ -362,69 +362,69 @@ pub(crate) struct Paper {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Directories of records or sweeps
+    /// The directories of records or sweeps
     #[arg(value_name = "DIR", required_unless_present = "reference")]
     pub(crate) records: Vec<PathBuf>,
-    /// Print one table as CSV, a row a record or a cell of a sweep, and write nothing
+    /// Print one table as CSV, with one row for each record or cell, and write no files
     #[arg(long, requires = "records")]
     pub(crate) csv: bool,
-    /// Print what each number of a record means, Markdown
+    /// Print the meaning of each number of a record as Markdown
     #[arg(long, conflicts_with = "records")]
     pub(crate) reference: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// The directory that records are in, or below
+    /// A directory that contains records, also in subdirectories
     #[arg(value_name = "DIR", default_value = "out")]
     pub(crate) directory: PathBuf,
-    /// Print JSON, and nothing else, on standard output
+    /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Linux {
-    /// What this kernel can do, and why not
+    /// Print the features that this kernel supports, and reasons for those it does not
     Check,
-    /// Run any program's traffic over emulated links: those of a scenario, or one each way
+    /// Run the traffic of any program over emulated links: those of a scenario, or one in each direction
     Path(Box<PathOptions>),
-    /// Run the vectors of the laws' kernel implementations in Rust, in C on this processor, and in C inside the kernel
+    /// Run the test vectors in Rust, in C on this processor, and in C inside the kernel
     Replay {
-        /// The directory of vectors; found in this directory or above it unless given
+        /// The directory of test vectors [default: the nearest one, here or in a parent directory]
         #[arg(long, value_name = "DIR")]
         vectors: Option<PathBuf>,
     },
-    /// Put a law into this kernel, where it stays until it is detached; what is attached gets other parameters
+    /// Attach a law to this kernel until it is detached, or change the parameters of an attached law
     Attach(Attach),
-    /// What is attached: parameters, counters, and what a packet or an acknowledgement costs
+    /// Print the attached laws: parameters, counters, and the cost of a packet or an acknowledgement
     Status {
-        /// Print JSON, and nothing else, on standard output
+        /// Print only JSON on standard output
         #[arg(long, conflicts_with = "prometheus")]
         json: bool,
-        /// Print the text that Prometheus reads, and nothing else, on standard output
+        /// Print only the Prometheus text format on standard output
         #[arg(long)]
         prometheus: bool,
         #[command(flatten)]
         pins: Pinned,
     },
-    /// Print what an attached controller answers to each acknowledgement, as CSV; it must be attached with --trace
+    /// Print the output of an attached controller for each acknowledgement, as CSV; requires `attach --trace`
     Trace {
         /// The controller
         #[arg(value_name = "NAME")]
         name: String,
-        /// For how long, as in "10 s"; until Ctrl-C unless given
+        /// The duration, as in "10 s" [default: until Ctrl-C]
         #[arg(long, value_name = "TIME")]
         time: Option<String>,
         #[command(flatten)]
         pins: Pinned,
     },
-    /// Take laws out of this kernel again; connections that have one keep it until they end
+    /// Detach laws from this kernel; open connections keep their law until they end
     Detach {
-        /// The law; all of them unless given
+        /// The law [default: all attached laws]
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Only at this device
+        /// Detach only from this device
         #[arg(long, value_name = "DEV")]
         device: Option<String>,
         #[command(flatten)]
@@ -443,40 +443,40 @@ pub(crate) struct Pinned {
 /// Whose default controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
-    /// That of the network namespace that the command runs in
+    /// The default of the network namespace of this command
     Namespace,
-    /// That of the machine's first namespace, which those made later begin with
+    /// The default of the machine's first namespace; new namespaces inherit it
     System,
 }
 
 /// Which packets of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DirectionName {
-    /// Those that leave
+    /// Packets that leave the device
     Egress,
-    /// Those that come in
+    /// Packets that enter the device
     Ingress,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
-    /// A controller, or a law of a queue or an edge
+    /// A controller, an AQM or a conditioner
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Make a controller the default of connections that begin from now on
+    /// Make a controller the default of new connections
     #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["device", "direction"])]
     pub(crate) default: Option<ScopeName>,
-    /// Have a controller write a record an acknowledgement, for `penstock linux trace`; costs time
+    /// Let a controller write an entry for each acknowledgement, for `penstock linux trace`; costs time
     #[arg(long, conflicts_with_all = ["device", "direction"])]
     pub(crate) trace: bool,
-    /// The device, for a law of a queue or an edge
+    /// The device, for an AQM or a conditioner
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,
-    /// Its packets that leave, or that come in; as the law has it unless given
+    /// Direction of the device's packets [default: depends on the law]
     #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
     pub(crate) direction: Option<DirectionName>,
-    /// Set a parameter, as in `--set law.alpha="50 packets"`; of a law at a device `aqm.KEY`, `conditioner.KEY`, `link.rate`, `link.packet`,
-    /// `link.buffer`, `not_ect`, `classes.tcp.KEY` and `classes.other.KEY`
+    /// Set a parameter, as in `--set law.alpha="50 packets"`. A law at a device has `aqm.KEY`, `conditioner.KEY`,
+    /// `link.rate`, `link.packet`, `link.buffer`, `not_ect`, `classes.tcp.KEY` and `classes.other.KEY`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

@@ -66,7 +66,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let run = run?;
             // Differences from a run that was not what it should have been say nothing.
             for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("penstock: outside the run's stated error: {what}"));
+                terminal::fail(format!("penstock: outside the error bounds of the run: {what}"));
                 beyond = true;
             }
             runs.push((world.name(), run));

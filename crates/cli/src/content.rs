@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub(crate) fn regular(path: &Path) -> io::Result<(File, u64)> {
     let no_file = |what: &str| io::Error::new(ErrorKind::InvalidInput, what.to_owned());
     if path.is_symlink() {
-        return Err(no_file("it is a symbolic link; copy what it leads to into its place"));
+        return Err(no_file("it is a symbolic link; replace it by a copy of its target"));
     }
     let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(path)?;
     let about = file.metadata()?;

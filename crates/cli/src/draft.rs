@@ -59,7 +59,7 @@ impl Draft {
         if takes_nothing {
             return Err(disk::takes_nothing());
         }
-        Err(io::Error::new(ErrorKind::ResourceBusy, "somebody removes what is being written"))
+        Err(io::Error::new(ErrorKind::ResourceBusy, "another process removes the files while they are written"))
     }
 
     /// Where it is for now.
@@ -155,7 +155,7 @@ mod tests {
     fn a_file_system_that_takes_nothing_is_not_somebody_who_removes_it() {
         for draft in [Draft::directory, Draft::file] {
             let refused = draft(Path::new("/proc"), "new").unwrap_err().to_string();
-            assert_eq!(refused, "its file system takes no new files");
+            assert_eq!(refused, "its file system does not accept new files");
         }
     }
 }

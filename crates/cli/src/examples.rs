@@ -42,9 +42,9 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
         return Ok(Done::Well);
     }
     let rows = all.into_iter().map(|listed| vec![listed.name.to_owned(), listed.shows]).collect();
-    let table = pages::table("", &[("example", false), ("what it shows", false)], rows);
+    let table = pages::table("", &[("example", false), ("content", false)], rows);
     terminal::say(table.trim_end())?;
-    terminal::note("`penstock examples NAME > NAME.toml` makes one a file, and `penstock run NAME.toml` runs it");
+    terminal::note("`penstock examples NAME > NAME.toml` writes one to a file, and `penstock run NAME.toml` runs it");
     Ok(Done::Well)
 }
 

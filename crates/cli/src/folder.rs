@@ -88,7 +88,7 @@ impl Folder {
         let path = self.path.join(name);
         if path.join("record.toml").exists() {
             return Err(Failure::Input(format!(
-                "{} is the record of a run; choose another place for the sweep with --out DIR",
+                "{} is the record of a run; choose another directory for the sweep with --out DIR",
                 path.display()
             )));
         }
@@ -107,12 +107,12 @@ impl Folder {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(Failure::Input(format!(
-                        "another run writes to {}; wait until it has ended, or choose another place with --out DIR",
+                        "another run writes to {}; wait until it ends, or choose another directory with --out DIR",
                         path.display()
                     )));
                 }
                 Err(TryLockError::Error(e)) => terminal::note(format!(
-                    "cannot lock {} ({e}): see to it that nothing else writes there",
+                    "cannot lock {} ({e}): make sure that no other process writes there",
                     path.display()
                 )),
             }
@@ -121,7 +121,11 @@ impl Folder {
                 return Ok(Self { path, made: Vec::new(), held: Some(held) });
             }
         }
-        Err(Failure::Input(format!("{} appears and disappears; see what else writes there", path.display())))
+        Err(Failure::Input(format!(
+            "{} appears and disappears; check for other processes that write \
+                                    there",
+            path.display()
+        )))
     }
 
     /// Says so where the directory of a sweep is no longer the one that was opened. What is written then would stand
@@ -203,11 +207,11 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let path = path.display();
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::Machine(format!(
-            "no room for {path}: {error}; make room there, or choose another place with --out DIR. Complete records are \
+            "no room for {path}: {error}; make room there, or choose another directory with --out DIR. Complete records are \
              kept"
         )),
         _ => Failure::Input(format!(
-            "cannot write to {path}: {error}; choose another place with --out DIR, or see to the rights there"
+            "cannot write to {path}: {error}; choose another directory with --out DIR, or check its permissions"
         )),
     }
 }

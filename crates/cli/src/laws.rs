@@ -89,8 +89,8 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         source: entry.source,
         colour: entry.colour,
         linearisation: match entry.linearisation {
-            Linearisation::Automatic => "by itself".into(),
-            Linearisation::Declared(what) => format!("with {what}"),
+            Linearisation::Automatic => "yes".into(),
+            Linearisation::Declared(what) => format!("yes, with {what}"),
             Linearisation::Outer(what) => format!("only {what}"),
             Linearisation::Unsupported(why) => format!("no: {why}"),
         },
@@ -129,7 +129,7 @@ fn value(x: f64, unit: Unit) -> String {
 
 fn listed(laws: &[View]) -> String {
     let rows = laws.iter().map(|law| vec![law.name.into(), law.role.into(), law.title.into()]);
-    let heads = ["law", "role", "what it is"].map(|head| (head, false));
+    let heads = ["law", "role", "title"].map(|head| (head, false));
     let table = pages::table("", &heads, rows.collect());
     let more =
         terminal::look().paragraph("`penstock laws NAME` has parameters with units, ranges, defaults and sources.");

@@ -59,9 +59,7 @@ mod kernel {
         tell("laws attached to the kernel (`penstock linux attach`)", attached.as_slice())?;
         let scheduling = machine::scheduling();
         terminal::say(match scheduling.as_slice() {
-            [] => {
-                "priority of the path: none; runs will be milliseconds late, say so, and end with status 4".to_owned()
-            }
+            [] => "priority of the path: none; runs will be milliseconds late and end with status 4".to_owned(),
             some => format!("priority of the path: {}", some.join(", ")),
         })?;
         let ours = attach::controller::names().join(", ");
@@ -88,7 +86,8 @@ mod kernel {
             })
             .ok_or_else(|| {
                 Failure::Input(
-                    "no directory `vectors` is here or above; go into the repository, or name it with --vectors DIR"
+                    "no directory `vectors` here or in a parent directory; change to the repository, or name it with \
+                     --vectors DIR"
                         .into(),
                 )
             })?,
@@ -131,7 +130,7 @@ mod kernel {
         ];
         terminal::say(pages::table("", &heads, rows).trim_end())?;
         if !wrong.is_empty() {
-            return Err(Failure::Bug(format!("a kernel implementation is not its law:\n{}", wrong.join("\n"))));
+            return Err(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
         }
         missing.map_or(Ok(Done::Well), |what| Err(Failure::Machine(what)))
     }

@@ -165,7 +165,8 @@ impl Map {
         let mut figure = Figure::new("Stability map", self.x.axis(), self.y.axis());
         if self.has_margins() {
             figure = figure.captioned(
-                "The boundary is where the gain margin is one, between points of the grid by its logarithm.",
+                "The boundary is at gain margin one, interpolated in the logarithm of the gain margin between points \
+                 of the grid.",
             );
         }
         for (name, wanted, colour) in [

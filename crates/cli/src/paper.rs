@@ -171,7 +171,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
 
     for kept in kept.iter().flatten() {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-            terminal::fail(format!("penstock: {}: outside the run's stated error: {what}", kept.path.display()));
+            terminal::fail(format!("penstock: {}: outside the error bounds of the run: {what}", kept.path.display()));
         }
     }
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());
@@ -420,9 +420,9 @@ fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let (id, verdict) = (&judged.finding.id, judged.finding.verdict);
     match judged.recorded {
         Some(recorded) => {
-            format!("{id}: {verdict}, but `{recorded}` is on record; if that is as it should be: {command}")
+            format!("{id}: {verdict}, but `{recorded}` is on record; to accept the new verdict: {command}")
         }
-        None => format!("{id}: {verdict}, and nothing is on record; to put it there: {command}"),
+        None => format!("{id}: {verdict}, without a recorded verdict; to record it: {command}"),
     }
 }
 
@@ -464,7 +464,7 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
         let runs = l.not_run.map_or_else(|| l.world.unwrap_or_default().to_owned(), |why| format!("not here: {why}"));
         vec![format!("{}/{}", l.paper, l.id), l.place.into(), l.title.into(), l.claims.to_string(), runs]
     });
-    let columns = [("item", false), ("place", false), ("what it shows", false), ("claims", true), ("runs", false)];
+    let columns = [("item", false), ("place", false), ("content", false), ("claims", true), ("runs", false)];
     terminal::say(pages::table("", &columns, rows.collect()))?;
     Ok(Done::Well)
 }

@@ -158,7 +158,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
         for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::fail(format!("penstock: outside the run's stated error: {what}"));
+            terminal::fail(format!("penstock: outside the error bounds of the run: {what}"));
             beyond = true;
         }
         let notes = findings(&of_batch);
@@ -195,7 +195,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
         return Err(Failure::Machine(format!(
-            "--pcap: only the packets world writes what it sends, not the {world} world; leave out --world"
+            "--pcap: the {world} world does not support it, only the packets world; leave out --world"
         )));
     }
     for (at, batch) in batches.iter().enumerate() {
@@ -203,18 +203,19 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         if batch.swept && pcap.is_some() {
             return Err(Failure::Input(format!(
                 "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `penstock check {file}` prints its \
-                 first cell as a file, and --set KEY=VALUE settles a swept key",
+                 first cell as a file, and --set KEY=VALUE fixes a swept key",
                 batch.cells.len()
             )));
         }
         if batch.swept && generator != Generator::Own {
             return Err(Failure::Input(format!(
-                "--generator: {file} is a sweep of {} cells, whose traffic is the own one; --set KEY=VALUE settles a swept key",
+                "--generator: {file} is a sweep of {} cells, and sweeps use the own generator; --set KEY=VALUE fixes \
+                 a swept key",
                 batch.cells.len()
             )));
         }
         if !batch.swept && shard.is_some() {
-            return Err(Failure::Input(format!("--shard: {file} has no [sweep], so there are no cells to share out")));
+            return Err(Failure::Input(format!("--shard: {file} has no [sweep], so it has no cells to split")));
         }
         if batch.swept && batches[..at].iter().any(|other| other.swept && other.stem == batch.stem) {
             return Err(Failure::Input(format!(

@@ -44,7 +44,7 @@ fn from_stdin() -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if bytes.len() as u64 > LARGEST {
-            return Err(format!("it has more than {LARGEST} bytes, and no more are read"));
+            return Err(format!("it has more than {LARGEST} bytes, the most that a file may have"));
         }
         Ok(bytes)
     };
@@ -75,7 +75,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is a directory; name a file in it".into());
     }
     if !about.is_file() {
-        return Err("it is not a file; copy what it holds into one".into());
+        return Err("it is not a file; copy its content into one".into());
     }
     if about.len() > LARGEST {
         return Err(format!("it has {} bytes, and {LARGEST} at most are read", about.len()));
@@ -114,7 +114,7 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     // A trace that cannot be read is told at the place that names it.
     let load = move |name: &str| {
         let bytes = bytes(&folder.join(name))?;
-        String::from_utf8(bytes).map_err(|_| "it is not text, as a trace is".to_owned())
+        String::from_utf8(bytes).map_err(|_| "it is not text, but a trace is text".to_owned())
     };
     let document = Document::parse_with(&text(path)?, &called(path), load)?;
     let mut document = document.with_laws(Arc::clone(crate::laws()));
@@ -178,7 +178,7 @@ pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
     let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
     let first = idle.next().unwrap_or_default();
     for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {
-        terminal::note(format!("note: {key}: {why}, so that it changes nothing"));
+        terminal::note(format!("note: {key}: {why}, so it has no effect"));
     }
     Ok(cells)
 }

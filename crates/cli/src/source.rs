@@ -63,7 +63,8 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
             },
         );
         return Err(Failure::Input(format!(
-            "{} {of}, and that of {} in the {world} world would replace its sweep.json; choose another place with --out DIR",
+            "{} {of}, and that of {} in the {world} world would replace its sweep.json; choose another directory \
+             with --out DIR",
             path.display(),
             batch.file.display(),
         )));

@@ -82,7 +82,10 @@ impl<'a> Swept<'a> {
         let (there, all) = (self.ours.iter().filter(whole).count(), self.ours.len());
         if there > 0 {
             let place = self.folder.path().display();
-            terminal::fail(format!("{there} of {all} cells are kept in {place}; type the same again to go on"));
+            terminal::fail(format!(
+                "{there} of {all} cells are kept in {place}; run the same command again to \
+                                    continue"
+            ));
         }
     }
 

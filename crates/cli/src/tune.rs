@@ -125,7 +125,9 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
         ));
     }
     says.push(
-        "more flows and shorter round trips have larger margins; `penstock analyze` has those of a scenario".into(),
+        "more flows and shorter round-trip times have larger margins; `penstock analyze` computes those of a \
+         scenario"
+            .into(),
     );
     Ok(Tuned {
         law: "pi",
@@ -189,7 +191,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         contracts::aggregate(scenario, name).ok_or_else(|| {
             wrong(
                 "customer",
-                format!("`{name}` has no conditioner or no flows that answer losses; there are {}", list()),
+                format!("`{name}` has no conditioner or no flows that respond to losses; there are {}", list()),
             )
         })
     };
@@ -241,14 +243,15 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     let window = aggregate.window();
     if marking.operating_probability() >= 1.0 {
         says.push(format!(
-            "a window of {window:.3} packets has no operating point by (4): the gain is stable, no prediction"
+            "(4) has no operating point for a window of {window:.3} packets: the gain is stable, but not a prediction"
         ));
     } else if window < 4.0 {
         says.push(format!(
-            "windows of {window:.3} packets, where timeouts rule and the model says little: the gain is stable, no prediction"
+            "with windows of {window:.3} packets timeouts dominate and the model is inaccurate: the gain is stable, \
+             but not a prediction"
         ));
     }
-    says.push("`penstock analyze` has the margins of a scenario through the laws themselves".into());
+    says.push("`penstock analyze` computes the margins of a scenario from the code of the laws".into());
     settable(CONDITIONERS, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
     Ok(Tuned {
         law: "early-marking",
@@ -304,7 +307,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     let from = |at: usize| {
         let arrival = l.arrivals[at];
         let periods = arrival.periods.map_or_else(|| "never".to_owned(), |n| format!("{n} periods"));
-        format!("from {} times the decrease wanted: {periods}", arrival.start)
+        format!("from {} times the target decrease: {periods}", arrival.start)
     };
     Ok(Tuned {
         law: "clcc",
@@ -315,18 +318,18 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
         guaranteed_gain_margin: Some(margin),
         says: vec![
             format!(
-                "reference ratio {:.6}; small errors are multiplied by {:.4} a period where classes settle by their \
-                 constants (gamma = 1), by {:.4} for gamma = {gamma:.4}",
+                "reference ratio {:.6}; small errors are multiplied by {:.4} per period if shares follow the \
+                 constants of the classes (gamma = 1), by {:.4} for gamma = {gamma:.4}",
                 l.reference_ratio,
                 1.0 + l.gain,
                 1.0 + l.gain * gamma
             ),
             format!(
-                "stable for gamma up to {}, where the ratio answers a period late up to {}",
+                "stable for gamma up to {}; if the ratio responds one period late, up to {}",
                 bound(l.largest_gamma),
                 bound(l.largest_gamma_late)
             ),
-            format!("to within a twentieth with gamma = 1, {}; {}", from(0), from(3)),
+            format!("to within 5 % with gamma = 1, {}; {}", from(0), from(3)),
         ],
     })
 }

@@ -154,8 +154,8 @@ fn a_wrong_call_leaves_nothing() {
     for (arguments, named) in [
         (vec!["linux", "path", "line.toml", "--", "no-such-program"], "cannot run `no-such-program`"),
         (vec!["linux", "path", "line.toml", "--", "/proc"], "cannot run `/proc`: it is a directory"),
-        ([long.clone(), vec!["--", "./line.toml"]].concat(), "nobody may execute it"),
-        ([long.clone(), vec!["--aqm", "coddle", "--", "true"]].concat(), "--aqm: no law of a queue is named `coddle`"),
+        ([long.clone(), vec!["--", "./line.toml"]].concat(), "it is not executable"),
+        ([long.clone(), vec!["--aqm", "coddle", "--", "true"]].concat(), "--aqm: no AQM is named `coddle`"),
         (vec!["linux", "path", "--rate", "10 Mb", "--", "true"], "--rate: "),
         (vec!["linux", "path", "line.toml", "--rate", "1 Mbit/s", "--", "true"], "cannot be used with"),
         (vec!["linux", "path", "--delay", "1 ms", "--", "true"], "--rate"),

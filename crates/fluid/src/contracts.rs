@@ -258,13 +258,13 @@ fn contract(
 
 fn assumptions() -> Vec<String> {
     vec![
-        "every packet out of profile is lost and every other one arrives, the worst case of (3); so no customer hears of \
-         another"
+        "every packet out of profile is lost and every other packet arrives, the worst case of (3); customers do not \
+         affect each other"
             .to_owned(),
-        "no queue stands in the core: round trips are those of propagation, and a window is spread over one, `x = W/R` \
-         (where nothing evens it out, a pattern that acknowledgements time would only repeat each round trip)"
+        "the core has no queue: round-trip times are propagation delays, and a window spreads over one, `x = W/R`"
             .to_owned(),
-        "every loss counts as one cut (a rate of cuts of rate times probability); hosts let one through in a round trip"
+        "every loss reduces the window (rate times probability reductions per second); hosts reduce at most once per \
+         round trip"
             .to_owned(),
     ]
 }
@@ -274,14 +274,14 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
     if let Some(paper) = &at.paper {
         if paper.probability >= 1.0 {
             said.push(format!(
-                "the flows of `{name}` share the contract in windows of {:.3} packets: (4) of the paper has no operating \
-                 point at sqrt(2) or less",
+                "the flows of `{name}` have windows of {:.3} packets under the contract; (4) of the paper has no \
+                 operating point for windows up to sqrt(2)",
                 paper.window_packets
             ));
         } else if paper.window_packets < 4.0 {
             said.push(format!(
-                "the flows of `{name}` share the contract in windows of {:.3} packets, where timeouts rule and the model \
-                 says little",
+                "the flows of `{name}` have windows of {:.3} packets under the contract; timeouts dominate there, \
+                 and the model is inaccurate",
                 paper.window_packets
             ));
         }
@@ -290,7 +290,8 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
         let losses = sender.window_packets.unwrap_or(0.0) * at.out_probability;
         if losses > 0.5 {
             said.push(format!(
-                "`{}` has {losses:.3} losses a round: more than one a round is cut once only, which is ignored",
+                "`{}` has {losses:.3} losses per round; hosts reduce once per round, and the analysis ignores that \
+                 limit",
                 sender.name
             ));
         }
@@ -302,11 +303,11 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
 fn counted(class: &Class<'_>) -> Result<(), AnalysisError> {
     let group = class.group;
     let found = [
-        (!group.steps.is_empty(), "parameters that change", "write one value for each"),
-        (group.repeats.is_some(), "transfers that come and go", "leave `arrivals` and `idle` out"),
-        (group.on_off.is_some(), "times of silence", "leave `on_off` out"),
-        (group.access.is_some(), "interfaces with queues of their own", "leave `access` out"),
-        (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
+        (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
+        (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),
+        (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
+        (group.access.is_some(), "access links", "leave `access` out"),
+        (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
     ];
     bench::refuse(|| format!("the group `{}`", class.group_name), &found)
 }
@@ -323,7 +324,7 @@ fn heard(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
         };
         (link.aqm.law.real)(&link.aqm.values, &site).is_ok_and(|law| !law.requirements().colours)
     });
-    let what = "no queue on its way that treats colours apart";
+    let what = "no queue on its path that uses colours";
     bench::refuse(|| format!("the group `{}`", class.group_name), &[(deaf, what, "give one of its links `wred`")])
 }
 
@@ -335,7 +336,7 @@ fn room(own: &[&Class<'_>], scenario: &Scenario) -> Result<(), AnalysisError> {
         let committed = over.filter_map(|customer| customer.conditioner.as_ref()).map(|c| contract(c, scenario).0);
         let carried = scenario.links[name].rate.packets_per_s(scenario.packet.wire);
         let too_much = committed.sum::<f64>() > carried * (1.0 + 1e-9);
-        let what = "less capacity than what is committed across it";
+        let what = "less capacity than the sum of the committed rates";
         bench::refuse(|| format!("the link `{name}`"), &[(too_much, what, "raise its rate, or commit less")])?;
     }
     Ok(())

@@ -439,13 +439,14 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
                     None => format!("a queue of {:.3} packets", found.link.queue),
                 };
                 let what = if OPEN * open < ROUGHEST {
-                    "jumps past what it carries".to_owned()
+                    "jumps past its capacity".to_owned()
                 } else {
                     format!(
-                        "is known to {open:.1e} of itself only, by rounding of its windows, and misses what it carries"
+                        "has a relative uncertainty of {open:.1e} from rounding of windows, and differs from its \
+                         capacity"
                     )
                 };
-                let why = format!("at {place} what its flows send {what} ({:+.1} packets/s)", found.excess);
+                let why = format!("at {place} the rate of its flows {what} ({:+.1} packets/s)", found.excess);
                 let (link, aqm) = (net.links[l].name.clone(), net.links[l].law());
                 return Err(AnalysisError::NoEquilibrium { link, aqm, why });
             }
@@ -503,8 +504,8 @@ fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, An
         high *= 2.0;
         if high > f64::min(LONGEST_S * capacity, LONGEST_PACKETS) {
             let why = match reason {
-                Some(reason) => format!("its flows ask for more than it carries at any queue, and {aqm}: {reason}"),
-                None => "its flows ask for more than it carries at any queue".to_owned(),
+                Some(reason) => format!("its flows exceed its capacity at any queue, and {aqm}: {reason}"),
+                None => "its flows exceed its capacity at any queue".to_owned(),
             };
             return Err(AnalysisError::NoEquilibrium { link, aqm, why });
         }
@@ -533,7 +534,7 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         };
         Ok(Some(Trial { link, signal, excess }))
     };
-    let nowhere = |v: f64| no(format!("its law does not stay at a probability of {}", -libm::expm1(-v)));
+    let nowhere = |v: f64| no(format!("its law has no equilibrium at a probability of {}", -libm::expm1(-v)));
     // From where the law was found, in steps small enough that the next state is near the last.
     let begin = (-libm::log1p(-begin)).clamp(1e-6, 5.0);
     let mut trial = maybe(begin)?.ok_or_else(|| nowhere(begin))?;
@@ -559,7 +560,7 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         }
         if v > 20.0 {
             let excess = trial.excess;
-            return Err(no(format!("with every packet marked its flows would still send {excess} packets/s too much")));
+            return Err(no(format!("even with every packet marked, its flows send {excess} packets/s too much")));
         }
     }
 }

@@ -14,9 +14,9 @@ pub enum AnalysisError {
     NoLink,
     /// More full links than the routing can tell apart.
     #[error(
-        "prices are not determined: {} are full at once, and the flows that cross them tell only {rank} of them apart (the \
-         routing matrix has rank {rank}); rates are determined, and how a price is shared among such links is not: make \
-         one a little faster, or give it flows of its own",
+        "prices are not determined: {} are full at the same time, and the routing matrix of the flows that cross \
+         them has rank {rank} only; the rates are unique, but not the split of a price among these links: make one a \
+         little faster, or give it flows of its own",
         links.join(", ")
     )]
     RankDeficient {
@@ -33,8 +33,8 @@ pub enum AnalysisError {
     },
     /// A path has links that mark and links that drop.
     #[error(
-        "`{class}` crosses `{marks}`, which marks its packets, and `{drops}`, which drops them: this analysis has one \
-         signal a path, so let both mark or neither"
+        "`{class}` crosses `{marks}`, which marks its packets, and `{drops}`, which drops them; the analysis \
+         supports one signal per path: let both mark, or neither"
     )]
     MarksAndDrops {
         /// The class of flows.
@@ -45,7 +45,7 @@ pub enum AnalysisError {
         drops: String,
     },
     /// The scenario has something that changes the answer and that the analysis does not count.
-    #[error("{place} has {what}, which this analysis does not count: {remedy}")]
+    #[error("{place} has {what}, which the analysis does not support: {remedy}")]
     NotCounted {
         /// The link or the group of flows.
         place: String,
@@ -55,7 +55,7 @@ pub enum AnalysisError {
         remedy: &'static str,
     },
     /// A law cannot be linearised.
-    #[error("the {noun} `{law}` does not enter the analysis: {reason}")]
+    #[error("the analysis does not support the {noun} `{law}`: {reason}")]
     NotLinear {
         /// What kind of law.
         noun: &'static str,
@@ -66,8 +66,8 @@ pub enum AnalysisError {
     },
     /// A choice of what times the packets of a law that has no window.
     #[error(
-        "`{law}` of `{class}` has no window and hears no acknowledgement: its own gap times its packets, and no other clock \
-         can be chosen"
+        "`{law}` of `{class}` has no window and no acknowledgements: its gap times its packets, and no other clock \
+         is possible"
     )]
     NoWindow {
         /// The group of flows.
@@ -84,14 +84,18 @@ pub enum AnalysisError {
         message: String,
     },
     /// A law acts on a period and once a round trip as well.
-    #[error("`{law}` acts on a period and at every round trip: a loop with two clocks in one law is not analysed")]
+    #[error(
+        "`{law}` acts both once per period and once per round trip: the analysis does not support two clocks in \
+         one law"
+    )]
     TwoClocks {
         /// Its name.
         law: &'static str,
     },
     /// A law did not come to rest at a constant signal.
     #[error(
-        "`{law}` of `{class}` does not come to rest at a queueing delay of {queueing_delay_s} s and a mark probability of {probability}"
+        "`{law}` of `{class}` has no equilibrium at a queueing delay of {queueing_delay_s} s and a mark probability \
+         of {probability}"
     )]
     NoRest {
         /// The class of flows, or the link.
@@ -115,8 +119,8 @@ pub enum AnalysisError {
     },
     /// A customer sends no more than its contract lets it.
     #[error(
-        "the flows of `{customer}` ask for {utilization:.4} of what its contract commits: its bucket is full, and nothing of \
-         them out of profile"
+        "the flows of `{customer}` use {utilization:.4} of the committed rate: the bucket is full, and no packet is \
+         out of profile"
     )]
     NoMarking {
         /// The customer.
@@ -125,7 +129,10 @@ pub enum AnalysisError {
         utilization: f64,
     },
     /// The sources do not fill the link, whatever it says.
-    #[error("`{link}` is no bottleneck: its flows fill {utilization:.4} of it with an empty queue and no mark")]
+    #[error(
+        "`{link}` is not a bottleneck: its flows fill {utilization:.4} of it, with an empty queue and without \
+         marks"
+    )]
     NotFilled {
         /// The link.
         link: String,
@@ -134,7 +141,8 @@ pub enum AnalysisError {
     },
     /// The queue at equilibrium does not fit the buffer: packets are lost first.
     #[error(
-        "no equilibrium on `{link}`: it would need a queue of {queue_packets:.1} packets, and the buffer holds {buffer_packets:.1}"
+        "no equilibrium on `{link}`: it needs a queue of {queue_packets:.1} packets, and the buffer holds \
+         {buffer_packets:.1}"
     )]
     BufferTooSmall {
         /// The link.

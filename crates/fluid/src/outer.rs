@@ -123,8 +123,8 @@ pub fn analyze(scenario: &Scenario) -> Result<OuterLoops, AnalysisError> {
         let (most, worst) = (l.largest_gamma_late?, 1.0 + l.reference_ratio);
         (most < worst).then(|| {
             format!(
-                "`{}`: where the ratio answers a period late, it comes to rest for exponents up to {most:.3}, and with a \
-                 reference of {:.4} the exponent may be up to {worst:.3}",
+                "`{}`: if the ratio responds one period late, the loop is stable for exponents up to {most:.3}; with \
+                 a reference of {:.4} the exponent can reach {worst:.3}",
                 l.class, l.reference_ratio
             )
         })
@@ -135,10 +135,10 @@ pub fn analyze(scenario: &Scenario) -> Result<OuterLoops, AnalysisError> {
         warnings: warnings.collect(),
         outer_loops,
         assumptions: vec![
-            "the law inside is fast against a period: classes have settled when the ratio is measured, and it goes as the \
-             number turned to the power of -gamma"
+            "the inner law is fast compared with a period: classes have settled when the ratio is measured, and the \
+             ratio is proportional to the controlled number to the power of -gamma"
                 .to_owned(),
-            "the line is full, and neither a bound of the number turned nor a preemption is at work".to_owned(),
+            "the line is full, and neither a bound on the controlled number nor preemption is active".to_owned(),
         ],
     })
 }
@@ -261,8 +261,8 @@ impl Step {
             steepest_gain,
             verdict,
             plants: vec![
-                plant(1.0, "classes settle by their constants, (1)"),
-                plant(1.0 + self.reference, "the others take all that is left, at most"),
+                plant(1.0, "shares follow the constants of the classes, (1)"),
+                plant(1.0 + self.reference, "extreme: the other classes take all the remaining bandwidth"),
             ],
             largest_gamma: map.largest_gamma(false),
             largest_gamma_late: map.largest_gamma(true),

@@ -48,15 +48,13 @@ impl LoopModel {
     pub const fn counts(self) -> &'static str {
         match self {
             Self::Laws => {
-                "control laws and exact delays; senders know prices and round-trip times as they are, and a law that \
-                 acts once a period is its step map, without a hold"
+                "laws and exact delays only; senders know true prices and round-trip times; a periodic law is its \
+                 step map, without a hold"
             }
-            Self::Estimators => {
-                "the same with the filters by which senders measure: the average round-trip time, the register of marks"
-            }
+            Self::Estimators => "adds the senders' estimators: the average round-trip time, the register of marks",
             Self::Sampled => {
-                "the same with sampling: a law that acts once a period or a round trip holds its output in between, and \
-                 a window follows with the packets"
+                "adds sampling: a law that acts once per period or round trip holds its output in between, and the \
+                 window changes with the packets"
             }
         }
     }

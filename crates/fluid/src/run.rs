@@ -240,7 +240,8 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
     let back = network.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
     if back <= 0.0 {
         return Err(refused(
-            "a way back without any delay has no method of steps: give the flows a round trip longer than their links"
+            "the fluid model needs a delay on the reverse path: give the flows a round-trip time longer than that of \
+             their links"
                 .into(),
         ));
     }
@@ -250,7 +251,7 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
     let steps = libm::round(scenario.duration.seconds() / step);
     if !(1.0..=MOST_STEPS).contains(&steps) {
         return Err(refused(format!(
-            "{steps} steps of {step} s are too many: a longer round trip or a shorter run would do"
+            "{steps} steps of {step} s are too many: use a longer round-trip time or a shorter run"
         )));
     }
     Ok((step, steps as u64))
@@ -261,7 +262,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     let mut refusals = Vec::new();
     let mut refuse = |whose: String, found: &[(bool, &str)]| {
         let found = found.iter().filter(|found| found.0);
-        refusals.extend(found.map(|(_, what)| format!("{whose} has {what}, which fluid does not know")));
+        refusals.extend(found.map(|(_, what)| format!("{whose} has {what}, which fluid does not support")));
     };
     for (name, link) in &scenario.links {
         let found = [
@@ -274,12 +275,12 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     }
     for (name, group) in &scenario.groups {
         let found = [
-            (!group.steps.is_empty(), "parameters that change"),
-            (group.repeats.is_some(), "transfers that come and go"),
-            (group.on_off.is_some(), "times of silence"),
-            (group.access.is_some(), "interfaces with queues of their own"),
+            (!group.steps.is_empty(), "parameters that change over time"),
+            (group.repeats.is_some(), "repeated transfers"),
+            (group.on_off.is_some(), "on-off periods"),
+            (group.access.is_some(), "access links"),
             (group.jitter.is_some(), "jitter"),
-            (group.ack_jitter.is_some(), "acknowledgements that come late"),
+            (group.ack_jitter.is_some(), "jitter of acknowledgements"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
@@ -287,7 +288,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
         refuse(format!("the group `{name}`"), &found);
     }
     if scenario.stop.is_some() {
-        refusals.push("`stop` ends a run early, which fluid does not know".to_owned());
+        refusals.push("`stop` ends a run early, which fluid does not support".to_owned());
     }
     refusals
 }

@@ -166,13 +166,14 @@ impl Source {
         let queue = match needs.bottleneck.map(|by| (by.lookback, flows.queue)) {
             None => None,
             Some((Some(Lookback::Acknowledgement), _)) => {
-                let reason = "a derivative over one acknowledgement follows single packets, which a fluid has not";
+                let reason = "a derivative over one acknowledgement depends on single packets, which a fluid does \
+                              not have";
                 return Err(AnalysisError::NotLinear { noun: "controller", law, reason: reason.to_owned() });
             }
             Some((_, None)) => {
                 let place = format!("the group `{}`", flows.name);
                 let remedy = "give the link's `buffer` in packets or bytes";
-                let what = "a law that estimates a buffer, where there is no limit to it";
+                let what = "a law that estimates the buffer, and an unlimited buffer";
                 return Err(AnalysisError::NotCounted { place, what, remedy });
             }
             Some((_, queue)) => queue,

@@ -109,7 +109,7 @@ fn missing_from_build() -> Option<Missing> {
 fn too_old(release: &str, oldest: (u32, u32), what: &str) -> Option<Missing> {
     let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
-        return Some(Missing::new("the kernel does not say its version", "run on Linux, with /proc mounted"));
+        return Some(Missing::new("the kernel does not report its version", "run on Linux, with /proc mounted"));
     };
     let (least_major, least_minor) = oldest;
     ((major, minor) < oldest).then(|| {

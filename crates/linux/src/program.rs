@@ -35,7 +35,7 @@ pub fn find(name: &Path) -> io::Result<PathBuf> {
         return match fs::metadata(name) {
             Err(error) => Err(error),
             Ok(about) if about.is_dir() => none(io::ErrorKind::PermissionDenied, "it is a directory"),
-            Ok(_) if !is_program(name) => none(io::ErrorKind::PermissionDenied, "nobody may execute it"),
+            Ok(_) if !is_program(name) => none(io::ErrorKind::PermissionDenied, "it is not executable"),
             Ok(_) => Ok(name.to_path_buf()),
         };
     }
@@ -55,7 +55,7 @@ mod tests {
             ("no-such-program", "in any directory of PATH"),
             ("/no/such/program", "No such file"),
             ("/proc", "it is a directory"),
-            ("/proc/version", "nobody may execute it"),
+            ("/proc/version", "it is not executable"),
         ] {
             let said = find(Path::new(name)).unwrap_err().to_string();
             assert!(said.contains(why), "{name}: {said}");

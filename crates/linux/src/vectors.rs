@@ -81,7 +81,7 @@ pub enum Flaw {
     #[error("there is no vector in it")]
     Empty,
     /// Another number of them than the header says.
-    #[error("the header says {promised} vectors, and there are {found}: take the whole file")]
+    #[error("the header promises {promised} vectors, and the file has {found}: use the whole file")]
     Cut {
         /// What the header says.
         promised: usize,
@@ -290,7 +290,7 @@ mod tests {
             ("params 1 2 3 4 5 6 7 8\n", "leadlag.txt:1: there is no vector in it"),
             (
                 "# 2 vectors\nparams 1 2 3 4 5 6 7 8\ntick 1 2 3 4 5 6 7 -> 7 8 9\n",
-                "leadlag.txt:3: the header says 2 vectors, and there are 1: take the whole file",
+                "leadlag.txt:3: the header promises 2 vectors, and the file has 1: use the whole file",
             ),
             ("tick 1 2 3 4 5 6 7 -> 7 8 9", "leadlag.txt:1: a vector needs a line of `params` above it"),
             (

@@ -29,7 +29,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     let end = Time(engine.end);
     if scenario.warmup >= end {
         let what = format!(
-            "every transfer was complete after {} s, before the warm-up ended; a shorter warm-up would do",
+            "every transfer was complete after {} s, before the warm-up ended: use a shorter warm-up",
             end.seconds()
         );
         return Err(RunError::Input(what));

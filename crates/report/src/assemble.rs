@@ -36,7 +36,7 @@ fn scenario_code(text: &str) -> Vec<Code> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    vec![Code { label: "Scenario, with every default filled in".to_owned(), text: text.to_owned(), folded: true }]
+    vec![Code { label: "Scenario with every default".to_owned(), text: text.to_owned(), folded: true }]
 }
 
 fn command_code(command: &str) -> Vec<Code> {

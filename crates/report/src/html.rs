@@ -109,7 +109,7 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
             out.push_str("<figure>\n<div class=\"plot\">\n");
             out.push_str(&svg::draw(figure));
             out.push_str(
-                "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways to see all of it</p>\n",
+                "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
             );
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));
@@ -203,7 +203,7 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
         }
         let mut tags = String::new();
         if claim.ours {
-            tags.push_str("<span class=\"tag\">test of our own: the paper gives no number</span> ");
+            tags.push_str("<span class=\"tag\">our own test: the paper gives no number</span> ");
         }
         if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
             let _ = write!(tags, "<span class=\"tag differs\">differs from the record: {}</span>", recorded.word());

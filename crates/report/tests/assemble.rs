@@ -78,7 +78,7 @@ fn a_sweep_has_the_swept_number_across_and_a_line_a_case() {
     assert!(means.rows.iter().flatten().any(|cell| cell == "0.92 \u{b1} 0.13"), "{:?}", means.rows);
     assert!(page.sections.iter().all(|s| s.heading != "Link up/back"), "the way back is not the story");
     let flows = page.sections.iter().find(|s| s.heading == "Flows ftp").expect("the section is there");
-    assert_eq!(flows.prose, "Zero everywhere, and so not drawn: loss rate, mark rate.");
+    assert_eq!(flows.prose, "Not drawn, because zero everywhere: loss rate, mark rate.");
     let numbers = page.sections.iter().find(|s| s.heading == "Numbers").expect("the section is there");
     assert_eq!(numbers.tables[0].rows.len(), 6, "a row a cell without its seed");
     assert_eq!(numbers.tables.iter().filter(|t| t.folded).map(|t| t.rows.len()).collect::<Vec<_>>(), [12, 12]);

@@ -19,18 +19,18 @@ const TRANSFERS_WAIT: &str = "transfers-wait";
 pub const KINDS: [(&str, &str); 3] = [
     (
         CLASSIC_QUEUE,
-        "a law that answers marks by their share, as `dctcp` does, sends into the classic queue of an AQM with two queues: \
-         there it yields less than the others, and takes their part of the rate",
+        "a law that reduces in proportion to the marks, such as `dctcp`, sends into the classic queue of an AQM with \
+         two queues; there it reduces less than the other flows and takes their share of the rate",
     ),
     (
         QUEUE_BEYOND_BUFFER,
-        "flows of laws that keep a number of packets queued, `alpha` of `fast` and `vegas`, want to queue more than the \
-         buffer of their slowest link holds: they lose packets for as long as they run",
+        "flows of laws that keep a number of packets queued (`alpha` of `fast` and `vegas`) exceed the buffer of \
+         their slowest link; they lose packets throughout the run",
     ),
     (
         TRANSFERS_WAIT,
-        "transfers that arrive at random waited for a connection, which takes one at a time: a hundredth of them or more, \
-         so that their times are those of waiting",
+        "at least one transfer in a hundred waited for a connection, because a connection carries one at a time; \
+         completion times include these waits",
     ),
 ];
 
@@ -75,13 +75,13 @@ fn classic_queue(scenario: &Scenario, name: &str, group: &Group) -> Option<Findi
     })?;
     let law = group.cc.law;
     let remedy = if law.parameters.iter().any(|parameter| parameter.name == "l4s") {
-        "; `l4s = true` sends them to the other one"
+        "; set `l4s = true` for the low-latency queue"
     } else {
         ""
     };
     let text = format!(
-        "`{}` yields to marks by their share, and its packets do not ask for low latency: they join the classic queue of \
-         `{}` at links.{link}, where it takes the rate of flows that yield more{remedy}",
+        "`{}` reduces in proportion to the marks, and its packets do not carry ECT(1): they join the classic queue \
+         of `{}` at links.{link}, where it takes the rate of flows that reduce more{remedy}",
         law.name, scenario.links[link].aqm.law.name
     );
     Some(finding(CLASSIC_QUEUE, format!("flows.{name}.cc"), text))
@@ -114,13 +114,13 @@ fn queue_beyond_buffer(scenario: &Scenario, link: &str) -> Option<Finding> {
     let names: Vec<String> = queued.iter().map(|(name, ..)| format!("flows.{name}")).collect();
     let least = (holds / wanted * queued.iter().map(|(.., alpha)| *alpha).fold(0.0, f64::max)).floor();
     let remedy = if queued.iter().all(|(.., alpha)| *alpha == queued[0].2) && least >= 1.0 {
-        format!("`alpha = \"{least} packets\"` or a buffer of {wanted} packets would do")
+        format!("use `alpha = \"{least} packets\"` or a buffer of {wanted} packets")
     } else {
-        format!("smaller values of `alpha` or a buffer of {wanted} packets would do")
+        format!("use smaller values of `alpha` or a buffer of {wanted} packets")
     };
     let text = format!(
-        "{} want {wanted} packets queued there, `alpha` for each flow at once, and the buffer holds {holds}: they lose \
-         packets for as long as they run; {remedy}",
+        "{} want {wanted} packets queued there, the sum of `alpha` over concurrent flows, and the buffer holds \
+         {holds}: they lose packets throughout the run; {remedy}",
         names.join(", ")
     );
     Some(finding(QUEUE_BEYOND_BUFFER, format!("links.{link}.buffer"), text))
@@ -159,7 +159,7 @@ fn transfers_wait(name: &str, count: u32, transfers: &Transfers) -> Option<Findi
     let still = if waiting > 0 { format!(", {waiting} of them to the end") } else { String::new() };
     let text = format!(
         "{waited} of {all} transfers waited for a connection{still}.{mean} A connection takes one transfer at a time, and \
-         the group has `count = {count}`; with more of them transfers run side by side"
+         the group has `count = {count}`; a larger count lets transfers run in parallel"
     );
     Some(finding(TRANSFERS_WAIT, format!("flows.{name}.count"), text))
 }

@@ -272,28 +272,41 @@ pub(crate) static SCENARIO: Table = Table {
         key("format", Shape::Whole(1, 1), Required, "the version of the format"),
         key("title", Shape::Text, Means("the file's name"), "one line for people"),
         key("duration", DURATION, Required, "how long the run takes, at most"),
-        key("warmup", DURATION, Is("\"0 s\""), "what summaries leave out at the start"),
-        key("seed", Shape::Whole(0, i64::MAX as u64), Is("1"), "where every random stream comes from"),
+        key("warmup", DURATION, Is("\"0 s\""), "the start of the run, which summaries leave out"),
+        key("seed", Shape::Whole(0, i64::MAX as u64), Is("1"), "the number that all random streams derive from"),
         key(
             "packet",
             Shape::Either(&[BYTES, Shape::Table(&PACKET)]),
             Is("{ wire = \"1500 B\", payload = \"1460 B\" }"),
-            "a full data packet on the wire, 40 B of it header unless `payload` says otherwise; an acknowledgement has 40 B",
+            "size of a full data packet on the wire; without `payload`, 40 B of it are header; an acknowledgement \
+             has 40 B",
         ),
         key("sample", DURATION, Is("\"100 ms\""), "period of the recorded series"),
         key("links", Shape::Tables(&LINK), Required, "lines with the queues in front of them"),
-        key("flows", Shape::Tables(&FLOWS), Required, "groups of flows that share everything but round trip and start"),
-        key("defaults", Shape::Table(&DEFAULTS), Means("none"), "what holds where a link or a group says nothing else"),
+        key(
+            "flows",
+            Shape::Tables(&FLOWS),
+            Required,
+            "groups of flows that share every setting except the \
+             round-trip time and the start",
+        ),
+        key("defaults", Shape::Table(&DEFAULTS), Means("none"), "values for links and groups that do not set a key"),
         key(
             "windows",
             Shape::Names(&Shape::Pair(&DURATION)),
             Means("none"),
-            "spans for which the summary is repeated, as in `late = [\"20 s\", \"40 s\"]`",
+            "further spans with a summary of their own, as in `late = [\"20 s\", \"40 s\"]`",
         ),
-        key("classes", Shape::Tables(&CLASS), Means("none"), "contracts and references of classes of traffic"),
-        key("customers", Shape::Tables(&CUSTOMER), Means("none"), "aggregates of groups, measured where they enter"),
-        key("stop", Shape::Table(&STOP), Means("at the end of the duration"), "what ends the run early"),
-        key("sweep", Shape::Sweep, Means("a single cell"), "what varies from cell to cell; see below"),
+        key("classes", Shape::Tables(&CLASS), Means("none"), "guarantees and reference shares of traffic classes"),
+        key("customers", Shape::Tables(&CUSTOMER), Means("none"), "aggregates of groups, measured at their ingress"),
+        key("stop", Shape::Table(&STOP), Means("at the end of the duration"), "a condition that ends the run early"),
+        key(
+            "sweep",
+            Shape::Sweep,
+            Means("a single cell"),
+            "keys with several values, one cell for each combination; \
+             see below",
+        ),
     ],
 };
 
@@ -302,14 +315,14 @@ pub(crate) static PACKET: Table = Table {
     what: "The size of a full data packet, in two parts.",
     keys: &[
         key("wire", BYTES, Required, "its size on the wire, headers included; at most 65535 B, as IP allows"),
-        key("payload", BYTES, Required, "what of it is the user's data"),
+        key("payload", BYTES, Required, "the user's data in it"),
     ],
 };
 
 pub(crate) static DEFAULTS: Table = Table {
     path: "defaults",
-    what: "Keys of every link and of every group that does not say otherwise. Options of a `sender` are taken one by one, \
-           all other tables as a whole. An option that a group's law has no use for is left out.",
+    what: "Defaults for the keys of links and groups. Options of a `sender` apply one by one, every other table as a \
+           whole. A group ignores an option that its law does not use.",
     keys: &[
         key("links", Shape::Table(&LINK), Means("none"), "keys of links"),
         key("flows", Shape::Table(&FLOWS), Means("none"), "keys of groups"),
@@ -319,9 +332,9 @@ pub(crate) static DEFAULTS: Table = Table {
 /// A link.
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
-    what: "A line with a queue in front of it, from one node to another. Nodes are made by naming them. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing` and `arithmetic` of the \
-           way back of a duplex link.",
+    what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing` and \
+           `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -329,37 +342,38 @@ pub(crate) static LINK: Table = Table {
             "rate",
             Shape::Either(&[BIT_RATE, Shape::Schedule(&BIT_RATE), Shape::Table(&TRACE)]),
             Required,
-            "bits a second: one rate; or rates from times on, the first from `0 s`, where zero is an outage; or a recorded trace",
+            "bits per second: one rate; a list of times and rates, the first at `0 s`, where zero is an outage; or a \
+             recorded trace",
         ),
         key("delay", DURATION, Required, "propagation, one way"),
         key(
             "buffer",
             Shape::Buffer { bdp: true },
             Required,
-            "how much may wait, without the packet in transmission; `1 bdp` is the rate at the start (the mean of a trace) \
-             times the largest round trip that crosses the link, in packets, rounded up; `1 bdp of bytes` is as much in bytes, \
-             which small packets fill by their size",
+            "space for waiting packets, without the packet in transmission; `1 bdp` is the initial rate (the mean of \
+             a trace) times the largest round-trip time across the link, in packets, rounded up; `1 bdp of bytes` is \
+             the same in bytes, so that small packets take less space",
         ),
         key("aqm", Shape::Aqm, Is("{ law = \"droptail\" }"), "the law of its queue; see `docs/laws.md`"),
         key(
             "scheduler",
             Shape::Table(&SCHEDULER),
             Is("{ law = \"fifo\" }"),
-            "which of the packets waiting goes next; not with an AQM that decides that itself",
+            "the rule that picks the next queue; not with an AQM that has its own rule",
         ),
-        key("loss", Shape::Number(LOSS), Is("0"), "share of the packets that is lost on the line"),
+        key("loss", Shape::Number(LOSS), Is("0"), "share of packets lost on the line"),
         key(
             "loss_spacing",
             Shape::Word(words::<LossSpacing>),
             Is("\"random\""),
-            "with `loss`: each packet by a probability, independent of all others; or `even`, every n-th transmission of a \
-             flow, n being 1/`loss`, from a place drawn for each flow, as RFCs assume that derive response functions",
+            "with `loss`: `random` drops each packet independently; `even` drops every n-th transmission of a flow, \
+             n = 1/`loss`, with a random offset for each flow, as in RFCs that derive response functions",
         ),
         key(
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
-            "what the AQM computes with: `fixed` is bit for bit what the kernel does, for laws that have a kernel implementation",
+            "arithmetic of the AQM: `fixed` equals the kernel bit for bit, for laws that have a kernel implementation",
         ),
         key(
             "duplex",
@@ -376,9 +390,9 @@ pub(crate) const WAY_BACK: &[&str] =
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
-    what: "A trace as mahimahi records it: each line of the file is the time of an opportunity to send 1500 B, in whole \
-           milliseconds that do not decrease; the last is the period after which it begins again. The file's name is \
-           relative to the scenario's folder; it has at most 64 MB.",
+    what: "A trace in mahimahi's format. Each line of the file is a time in whole milliseconds, at which the link \
+           can send 1500 B. Times do not decrease. The last time is the period after which the trace repeats. The file \
+           name is relative to the scenario's folder. The file has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
         key(
@@ -392,92 +406,96 @@ pub(crate) static TRACE: Table = Table {
 
 pub(crate) static SCHEDULER: Table = Table {
     path: "links.NAME.scheduler",
-    what: "First in, first out, or deficit round robin (Shreedhar and Varghese, 1995), where each flow or class has a \
-           queue and an instance of the AQM of its own.",
+    what: "First in, first out, or deficit round robin (Shreedhar and Varghese, 1995). With deficit round robin each \
+           flow or class has its own queue and its own instance of the AQM.",
     keys: &[
         key("law", Shape::Word(words::<Discipline>), Required, "first in, first out, or deficit round robin"),
         key(
             "by",
             Shape::Word(words::<By>),
             Is("\"flow\""),
-            "with `drr`: what has a queue of its own; flows without a class are one class more",
+            "with `drr`: one queue for each flow or for each class; flows without a class form one more class",
         ),
-        key("quantum", BYTES, Means("one packet on the wire"), "with `drr`: what a queue may send a turn"),
+        key("quantum", BYTES, Means("one packet on the wire"), "with `drr`: bytes that a queue may send in its turn"),
     ],
 };
 
 /// A group of flows.
 pub(crate) static FLOWS: Table = Table {
     path: "flows.NAME",
-    what: "Flows that share everything but their round-trip time and start.",
+    what: "Flows that share every setting except the round-trip time and the start.",
     keys: &[
-        key("count", Shape::Whole(1, MOST_FLOWS), Is("1"), "how many"),
+        key("count", Shape::Whole(1, MOST_FLOWS), Is("1"), "number of flows"),
         key("from", Shape::Name, Required, "the senders' node"),
         key("to", Shape::Name, Required, "the receivers' node"),
         key(
             "via",
             Shape::List(&Shape::Name),
-            Means("the shortest way: fewest links, then least delay, then the order of the file"),
-            "the links that data cross, in order; acknowledgements take the shortest way back, an ideal one where there is none",
+            Means("the shortest route: fewest links, then least delay, then the order of the file"),
+            "the links that data cross, in order; acknowledgements take the shortest route back, or an ideal one if \
+             no links lead back",
         ),
         key(
             "rtt",
             Shape::Either(&[DURATION, Shape::List(&DURATION), Shape::OneOf(&RTT)]),
-            Means("what the links there and back take"),
-            "total two-way propagation; what the links do not account for is private delay behind the last link; a list has one a flow",
+            Means("the delay of the links in both directions"),
+            "total two-way propagation delay; a private delay behind the last link adds the part that the links \
+             lack; a list has one value for each flow",
         ),
         key("cc", Shape::Controller, Required, "the law of the senders; see `docs/laws.md` and below"),
         key(
             "start",
             Shape::Either(&[DURATION, Shape::Table(&START)]),
             Is("{ uniform = [\"0 s\", \"1 s\"] }"),
-            "when the flows begin; in a run of less than a second, by default, within the run",
+            "start times; the default of a run shorter than a second spreads them over the run",
         ),
-        key("stop", DURATION, Means("the end of the run"), "when the flows stop sending new data"),
+        key("stop", DURATION, Means("the end of the run"), "time at which the flows stop sending new data"),
         key(
             "size",
             Shape::Either(&[UNLIMITED, BYTES, Shape::OneOf(&DRAWN_SIZE)]),
             Is("\"unlimited\""),
-            "the user's data in each transfer; a source that is not acknowledged stops after so much",
+            "the user's data in each transfer; a source without acknowledgements stops after this amount",
         ),
         key(
             "arrivals",
             Shape::OneOf(&ARRIVALS),
             Means("each flow is one transfer"),
-            "open loop: transfers arrive at the group from its first start on, each is taken by a free flow, and waits where none is; needs `size`",
+            "open loop: transfers arrive at the group from its first start on; a free flow takes each, or it waits \
+             for one; needs `size`",
         ),
         key(
             "idle",
             SPAN,
             Means("each flow is one transfer"),
-            "closed loop: each flow is silent for so long after a transfer, then begins the next; needs `size`, excludes `arrivals`",
+            "closed loop: each flow pauses this long after a transfer, then begins the next; needs `size`, excludes \
+             `arrivals`",
         ),
-        key("on_off", Shape::Table(&ON_OFF), Means("always on"), "times of sending and of silence"),
+        key("on_off", Shape::Table(&ON_OFF), Means("always on"), "alternating periods of sending and silence"),
         key(
             "class",
             Shape::Name,
             Means("no class"),
-            "for laws and schedulers that treat classes apart; where `[classes]` is there, one of them",
+            "the traffic class, for laws and schedulers that separate classes; if `[classes]` exists, one of its names",
         ),
-        key("access", Shape::Table(&ACCESS), Means("no limit"), "an interface of its own for each flow"),
+        key("access", Shape::Table(&ACCESS), Means("no limit"), "a separate interface for each flow"),
         key(
             "jitter",
             Shape::OneOf(&JITTER),
             Means("none"),
-            "time that each data packet spends in the sender before its first link; order is kept",
+            "random delay of each data packet in the sender, before the first link; packets stay in order",
         ),
         key(
             "ack_jitter",
             Shape::Table(&ACK_JITTER),
             Means("none"),
-            "acknowledgements that come late; those behind wait for them",
+            "random delay of some acknowledgements; later ones wait behind them",
         ),
-        key("series", Shape::Switch, Is("false"), "whether each flow has series of its own"),
+        key("series", Shape::Switch, Is("false"), "record a series for each flow"),
         key(
             "sender",
             Shape::Table(&SENDER),
             Means("the defaults below"),
-            "how senders and receivers behave besides the law",
+            "behaviour of senders and receivers apart from the law",
         ),
     ],
 };
@@ -496,20 +514,20 @@ pub(crate) static START: Table = Table {
     what: "Starts that differ from flow to flow: `uniform`, or `every` with or without `from`.",
     keys: &[
         key("uniform", Shape::Pair(&DURATION), Means(""), "drawn for each flow between two times"),
-        key("every", DURATION, Means(""), "one after the other, this far apart"),
-        key("from", DURATION, Is("\"0 s\""), "with `every`: when the first starts"),
+        key("every", DURATION, Means(""), "time between one start and the next"),
+        key("from", DURATION, Is("\"0 s\""), "with `every`: start of the first flow"),
     ],
 };
 
 pub(crate) static DRAWN_SIZE: Table = Table {
     path: "flows.NAME.size",
     what: "A size drawn for each transfer.",
-    keys: &[key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, of heavy tail")],
+    keys: &[key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, heavy-tailed")],
 };
 
 pub(crate) static PARETO_SIZE: Table = Table {
     path: "flows.NAME.size.pareto",
-    what: "The smallest transfer has mean (shape - 1) / shape.",
+    what: "The smallest size is mean * (shape - 1) / shape.",
     keys: &[
         key("mean", BYTES, Required, "the mean"),
         key(
@@ -523,25 +541,31 @@ pub(crate) static PARETO_SIZE: Table = Table {
 
 pub(crate) static ARRIVALS: Table = Table {
     path: "flows.NAME.arrivals",
-    what: "How transfers arrive at the group as a whole.",
-    keys: &[key("poisson", Shape::Quantity(&PER_SECOND), Means(""), "a Poisson process of so many, as in `20 /s`")],
+    what: "The process by which transfers arrive at the group as a whole.",
+    keys: &[key(
+        "poisson",
+        Shape::Quantity(&PER_SECOND),
+        Means(""),
+        "a Poisson process with this mean rate, as in \
+         `20 /s`",
+    )],
 };
 
 /// A time that is drawn anew each time it is needed.
 pub(crate) static SPAN_TABLE: Table = Table {
     path: "SPAN",
-    what: "A span of time that is drawn each time it is needed: of `idle`, `on` and `off`.",
+    what: "A span of time for `idle`, `on` and `off`, drawn anew for each use.",
     keys: &[
-        key("fixed", DURATION, Means(""), "always this, as if it stood alone"),
+        key("fixed", DURATION, Means(""), "always this span, the same as the bare duration"),
         key("uniform", Shape::Pair(&DURATION), Means(""), "between two times"),
-        key("exponential", DURATION, Means(""), "the exponential distribution of this mean"),
-        key("pareto", Shape::Table(&PARETO_SPAN), Means(""), "the Pareto distribution, of heavy tail"),
+        key("exponential", DURATION, Means(""), "the exponential distribution with this mean"),
+        key("pareto", Shape::Table(&PARETO_SPAN), Means(""), "the Pareto distribution, heavy-tailed"),
     ],
 };
 
 pub(crate) static PARETO_SPAN: Table = Table {
     path: "SPAN.pareto",
-    what: "The shortest span is mean (shape - 1) / shape.",
+    what: "The shortest span is mean * (shape - 1) / shape.",
     keys: &[
         key("mean", DURATION, Required, "the mean"),
         key(
@@ -555,8 +579,8 @@ pub(crate) static PARETO_SPAN: Table = Table {
 
 pub(crate) static ON_OFF: Table = Table {
     path: "flows.NAME.on_off",
-    what: "A flow sends, is silent, sends again, from its start on.",
-    keys: &[key("on", SPAN, Required, "how long it sends"), key("off", SPAN, Required, "how long it is silent")],
+    what: "A flow alternates between sending and silence, from its start on.",
+    keys: &[key("on", SPAN, Required, "length of a sending period"), key("off", SPAN, Required, "length of a silence")],
 };
 
 pub(crate) static ACCESS: Table = Table {
@@ -568,7 +592,7 @@ pub(crate) static ACCESS: Table = Table {
             "queue",
             Shape::Buffer { bdp: false },
             Is("\"unlimited\""),
-            "how much may wait for it; what does not fit is lost",
+            "space for waiting packets; a packet that does not fit is lost",
         ),
     ],
 };
@@ -583,80 +607,87 @@ pub(crate) static ACK_JITTER: Table = Table {
     path: "flows.NAME.ack_jitter",
     what: "Delay of acknowledgements.",
     keys: &[
-        key("probability", Shape::Number(CHANCE), Required, "that an acknowledgement comes late"),
-        key("uniform", Shape::Pair(&DURATION), Required, "by how much, drawn between two times"),
+        key("probability", Shape::Number(CHANCE), Required, "probability that an acknowledgement is delayed"),
+        key("uniform", Shape::Pair(&DURATION), Required, "its delay, drawn between two times"),
     ],
 };
 
 /// What senders and receivers do besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
-    what: "How senders and receivers behave besides the law. Of a law whose packets nobody acknowledges, only `burst` and \
-           `arithmetic` mean anything, and the others are refused.",
+    what: "Behaviour of senders and receivers apart from the law. A law without acknowledgements accepts only \
+           `burst` and `arithmetic`.",
     keys: &[
-        key("initial_window", Shape::Packets(1, MOST_AT_ONCE), Is("2"), "window at the start [packets]"),
+        key("initial_window", Shape::Packets(1, MOST_AT_ONCE), Is("2"), "initial window [packets]"),
         key(
             "ssthresh",
             Shape::Either(&[UNLIMITED, Shape::Packets(1, MOST_WINDOW)]),
             Is("\"unlimited\""),
-            "where slow start ends before the first congestion event [packets]",
+            "initial slow-start threshold [packets]",
         ),
         key(
             "receive_window",
             Shape::Either(&[UNLIMITED, Shape::Packets(1, MOST_WINDOW)]),
             Is("\"unlimited\""),
-            "packets in flight at most, whatever the law says",
+            "upper limit on packets in flight, regardless of the law",
         ),
-        key("min_rto", DURATION, Is("\"200 ms\""), "least retransmission timeout (RFC 6298 says 1 s, systems 0.2 s)"),
+        key(
+            "min_rto",
+            DURATION,
+            Is("\"200 ms\""),
+            "minimum retransmission timeout (RFC 6298 requires 1 s, operating \
+             systems use 0.2 s)",
+        ),
         key(
             "rto",
             Shape::Word(words::<Rto>),
             Is("\"rfc6298\""),
-            "what `min_rto` bounds: the whole timeout (RFC 6298, rule 2.4), or, as Linux has it, what is added to the smoothed \
-             round trip",
+            "use of `min_rto`: it bounds the whole timeout (RFC 6298, rule 2.4), or, as in Linux, only the term \
+             added to the smoothed RTT",
         ),
         key(
             "recovery",
             Shape::Word(words::<Recovery>),
             Is("\"sack\""),
-            "what is sent again: by selective acknowledgements (RFC 6675, RFC 9002), RFC 6582, or RFC 2581",
+            "loss recovery: selective acknowledgements (RFC 6675, RFC 9002), NewReno (RFC 6582) or Reno (RFC 2581)",
         ),
-        key("delayed_ack", Shape::Whole(1, 2), Is("1"), "packets an acknowledgement waits for"),
+        key("delayed_ack", Shape::Whole(1, 2), Is("1"), "packets that one acknowledgement covers"),
         key(
             "ecn_echo",
             Shape::Word(words::<EcnEcho>),
             Is("\"per-packet\""),
-            "how the receiver tells of marks: packet by packet, or latched (RFC 3168)",
+            "echo of marks by the receiver: for each packet, or latched (RFC 3168)",
         ),
         key(
             "pacing",
             Shape::Word(words::<Pacing>),
             Is("\"law\""),
-            "packets leave at the gap the law says, if it says one, or clocked by acknowledgements",
+            "`law` spaces packets by the law's gap, if it sets one; `off` sends them as acknowledgements arrive",
         ),
         key(
             "burst",
             Shape::Packets(1, MOST_BURST),
             Is("\"1 packet\""),
-            "packets that leave together, as segmentation offload sends them: at most 64 KiB, or 64 packets of 1 KiB",
+            "packets that leave back to back, as with segmentation offload: at most 64 KiB, or 64 packets of 1 KiB",
         ),
         key(
             "limited_transmit",
             Shape::Switch,
             Is("false"),
-            "whether the first two duplicate acknowledgements each send a new segment (RFC 3042); recovery by `sack` includes it",
+            "each of the first two duplicate acknowledgements releases a new segment (RFC 3042); `sack` recovery \
+             includes it",
         ),
         key(
             "remember",
             Shape::Word(words::<Remember>),
             Is("\"nothing\""),
-            "with `arrivals` or `idle`: what a flow keeps from one transfer to the next",
+            "with `arrivals` or `idle`: state that a flow keeps from one transfer to the next",
         ),
         key(
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
-            "what the law computes with: `fixed` is bit for bit what the kernel does, for laws that have a kernel implementation",
+            "arithmetic of the law: `fixed` equals the kernel bit for bit, for laws that have a kernel implementation",
         ),
     ],
 };
@@ -667,29 +698,30 @@ pub(crate) const OF_ANY_LAW: &[&str] = &["burst", "arithmetic"];
 /// A parameter that steps through values.
 pub(crate) static STEPS: Table = Table {
     path: "flows.NAME.cc.PARAMETER",
-    what: "Of a law that answers nothing, a number may change over time: by a list such as \
-           `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`, whose times count from the start of the run and whose first \
-           is `0 s`; or by steps of equal length, which begin again after the last, until the run ends. Such a law also has \
-           `spacing_jitter`, a number from 0 to below 1: each gap between two packets is drawn uniformly within this share \
-           of it, up or down.",
+    what: "A numeric parameter of a law that does not respond to congestion can change over time. It takes a list \
+           such as \
+           `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`; times count from the start of the run, and the \
+           first is `0 s`. Or it takes steps of equal length, which repeat until the run ends. Such a law also has \
+           `spacing_jitter`, a number j from 0 to below 1: each gap between two packets is drawn uniformly from 1 - \
+           j to 1 + j times the gap.",
     keys: &[
-        key("every", DURATION, Required, "how long each value holds"),
-        key("steps", Shape::List(&Shape::Parameter), Required, "two values or more, one after the other"),
+        key("every", DURATION, Required, "length of each step"),
+        key("steps", Shape::List(&Shape::Parameter), Required, "two or more values, in order"),
     ],
 };
 
 /// A class of traffic.
 pub(crate) static CLASS: Table = Table {
     path: "classes.NAME",
-    what: "A class of traffic, which at least one group names.",
+    what: "A traffic class. At least one group names it.",
     keys: &[
-        key("floor", BIT_RATE, Is("\"0 bit/s\""), "what it shall have at least"),
-        key("ceiling", Shape::Either(&[UNLIMITED, BIT_RATE]), Is("\"unlimited\""), "what it may have at most"),
+        key("floor", BIT_RATE, Is("\"0 bit/s\""), "guaranteed rate"),
+        key("ceiling", Shape::Either(&[UNLIMITED, BIT_RATE]), Is("\"unlimited\""), "maximum rate"),
         key(
             "share",
             Shape::Number(CHANCE),
             Means("no reference"),
-            "its share of the whole: the reference for ratio and fairness index",
+            "its share of the total, the reference for the ratio and the fairness index",
         ),
     ],
 };
@@ -697,30 +729,36 @@ pub(crate) static CLASS: Table = Table {
 /// A customer.
 pub(crate) static CUSTOMER: Table = Table {
     path: "customers.NAME",
-    what: "An aggregate of flows, measured where it enters the network: behind access and jitter, in front of the first \
-           link. With a conditioner it has a contract, and each data packet is coloured there; laws such as `wred` go by \
-           colours. Acknowledgements, and flows of no customer, are under no contract: green.",
+    what: "An aggregate of flows, measured at its ingress: after access and jitter, before the first link. With a \
+           conditioner it has a contract, and the conditioner colours each data packet. Laws such as `wred` use the \
+           colours. Acknowledgements and flows without a customer have no contract and are green.",
     keys: &[
-        key("flows", Shape::List(&Shape::Name), Required, "its groups of flows; none belongs to two customers"),
-        key("conditioner", Shape::Conditioner, Means("none"), "the law at its entry; see `docs/laws.md`"),
+        key(
+            "flows",
+            Shape::List(&Shape::Name),
+            Required,
+            "its groups of flows; a group belongs to one customer at \
+             most",
+        ),
+        key("conditioner", Shape::Conditioner, Means("none"), "the law at its ingress; see `docs/laws.md`"),
     ],
 };
 
 /// Seeds that count up.
 pub(crate) static SEEDS: Table = Table {
     path: "sweep.seed",
-    what: "Seeds that count up from the scenario's own.",
-    keys: &[key("count", Shape::Whole(1, MOST_SEEDS), Required, "how many")],
+    what: "Seeds that count up from the scenario's own seed.",
+    keys: &[key("count", Shape::Whole(1, MOST_SEEDS), Required, "number of seeds")],
 };
 
 /// What ends a run early.
 pub(crate) static STOP: Table = Table {
     path: "stop",
-    what: "What ends the run before its duration.",
+    what: "A condition that ends the run before its duration.",
     keys: &[key(
         "when",
         Shape::Word(words::<StopRule>),
         Required,
-        "every flow that has a `size`, and no `arrivals` or `idle`, is acknowledged to the last segment",
+        "all data of every flow with a `size`, and without `arrivals` or `idle`, is acknowledged",
     )],
 };

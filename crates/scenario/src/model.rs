@@ -200,7 +200,7 @@ impl<R: Role> Clone for Chosen<R> {
     }
 }
 
-/// Flows that share everything but their round-trip time and start.
+/// Flows that share every setting except the round-trip time and the start.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// How many.

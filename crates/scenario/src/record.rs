@@ -53,13 +53,12 @@ const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
 pub struct Origin {
     /// The world.
     pub world: String,
-    /// What identifies the code that computed it: a hash of its sources, or of the program. None was written before
-    /// format 2.
+    /// Identity of the code: a hash of its sources, or of the program. Absent before format 2.
     #[serde(default)]
     pub code: String,
     /// The program's version, for people.
     pub version: String,
-    /// The commit it was built from, where that is known, for people: with `-dirty` where sources were changed since.
+    /// The commit that it was built from, if known, for people; with `-dirty` after local changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
@@ -77,7 +76,7 @@ pub struct Provenance {
     /// What computed it.
     #[serde(flatten)]
     pub origin: Origin,
-    /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
+    /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// What tells this cell of a sweep from the others.
@@ -91,9 +90,9 @@ pub struct Provenance {
 /// `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SummaryFile {
-    /// The version of the file's format: 2. Files of the first have no such number.
+    /// The version of the file's format: 2. Files of version 1 lack this number.
     pub format: u32,
-    /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
+    /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// The numbers.
@@ -133,7 +132,7 @@ impl Header {
             let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
             let found = content(name).and_then(digest).map_err(|e| damaged(e.to_string()))?;
             if found != *written {
-                return Err(damaged("it is not what was written".to_owned()));
+                return Err(damaged("it has changed since it was written".to_owned()));
             }
         }
         Ok(())
@@ -323,7 +322,7 @@ pub enum RecordError {
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
     /// The last line of `record.toml` is not there, or is not the hash of the others.
-    #[error("not what was written: its last line is not the SHA-256 of those above")]
+    #[error("changed since it was written: its last line is not the SHA-256 of the lines above")]
     Unsealed,
     /// A header does not list a file that every record has.
     #[error("its `files` do not list {0}, which every record has")]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// The scenario's title.
     pub title: String,
-    /// Where it ran.
+    /// The world of the run.
     pub world: String,
     /// The scenario's seed.
     pub seed: u64,
@@ -21,69 +21,69 @@ pub struct Summary {
     /// The same for each named window.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub windows: IndexMap<String, Measured>,
-    /// How much was computed.
+    /// The amount of computation.
     pub engine: Engine,
-    /// How far an emulated path was from what it should have been; absent where nothing is emulated.
+    /// Error of the emulated path; absent without emulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathSummary>,
-    /// What a reader should know before trusting the numbers; absent where nothing was found.
+    /// Things that can mislead a reader of the numbers; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// A setting or an outcome that misleads whoever takes the numbers as they stand.
+/// A setting or an outcome that can mislead a reader of the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Its kind.
     pub id: String,
     /// The key of the scenario that it is about, such as `flows.web.count`.
     pub subject: String,
-    /// What was found, and what would do.
+    /// The problem and a remedy.
     pub text: String,
 }
 
 /// An emulated path over the whole run, warm-up included: its error, and what was found at its ends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PathSummary {
-    /// Whether the run is as exact as the two bounds say, and was what the scenario says; where not, `beyond` says why.
+    /// True if the run is within both bounds and matches the scenario; otherwise `beyond` has the reasons.
     pub within_bound: bool,
-    /// What the lateness of 99 % of the packets may be: a hundredth of the shortest round trip, and 100 us at least.
+    /// Bound on the lateness of 99 % of the packets: a hundredth of the shortest round-trip time, but at least 100 us.
     pub lateness_bound_s: f64,
-    /// When a packet was handed over less when it should have been, median; absent where none was.
+    /// Median lateness: the time of delivery minus the scheduled time; absent if no packet was delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_p50_s: Option<f64>,
-    /// What that stayed at or below for 99 % of the packets.
+    /// 99th percentile of the lateness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_p99_s: Option<f64>,
-    /// What it stayed at or below for 99.9 % of the packets.
+    /// 99.9th percentile of the lateness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_p999_s: Option<f64>,
-    /// The latest packet's.
+    /// Largest lateness.
     pub lateness_max_s: f64,
-    /// What the longest gap may be: a tenth of the shortest round trip, and 5 ms at least.
+    /// Bound on the longest gap: a tenth of the shortest round-trip time, but at least 5 ms.
     pub gap_bound_s: f64,
-    /// The longest time for which the path did not look, though it was not waiting for anything.
+    /// Longest gap: an interval in which the thread of the path did not run although it was not waiting.
     pub gap_max_s: f64,
-    /// Such gaps above 5 ms.
+    /// Number of such gaps above 5 ms.
     pub gaps_above_5_ms: u64,
-    /// Packets lost between an end and the path, by an overflow of a device.
+    /// Packets lost between an end and the path when a device overflowed.
     pub device_drops: u64,
-    /// Packets that the path does not carry: for an address that is no flow's, not IP, or with impossible lengths.
+    /// Packets that the path does not carry: not IP, invalid lengths, or the address of no flow.
     pub not_carried: u64,
-    /// Packets handed over.
+    /// Packets delivered by the path.
     pub packets: u64,
-    /// How the path's thread was scheduled: `deadline`, `fifo`, or `normal` where the kernel allows no better.
+    /// Scheduling policy of the path's thread: `deadline`, `fifo`, or `normal` if the kernel allows neither.
     pub scheduling: String,
-    /// The link that was busiest.
+    /// The busiest link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
-    /// What the kernel said of each group's sockets: the controller in effect, ECN, SACK, timestamps.
+    /// Settings of each group's sockets as reported by the kernel: controller, ECN, SACK, timestamps.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub sockets: IndexMap<String, String>,
-    /// Why the run is not within its bound, a sentence each.
+    /// Reasons why the run is not within its bounds, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<String>,
-    /// What else is to be known of this run, a sentence each.
+    /// Other remarks on this run, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
 }
@@ -97,13 +97,13 @@ pub struct Measured {
     pub links: IndexMap<String, LinkSummary>,
     /// Each group of flows.
     pub groups: IndexMap<String, GroupSummary>,
-    /// Each flow, where there are at most 100.
+    /// Each flow, if there are at most 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
     /// Fairness over all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Fairness>,
-    /// Each class of traffic.
+    /// Each traffic class.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub classes: IndexMap<String, ClassSummary>,
     /// Each customer.
@@ -114,27 +114,27 @@ pub struct Measured {
 /// One class of traffic over one span; bytes on the wire, acknowledgements left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassSummary {
-    /// What its senders sent.
+    /// Rate sent by its senders.
     pub offered_bit_per_s: f64,
-    /// What its receivers got.
+    /// Rate received by its receivers.
     pub served_bit_per_s: f64,
-    /// What it was served over what the other classes were; absent where they got nothing.
+    /// Served rate over the served rate of the other classes; absent if that is zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// What that should be by its share, `share / (1 - share)`, where it has one.
+    /// Reference for the ratio, `share / (1 - share)`, if it has a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<f64>,
-    /// How far its part of what all classes were served is from its share, over the share; where it has one.
+    /// Its part of the rate served to all classes, minus its share, over its share; absent without a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Standard deviation of the ratio of each sample of the series in the span; absent with fewer than two samples, or
-    /// where others got nothing in one.
+    /// Standard deviation of the ratio over the samples of the series in the span; absent with fewer than two samples,
+    /// or if the other classes received nothing in a sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_sd: Option<f64>,
-    /// Its weighted max-min share of the narrowest link that data of all classes cross: floors and ceilings as declared,
-    /// weights by `share` (classes without one divide the rest equally), demand as offered, and without end for flows that
-    /// answer congestion, since what they send is not what they want. Absent where there is no such link, where flows
-    /// without a class cross it, or where a weight is zero.
+    /// Its weighted max-min share of the narrowest link that data of all classes cross. Floors and ceilings are as
+    /// declared. Weights follow `share`; classes without one divide the remainder equally. The demand is the offered
+    /// rate, and unlimited for flows that respond to congestion. Absent if there is no such link, if flows without a
+    /// class cross it, or if a weight is zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_min_bit_per_s: Option<f64>,
 }
@@ -142,15 +142,16 @@ pub struct ClassSummary {
 /// One customer over one span.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CustomerSummary {
-    /// What receivers got of it, bits on the wire, acknowledgements left out.
+    /// Rate that its receivers received, bits on the wire, without acknowledgements.
     pub throughput_bit_per_s: f64,
-    /// What its contract commits, where it has a conditioner.
+    /// Committed rate of its contract, if it has a conditioner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed_bit_per_s: Option<f64>,
-    /// Throughput over what is committed.
+    /// Throughput over the committed rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub achieved_fraction: Option<f64>,
-    /// Share of the bytes that entered green; absent where none did, as all that follows where there is no conditioner.
+    /// Share of the entering bytes that were green; absent if no bytes entered. This and all that follows are absent
+    /// without a conditioner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_profile_fraction: Option<f64>,
     /// Level of the bucket of the committed rate, averaged over time.
@@ -159,7 +160,7 @@ pub struct CustomerSummary {
     /// Standard deviation of that level over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bucket_sd_bytes: Option<f64>,
-    /// Share of the time in which the tokens of one packet more would not have fitted into the bucket.
+    /// Share of the time in which the tokens of one more packet would not have fitted into the bucket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_full: Option<f64>,
     /// Share of the time in which the bucket had no tokens for a packet.
@@ -170,8 +171,8 @@ pub struct CustomerSummary {
 /// One link over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSummary {
-    /// Share of the rate used by what left the link, acknowledgements included. A packet counts where it leaves, so that a
-    /// full line may have up to one packet more than 1: what began before the span.
+    /// Bits that left the link over bits that it could send, acknowledgements included. A packet counts when it leaves.
+    /// The value can exceed 1 by one packet, whose transmission began before the span.
     pub utilization: f64,
     /// Bits that left the link, per second.
     pub throughput_bit_per_s: f64,
@@ -179,17 +180,17 @@ pub struct LinkSummary {
     pub queue_mean_packets: f64,
     /// Standard deviation of the packets waiting, over time.
     pub queue_sd_packets: f64,
-    /// What the packets waiting stayed at or below for 99 % of the time.
+    /// 99th percentile of the packets waiting, over time.
     pub queue_p99_packets: f64,
-    /// Most packets that waited.
+    /// Largest number of packets waiting.
     pub queue_max_packets: f64,
-    /// Time from arrival to the start of transmission, averaged over packets; absent where none passed.
+    /// Time from arrival to the start of transmission, averaged over packets; absent if none passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queueing_delay_mean_s: Option<f64>,
-    /// What that time stayed at or below for 99 % of the packets.
+    /// 99th percentile of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queueing_delay_p99_s: Option<f64>,
-    /// Packets that arrived, those refused included.
+    /// Packets that arrived, including those refused.
     pub arrivals: u64,
     /// Packets that left.
     pub departures: u64,
@@ -197,10 +198,10 @@ pub struct LinkSummary {
     pub drops: u64,
     /// Packets marked here.
     pub marks: u64,
-    /// Average of the link's price over time, where its law has one.
+    /// Average of the link's price over time, if its law has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_mean: Option<f64>,
-    /// Where the law treats classes apart: its observables of each class at the end of the span.
+    /// State of the law for each class at the end of the span, if it separates classes.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub classes: IndexMap<String, IndexMap<String, f64>>,
 }
@@ -208,30 +209,31 @@ pub struct LinkSummary {
 /// One group of flows over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupSummary {
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// User data delivered in order, all flows together, per second.
     pub goodput_bit_per_s: f64,
     /// Data packets delivered, all flows together, per second.
     pub throughput_packets_per_s: f64,
-    /// Average over all round-trip samples; absent where there was none.
+    /// Average over all round-trip samples; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_mean_s: Option<f64>,
-    /// Jain's index of the flows' goodput, of those that take part in the span: flows that begin after it, or that stopped
-    /// or finished their only transfer before it, do not. Absent where those delivered nothing.
+    /// Jain's index of the goodput of the flows that take part in the span. Flows that begin after it do not, nor flows
+    /// that stopped or finished their only transfer before it. Absent if the goodput is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
-    /// Congestion window, averaged over flows and, for each, over time since its start; absent where none has started.
+    /// Congestion window, averaged over flows and, for each, over time since its start; absent if none has started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_mean_packets: Option<f64>,
     /// Standard deviation of a flow's window over time, averaged over flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_sd_packets: Option<f64>,
-    /// Window after a congestion event over the window before it, averaged over events; absent where there was none. Above 1
-    /// where a law sets more than there was: the two packets that laws leave at the least, or what CCP's estimates allow.
+    /// Window after a congestion event over the window before it, averaged over events; absent if there was none. It
+    /// exceeds 1 if a law sets a larger window than before: the minimum of two packets, or the window from CCP's
+    /// estimates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_left_by_cuts: Option<f64>,
-    /// What flows whose law asks estimate of their bottleneck; absent before all of them know something.
+    /// Estimates of the bottleneck, for laws that require them; absent until every flow has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<BottleneckSummary>,
     /// Share of the data packets that were lost, among those lost or delivered in the span; 0 where there were none.
@@ -242,7 +244,7 @@ pub struct GroupSummary {
     pub retransmits: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Transfers, where flows have a size.
+    /// Transfers, if flows have a size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
 }
@@ -262,9 +264,9 @@ pub struct BottleneckSummary {
 /// Finished transfers of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfers {
-    /// How many finished in the span.
+    /// Transfers that finished in the span.
     pub completed: u64,
-    /// Mean time from start to the last acknowledgement; absent where none finished.
+    /// Mean time from start to the last acknowledgement; absent if none finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_mean_s: Option<f64>,
     /// Median of that time.
@@ -273,15 +275,15 @@ pub struct Transfers {
     /// 99th percentile of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_p99_s: Option<f64>,
-    /// How many of those that finished had waited for a connection; absent where transfers do not arrive at random.
+    /// Finished transfers that had waited for a connection; absent without random arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
-    /// Mean time that those that finished had waited, zero of those that had not: a part of the mean time above. Absent
-    /// where transfers do not arrive at random, or none finished.
+    /// Mean wait of the finished transfers, zero for those that did not wait. It is part of the mean completion time.
+    /// Absent without random arrivals, or if none finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_mean_s: Option<f64>,
-    /// How many had arrived by the end of the span and no connection had taken up; absent where transfers do not arrive at
-    /// random, and in the Linux world.
+    /// Transfers still waiting for a connection at the end of the span; absent without random arrivals, and in the
+    /// Linux world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
@@ -291,7 +293,7 @@ pub struct Transfers {
 pub struct FlowSummary {
     /// Its group.
     pub group: String,
-    /// Its place in the group.
+    /// Its number in the group, from zero.
     pub index: u32,
     /// Two-way propagation delay.
     pub rtt_s: f64,
@@ -299,7 +301,7 @@ pub struct FlowSummary {
     pub goodput_bit_per_s: f64,
     /// Data packets delivered, per second.
     pub throughput_packets_per_s: f64,
-    /// Congestion window, averaged over time since the flow's start; absent where it has not started.
+    /// Congestion window, averaged over time since the flow's start; absent if it has not started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_mean_packets: Option<f64>,
     /// Average round-trip sample.
@@ -316,7 +318,7 @@ pub struct FlowSummary {
     pub retransmits: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Time from start to the last acknowledgement, where it has a size and finished.
+    /// Time from start to the last acknowledgement, if it has a size and finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<f64>,
 }
@@ -324,21 +326,21 @@ pub struct FlowSummary {
 /// Fairness over all flows of the scenario that take part in the span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index of goodput, of the flows that take part in the span, as in `groups.NAME`.
+    /// Jain's index of the goodput of the flows that take part in the span, as in `groups.NAME`.
     pub jain: f64,
-    /// Jain's index of what customers achieve of their contracts; absent where none has a contract.
+    /// Jain's index of the customers' `achieved_fraction`; absent if none has a contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contracts_jain: Option<f64>,
-    /// Weighted fairness index, `(sum x/w)^2 / (n sum (x/w)^2)`, of what the classes were served against their max-min
-    /// shares, over the span. Classes that want nothing are left out.
+    /// Weighted fairness index, `(sum x/w)^2 / (n sum (x/w)^2)`, where x is the served rate of a class and w its
+    /// max-min share, over the span. Classes without demand are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<f64>,
-    /// The same of each sample of the series, averaged over the samples of the span.
+    /// The same index for each sample of the series, averaged over the samples of the span.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes_mean: Option<f64>,
 }
 
-/// How much was computed: the same in every run of a seed.
+/// The amount of computation: the same in every run of a seed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     /// Events processed.
@@ -359,7 +361,7 @@ pub struct Cost {
     pub cpu_s: f64,
     /// Data packets that left links, over `cpu_s`.
     pub packets_per_cpu_s: f64,
-    /// Most memory the process held.
+    /// Peak memory of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
 }

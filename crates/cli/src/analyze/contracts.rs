@@ -13,11 +13,11 @@ use crate::arguments::Analyze;
 use crate::machine;
 
 pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
-    let limit = format!("; `{}` comes nearest to its border", of.limiting_customer);
+    let limit = format!("; `{}` has the smallest margin", of.limiting_customer);
     let (stable, verdict) = match of.verdict {
-        Verdict::Stable => (Some(true), format!("Every conditioner's loop is locally stable{limit}.")),
-        Verdict::Unstable => (Some(false), format!("Not every conditioner's loop is stable{limit}.")),
-        Verdict::Undecided => (None, "The count of encirclements does not decide.".to_owned()),
+        Verdict::Stable => (Some(true), format!("The loops of all conditioners are locally stable{limit}.")),
+        Verdict::Unstable => (Some(false), format!("The loop of at least one conditioner is unstable{limit}.")),
+        Verdict::Undecided => (None, "The Nyquist criterion gives no verdict.".to_owned()),
     };
     let without = of.customers.iter().filter_map(|customer| customer.why.clone());
     let at = of.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
         models: Models::caption(),
         nyquist: vec![NyquistView {
             title: "Loop gain of each customer".into(),
-            caption: "With all that is counted; the loop is stable if the curve leaves -1 to its left.".into(),
+            caption: "The last loop model. The loop is stable if its curve passes with -1 on its left.".into(),
             curves: loops(of).filter_map(|(customer, at)| curve(&customer.name, at)).collect(),
         }],
         figures: Vec::new(),
@@ -87,7 +87,7 @@ fn equilibrium(customer: &CustomerLoop, at: &ContractEquilibrium) -> Vec<Equilib
 /// The controller that each conditioner is, and the paper's loop at its zero.
 pub(super) fn tables(of: &Contracts) -> Vec<TableView> {
     let mut table = TableView::new(
-        "The controller that each conditioner is, from its own update; the paper's loop for its flows",
+        "The controller of each conditioner, from the code of its law; the paper's loop for its flows",
         vec![
             Column::words("Customer"),
             Column::numbers("K", "1/(packet s)"),

@@ -13,18 +13,18 @@ use crate::machine;
 
 pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
     let (stable, verdict) = match of.verdict {
-        Verdict::Stable => (true, "Every outer loop comes to rest where classes settle by their constants."),
-        _ => (false, "Not every outer loop comes to rest where classes settle by their constants."),
+        Verdict::Stable => (true, "Every outer loop is stable if shares follow the constants of the classes."),
+        _ => (false, "At least one outer loop is unstable, even if shares follow the constants of the classes."),
     };
     let mut equilibrium = Vec::new();
     for l in &of.outer_loops {
         let mut add = |quantity: &str, value, unit: &str| {
             equilibrium.push(EquilibriumRow::new(&l.class, quantity, value, unit));
         };
-        add("served over what all others are", l.reference_ratio, "");
+        add("service over the service of all other classes", l.reference_ratio, "");
         add("period", l.period_s, "s");
-        add(&format!("change of `{}` over a small error", l.turns), l.gain, "");
-        add("largest such change of any error", l.steepest_gain, "");
+        add(&format!("relative change of `{}` over a small error", l.turns), l.gain, "");
+        add("largest such change for any error", l.steepest_gain, "");
     }
     AnalysisView {
         title: of.title.clone(),
@@ -45,26 +45,23 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
 /// Multipliers by what lies between, the exponents that each loop bears, and how it arrives from far.
 pub(super) fn tables(of: &OuterLoops) -> Vec<TableView> {
     let mut plants = TableView::new(
-        "What an error is multiplied by each period, where the ratio goes as the number turned to the power of -gamma",
+        "Multiplier of an error per period, if the ratio is proportional to the controlled number to the power of \
+         -gamma",
         vec![
             Column::words("Class"),
-            Column::words("Where"),
+            Column::words("Plant"),
             Column::numbers("gamma", ""),
             Column::numbers("Multiplier", ""),
-            Column::numbers("Modulus, a period late", ""),
+            Column::numbers("Modulus, one period late", ""),
         ],
     );
     let mut bounds = TableView::new(
-        "The largest exponent for which it comes to rest",
-        vec![Column::words("Class"), Column::numbers("At once", ""), Column::numbers("A period late", "")],
+        "The largest exponent for which the loop is stable",
+        vec![Column::words("Class"), Column::numbers("Without delay", ""), Column::numbers("One period late", "")],
     );
     let mut arrivals = TableView::new(
-        "Periods until it stays within a twentieth, for gamma = 1",
-        vec![
-            Column::words("Class"),
-            Column::numbers("From, over what it should be", ""),
-            Column::numbers("Periods", ""),
-        ],
+        "Periods until the error stays within 5 %, for gamma = 1",
+        vec![Column::words("Class"), Column::numbers("Start, over the target", ""), Column::numbers("Periods", "")],
     );
     let bound = |gamma: Option<f64>| gamma.map_or_else(|| "any".to_owned(), |gamma| significant(gamma, 4));
     for l in &of.outer_loops {

@@ -73,7 +73,7 @@ pub(super) fn status(pinned: &Pinned, json: bool, prometheus: bool) -> Result<Do
 
 /// Why there is nothing, where that is not that everything was detached.
 fn reason(pins: &Pins) -> &'static str {
-    if pins.is_bare() { ": no BPF file system is mounted here, which `attach` would do" } else { "" }
+    if pins.is_bare() { ": no BPF file system is mounted here; `attach` mounts it" } else { "" }
 }
 
 /// Takes laws out of the kernel.

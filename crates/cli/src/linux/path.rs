@@ -79,11 +79,11 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         terminal::note(format!("penstock: the server ended before the command, with status {status}"));
     }
     for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-        terminal::note(format!("penstock: outside the path's stated error: {what}"));
+        terminal::note(format!("penstock: outside the error bounds of the path: {what}"));
     }
     // The command may not have noticed that nobody listened.
     if status == 0 && server.is_some_and(|status| status != 0) {
-        return Err(Failure::Machine("the server failed, so that the command had nobody to talk to".into()));
+        return Err(Failure::Machine("the server failed, so that the command had no peer".into()));
     }
     Ok(Done::Ended(status))
 }
@@ -94,7 +94,7 @@ fn only_cell(file: &Path, options: &PathOptions) -> Result<Scenario, Failure> {
     if let [_] = cells.as_slice() {
         return Ok(cells.remove(0).scenario);
     }
-    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE settles a swept key", file.display(), cells.len());
+    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.display(), cells.len());
     Err(Failure::Input(what))
 }
 
@@ -159,7 +159,7 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
     if let Some(aqm) = &link.aqm {
         if crate::laws().aqm(aqm).is_none() {
             let known: Vec<&str> = crate::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
-            let what = format!("--aqm: no law of a queue is named `{aqm}`; there are {}", known.join(", "));
+            let what = format!("--aqm: no AQM is named `{aqm}`; there are {}", known.join(", "));
             return Err(Failure::Input(what));
         }
         set("--aqm", "aqm", &format!("{{ law = \"{aqm}\" }}"))?;

@@ -96,7 +96,7 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
         cells.push(Cell::of_json(telling, answer.numbers));
     }
     if cells.is_empty() {
-        return Err(wrong("`cells` and `short` keep no cell".to_owned()));
+        return Err(wrong("`cells` and `short` leave no cell".to_owned()));
     }
     Ok(Some(Computed { cells, figures: figures(item, &curves), text: String::new() }))
 }

@@ -124,7 +124,7 @@ fn rows() -> Vec<Row> {
         file("JSON", "{ \"format\": 1 }", "not TOML"),
         file("NUL bytes", SMALL.replace("Two", "T\0wo"), "not TOML"),
         file("no table at all", "1 2 3\n4 5 6\n", "not TOML"),
-        file("a table twice", format!("{SMALL}[flows.ftp]\ncount = 1\n"), "stands here twice"),
+        file("a table twice", format!("{SMALL}[flows.ftp]\ncount = 1\n"), "appears twice"),
         file("a table twice by dots", format!("{SMALL}[flows]\nftp.count = 1\n"), "not TOML"),
         // Names and titles.
         edit("[flows.ftp]", "[flows.\"../../x\"]", "is not a name"),
@@ -163,7 +163,7 @@ fn rows() -> Vec<Row> {
         edit("\"3 s\"", "\"1m\"", "write `1 min` or `1 ms`"),
         edit("\"40 ms\"", "\"1 ps\"", "is less than the 10 ms"),
         edit("delay = \"10 ms\"", "delay = \"4800 h\"", "is less than the"),
-        edit("\"1000 B\"", "\"0 B\"", "no room for data"),
+        edit("\"1000 B\"", "\"0 B\"", "no space for data"),
         edit("\"1000 B\"", "{ wire = \"100 B\", payload = \"200 B\" }", "a payload of `200 B`"),
         edit("\"50 packets\"", "\"0 packets\"", "cannot hold a packet"),
         edit("\"50 packets\"", "\"0 bdp\"", "is out of range"),

@@ -113,7 +113,10 @@ fn laws() -> Vec<Value> {
 /// The page of laws, from the registry as the command prints it.
 fn page() -> String {
     let mut page = String::from(
-        "# Laws\n\nPrinted from the registry: `make bless` writes this page, and a test compares it. `penstock laws NAME` says the\nsame on a terminal. *State* is what series record of a law: a controller's in `flows-series.parquet`, an AQM's in\n`links.parquet` (or `link_classes.parquet`, where it keeps classes apart), a conditioner's in `customers.parquet`.\n",
+        "# Laws\n\nThis page is generated from the registry. `penstock laws NAME` prints the same on a terminal. The \
+         series of a run record\nthe *state* of a law: of a controller in `flows-series.parquet`, of an AQM in \
+         `links.parquet` (or in\n`link_classes.parquet`, if it separates classes), of a conditioner in \
+         `customers.parquet`.\n",
     );
     let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
     for law in laws() {
@@ -124,7 +127,7 @@ fn page() -> String {
         let _ = writeln!(page, "- Kernel implementation in C: {kernel_law}");
         let parameters = law["parameters"].as_array().unwrap();
         if !parameters.is_empty() {
-            page += "\n| parameter | what it is | default | range | source |\n| --- | --- | --- | --- | --- |\n";
+            page += "\n| parameter | meaning | default | range | source |\n| --- | --- | --- | --- | --- |\n";
         }
         for p in parameters {
             let [name, what, default, range, source] =
@@ -133,7 +136,7 @@ fn page() -> String {
         }
         let state = law["state"].as_array().unwrap();
         if !state.is_empty() {
-            page += "\n| state | in words | unit | what it is |\n| --- | --- | --- | --- |\n";
+            page += "\n| state | name | unit | meaning |\n| --- | --- | --- | --- |\n";
         }
         for s in state {
             let [column, words, unit, what] = ["column", "words", "unit", "what"].map(|key| cell(&s[key]));
@@ -386,4 +389,72 @@ fn nothing_is_left_over() {
 fn a_leftover_is_noticed() {
     assert_eq!(leftovers(concat!("see /ro", "ot/main and \"/ho", "me/x\"; todo", "!()")).len(), 3);
     assert!(leftovers("src/home/here, $HOME/home, /homework").is_empty());
+}
+
+/// Words that the glossary has replaced, by what stands there now.
+const GONE: &[(&str, &str)] = &[
+    ("twin", "kernel implementation"),
+    ("twins", "kernel implementations"),
+    ("at rest", "at equilibrium"),
+    ("comes to rest", "settles"),
+    ("how manieth", "number"),
+    ("whoever", "the reader or the user"),
+    ("readings", "loop models"),
+    ("the reading of the loop", "the loop model"),
+];
+
+/// Gone words of a page, with their lines from 1; blocks of code are left out.
+fn gone(text: &str) -> Vec<(usize, &'static str)> {
+    let (mut found, mut fenced) = (Vec::new(), false);
+    for (at, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            let line = line.to_ascii_lowercase();
+            let apart = |c: Option<char>| !c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+            let stands = |word: &str| {
+                line.match_indices(word).any(|(at, _)| {
+                    apart(line[..at].chars().next_back()) && apart(line[at + word.len()..].chars().next())
+                })
+            };
+            found.extend(GONE.iter().filter(|(word, _)| stands(word)).map(|(word, _)| (at + 1, *word)));
+        }
+    }
+    found
+}
+
+#[test]
+fn gone_words_stay_gone() {
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for path in files() {
+        let folder = path.split('/').next().unwrap_or_default();
+        let readme =
+            ["papers", "crates"].contains(&folder) && path.matches('/').count() == 2 && path.ends_with("/README.md");
+        let page = folder == "docs" && path.ends_with(".md");
+        if readme || page || ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].contains(&path.as_str()) {
+            let text = read(&path);
+            texts.push((path, text));
+        }
+    }
+    assert!(texts.len() > 20, "{}", texts.len());
+    let help = "crates/cli/src/arguments.rs";
+    let comments: Vec<String> =
+        read(help).lines().map(|line| line.trim_start().strip_prefix("///").unwrap_or_default().to_owned()).collect();
+    texts.push((help.to_owned(), comments.join("\n")));
+    let mut wrong = String::new();
+    for (path, text) in texts {
+        for (line, word) in gone(&text) {
+            let now = GONE.iter().find(|(old, _)| *old == word).map_or("", |(_, now)| now);
+            let _ = writeln!(wrong, "{path}:{line}: `{word}`; docs/glossary.md has: {now}");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_gone_word_is_noticed() {
+    assert_eq!(gone("The queue\n\nis At rest."), [(3, "at rest")]);
+    assert_eq!(gone("Twins, and a twin_s"), [(1, "twins")]);
+    assert_eq!(gone("three readings"), [(1, "readings")]);
+    assert!(gone("reading a file at restart\n```sh\nwhoever\n```\nbetween").is_empty());
 }

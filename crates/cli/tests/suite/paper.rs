@@ -58,7 +58,7 @@ fn what_is_not_on_record_differs_until_it_is_put_there() {
     let bench = bench();
     let ended = bench.run(&["paper", "two"]);
     assert_eq!(ended.status, 1, "{}", ended.err);
-    assert!(ended.err.contains("T.fig1.used/high: holds, and nothing is on record"), "{}", ended.err);
+    assert!(ended.err.contains("T.fig1.used/high: holds, without a recorded verdict"), "{}", ended.err);
     assert!(
         ended.out.contains("holds") && ended.out.contains("fails") && ended.out.contains("report"),
         "{}",

@@ -133,7 +133,11 @@ fn a_record_whose_list_of_files_is_cut_off_is_not_whole() {
         fs::write(record.join("links.parquet"), "").unwrap();
         let report = bench.run(&["report", &record.display().to_string()]);
         assert_eq!(report.status, 2, "{what}");
-        assert!(report.err.contains("record.toml: not what was written: its last line"), "{what}: {}", report.err);
+        assert!(
+            report.err.contains("record.toml: changed since it was written: its last line"),
+            "{what}: {}",
+            report.err
+        );
         let ended = bench.run(&["sweep", "swept.toml"]);
         assert!(ended.err.contains("5 of 6 cells are finished"), "{what}: {}", ended.err);
         assert!(ended.err.contains("it runs again"), "{what}: {}", ended.err);
@@ -239,7 +243,11 @@ fn where_no_file_can_be_made_that_is_what_is_told() {
     for out in ["/proc", "/proc/new", "/proc/new/below"] {
         let ended = bench.run(&["run", "small.toml", "--out", out]);
         assert_eq!(ended.status, 2);
-        assert!(ended.err.contains("its file system takes no new files; choose another place"), "{}", ended.err);
+        assert!(
+            ended.err.contains("its file system does not accept new files; choose another directory"),
+            "{}",
+            ended.err
+        );
     }
 }
 
@@ -259,7 +267,7 @@ fn a_sweep_of_the_same_name_from_elsewhere_replaces_nothing() {
         "{}",
         refused.err
     );
-    assert!(refused.err.contains("choose another place with --out DIR"), "{}", refused.err);
+    assert!(refused.err.contains("choose another directory with --out DIR"), "{}", refused.err);
     let fluid = bench.run(&["sweep", "a/x.toml", "--world", "fluid"]);
     assert!(fluid.status == 2 && fluid.err.contains("in the fluid world would replace"), "{}", fluid.err);
     assert!(

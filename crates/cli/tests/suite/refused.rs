@@ -20,7 +20,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("duration = \"3 s\"", "duration = nan", "bad.toml:4: duration: `NaN` is not a duration"),
     ("duration = \"3 s\"", "duration = \"1e300 s\"", "bad.toml:4: duration: `1e300 s` is too large"),
     ("warmup = \"1 s\"", "warmup = \"3 s\"", "bad.toml:5: warmup: a warm-up of 3 s leaves nothing to measure"),
-    ("packet = \"1000 B\"", "packet = \"1 B\"", "bad.toml:6: packet: a packet of `1 B` has no room"),
+    ("packet = \"1000 B\"", "packet = \"1 B\"", "bad.toml:6: packet: a packet of `1 B` has no space"),
     ("packet = \"1000 B\"", "packet = \"1 GB\"", "bad.toml:6: packet: a packet of 1 GB"),
     ("title =", "titel =", "bad.toml:3: titel: the key `titel` is unknown here: did you mean `title`"),
     ("[links.bottleneck]", "[links]", "bad.toml:8: links.from"),
@@ -42,7 +42,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "aqm = { law = \"red\", max_p = 2 }\n[flows.ftp]", "bad.toml:13: links.bottleneck.aqm.max_p: `2` is outside the range"),
     ("[flows.ftp]", "loss = 1\n[flows.ftp]", "bad.toml:13: links.bottleneck.loss: `1` is not a probability of loss"),
     ("count = 2", "count = 0", "bad.toml:14: flows.ftp.count: `0` is out of range"),
-    ("count = 2", "count = 2\ncount = 3", "bad.toml:15: not TOML: the key `count` stands here twice, first on line 14"),
+    ("count = 2", "count = 2\ncount = 3", "bad.toml:15: not TOML: the key `count` appears twice, first on line 14"),
     ("count = 2", "count = 10000000\nsender = { initial_window = 1e6 }", "bad.toml:13: flows.ftp: "),
     ("rtt = \"40 ms\"", "rtt = \"1 ms\"", "bad.toml:17: flows.ftp.rtt: `1 ms` is less than the 10 ms"),
     ("rtt = \"40 ms\"", "rtt = []", "bad.toml:17: flows.ftp.rtt: a list without round-trip times"),
@@ -190,8 +190,8 @@ fn check_says_which_worlds_run_a_file() {
     assert_eq!(refused.status, 3);
     assert_eq!(
         refused.err,
-        "penstock: small.toml: the link `bottleneck` has a scheduler, which fluid does not know (in the fluid world)\n\
-         penstock: small.toml: the group `ftp` has bursts, which fluid does not know (in the fluid world)\n"
+        "penstock: small.toml: the link `bottleneck` has a scheduler, which fluid does not support (in the fluid world)\n\
+         penstock: small.toml: the group `ftp` has bursts, which fluid does not support (in the fluid world)\n"
     );
     let either = check("fluid,packets", &[]);
     assert_eq!(either.status, 0, "{}", either.err);
@@ -410,7 +410,7 @@ fn a_record_with_a_file_cut_short_says_which() {
     let ended = bench.run(&["report", "out/small-seed1"]);
     assert_eq!(ended.status, 2);
     assert!(
-        ended.err.contains("out/small-seed1: links.parquet is damaged: it is not what was written"),
+        ended.err.contains("out/small-seed1: links.parquet is damaged: it has changed since it was written"),
         "{}",
         ended.err
     );
@@ -426,7 +426,7 @@ fn what_changes_nothing_in_any_cell_is_a_note() {
     let red = ["check", "small.toml", "--set", "links.bottleneck.aqm={ law = \"red\", ecn = true }"];
     let deaf = bench.run(&red);
     assert_eq!(deaf.status, 0);
-    let note = "note: links.bottleneck.aqm.ecn: no flow over this link answers marks, so that it changes nothing";
+    let note = "note: links.bottleneck.aqm.ecn: no flow over this link answers marks, so it has no effect";
     assert_eq!(deaf.err.matches(note).count(), 1, "{}", deaf.err);
     let laws = "sweep={ \"flows.ftp.cc\" = [{ law = \"newreno\" }, { law = \"newreno\", ecn = true }] }";
     let swept = bench.run(&[&red[..], &["--set", laws]].concat());

@@ -214,7 +214,7 @@ fn a_damaged_record_is_set_aside_and_its_cell_runs_again() {
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.err.contains("2 of 6 cells are finished"), "{}", ended.err);
     assert_eq!(ended.err.matches("it runs again").count(), 4, "{}", ended.err);
-    assert!(ended.err.contains("links.parquet is damaged: it is not what was written"), "{}", ended.err);
+    assert!(ended.err.contains("links.parquet is damaged: it has changed since it was written"), "{}", ended.err);
     assert!(before == sweep_json(&bench, "out/swept"));
     assert_eq!(names(&home).iter().filter(|name| name.ends_with(".damaged")).count(), 4);
     for cell in cells {

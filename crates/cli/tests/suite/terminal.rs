@@ -184,7 +184,7 @@ fn a_stopped_sweep_says_how_many_cells_are_kept() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("1 of 2 cells are kept in out/long; type the same again to go on"), "{said}");
+    assert!(said.contains("1 of 2 cells are kept in out/long; run the same command again to continue"), "{said}");
 }
 
 #[test]

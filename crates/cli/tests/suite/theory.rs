@@ -76,11 +76,11 @@ fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
     let said = bench.well(&["tune", "early-marking", file]);
     assert!(said.contains(" at most 0.1 s at "), "the mean of ten times 100 ms, not its last bits: {said}");
     // What the model is worth goes by the window: 8.33 packets, 1.67 and 1.26, where (4) has no operating point.
-    for (flows, says) in [("10", None), ("50", Some("timeouts rule")), ("66", Some("no operating point"))] {
+    for (flows, says) in [("10", None), ("50", Some("timeouts dominate")), ("66", Some("no operating point"))] {
         let of =
             ["tune", "early-marking", "--rate", "10 Mbit/s", "--flows", flows, "--rtt", "100 ms", "--packet", "1500 B"];
         let text = bench.well(&of);
-        for words in ["timeouts rule", "no operating point"] {
+        for words in ["timeouts dominate", "no operating point"] {
             assert_eq!(text.contains(words), says == Some(words), "{flows}: {text}");
         }
     }
@@ -206,7 +206,7 @@ fn what_the_theory_does_not_cover_is_refused() {
     let file = file.to_str().unwrap();
     for (more, status, words) in [
         (vec!["analyze", file, "--set", "links.core.rate=5 Mbit/s"], 3, "less capacity"),
-        (vec!["analyze", file, "--set", "links.core.aqm={ law = \"droptail\" }"], 3, "colours apart"),
+        (vec!["analyze", file, "--set", "links.core.aqm={ law = \"droptail\" }"], 3, "uses colours"),
         (vec!["analyze", file, "--at", "1 h"], 2, "ends at"),
         (
             vec!["tune", "early-marking", "--rate", "1 kbit/s", "--flows", "2000", "--rtt", "1 ms"],

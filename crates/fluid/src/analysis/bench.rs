@@ -145,8 +145,8 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
         (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
-        (needs(|n| n.classes), "an AQM that treats classes apart", "choose one that does not"),
-        (needs(|n| n.colours), "an AQM that goes by colours", "choose one that does not"),
+        (needs(|n| n.classes), "an AQM that separates classes", "choose one that does not"),
+        (needs(|n| n.colours), "an AQM that uses colours", "choose one that does not"),
     ];
     refuse(|| format!("the link `{name}`"), &of_link)
 }
@@ -154,12 +154,12 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
 fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
     for Class { group, group_name, .. } in classes {
         let of_group = [
-            (!group.steps.is_empty(), "parameters that change", "write one value for each"),
-            (group.repeats.is_some(), "transfers that come and go", "leave `arrivals` and `idle` out"),
-            (group.on_off.is_some(), "times of silence", "leave `on_off` out"),
-            (group.access.is_some(), "interfaces with queues of their own", "leave `access` out"),
+            (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
+            (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),
+            (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
+            (group.access.is_some(), "access links", "leave `access` out"),
             (group.jitter.is_some(), "jitter", "leave `jitter` out"),
-            (group.ack_jitter.is_some(), "acknowledgements that come late", "leave `ack_jitter` out"),
+            (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
         ];
         refuse(|| format!("the group `{group_name}`"), &of_group)?;
     }

@@ -21,20 +21,20 @@ pub(super) fn assumptions(
 ) -> Vec<String> {
     let list = |links: &[usize]| links.iter().map(|l| format!("`{}`", names[*l])).collect::<Vec<_>>().join(", ");
     let frozen =
-        "round-trip minima are frozen at the propagation delay, and state of a law that is not a number at its start";
+        "the minimum round-trip time equals the propagation delay; discrete state of a law keeps its initial value";
     let mut said = Vec::new();
     let silent: Vec<usize> = (0..names.len()).filter(|l| !binding.contains(l)).collect();
     if names.len() == 1 {
-        said.push(format!("{} is the only link with a queue, since no other carries data; {frozen}", list(binding)));
+        said.push(format!("{} is the only link with data, and so the only queue; {frozen}", list(binding)));
     } else {
-        let silent = if silent.is_empty() { String::new() } else { format!("; {} limit nobody", list(&silent)) };
-        said.push(format!("the links with a signal are {}{silent}; {frozen}", list(binding)));
+        let silent = if silent.is_empty() { String::new() } else { format!("; {} limit no flow", list(&silent)) };
+        said.push(format!("the bottlenecks are {}{silent}; {frozen}", list(binding)));
     }
     let waits: Vec<usize> = binding.iter().copied().filter(|l| rest.links[*l].rest.queue > 0.0).collect();
     if waits.len() > 1 {
         said.push(format!(
-            "what arrives at a link is what its senders sent, as (1) of fast-aqm has it: that a full queue before it \
-             ({}) evens out the sum of what it passes on is not counted",
+            "the arrivals at a link equal the rates of its senders, as in (1) of fast-aqm; the analysis ignores that \
+             a full queue upstream ({}) smooths them",
             list(&waits)
         ));
     }
@@ -42,15 +42,15 @@ pub(super) fn assumptions(
         let name = names[l];
         let back = classes.iter().any(|c| c.group.backward.iter().any(|n| n == name));
         said.push(if back {
-            format!("acknowledgements cross `{name}` too, and their load on it is ignored")
+            format!("acknowledgements cross `{name}` too; the analysis ignores their load")
         } else {
-            format!("no acknowledgement crosses `{name}`, so they are no part of its load")
+            format!("no acknowledgement crosses `{name}`")
         });
     }
     if sources.iter().any(Source::is_cut) {
         said.push(
-            "every mark or loss counts as one cut (a rate of cuts of rate times probability); hosts let one through in \
-             a round trip"
+            "every mark or loss reduces the window (rate times probability reductions per second); hosts reduce at \
+             most once per round trip"
                 .to_owned(),
         );
     }
@@ -61,8 +61,8 @@ pub(super) fn assumptions(
         let names: Vec<&str> = both.map(|(class, _)| class.name.as_str()).collect();
         if !names.is_empty() {
             said.push(format!(
-                "gap and window of {} allow the same rate; packets are taken as timed {this}, and the {other} form of \
-                 the loop may differ",
+                "gap and window of {} allow the same rate; the analysis assumes packets timed {this}, and the \
+                 {other} loop can differ",
                 some(&names)
             ));
         }
@@ -73,12 +73,12 @@ pub(super) fn assumptions(
             said.push(as_what.replace("{}", &some(&found)));
         }
     };
-    taken("transfers of {} are taken as without end", |c| c.group.size.is_some());
-    taken("the gaps of {} are taken as even", |c| c.group.spacing_jitter > 0.0);
-    taken("the packets of {} are taken one by one, not in bursts", |c| c.group.sender.burst > 1);
+    taken("transfers of {} are assumed to be endless", |c| c.group.size.is_some());
+    taken("the gaps of {} are assumed to be even", |c| c.group.spacing_jitter > 0.0);
+    taken("the packets of {} are assumed to leave one by one, not in bursts", |c| c.group.sender.burst > 1);
     for class in classes {
         if let Linearisation::Declared(what) = class.group.cc.law.linearisation {
-            said.push(format!("`{}` declares {what}", class.group.cc.law.name));
+            said.push(format!("`{}` is analysed with {what}", class.group.cc.law.name));
         }
     }
     said.dedup();
@@ -118,21 +118,21 @@ pub(super) fn warnings(
     for (&l, response) in binding.iter().zip(&closed.links) {
         let law = scenario.links[names[l]].aqm.law;
         if response.runs_away {
-            said.push(format!("`{}` of `{}` alone runs away at a constant load: no verdict", law.name, names[l]));
+            said.push(format!("no verdict: `{}` of `{}` alone is unstable at a constant load", law.name, names[l]));
         }
         if let Linearisation::Declared(what) = law.linearisation {
-            said.push(format!("`{}` declares {what}", law.name));
+            said.push(format!("`{}` is analysed with {what}", law.name));
         }
     }
     let other = |other: &Other| match *other {
         Other::Link(l, signal) => format!(
-            "more than one equilibrium: `{}` could also rest at a queueing delay of {:.6} s and a probability of {:.3e}; \
-             this analysis is of the one shown",
+            "more than one equilibrium: `{}` has another at a queueing delay of {:.6} s and a probability of {:.3e}; \
+             this analysis uses the one shown",
             names[l], signal.queueing_delay_s, signal.probability
         ),
         Other::Class(i, rate) => format!(
-            "more than one equilibrium: at the same signal `{}` of `{}` also rests at {rate:.3} packets/s, started \
-             elsewhere; this analysis is of the one shown",
+            "more than one equilibrium: at the same signal `{}` of `{}` also has an equilibrium at {rate:.3} \
+             packets/s, from another start; this analysis uses the one shown",
             sources[i].law(),
             classes[i].name
         ),
@@ -141,33 +141,39 @@ pub(super) fn warnings(
     let mut merged: Vec<&str> = classes.iter().filter(|c| c.merged).map(|c| c.group_name).collect();
     merged.dedup();
     for group in merged {
-        said.push(format!("`{group}` has more round trips than {CLASSES_OF_A_GROUP}: neighbours were averaged"));
+        said.push(format!(
+            "`{group}` has more than {CLASSES_OF_A_GROUP} round-trip times; the analysis averages \
+             neighbours"
+        ));
     }
     let (mut narrow, mut often, mut classic, mut away) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, (class, source)) in classes.iter().zip(sources).enumerate() {
         let (at, options) = (&rest.sources[i], &class.group.sender);
         if at.window > options.receive_window {
             narrow.push(format!(
-                "the receive window of `{}` ({} packets) is below its equilibrium window ({} packets) and was ignored",
+                "the receive window of `{}` ({} packets) is below its equilibrium window ({} packets); the analysis \
+                 ignores it",
                 class.name, options.receive_window, at.window
             ));
         }
         if source.is_cut() && at.window * rest.signals[i].probability > 0.5 {
             often.push(format!(
-                "`{}` has {} marks or losses a round: more than one a round is cut once only, which is ignored",
+                "`{}` has {} marks or losses per round; hosts reduce once per round, and the analysis ignores that \
+                 limit",
                 class.name,
                 at.window * rest.signals[i].probability
             ));
         }
         if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {
             classic.push(format!(
-                "`{}` makes a price of a classic echo, which repeats marks; an echo per packet was assumed",
+                "`{}` computes a price from a classic echo, which repeats marks; the analysis assumes an echo for \
+                 each packet",
                 class.name
             ));
         }
         if closed.members[i].response.runs_away {
             away.push(format!(
-                "`{}` of `{}` alone runs away at a constant signal: no verdict",
+                "no verdict: `{}` of `{}` alone is unstable at a constant signal",
                 source.law(),
                 class.name
             ));

@@ -111,7 +111,7 @@ impl Cohort {
     ) -> Result<Self, String> {
         let entry = group.cc.law;
         if let Linearisation::Unsupported(reason) = entry.linearisation {
-            return Err(format!("the group `{name}` has `{}`, which fluid does not know: {reason}", entry.name));
+            return Err(format!("the group `{name}` has `{}`, which fluid does not support: {reason}", entry.name));
         }
         let site = cc::Context {
             packet: scenario.packet.wire,
@@ -127,7 +127,7 @@ impl Cohort {
         let needs = law.requirements();
         if needs.now {
             return Err(format!(
-                "the group `{name}` has `{}`, a law of the time of day, which fluid does not know",
+                "the group `{name}` has `{}`, a law of the time of day, which fluid does not support",
                 entry.name
             ));
         }
@@ -137,7 +137,7 @@ impl Cohort {
             None => None,
             Some(Size::Each(bytes)) => Some(bytes.0),
             Some(Size::Pareto { .. }) => {
-                return Err(format!("the group `{name}` has sizes that are drawn, which fluid does not know"));
+                return Err(format!("the group `{name}` has sizes that are drawn, which fluid does not support"));
             }
         };
         let base_rtt_s = mean(|f| f.0);

@@ -35,7 +35,7 @@ impl Estimated {
         let Some(by) = law.requirements().bottleneck else { return Ok(None) };
         let slowest = links.iter().map(|(link, _)| &queues[*link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
         let refused =
-            |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not know", entry.name));
+            |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not support", entry.name));
         if by.lookback == Some(Lookback::Acknowledgement) {
             return refused("a derivative over single packets");
         }

@@ -93,7 +93,7 @@ impl Queue {
         let needs = law.requirements();
         let what = match needs.decides {
             _ if needs.serve != Serve::Scheduler => Some("queues of its own"),
-            _ if needs.classes => Some("classes that it treats apart"),
+            _ if needs.classes => Some("separate classes"),
             _ if needs.colours && needs.marks => Some("marks by colour"),
             Decides::AtHead => Some("a decision at the head of the queue"),
             Decides::OnArrival | Decides::OnDeparture
@@ -105,7 +105,7 @@ impl Queue {
         };
         if let Some(what) = what {
             return Err(format!(
-                "the link `{name}` has `{}`, a law with {what}, which fluid does not know",
+                "the link `{name}` has `{}`, a law with {what}, which fluid does not support",
                 chosen.law.name
             ));
         }

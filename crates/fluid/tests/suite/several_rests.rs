@@ -55,5 +55,5 @@ fn a_demand_that_jumps_has_no_rest() {
     let groups = vec![group(1, 0.05, entry_of(&JUMPING, &[]))];
     let error = analyze(&dumbbell(1e7, 1000, &aqm("droptail", &[]), groups), &Options::default()).unwrap_err();
     let said = error.to_string();
-    assert!(said.contains("a queue of 12.500 packets what its flows send jumps past what it carries"), "{said}");
+    assert!(said.contains("a queue of 12.500 packets the rate of its flows jumps past its capacity"), "{said}");
 }

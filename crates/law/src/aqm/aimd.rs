@@ -23,19 +23,19 @@ use crate::parameter::{Parameter, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "aimd",
-    title: "AIMD: transmit probabilities by class, up while the queue is short, down while it is not",
+    title: "AIMD: transmit probabilities for each class, which rise while the queue is short and fall otherwise",
     source: "Chiu and Jain 1989, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance",
     colour: "#b08a3c",
     parameters: &[
         INTERVAL,
-        Parameter { what: "increase an interval while the queue is short", ..INCREASE },
-        Parameter { what: "share of the probability taken an interval while the queue is not short", ..DECREASE },
+        Parameter { what: "increase per interval while the queue is short", ..INCREASE },
+        Parameter { what: "relative decrease per interval while the queue is not short", ..DECREASE },
         CORRECTION,
-        Parameter { what: "a queue that the line empties in this time, or less, is short", ..LOW },
+        Parameter { what: "a queue that drains within this time is short", ..LOW },
     ],
     observables: Observables::of::<Alone<Plain<f64>>>(),
     linearisation: Linearisation::Unsupported(
-        "it switches between increase and decrease at each interval, by where the queue is",
+        "it switches between increase and decrease in each interval, depending on the queue",
     ),
     real: &build::<f64, Alone<Plain<f64>>>,
     dual: None,

@@ -15,11 +15,11 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "avq",
-    title: "AVQ: marks what overflows a virtual queue whose capacity adapts to the load",
+    title: "AVQ: marks packets that overflow a virtual queue, whose capacity adapts to the load",
     source: "Kunniyur and Srikant 2001, An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management",
     colour: "#2e8b6f",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets, drop only the others", "RFC 3168"),
         Parameter::number("gamma", Unit::One, 0.98, [1e-3, 1.0], "wanted utilization", "the paper's simulations"),
         Parameter::number(
             "alpha",
@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             "the larger of 100 packets and what the line carries in twice its own delay",
             [1.0, 1e9],
             "size of the virtual queue",
-            "the paper takes the real buffer, which a law does not know: our choice",
+            "our choice: the paper uses the real buffer, which a law does not know",
         ),
         Parameter::number(
             "initial",
@@ -48,13 +48,13 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         Parameter::switch(
             "bytes",
             true,
-            "let a packet fill the virtual queue by its size",
+            "count packets by size in the virtual queue",
             "the paper's b is a number of bytes; off, every packet counts one",
         ),
     ],
     observables: Observables::of::<Avq<f64>>(),
     linearisation: Linearisation::Unsupported(
-        "it marks what overflows a virtual queue, and how often depends on how packets cluster, not on their rate alone",
+        "the marking rate of its virtual queue depends on the clustering of packets, not on their rate alone",
     ),
     real: &build::<f64, Avq<f64>>,
     dual: None,

@@ -34,13 +34,13 @@ use crate::quantity::Rate;
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "bat",
-    title: "BAT: transmit probabilities by class, moved by what is spare and what is offered",
+    title: "BAT: transmit probabilities for each class, adapted to the spare bandwidth and the offered load",
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
     colour: "#8c6d1f",
     parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN],
     observables: Observables::of::<Alone<Bat<f64>>>(),
     linearisation: Linearisation::Unsupported(
-        "it switches between increase and decrease at each interval, by where the queue is",
+        "it switches between increase and decrease in each interval, depending on the queue",
     ),
     real: &build::<f64, Alone<Bat<f64>>>,
     dual: None,
@@ -60,16 +60,16 @@ pub(super) const INCREASE: Parameter = Parameter::number(
     Unit::One,
     0.0625,
     [1e-9, 1.0],
-    "fine increase an interval, C, of a class whose floors leave it the whole line",
-    "our choice: with the decrease, the least power of two at which the wind-up of figure 6 exists",
+    "fine increase per interval, C, of a class for which the floors of the others leave the whole line",
+    "our choice: with the decrease, the smallest power of two that shows the wind-up of figure 6",
 );
 pub(super) const DECREASE: Parameter = Parameter::number(
     "decrease",
     Unit::One,
     0.03125,
     [1e-9, 1.0],
-    "fine decrease an interval of a class that offers what the line carries, D times the line's rate",
-    "our choice: it leaves a busy line full",
+    "fine decrease per interval for a class that offers the line's rate: D times the line's rate",
+    "our choice: it keeps a busy line full",
 );
 pub(super) const CORRECTION: Parameter = Parameter::number(
     "correction",
@@ -92,7 +92,7 @@ pub(super) const LOW: Parameter = Parameter::number(
     Unit::Seconds,
     0.0024,
     [0.0, 1e3],
-    "a queue that the line empties in this time, or less, is short: bandwidth is available",
+    "a queue that drains within this time is short: bandwidth is available",
     "our choice: a tenth of a buffer of 24 ms",
 );
 pub(super) const HIGH: Parameter = Parameter::number(
@@ -100,7 +100,7 @@ pub(super) const HIGH: Parameter = Parameter::number(
     Unit::Seconds,
     0.012,
     [0.0, 1e3],
-    "below this a queue that shrinks counts as bandwidth soon available",
+    "a shrinking queue below this means that bandwidth is soon available",
     "our choice: half of a buffer of 24 ms",
 );
 pub(super) const GAIN: Parameter = Parameter::number(
@@ -109,17 +109,17 @@ pub(super) const GAIN: Parameter = Parameter::number(
     0.125,
     [1e-6, 1.0],
     "weight of the newest bit in the average of the excess bandwidth signal",
-    "our choice: it averages over 32 ms; 1/32 to 1 leave shares as they are",
+    "our choice: it averages over 32 ms; shares are the same for 1/32 to 1",
 );
 
 numbers! {
     /// What is remembered of a class.
     pub struct State {
-        /// T of the paper: probability that an arriving packet of the class is let in.
+        /// T of the paper: probability that the queue accepts an arriving packet of the class.
         transmit: "1" as "Transmit probability, T",
         /// O of the paper: the rate at which packets of the class arrived in the last interval.
         offered: "packets/s" as "Offered load, O",
-        /// Average of the signal that there is excess bandwidth, 0 to 1.
+        /// Average of the excess bandwidth signal, 0 to 1.
         excess: "1" as "Excess bandwidth signal",
     }
     frozen {

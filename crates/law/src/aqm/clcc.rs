@@ -34,7 +34,8 @@ use crate::parameter::{Default, Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "clcc",
-    title: "CLCC: an integral controller of the decrease of classes that do not respond, on BAT or another AIMD",
+    title: "CLCC: an integral controller that sets the decrease constant of unresponsive classes, on top of BAT or \
+            another AIMD",
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
     colour: "#c4442f",
     parameters: &[
@@ -44,8 +45,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             default: Default::Is(0.0),
             least: 0.0,
             most: 1.0,
-            what: "the AQM whose decrease it turns",
-            source: "section I: BAT, and any other of increase and decrease",
+            what: "the inner AQM, whose decrease it controls",
+            source: "section I: BAT, or another AQM with increase and decrease",
         },
         INTERVAL,
         INCREASE,
@@ -55,30 +56,30 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         LOW,
         HIGH,
         GAIN,
-        Parameter::number("period", Unit::Seconds, 1.0, [1e-3, 1e3], "time between two of its steps", "section IV"),
+        Parameter::number("period", Unit::Seconds, 1.0, [1e-3, 1e3], "time between two steps", "section IV"),
         Parameter::number(
             "beta_near",
             Unit::One,
             -0.1,
             BETA,
-            "gain over the decrease where the error is small",
-            "our choice: stable up to a plant of the tenth power; the paper says negative",
+            "gain for a small error, over the decrease",
+            "our choice: stable up to a plant of the tenth power; the paper requires a negative value",
         ),
         Parameter::number(
             "beta_between",
             Unit::One,
             -0.25,
             BETA,
-            "the same between the two edges",
-            "our choice; the paper says larger for larger errors",
+            "the same for a medium error",
+            "our choice; the paper recommends larger gains for larger errors",
         ),
         Parameter::number(
             "beta_far",
             Unit::One,
             -0.5,
             BETA,
-            "the same where the error is large",
-            "our choice: 17 steps or less to within 5 % from a tenth and from ten times the decrease wanted",
+            "the same for a large error",
+            "our choice: at most 17 steps to within 5 %, from a tenth and from ten times the target decrease",
         ),
         Parameter::number("edge_near", Unit::One, 0.1, [0.0, 1e3], "an error below this is small", "our choice"),
         Parameter::number("edge_far", Unit::One, 0.5, [0.0, 1e3], "an error of this or more is large", "our choice"),
@@ -87,7 +88,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             0.0,
             [-10.0, 10.0],
-            "weight of the error before, over the decrease",
+            "weight of the previous error, over the decrease",
             "(4); zero is a pure integral controller",
         ),
         Parameter::number(
@@ -95,17 +96,23 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             0.0,
             [-10.0, 10.0],
-            "weight of the error before that, over the decrease",
+            "weight of the second last error, over the decrease",
             "(4); zero is no derivative part",
         ),
-        Parameter::switch("bound", true, "keep the decrease below the bound of what is offered", "(7), figure 6"),
+        Parameter::switch(
+            "bound",
+            true,
+            "keep the decrease below the bound that follows from the offered \
+             load",
+            "(7), figure 6",
+        ),
         Parameter::number(
             "least",
             Unit::One,
             1e-3,
             [1e-12, 1.0],
-            "least decrease, as a share of the one at the start",
-            "our choice: (7) says zero, where the law would stay",
+            "minimum decrease, as a share of the initial decrease",
+            "our choice: (7) has zero, which the law could never leave",
         ),
         Parameter {
             name: "preemption",
@@ -113,15 +120,23 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             default: Default::Is(0.0),
             least: 0.0,
             most: 2.0,
-            what: "what becomes of the decrease while the class offers too little to have its share",
-            source: "section IV-B: kept, or a tenth less each step",
+            what: "action on the decrease while the class offers too little for its share",
+            source: "section IV-B: hold, or a tenth less per step",
         },
-        Parameter::number("decay", Unit::One, 0.1, [0.0, 1.0], "what `decay` takes a step", "section IV-B"),
+        Parameter::number(
+            "decay",
+            Unit::One,
+            0.1,
+            [0.0, 1.0],
+            "relative decrease per step with \
+             `decay`",
+            "section IV-B",
+        ),
     ],
     observables: Observables::of::<Clcc<f64, Bat<f64>>>(),
     linearisation: Linearisation::Outer(
-        "the step map of its own loop, once a period, around whatever makes the ratio of classes follow the decrease; the \
-         law inside switches",
+        "the step map of its outer loop, once per period; the plant is the response of the class ratio to the \
+         decrease; the inner law switches",
     ),
     real: &either,
     dual: Some(&turns),
@@ -432,9 +447,13 @@ impl<N> Fields<N> for State<N> {
         let [transmit, offered, excess] = *bat::State::<f64>::WORDS.first_chunk::<3>().expect("BAT has three numbers");
         let decrease = (
             "Decrease constant",
-            "Decrease of the class's transmit probability in the inner law, which the outer loop turns.",
+            "Decrease of the class's transmit probability in the inner law, set by the outer loop.",
         );
-        let ratio = ("Ratio of classes", "Service of the class over that of the others, in the last period.");
+        let ratio = (
+            "Ratio of classes",
+            "Service of the class over the service of the other classes, in the last \
+             period.",
+        );
         &[transmit, offered, excess, decrease, ratio]
     };
     fn each(&mut self, f: &mut dyn FnMut(&mut N)) {

@@ -13,14 +13,14 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "codel",
-    title: "CoDel: drops at the head, ever faster, while the least wait of an interval is above a target",
+    title: "CoDel: drops at the head, at a growing rate, while the minimum delay of an interval exceeds a target",
     source: "RFC 8289, Controlled Delay Active Queue Management",
     colour: "#b8860b",
     parameters: &[
         Parameter::switch(
             "ecn",
             false,
-            "mark packets that can be marked, drop only the others",
+            "use ECN: mark ECN-capable packets, drop only the others",
             "RFC 8290, section 5.2",
         ),
         TARGET,
@@ -33,15 +33,14 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     fixed: None,
 };
 
-pub(super) const NOT_LINEAR: &str =
-    "it drops at moments set by its own past drops; nothing it says moves a little when the delay does";
+pub(super) const NOT_LINEAR: &str = "its drop times depend on its past drops, not smoothly on the delay";
 
 pub(super) const TARGET: Parameter = Parameter::number(
     "target",
     Unit::Seconds,
     0.005,
     [1e-6, 10.0],
-    "wait that is always allowed",
+    "acceptable queueing delay",
     "RFC 8289, section 4.3: 5 % of the interval",
 );
 pub(super) const INTERVAL: Parameter = Parameter::number(
@@ -49,7 +48,7 @@ pub(super) const INTERVAL: Parameter = Parameter::number(
     Unit::Seconds,
     0.1,
     [1e-5, 100.0],
-    "how long the wait may be above target before the first drop; spacing of the first drops",
+    "time above target before the first drop; initial spacing of drops",
     "RFC 8289, section 4.2",
 );
 
@@ -64,9 +63,9 @@ pub(super) struct CoDel {
 numbers! {
     /// What CoDel remembers.
     pub(super) struct State {
-        /// When the packets' wait will have been above target for a whole interval; zero while it is not above.
+        /// Time at which the delay will have been above target for a whole interval; zero while it is below.
         first_above: "s" as "Time at which dropping begins",
-        /// When the next packet is to be dropped while CoDel drops; afterwards, when the last drop was due.
+        /// Time of the next drop while CoDel drops; afterwards, the time of the last drop.
         drop_next: "s" as "Time of the next drop",
     }
     frozen {

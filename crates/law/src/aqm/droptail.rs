@@ -16,9 +16,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     colour: "#444444",
     parameters: &[],
     observables: Observables::of::<DropTail>(),
-    linearisation: Linearisation::Unsupported(
-        "what it drops jumps from nothing to everything at a full buffer; as a queue alone it needs no law",
-    ),
+    linearisation: Linearisation::Unsupported("its drop probability jumps from 0 to 1 at a full buffer"),
     real: &build::<f64, DropTail>,
     dual: Some(&build::<Dual, DropTail>),
     fixed: None,

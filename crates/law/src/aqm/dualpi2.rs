@@ -16,7 +16,8 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "dualpi2",
-    title: "DualPI2: a base probability, squared for classic packets and doubled for low-latency ones, over two queues",
+    title: "DualPI2: two queues with one base probability, squared for classic packets and doubled for low-latency \
+            packets",
     source: "RFC 9332, Dual-Queue Coupled Active Queue Management for L4S, appendix A",
     colour: "#00868b",
     parameters: &[
@@ -43,7 +44,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             2.0,
             [1e-3, 1e3],
-            "coupling: low-latency packets are marked with k times the base probability at least",
+            "coupling factor: the marking probability of low-latency packets is at least k times the base probability",
             "section 2.1",
         ),
         Parameter::number(
@@ -51,7 +52,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Seconds,
             0.000_8,
             [0.0, 10.0],
-            "wait above which low-latency packets are marked for their own queue",
+            "delay of the low-latency queue above which its packets are marked",
             "appendix A: minTh",
         ),
         Parameter::number(
@@ -59,7 +60,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Seconds,
             0.000_4,
             [0.0, 10.0],
-            "further wait until every one is; zero is a step",
+            "further delay until every packet is marked; zero is a step",
             "appendix A: range",
         ),
         Parameter::automatic(
@@ -67,7 +68,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             "1/k^2, at most 1",
             [1e-6, 1.0],
-            "classic probability from which packets that could be marked are dropped: overload",
+            "overload: classic probability at which ECN-capable packets are dropped too",
             "appendix A.2: p_Cmax",
         ),
         Parameter::number(
@@ -75,13 +76,13 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             0.0625,
             [1e-3, 0.999],
-            "share of the line that the classic queue gets at least",
+            "minimum share of the line for the classic queue",
             "appendix A: a weight of 1/16",
         ),
     ],
     observables: Observables::of::<DualPi2>(),
     linearisation: Linearisation::Unsupported(
-        "it has two queues and two probabilities, and the analysis has one of each",
+        "it has two queues and two probabilities; the analysis supports one of each",
     ),
     real: &build::<f64, DualPi2>,
     dual: None,

@@ -15,20 +15,20 @@ use crate::quantity::Bytes;
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "fq-codel",
-    title: "FQ-CoDel: deficit round robin over queues that flows are hashed to, with CoDel in each",
+    title: "FQ-CoDel: hashes flows to queues, serves them by deficit round robin, and runs CoDel in each",
     source: "RFC 8290, The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm",
     colour: "#d1608f",
     parameters: &[
-        Parameter::switch("ecn", true, "mark packets that can be marked, drop only the others", "section 5.2"),
+        Parameter::switch("ecn", true, "use ECN: mark ECN-capable packets, drop only the others", "section 5.2"),
         TARGET,
         INTERVAL,
-        Parameter::number("queues", Unit::One, 1024.0, [1.0, 65_536.0], "queues to hash flows to", "section 5.2"),
+        Parameter::number("queues", Unit::One, 1024.0, [1.0, 65_536.0], "number of queues", "section 5.2"),
         Parameter::automatic(
             "quantum",
             Unit::Bytes,
             "one packet",
             [1.0, 1e9],
-            "what a queue may send a turn",
+            "bytes that a queue may send in its turn",
             "section 5.2",
         ),
     ],

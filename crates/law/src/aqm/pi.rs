@@ -15,11 +15,11 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "pi",
-    title: "PI: a probability that moves until the queue is at its reference",
+    title: "PI: a marking probability that drives the queue to its reference",
     source: "Hollot, Misra, Towsley and Gong 2001, On Designing Improved Controllers for AQM Routers",
     colour: "#2b5fc1",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets, drop only the others", "RFC 3168"),
         Parameter::number(
             "a",
             Unit::One,
@@ -41,7 +41,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         Parameter::switch(
             "bytes",
             true,
-            "count the queue in bytes, and mark in proportion to size",
+            "count the queue in bytes, and mark in proportion to packet size",
             "ns-2's bytes_ and queue_in_bytes_; the paper counts packets",
         ),
     ],

@@ -17,11 +17,11 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "pie",
-    title: "PIE: a drop probability that moves until the queueing delay is at its target",
+    title: "PIE: a drop probability that drives the queueing delay to its target",
     source: "RFC 8033, Proportional Integral Controller Enhanced (PIE)",
     colour: "#8c1d40",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, up to mark_ecnth", "section 5.1"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets up to mark_ecnth", "section 5.1"),
         Parameter::number("target", Unit::Seconds, 0.015, [1e-6, 10.0], "queueing delay to hold", "section 4.2"),
         Parameter::number("t_update", Unit::Seconds, 0.015, [1e-4, 10.0], "update period", "section 4.2"),
         Parameter::number(
@@ -38,7 +38,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Seconds,
             0.15,
             [0.0, 10.0],
-            "how long a burst into an idle queue passes untouched",
+            "length of a burst into an idle queue that passes without drops",
             "section 4.4",
         ),
         Parameter::number(
@@ -46,7 +46,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             0.1,
             [0.0, 1.0],
-            "probability above which packets are dropped even if they can be marked",
+            "probability above which ECN-capable packets are dropped too",
             "section 5.1",
         ),
         Parameter::number(
@@ -54,19 +54,19 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Seconds,
             0.25,
             [0.0, 1e9],
-            "delay beyond which the probability rises by 0.02 more an update",
+            "delay above which the probability rises by another 0.02 per update",
             "Linux's sch_pie",
         ),
         Parameter::switch(
             "derandomize",
             false,
-            "space drops: none before the sum of probabilities is 0.85, one for certain at 8.5",
+            "space drops evenly: no drop before the sum of probabilities reaches 0.85, a certain drop at 8.5",
             "section 5.4",
         ),
     ],
     observables: Observables::of::<Pie>(),
     linearisation: Linearisation::Unsupported(
-        "its gains jump with the probability, and what it does below half the target depends on how it came there",
+        "its gains jump with the probability, and its action below half the target depends on its past",
     ),
     real: &build::<f64, Pie>,
     dual: None,

@@ -15,7 +15,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "price",
-    title: "Price marking: an integral of excess load over a virtual capacity, told by exponential marking",
+    title: "Price marking: the price integrates the load above a virtual capacity; exponential marking encodes it",
     source: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, equation (5), Fig. 4",
     colour: "#7b3fa0",
     parameters: &[

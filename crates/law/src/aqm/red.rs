@@ -21,15 +21,15 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "red",
-    title: "RED: early marks, ever likelier as the average queue grows",
+    title: "RED: early marks, with a probability that grows with the average queue",
     source: "Floyd and Jacobson 1993; gentle variant, Floyd 2000; automatic settings, Floyd, Gummadi and Shenker 2001",
     colour: "#c1440e",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets, drop only the others", "RFC 3168"),
         Parameter::switch(
             "gentle",
             true,
-            "rise to 1 between max_threshold and twice that, instead of jumping",
+            "raise the probability from max_p to 1 between max_threshold and twice that, instead of a jump",
             "Floyd 2000",
         ),
         Parameter::automatic(
@@ -65,30 +65,36 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             "ns-2's automatic setting (q_weight -1)",
         ),
         Parameter::switch("wait", true, "space marks 1/p to 2/p apart, not 1 to 1/p", "ns-2's default"),
-        Parameter::switch("bytes", true, "count the queue in bytes, and mark in proportion to size", "ns-2's default"),
+        Parameter::switch(
+            "bytes",
+            true,
+            "count the queue in bytes, and mark in proportion to packet \
+             size",
+            "ns-2's default",
+        ),
         Parameter::switch(
             "spare_empty_queue",
             true,
-            "mark only while a packet is waiting (two, where packets are counted), whatever the average says",
+            "mark only while a packet is waiting (two, if packets are counted), regardless of the average",
             "ns-2; not in the papers. Off, NewReno at 155 Mbit/s and 100 ms loses 21 points of utilization",
         ),
         Parameter::switch(
             "arrivals_first",
             false,
-            "a packet that arrives as another starts transmission finds that one still waiting",
-            "ns-2: events of one moment happen in the order in which they were scheduled. docs/validation has what it does",
+            "count a packet that starts transmission at the time of an arrival as still waiting",
+            "ns-2: simultaneous events run in the order in which they were scheduled. docs/validation shows the effect",
         ),
         Parameter::switch(
             "idle_from_start",
             false,
-            "count the time in which the last packet is sent as idle too: the average falls by one sample more each time the \
-             line is idle",
-            "ns-3, where a queue whose last packet is on the line has nothing any more. docs/validation has what it does",
+            "count the transmission of the last packet as idle time too: the average falls by one more sample in \
+             each idle period",
+            "ns-3, where a queue is empty while its last packet is on the line. docs/validation shows the effect",
         ),
         Parameter::switch(
             "adaptive",
             false,
-            "move max_p until the average is in the middle of the thresholds",
+            "Adaptive RED: adapt max_p until the average is midway between the thresholds",
             "Adaptive RED, the algorithm",
         ),
         Parameter::number(
@@ -96,7 +102,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Seconds,
             0.5,
             [1e-3, 1e3],
-            "how often max_p moves, with `adaptive`",
+            "interval between updates of max_p, with `adaptive`",
             "Adaptive RED, the algorithm",
         ),
     ],

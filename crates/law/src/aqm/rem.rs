@@ -17,11 +17,11 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "rem",
-    title: "REM: an integral of excess load and excess queue, told by exponential marking",
+    title: "REM: the price integrates excess load and excess queue; exponential marking encodes it",
     source: "Athuraliya, Li, Low and Yin 2001, REM: Active Queue Management, IEEE Network 15(3)",
     colour: "#9c6b1f",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets, drop only the others", "RFC 3168"),
         Parameter::number("gamma", Unit::One, 0.001, [1e-9, 1.0], "step size", "the paper's simulations"),
         Parameter::number(
             "alpha",

@@ -20,20 +20,20 @@ use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
 const PAPER: &str = "Random Early Marking, section V";
-const OURS: &str = "our choice: the paper leaves it open; totals of its tables move by a hundredth for 2 to 10 packets";
+const OURS: &str = "our choice: the paper leaves it open; totals of its tables change by 1 % for 2 to 10 packets";
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "wred",
-    title: "Weighted RED: thresholds by drop precedence, one queue",
+    title: "Weighted RED: one queue, with thresholds for each drop precedence",
     source: "RFC 2597, sections 2 and 4; RIO, Clark and Fang 1998",
     colour: "#7d4f9e",
     parameters: &[
-        Parameter::switch("ecn", false, "mark packets that can be marked, drop only the others", "RFC 3168"),
+        Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets, drop only the others", "RFC 3168"),
         Parameter::switch(
             "average",
             true,
-            "go by an exponential average of the queue, not by the queue of the moment",
-            "Floyd and Jacobson 1993; the paper has it without its marker, and the moment with it",
+            "use an exponential average of the queue, not the instantaneous queue",
+            "Floyd and Jacobson 1993; the paper uses it without its marker, and the instantaneous queue with it",
         ),
         Parameter::number(
             "weight",
@@ -46,7 +46,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         Parameter::switch(
             "coupled",
             false,
-            "a packet meets the queue of its own colour and better ones only: RIO-C",
+            "RIO-C: the queue of a packet counts its own colour and better ones only",
             "Clark and Fang 1998, where in-profile packets have an average of their own",
         ),
         Parameter::number(
@@ -57,7 +57,15 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             "queue from which red packets may be dropped",
             OURS,
         ),
-        Parameter::number("red_max", Unit::Packets, 10.0, [0.0, 1e9], "queue from which every red packet is", PAPER),
+        Parameter::number(
+            "red_max",
+            Unit::Packets,
+            10.0,
+            [0.0, 1e9],
+            "queue from which every red packet is \
+             dropped",
+            PAPER,
+        ),
         Parameter::number("red_max_p", Unit::One, 0.1, [0.0, 1.0], "their drop probability just below `red_max`", OURS),
         Parameter::automatic(
             "yellow_min",
@@ -72,7 +80,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Packets,
             "as `red_max`",
             [0.0, 1e9],
-            "queue from which every yellow packet is",
+            "queue from which every yellow packet is dropped",
             "by default two precedences, as RFC 2597, section 2, allows",
         ),
         Parameter::automatic(
@@ -88,7 +96,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Packets,
             "never",
             [0.0, 1e9],
-            "queue from which green packets may be dropped, those under no contract included",
+            "queue from which green packets may be dropped, including packets without a contract",
             PAPER,
         ),
         Parameter::automatic(
@@ -96,7 +104,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::Packets,
             "never; three times `green_min` where that is given",
             [0.0, 1e9],
-            "queue from which every green packet is",
+            "queue from which every green packet is dropped",
             PAPER,
         ),
         Parameter::number(
@@ -109,7 +117,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         ),
     ],
     observables: Observables::of::<Wred<f64>>(),
-    linearisation: Linearisation::Unsupported("what it drops depends on colours, and the analysis knows of none yet"),
+    linearisation: Linearisation::Unsupported("its drops depend on colours, which the analysis does not support"),
     real: &build::<f64, Wred<f64>>,
     dual: None,
     fixed: None,
@@ -140,11 +148,12 @@ struct Wred<N> {
 numbers! {
     /// What WRED remembers. Without `average`, what it has seen last; without `coupled`, the first two stay at zero.
     struct State {
-        /// Exponentially weighted average of the green packets that wait, updated at each arrival; zero without `coupled`.
+        /// Exponentially weighted average of the green packets waiting, updated at each arrival; zero without
+        /// `coupled`.
         green_average: "packets" as "Average of green packets",
         /// The same average of green and yellow packets together; zero without `coupled`.
         yellow_average: "packets" as "Average of green and yellow packets",
-        /// The same average of all packets that wait.
+        /// The same average of all packets waiting.
         average: "packets" as "Average queue",
         /// Drop probability of the packet that arrived last.
         probability: "1" as "Drop probability",

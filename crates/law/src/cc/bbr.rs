@@ -13,12 +13,12 @@ use crate::parameter::Values;
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "bbr",
-    title: "BBR: as fast as the measured bandwidth; the kernel's own, in the Linux world only",
+    title: "BBR: sends at the measured bandwidth; the kernel's implementation, in the Linux world only",
     source: "Cardwell et al., ACM Queue 14(5), 2016",
     colour: "#6b4423",
     parameters: &[],
     observables: Observables::of::<Bbr>(),
-    linearisation: Linearisation::Unsupported("it is the kernel's, and not written here; only `--world linux` runs it"),
+    linearisation: Linearisation::Unsupported("Penstock does not implement it; `--world linux` runs the kernel's"),
     real: &build::<f64, Bbr>,
     dual: None,
     fixed: None,
@@ -32,7 +32,7 @@ struct Bbr {
 numbers! {
     /// What it starts with; the kernel has the rest.
     struct State {
-        /// Initial congestion window; the kernel keeps the rest of BBR's state to itself.
+        /// Initial congestion window; the kernel does not expose the remaining state.
         window: "packets" as "Congestion window",
     }
 }

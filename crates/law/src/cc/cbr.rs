@@ -12,14 +12,14 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "cbr",
-    title: "Constant bit rate, answering nothing",
+    title: "Constant bit rate, without congestion control",
     source: "no paper: the usual stand-in for UDP",
     colour: "#7a7a7a",
     parameters: &[Parameter::required(
         "rate",
         Unit::BitPerSecond,
         [1.0, 1e12],
-        "bits a second on the wire",
+        "bits per second on the wire",
         "the scenario's choice",
     )],
     observables: Observables::of::<Cbr<f64>>(),

@@ -30,14 +30,14 @@ pub(super) const KP: Parameter = Parameter::number(
     Unit::One,
     2.0,
     [1e-3, 1e3],
-    "proportional gain: what is left of the buffer is used up to kp / (1 + kp)",
+    "proportional gain: flows fill kp / (1 + kp) of the available buffer",
     "section VI-A chooses 2; 4 in most tables",
 );
 
 /// How (3) becomes a window.
 pub(super) const WINDOW_FORM: Parameter = Parameter {
     name: "window_form",
-    what: "the window law solved for the window, or as printed with what is in flight now",
+    what: "implicit: the window law solved for the window; explicit: as printed, with the packets now in flight",
     unit: Unit::Choice(&["implicit", "explicit"]),
     default: Default::Is(0.0),
     least: 0.0,
@@ -61,17 +61,17 @@ pub(super) const PAIRS: Parameter = Parameter::number(
     Unit::One,
     50.0,
     [1.0, 10_000.0],
-    "latest packet pairs, of which the least delayed tells the capacity",
-    "section IV-A has no number; CapProbe looks for the least delayed of all, a path that changes needs an end to that",
+    "number of recent packet pairs; the least delayed of them gives the capacity",
+    "section IV-A has no number; CapProbe uses the least delayed of all pairs, but a path can change",
 );
 
 /// What the stability analysis takes for granted.
-pub(super) const DECLARED: &str = "that capacity and size of the buffer are known and stand still, and that the queue is \
-                                   told by an average of round trips";
+pub(super) const DECLARED: &str = "known and constant capacity and buffer size, and the queue from an average of \
+                                   round-trip times";
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ccp",
-    title: "CCP: a window in proportion to the room left in the bottleneck's buffer",
+    title: "CCP: a window in proportion to the free space in the bottleneck's buffer",
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3) with Kd = 0",
     colour: "#5a4fcf",
     parameters: &[KP, WINDOW_FORM, RTT_WEIGHT, PAIRS],

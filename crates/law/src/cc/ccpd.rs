@@ -19,7 +19,7 @@ const SECONDS: [f64; 4] = [1e-9, 1e-6, 1e-3, 1.0];
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ccpd",
-    title: "CCPD: CCP with the change of that room over a round trip",
+    title: "CCPD: CCP plus the change of that free space over a round trip",
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3)",
     colour: "#d4730a",
     parameters: &[
@@ -43,12 +43,12 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         },
         Parameter {
             name: "derivative_span",
-            what: "over what the change is taken: a round trip, or the time since the acknowledgement before",
+            what: "span of the change: a round trip, or the time since the previous acknowledgement",
             unit: Unit::Choice(&["round trip", "ack"]),
             default: Default::Is(0.0),
             least: 0.0,
             most: 1.0,
-            source: "(3) has t_k - t_(k-1) and does not say what k counts",
+            source: "(3) has t_k - t_(k-1) and does not define k",
         },
         WINDOW_FORM,
         RTT_WEIGHT,

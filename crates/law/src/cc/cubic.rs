@@ -21,7 +21,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "cubic",
-    title: "CUBIC: the window as a cubic of the time since the last congestion event",
+    title: "CUBIC: the window is a cubic function of the time since the last congestion event",
     source: "RFC 9438; RFC 9406",
     colour: "#2456c4",
     parameters: &[
@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.4,
             [1e-6, 1e3],
-            "C, how steep the cubic is, in packets a cubic second",
+            "C, steepness of the cubic, in packets per cubic second",
             "RFC 9438, section 5.1",
         ),
         Parameter::number(
@@ -38,27 +38,34 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.7,
             [0.1, 0.99],
-            "share of the window that a congestion event leaves",
+            "multiplicative decrease factor: cwnd becomes beta * cwnd after a congestion event",
             "RFC 9438, section 4.6",
         ),
         Parameter::switch(
             "fast_convergence",
             true,
-            "a flow that has lost ground aims lower still, to make room",
+            "fast convergence: a flow whose W_max shrinks reduces W_max further, so that other flows gain",
             "RFC 9438, section 4.7",
         ),
-        Parameter::switch("tcp_friendly", true, "never slower than Reno", "RFC 9438, section 4.3"),
+        Parameter::switch(
+            "tcp_friendly",
+            true,
+            "Reno-friendly region: the window is at least \
+             Reno's",
+            "RFC 9438, section 4.3",
+        ),
         Parameter::switch(
             "friendly_catches_up",
             true,
-            "the window that Reno would have grows by a whole packet a round trip once it is back where the last congestion event \
-             was; Linux keeps to 3 (1 - beta)/(1 + beta)",
+            "W_est grows by one packet per round trip once it reaches the window before the last congestion event; \
+             Linux keeps 3 (1 - beta)/(1 + beta)",
             "RFC 9438, section 4.3",
         ),
         Parameter::switch(
             "hystart",
             false,
-            "the first slow start ends when the round-trip time rises; until then an acknowledgement counts for up to 8 packets",
+            "HyStart++: the first slow start ends when the round-trip time rises; until then an acknowledgement \
+             counts for up to 8 packets",
             "RFC 9406",
         ),
         PER_ACK,
@@ -66,7 +73,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Cubic>(),
     linearisation: Linearisation::Unsupported(
-        "its window follows the clock since the last congestion event, not its state alone",
+        "the window depends on the time since the last congestion event, not on the state alone",
     ),
     real: &build::<f64, Cubic>,
     dual: None,
@@ -100,11 +107,11 @@ numbers! {
         prior: "packets" as "Window before the last congestion event",
         /// W_est of RFC 9438: the window that Reno would have.
         reno: "packets" as "Reno-friendly window, W_est",
-        /// K of RFC 9438: how long the curve takes from the start of this stage of congestion avoidance to W_max.
+        /// K of RFC 9438: time from the start of this stage of congestion avoidance until the curve reaches W_max.
         k: "s" as "Time to the origin, K",
         /// t of RFC 9438: time since the start of this stage of congestion avoidance.
         elapsed: "s" as "Time in congestion avoidance",
-        /// When the law last heard of an acknowledgement, from the start of the run.
+        /// Time of the last acknowledgement, from the start of the run.
         told: "s" as "Time of the last acknowledgement",
         /// Smoothed round-trip time; zero before the first sample.
         smoothed_rtt: "s" as "Smoothed round-trip time",

@@ -19,7 +19,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "dctcp",
-    title: "DCTCP: a reduction in proportion to the share of marked packets",
+    title: "DCTCP: reduces the window in proportion to the share of marked packets",
     source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
     colour: "#e0559b",
     parameters: &[
@@ -36,14 +36,20 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             1.0,
             [0.0, 1.0],
-            "the estimate before anything is measured",
+            "initial estimate, before the first measurement",
             "RFC 8257, section 3.3",
         ),
         PER_ACK,
-        Parameter::switch("l4s", false, "packets ask for the low-latency queue: ECT(1)", "RFC 9331, section 4.1"),
+        Parameter::switch(
+            "l4s",
+            false,
+            "use L4S: packets carry ECT(1) and join the low-latency \
+             queue",
+            "RFC 9331, section 4.1",
+        ),
     ],
     observables: Observables::of::<Dctcp<f64>>(),
-    linearisation: Linearisation::Unsupported("its estimate is made of counts that every window of data starts anew"),
+    linearisation: Linearisation::Unsupported("its estimate uses counts that restart with every window of data"),
     real: &build::<f64, Dctcp<f64>>,
     dual: None,
     fixed: None,
@@ -75,7 +81,8 @@ numbers! {
         acked: "packets" as "Acknowledged in this window",
         /// Packets acknowledged with a congestion echo in the current window of data.
         marked: "packets" as "Marked in this window",
-        /// Packets still to be acknowledged of the window of data that was last reduced for; until then no echo counts.
+        /// Unacknowledged packets of the window of data in which the last reduction took place; until they are
+        /// acknowledged, echoes do not count.
         outstanding: "packets" as "Outstanding since the last reduction",
     }
 }

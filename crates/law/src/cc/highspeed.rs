@@ -21,7 +21,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "highspeed",
-    title: "HighSpeed TCP: steps that grow with the window, W = 0.12 / p^0.835",
+    title: "HighSpeed TCP: increase and decrease depend on the window, W = 0.12 / p^0.835",
     source: "RFC 3649; RFC 3742",
     colour: "#b38600",
     parameters: &[
@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             38.0,
             [2.0, 1e9],
-            "up to this window the law is NewReno's",
+            "up to this window the law equals NewReno",
             "RFC 3649, section 5",
         ),
         Parameter::number(
@@ -46,7 +46,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             83_000.0,
             [2.0, 1e12],
-            "the window wanted at a loss rate of high_p",
+            "window at a loss rate of high_p",
             "RFC 3649, section 5",
         ),
         Parameter::number("high_p", Unit::One, 1e-7, [1e-15, 0.5], "loss rate at high_window", "RFC 3649, section 5"),
@@ -55,7 +55,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.1,
             [1e-3, 0.5],
-            "share of the window that a congestion event takes at high_window",
+            "share of the window that a congestion event removes at high_window",
             "RFC 3649, section 5",
         ),
         Parameter::automatic(
@@ -63,7 +63,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             "no limit",
             [2.0, 1e9],
-            "window beyond which slow start adds about half of this a round trip",
+            "limited slow start: above this window slow start adds about half of this value per round trip",
             "RFC 3742, section 2, which recommends 100",
         ),
         PER_ACK,

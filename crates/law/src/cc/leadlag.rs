@@ -38,7 +38,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.64,
             [0.0, 10.0],
-            "zero of the compensator, as a multiple of 1/taubar; 0 is the static law (6), which needs max_rate",
+            "zero of the compensator, as a multiple of 1/taubar; 0 gives the static law (6), which needs max_rate",
             "section V; Proposition 3: below cot 1 = 0.642",
         ),
         Parameter::number(
@@ -51,7 +51,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         Parameter::number("M", Unit::One, 1.0, [1.0, 1e3], "bound on the bottlenecks of a path", "section V"),
         Parameter::number("K", Unit::Packets, 50.0, [1e-6, 1e6], "weight of the utility K log x", "section V"),
-        Parameter::number("N", Unit::Packets, 31.0, [1.0, 64.0], "marks the estimate is made of", "section V"),
+        Parameter::number("N", Unit::Packets, 31.0, [1.0, 64.0], "number of marks in the estimate", "section V"),
         Parameter::number("phi", Unit::One, 1000.0, [1.001, 1e9], "base of the marking law", "section V"),
         Parameter::number("period", Unit::Seconds, 0.010, [1e-4, 10.0], "update period T_s", "section V, Fig. 3"),
         Parameter::number(
@@ -59,31 +59,31 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             1.0,
             [1e-3, 1e6],
-            "largest change of the window an acknowledged packet, both ways",
-            "Fig. 3 (maxIncrement, maxDecrement) has no values; above 10 short round trips collapse",
+            "largest change of the window per acknowledged packet, up or down",
+            "Fig. 3 (maxIncrement, maxDecrement) has no values; above 10, flows with short round trips collapse",
         ),
         Parameter::choice(
             "signal",
             &["ecn", "delay"],
-            "what tells the price: marks, or the time in queues",
+            "source of the price: marks, or the time in queues",
             "section IV-A and IV-C",
         ),
         Parameter::choice(
             "form",
             &["exponential", "linearised"],
-            "how the window follows: (21) and (28), or without exponentials, biased by the noise of the estimate",
+            "window law: (21) and (28), or without exponentials, biased by the noise of the estimate",
             "section IV-B, equation (22)",
         ),
         Parameter::choice(
             "exponent",
             &["printed", "of the rate"],
-            "signal delay: the window's exponent, alpha/M as in (28), or alpha/M - 1, as (25) has it for the rate",
+            "with signal delay: exponent of the window, alpha/M as in (28), or alpha/M - 1, as in (25) for the rate",
             "equations (25) and (28)",
         ),
         Parameter::choice(
             "integrates",
             &["target", "window"],
-            "which of expWnd and CWnd the slow state drifts by",
+            "window that drives the slow state: expWnd (target) or CWnd (window)",
             "Fig. 3 has K/expWnd, equation (20) K/w",
         ),
         Parameter::number(
@@ -91,7 +91,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             1.0,
             [0.05, 20.0],
-            "a of the alpha-fair family; 1 is K log x, larger is more equal along paths of different price",
+            "exponent a of alpha-fair utility; 1 is K log x, larger values equalise rates on paths of different price",
             "Mo and Walrand 2000; section II-A.3 of the paper leaves the utility open",
         ),
         Parameter::automatic(
@@ -99,7 +99,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::BitPerSecond,
             "1000 packets a second",
             [1.0, 1e15],
-            "fairness other than 1: the rate r at which the price asked is K/r",
+            "with fairness other than 1: the rate r whose price is K/r",
             "a choice of units: the paper has K log x",
         ),
         Parameter::automatic(
@@ -107,7 +107,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::BitPerSecond,
             "one packet a round trip",
             [1.0, 1e15],
-            "x_m: the rate at xi = 0 and no price; with eta 0 the largest rate",
+            "x_m: rate at xi = 0 and zero price; with eta 0 the maximum rate",
             "equations (6) and (16); Fig. 3 (W_m) has no value",
         ),
     ],
@@ -174,9 +174,9 @@ numbers! {
     pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
-        /// expWnd of the paper's Fig. 3: the window that the equations ask for.
+        /// expWnd of the paper's Fig. 3: the window of the equations.
         target: "packets" as "Target window, expWnd",
-        /// xi of the paper: the slow part of ln expWnd, without what follows the price at once.
+        /// xi of the paper: the slow part of ln expWnd, without the immediate response to the price.
         xi: "1" as "Slow state, xi",
     }
 }

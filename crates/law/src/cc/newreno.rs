@@ -17,7 +17,7 @@ use crate::parameter::{Parameter, Unit, Values};
 pub(super) const ECN: Parameter = Parameter::switch(
     "ecn",
     false,
-    "packets can be marked instead of dropped, and an echo is a congestion event",
+    "use ECN: routers can mark packets instead of dropping them, and an echo is a congestion event",
     "RFC 3168",
 );
 
@@ -27,13 +27,13 @@ pub(super) const PER_ACK: Parameter = Parameter::number(
     Unit::Packets,
     1.0,
     [1.0, 65_535.0],
-    "packets that one acknowledgement grows the window for at the most",
+    "most packets that one acknowledgement counts for when the window grows",
     "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
 );
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "newreno",
-    title: "NewReno: one packet more a round trip, half at a congestion event",
+    title: "NewReno: one packet more per round trip, half after a congestion event",
     source: "RFC 5681; RFC 6582; RFC 3168",
     colour: "#c1440e",
     parameters: &[
@@ -41,8 +41,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         Parameter::switch(
             "grow_on_echo",
             false,
-            "acknowledgements that carry an echo still grow the window",
-            "RFC 3168, section 6.1.2, forbids it, and ns-2 does not; some simulators do",
+            "grow the window on acknowledgements with an echo too",
+            "some simulators do; ns-2 does not; RFC 3168, section 6.1.2, forbids it",
         ),
         PER_ACK,
     ],

@@ -17,7 +17,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "scalable",
-    title: "Scalable TCP: a hundredth of a packet more an acknowledgement, an eighth less at a congestion event",
+    title: "Scalable TCP: a hundredth of a packet more per acknowledgement, an eighth less after a congestion event",
     source: "Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, 2003, section 3",
     colour: "#8c1d4f",
     parameters: &[
@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             0.01,
             [1e-6, 1.0],
-            "growth of the window an acknowledged packet",
+            "growth of the window per acknowledged packet",
             "section 3; 0.01",
         ),
         Parameter::number(
@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.125,
             [1e-6, 0.5],
-            "share of the window that a congestion event takes",
+            "share of the window that a congestion event removes",
             "section 3; 0.125",
         ),
         Parameter::number(
@@ -42,7 +42,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             16.0,
             [0.0, 1e9],
-            "legacy window: up to it the law is NewReno's",
+            "legacy window: up to this window the law equals NewReno",
             "section 3; 16 packets",
         ),
         PER_ACK,

@@ -19,7 +19,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "vegas",
-    title: "TCP Vegas: one packet more or less a round trip, by the packets it has queued",
+    title: "TCP Vegas: one packet more or less per round trip, depending on its packets in the queue",
     source: "Brakmo, Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, 1995, section III",
     colour: "#0f8f7f",
     parameters: &[
@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             2.0,
             [0.0, 1e6],
-            "fewer packets queued: the window grows",
+            "the window grows with fewer packets queued than this",
             "section III-B; 1 and 2 in the paper's Vegas-1,3 and Vegas-2,4",
         ),
         Parameter::number(
@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             4.0,
             [0.0, 1e6],
-            "more packets queued: the window shrinks",
+            "the window shrinks with more packets queued than this",
             "section III-B; 3 and 4 in the paper's Vegas-1,3 and Vegas-2,4",
         ),
         Parameter::number(
@@ -44,7 +44,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             1.0,
             [0.0, 1e6],
-            "more packets queued: slow start is over",
+            "slow start ends with more packets queued than this",
             "section III-C; one buffer",
         ),
         PER_ACK,
@@ -52,7 +52,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Vegas<f64>>(),
     linearisation: Linearisation::Unsupported(
-        "it switches between one packet more, none and one less, and rests anywhere in between",
+        "it switches between one packet more, no change and one packet less, and has a range of equilibria",
     ),
     real: &build::<f64, Vegas<f64>>,
     dual: None,

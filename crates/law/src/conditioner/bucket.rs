@@ -19,7 +19,7 @@ pub(super) const COMMITTED_RATE: Parameter = Parameter::required(
     "committed_rate",
     Unit::BitPerSecond,
     [1.0, 1e12],
-    "what the contract commits, bits a second on the wire",
+    "committed rate of the contract, bits per second on the wire",
     "the customer's contract; CIR of RFC 2697, section 2",
 );
 
@@ -27,9 +27,9 @@ pub(super) const COMMITTED_RATE: Parameter = Parameter::required(
 pub(super) const BUCKET: Parameter = Parameter::automatic(
     "bucket",
     Unit::Bytes,
-    "what the committed rate fills in 100 ms",
+    "100 ms at the committed rate",
     [0.0, 1e12],
-    "what may enter at once in profile; a packet larger than the bucket never is",
+    "committed burst size: most bytes in profile at once; a larger packet is never in profile",
     "CBS of RFC 2697, section 2; by default one bandwidth-delay product of a round trip of 100 ms",
 );
 

@@ -37,7 +37,7 @@ const RULES: &[&str] = &["loop", "paper", "paper-dimension", "given"];
 
 pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "early-marking",
-    title: "Early marker: a PI controller holds the level of a token bucket",
+    title: "Early marker: a PI controller keeps the level of a token bucket at a reference",
     source: "Tartarelli and Banchs, Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding",
     colour: "#b8327a",
     parameters: &[
@@ -53,7 +53,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
         ),
         Parameter {
             name: "gain_rule",
-            what: "where the gains come from: the true loop, (10) as printed, (10) with its dimension mended, or `k1` and \
+            what: "source of the gains: the exact loop, (10) as printed, (10) with corrected dimension, or `k1` and \
                    `k2`",
             unit: Unit::Choice(RULES),
             default: Default::Is(0.0),
@@ -67,7 +67,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::One,
             10.0,
             [1e-3, 1e9],
-            "flows of TCP in the aggregate at least, N-",
+            "lower bound on the TCP flows in the aggregate, N-",
             "the paper, section III: a lower bound",
         ),
         Parameter::number(
@@ -75,7 +75,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::Seconds,
             0.1,
             [1e-6, 1e3],
-            "round-trip time at most, R+",
+            "upper bound on the round-trip time, R+",
             "the paper, section III: an upper bound",
         ),
         Parameter::automatic(
@@ -83,7 +83,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::Bytes,
             "a data packet on the wire",
             [1.0, 65_535.0],
-            "size of a packet in the design, where rates and levels are in packets",
+            "packet size of the design, in which rates and levels are in packets",
             "the paper, section III",
         ),
         Parameter::automatic(
@@ -91,7 +91,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::One,
             "by `gain_rule` and (12)",
             [0.0, 1e6],
-            "gain on the level's distance from the reference now [1/packet]",
+            "gain on the present distance of the level from the reference [1/packet]",
             "the paper, Algorithm 1 and (12)",
         ),
         Parameter::automatic(
@@ -99,7 +99,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::One,
             "by `gain_rule` and (12)",
             [0.0, 1e6],
-            "gain on the distance one packet before [1/packet]",
+            "gain on the distance at the previous packet [1/packet]",
             "the paper, Algorithm 1 and (12)",
         ),
     ],
@@ -195,7 +195,7 @@ fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>,
     if each > 0.0 && each * law.bucket.depth / 100.0 < libm::ldexp(1.0, -63) {
         return Err(
             "the integral is too weak for the kernel's arithmetic: it would not see a level that is a hundredth of \
-                    the bucket from the reference"
+             the bucket from the reference"
                 .to_string(),
         );
     }
@@ -229,9 +229,9 @@ numbers! {
     pub struct State {
         /// Tokens left in the bucket after the last packet.
         tokens: "B" as "Tokens",
-        /// Probability that a packet is red though there are tokens for it. In fixed point it is kept times 2^30.
+        /// Probability that a packet is red although there are tokens for it. Fixed point stores it times 2^30.
         probability: "1" as "Early marking probability",
-        /// Level of the bucket that the last packet found.
+        /// Level of the bucket before the last packet.
         level_before: "B" as "Bucket level before the last packet",
     }
     frozen {

@@ -28,12 +28,15 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
             Unit::Bytes,
             "as large as `bucket`",
             [0.0, 1e12],
-            "what may enter at once beyond that, coloured yellow",
+            "excess burst size: further bytes at once, coloured yellow",
             "EBS of RFC 2697, section 2",
         ),
     ],
     observables: Observables::of::<SingleRate<f64>>(),
-    linearisation: Linearisation::Unsupported("buckets mark by overflowing and running dry, which has no derivative"),
+    linearisation: Linearisation::Unsupported(
+        "the buckets' marking has no derivative where they overflow or are \
+         empty",
+    ),
     real: &build::<f64, SingleRate<f64>>,
     dual: None,
     fixed: Some(&held),

@@ -17,12 +17,12 @@ use crate::parameter::Values;
 
 pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "token-bucket",
-    title: "Token bucket: in profile while there are tokens, out of it otherwise",
+    title: "Token bucket: a packet is in profile while there are tokens, and out of profile otherwise",
     source: "RFC 2475, section 2.3.3; Tartarelli and Banchs, Random Early Marking, figure 1",
     colour: "#5b7f95",
     parameters: &[COMMITTED_RATE, BUCKET],
     observables: Observables::of::<TokenBucket<f64>>(),
-    linearisation: Linearisation::Unsupported("a bucket marks by overflowing and running dry, which has no derivative"),
+    linearisation: Linearisation::Unsupported("the bucket's marking has no derivative where it overflows or is empty"),
     real: &build::<f64, TokenBucket<f64>>,
     dual: None,
     fixed: Some(&held),

@@ -411,7 +411,7 @@ fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
         notes.push("it writes a record an acknowledgement".to_owned());
     }
     if figures.cost.is_none() {
-        notes.push("what it costs is counted while `sysctl kernel.bpf_stats_enabled` is 1".to_owned());
+        notes.push("the kernel counts its cost only while `sysctl kernel.bpf_stats_enabled` is 1".to_owned());
     }
     Ok(Attached {
         name,
@@ -454,7 +454,7 @@ pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -
             match place.make_one_of(&below) {
                 Ok(Given::Back) => {}
                 Ok(Given::Instead(other)) => detached.notes.push(format!(
-                    "what was the default of network namespace {} before `{controller}` is not known, or gone: it is `{other}` now",
+                    "the default of network namespace {} before `{controller}` is unknown or gone: it is `{other}` now",
                     place.namespace
                 )),
                 Err(error) if own == Some(place.namespace) => {

@@ -183,7 +183,7 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
         refuse("sender.arithmetic", "the kernel has its own", "leave it out");
     }
     if sender.recovery == Recovery::Reno {
-        refuse("sender.recovery", "the kernel knows no recovery of RFC 2581", "choose `sack` or `newreno`");
+        refuse("sender.recovery", "the kernel does not support the recovery of RFC 2581", "choose `sack` or `newreno`");
     }
     if sender.initial_ssthresh.is_finite() {
         refuse("sender.ssthresh", "the kernel starts without one", "leave it out");

@@ -27,7 +27,7 @@ pub(crate) fn of_programs(
     };
     let groups = scenario.groups.values().enumerate();
     let flows: Vec<FlowPlan> = groups.flat_map(|(at, group)| flows(at, group.count)).collect();
-    findings.push("goodput is what packets with data from the sending end brought, with their headers".to_owned());
+    findings.push("goodput counts packets with data from the sending end, headers included".to_owned());
     // The ends are others'; what is read of them is when.
     let reading = |at| Reading { at, flows: vec![Told::default(); flows.len()] };
     let sent = Sent {

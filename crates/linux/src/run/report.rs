@@ -55,7 +55,7 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
         })
     };
     let Some(whole) = between(scenario.warmup, scenario.duration) else {
-        let what = "every transfer was complete before the warm-up ended; a shorter warm-up would do".to_owned();
+        let what = "every transfer was complete before the warm-up ended: use a shorter warm-up".to_owned();
         return Err(RunError::Input(what));
     };
     let windows = scenario.windows.iter().filter_map(|(name, (from, to))| {

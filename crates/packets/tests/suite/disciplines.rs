@@ -115,6 +115,6 @@ fn two_schedulers_on_one_link_are_refused() {
     for aqm in ["fq-codel", "dualpi2"] {
         let link = format!("aqm = {{ law = \"{aqm}\" }}\nscheduler = {{ law = \"drr\" }}");
         let refused = refusal(&Dumbbell { link: &link, ..Dumbbell::PLAIN }.text());
-        assert!(refused.contains("says itself which packet goes next"), "{refused}");
+        assert!(refused.contains("picks the next packet itself"), "{refused}");
     }
 }

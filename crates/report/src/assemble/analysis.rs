@@ -17,7 +17,7 @@ pub struct AnalysisView {
     pub stable: Option<bool>,
     /// The verdict in a sentence, with the class that limits it.
     pub verdict: String,
-    /// Where the loop rests.
+    /// Equilibrium of the loop.
     pub equilibrium: Vec<EquilibriumRow>,
     /// How far it is from instability.
     pub margins: Vec<MarginRow>,
@@ -112,7 +112,7 @@ pub fn of_analysis(view: &AnalysisView) -> Page {
     let (tone, default) = match view.stable {
         Some(true) => (Tone::Good, "The equilibrium is locally stable."),
         Some(false) => (Tone::Bad, "The equilibrium is not stable."),
-        None => (Tone::Neutral, "The analysis does not say whether the equilibrium is stable."),
+        None => (Tone::Neutral, "The analysis gives no verdict on the stability of the equilibrium."),
     };
     let text = if view.verdict.is_empty() { default } else { view.verdict.as_str() };
     verdict.callout = Some(Callout { tone, text: text.to_owned() });
@@ -148,7 +148,7 @@ pub fn of_analysis(view: &AnalysisView) -> Page {
 
 fn equilibrium(rows: &[EquilibriumRow]) -> TableView {
     let columns = vec![Column::words("Where"), Column::words("What"), Column::numbers("Value", "")];
-    let mut view = TableView::new("Where the loop rests", columns);
+    let mut view = TableView::new("Equilibrium of the loop", columns);
     let row = |r: &EquilibriumRow| vec![r.entity.clone(), r.quantity.clone(), quantity(r.value, &r.unit, 5)];
     view.rows = rows.iter().map(row).collect();
     view

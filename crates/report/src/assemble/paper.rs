@@ -119,7 +119,7 @@ fn verdicts(view: &PaperView) -> Section {
     let tally = Tally::of(claims());
     section.tally = Some(tally);
     if tally.fails > 0 && !view.explained_in.is_empty() {
-        let more = format!("Why a claim fails stands beside it; {} has more.", view.explained_in);
+        let more = format!("The reason for a failure is next to its claim; {} has more.", view.explained_in);
         section.prose = format!("{}\n\n{more}", section.prose);
     }
     let placed = view.figures.iter().flat_map(|f| f.claims.iter().map(|c| (f.id.as_str(), c)));

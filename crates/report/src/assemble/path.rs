@@ -9,16 +9,16 @@ use crate::page::{Callout, Column, Section, TableView, Tone};
 pub(super) fn section(path: &PathSummary) -> Section {
     let mut section = Section::new("Emulated path");
     section.callout = Some(if path.within_bound {
-        Callout { tone: Tone::Good, text: "The run is within its stated error.".to_owned() }
+        Callout { tone: Tone::Good, text: "The run is within its error bounds.".to_owned() }
     } else {
-        Callout { tone: Tone::Bad, text: format!("The run is outside its stated error: {}.", path.beyond.join("; ")) }
+        Callout { tone: Tone::Bad, text: format!("The run exceeds its error bounds: {}.", path.beyond.join("; ")) }
     });
     section.prose =
         path.findings.iter().map(|finding| format!("{}.", sentence(finding))).collect::<Vec<_>>().join("\n\n");
     section.tables = vec![error(path)];
     if !path.sockets.is_empty() {
         let mut sockets =
-            TableView::new("Sockets, as the kernel has them", vec![Column::words("Group"), Column::words("")]);
+            TableView::new("Sockets, as reported by the kernel", vec![Column::words("Group"), Column::words("")]);
         sockets.rows = path.sockets.iter().map(|(group, what)| vec![group.clone(), what.clone()]).collect();
         section.tables.push(sockets);
     }
@@ -39,7 +39,7 @@ fn error(path: &PathSummary) -> TableView {
         ("Longest gap", time(path.gap_max_s), time(path.gap_bound_s)),
         ("Gaps above 5 ms", count(path.gaps_above_5_ms), nothing()),
         ("Device drops", count(path.device_drops), count(0)),
-        ("Packets handed over", count(path.packets), nothing()),
+        ("Packets delivered", count(path.packets), nothing()),
         ("Packets not carried", count(path.not_carried), nothing()),
         ("Scheduling", path.scheduling.clone(), nothing()),
         ("Bottleneck", path.bottleneck.clone().unwrap_or_else(|| ABSENT.to_owned()), nothing()),

@@ -66,7 +66,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         );
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {
-            section.prose = format!("Zero throughout, and so not drawn: {}.", drawn.zero.join(", "));
+            section.prose = format!("Not drawn, because zero throughout: {}.", drawn.zero.join(", "));
         }
         section.figures = drawn.figures;
         if !section.figures.is_empty() || !section.prose.is_empty() {

@@ -85,7 +85,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
         }
         if look.warm_up_s > 0.0 {
             figure.warm_up = Some(look.warm_up_s);
-            figure.caption = format!("{} Shaded: the warm-up, which no summary counts.", figure.caption);
+            figure.caption = format!("{} Shaded: the warm-up, which summaries leave out.", figure.caption);
         }
         drawn.figures.push(figure);
     }
@@ -156,8 +156,8 @@ fn observables(registry: &Registry, law: &str) -> impl Iterator<Item = Observabl
 
 fn caption(column: &Column) -> String {
     match column.kind {
-        Kind::Average => "Each value is the average over the sampling period that ends there.".to_owned(),
-        Kind::Instant => "Each value is the one at that instant.".to_owned(),
+        Kind::Average => "Each value is the average over the preceding sampling period.".to_owned(),
+        Kind::Instant => "Each value is instantaneous.".to_owned(),
         Kind::Key => String::new(),
     }
 }
@@ -366,7 +366,7 @@ mod tests {
     fn the_warm_up_is_marked_and_explained() {
         let drawn = figures(&table(1, 3), &SeriesLook { warm_up_s: 1.0, ..plain(&Registry::standard()) });
         assert_eq!(drawn.figures[0].warm_up, Some(1.0));
-        assert!(drawn.figures[0].caption.ends_with("Shaded: the warm-up, which no summary counts."));
+        assert!(drawn.figures[0].caption.ends_with("Shaded: the warm-up, which summaries leave out."));
         assert_eq!(figures(&table(1, 3), &plain(&Registry::standard())).figures[0].warm_up, None);
     }
 

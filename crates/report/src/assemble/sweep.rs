@@ -195,7 +195,7 @@ impl Plan {
             section.figures.push(self.figure(measure.name, measure.unit, cells, &values));
         }
         if !zero.is_empty() {
-            section.prose = format!("Zero everywhere, and so not drawn: {}.", zero.join(", "));
+            section.prose = format!("Not drawn, because zero everywhere: {}.", zero.join(", "));
         }
         (!section.figures.is_empty() || !section.prose.is_empty()).then_some(section)
     }
@@ -288,7 +288,7 @@ impl Plan {
         let things: Vec<&T> = found.iter().map(|(_, t)| t).collect();
         let (columns, rows) = measures::cells(measures, &things);
         let labelled = found.iter().map(|(c, _)| *c).zip(rows);
-        let mut view = table(format!("{caption}: every number of every run"), &self.keys, columns, labelled);
+        let mut view = table(format!("{caption}: all values of all runs"), &self.keys, columns, labelled);
         view.folded = true;
         view
     }

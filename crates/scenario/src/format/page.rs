@@ -8,19 +8,18 @@ use crate::quantity::{BDP, Kind, PACKETS, PER_SECOND, RATE, SIZE, TIME};
 const HEAD: &str = "\
 # Scenario files, format 1
 
-Printed from the tables of the reader: `make bless` writes this page, and a test compares it. Laws and their parameters
-are in `docs/laws.md`. `penstock check FILE` prints a scenario with every default, and `penstock check --schema` the JSON
-Schema of the format, for editors.
+This page is generated from the scenario reader. `docs/laws.md` describes the laws and their parameters. `penstock check
+FILE` prints a scenario with every default. `penstock check --schema` prints the JSON Schema of the format, for editors.
 
-A scenario is a TOML file. Units stand in the text: `\"10 ms\"`, not `10`. A key that is not here is refused, and so is a
-setting that would change nothing; an error names file, line and key, what was found and what would do. There are no
-includes. `--set KEY=VALUE` wins over the file and over its sweep. Results go by the names of links, groups, classes,
-customers and windows, so that those have neither dots nor slashes, but for `NAME/back`. A file has at most 64 MB.
+A scenario is a TOML file. Quantities are text with a unit: `\"10 ms\"`, not `10`. Unknown keys are errors, and so are
+settings without effect. An error names the file, the line and the key, the value found and a value that is valid. There
+are no includes. `--set KEY=VALUE` overrides the file and its sweep. Results use the names of links, groups, classes,
+customers and windows. Such names contain no dots and no slashes, except `NAME/back`. A file has at most 64 MB.
 
 ## Quantities
 
-A number and a unit, in quotation marks, with or without a space between. Numbers are decimal and exact: `0.1 s` is 10^11
-ps.
+A quantity is a number and a unit in quotation marks, with or without a space between them. Numbers are decimal and
+exact: `0.1 s` is 10^11 ps.
 
 | quantity | units |
 | --- | --- |
@@ -29,9 +28,10 @@ ps.
 const SWEEP: &str = "
 ## `[sweep]`
 
-One record for each cell. A key of the scenario, dotted and in quotation marks, takes a list of values; the cells are all
-combinations, the last key innermost. `[[sweep.case]]` has a `name` and keys that change together; any other name makes
-one more such axis. `seed` is the innermost of all: a list, or `{ count = 10 }`, which counts up from the scenario's own.
+A sweep writes one record for each cell. A key of the scenario, dotted and in quotation marks, takes a list of values.
+The cells are all combinations; the last key varies fastest. `[[sweep.case]]` has a `name` and keys that change together.
+Any other name in place of `case` makes one more such axis. `seed` varies fastest of all. It takes a list, or
+`{ count = 10 }`, which counts up from the scenario's own seed.
 
 ```toml
 [sweep]
@@ -47,8 +47,7 @@ name = \"FAST\"
 \"flows.ftp.cc\" = { law = \"fast\" }
 ```
 
-A cell is known by the hash of its scenario with every default filled in, so that a finished cell stays finished when the
-sweep grows.
+The hash of its complete scenario identifies a cell, so that a finished cell stays finished when the sweep grows.
 ";
 
 /// The reference page, Markdown.
@@ -113,7 +112,7 @@ fn takes(shape: &Shape) -> String {
         Shape::Whole(a, b) => format!("a whole number, {a} to {b}"),
         Shape::Number(range) => range.words(),
         Shape::Quantity(kind) => kind.noun.into(),
-        Shape::Packets(a, b) => format!("packets, {a} to {b}, the unit if you like"),
+        Shape::Packets(a, b) => format!("packets, {a} to {b}, with or without the unit"),
         Shape::Buffer { bdp: true } => "`\"unlimited\"`, packets, a size, or bandwidth-delay products".into(),
         Shape::Buffer { bdp: false } => "`\"unlimited\"`, packets, or a size".into(),
         Shape::Exactly(word) => coded(&[word]),

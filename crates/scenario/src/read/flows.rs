@@ -124,7 +124,8 @@ fn by_itself(
         for changing in &law.changing {
             changing.item.wrong(
                 format!("`{}` of the law `{name}` cannot follow a schedule", changing.parameter.name),
-                "write one value: only a law that answers nothing, such as `cbr`, is told what to do by the clock",
+                "write one value: only the parameters of a law without congestion control, such as `cbr`, change \
+                 over time",
             );
         }
         if let Some((item, _)) = spacing {

@@ -168,7 +168,7 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
         return Ok((loss, LossSpacing::Random));
     }
     Err(item.wrong(
-        "nothing is lost on this line, so `loss_spacing` would change nothing",
+        "nothing is lost on this line, so `loss_spacing` has no effect",
         "leave it out, or write a `loss` above zero",
     ))
 }
@@ -241,7 +241,7 @@ fn scheduler<'a>(
     if scheduler != Scheduler::Fifo && needs.serve != Serve::Scheduler {
         let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
         return Err(place.wrong(
-            format!("the AQM `{}` says itself which packet goes next, and so does a scheduler", aqm.law.name),
+            format!("the AQM `{}` picks the next packet itself, and so does a scheduler", aqm.law.name),
             "write `scheduler = { law = \"fifo\" }`, or another AQM",
         ));
     }

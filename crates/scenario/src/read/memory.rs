@@ -30,7 +30,7 @@ impl Memory {
     /// What a part takes, and what it comes to with what was counted before.
     fn told(&self, part: f64, all: f64) -> String {
         let (part, all, most) = (amount(part), amount(all), amount(self.most));
-        let together = if part == all { String::new() } else { format!(", {all} with the rest of the scenario") };
+        let together = if part == all { String::new() } else { format!(", {all} with the whole scenario") };
         format!("about {part} of memory{together}, and {most} {}", self.why)
     }
 }

@@ -235,7 +235,7 @@ fn packet(fields: &Fields<'_>) -> Result<Packet, Reported> {
         let wire = item.bytes()?;
         if wire <= ACK {
             return Err(item.wrong(
-                format!("a packet of `{}` has no room for data behind 40 B of header", item.shown()),
+                format!("a packet of `{}` has no space for data after 40 B of header", item.shown()),
                 "write at least `41 B`",
             ));
         }

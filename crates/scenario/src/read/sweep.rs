@@ -116,7 +116,7 @@ fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, Reporte
     for item in change.item.list(remedy)? {
         let label = item.node.shown();
         if !labels.insert(label.clone()) {
-            item.wrong(format!("`{}` stands here twice", item.shown()), "write each value once");
+            item.wrong(format!("`{}` appears twice", item.shown()), "write each value once");
         }
         steps.push(Step { label, changes: vec![Change { path: change.path.clone(), item }], seed: None });
     }
@@ -154,7 +154,7 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
             continue;
         };
         if steps.iter().any(|step| step.label == label) {
-            named.wrong(format!("`{label}` stands here twice as a {key}"), "give each its own name");
+            named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
         }
         for (at, change) in changes.iter().enumerate() {
             let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
@@ -189,7 +189,7 @@ fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, Reported> {
     } else {
         for each in item.list(remedy)? {
             if !add(each.whole(0, i64::MAX as u64)?) {
-                each.wrong(format!("`{}` stands here twice", each.shown()), "write each seed once");
+                each.wrong(format!("`{}` appears twice", each.shown()), "write each seed once");
             }
         }
     }

@@ -118,7 +118,7 @@ fn stands_twice(text: &str, key: &str, line: u32) -> String {
         before().find(|(text, number)| *number > table && names(text)).map(|(_, number)| number)
     };
     let first = first.map(|first| format!(", first on line {first}")).unwrap_or_default();
-    format!("the key `{key}` stands here twice{first}: leave one of them out")
+    format!("the key `{key}` appears twice{first}: leave one of them out")
 }
 
 /// Reads the value of `--set KEY=VALUE`: TOML, or else the text as it stands.

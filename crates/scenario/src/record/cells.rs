@@ -127,9 +127,9 @@ pub(super) const OWN: [(&str, &str); 6] = [
     ("path", "Where the record is: in a sweep, from the sweep's directory."),
     ("id", "The identity of the scenario, a hash."),
     ("title", "The scenario's title."),
-    ("world", "Where it ran."),
+    ("world", "The world of the run."),
     ("seed", "The seed."),
-    ("changes", "What was changed in the scenario's file, as `--set` has it, with semicolons between."),
+    ("changes", "Changes to the scenario file, as given to `--set`, separated by semicolons."),
 ];
 
 /// Every number below a value by its path, and what is true or false as 1 or 0. Lists, which hold single flows, are left out:

@@ -41,19 +41,19 @@ pub(super) struct SweepFile<'a> {
     format: u32,
     /// The scenario's title.
     title: &'a str,
-    /// What was changed in the scenario's file for this run, as `--set` has it: `KEY=VALUE`.
+    /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     changes: &'a [String],
     #[serde(flatten)]
     origin: &'a Origin,
-    /// What varies, the innermost last: keys of the scenario in the order of the file, named axes, seeds.
+    /// The varied keys, the fastest last: keys of the scenario in the order of the file, named axes, seeds.
     axes: Vec<Axis<'a>>,
     /// Each cell, in the order of the axes.
     cells: Vec<CellOf<'a>>,
-    /// The cells that differ in nothing but their seed, together.
+    /// Cells that differ only in their seed, combined.
     groups: Vec<Group<'a>>,
-    /// Differences between groups that differ in nothing but their place on a named axis, such as `case`: every later place
-    /// less every earlier one, seed by seed, over the seeds that both have, where they are two or more.
+    /// Differences between groups that differ only in their place on a named axis, such as `case`: every later place
+    /// minus every earlier one, seed by seed, over the seeds of both, if they are two or more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<Difference<'a>>,
 }
@@ -79,7 +79,7 @@ pub(super) struct Labelled<'a> {
 /// A place on an axis as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
-    /// The number in units of the SI: 0.01 for `10 ms`. Absent for names, tables and what is no quantity.
+    /// The number in units of the SI: 0.01 for `10 ms`. Absent for names, tables and other text.
     pub value: f64,
     /// Its unit: `s`, `bit/s`, `B`, `packets`, `1/s`, or `1` for a plain number.
     pub unit: &'static str,
@@ -94,7 +94,7 @@ pub(super) struct CellOf<'a> {
     id: &'a str,
     /// Its place on each axis, as the scenario's file has it.
     labels: Map<String, Value>,
-    /// The same as numbers in units of the SI, for the axes that have numbers; `axes` has the units.
+    /// The same as numbers in SI units, for axes with numbers; `axes` has the units.
     values: Map<String, Value>,
     /// What it measured, as in its own `summary.json`.
     summary: Value,
@@ -103,13 +103,13 @@ pub(super) struct CellOf<'a> {
 /// Cells that differ in nothing but their seed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Group<'a> {
-    /// Their place on each axis but that of seeds.
+    /// Their place on each axis except seeds.
     labels: Map<String, Value>,
     /// The same as numbers in units of the SI.
     values: Map<String, Value>,
     /// Their seeds, where the sweep has an axis of seeds.
     seeds: &'a [u64],
-    /// Of the shape of a summary: each number is replaced by its statistics over the seeds that have it.
+    /// Statistics of each number over the seeds that have it, in the structure of a summary.
     measures: Value,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct Difference<'a> {
     values: Map<String, Value>,
     /// The seeds that both have.
     seeds: Vec<u64>,
-    /// As in `groups`, of the differences; single flows are left out.
+    /// As in `groups`, for the differences; without single flows.
     measures: Value,
 }
 

@@ -113,10 +113,20 @@ impl Books {
             count("packets_yellow", "beyond the profile, within the excess", self.yellow.packets),
             count("packets_marked_before", "chosen, with CE already", self.marked_before.packets),
             count("packets_not_ip", "not IP: load that goes on", self.not_ip.packets),
-            count("packets_unwritable", "chosen, but nobody may write on them", self.unwritable.packets),
+            count("packets_unwritable", "chosen, but not writable", self.unwritable.packets),
             count("packets_contended", "went on while the law was busy", self.contended.packets),
-            count("packets_passed_not_ect", "went on without the mark they cannot carry", self.passed_not_ect.packets),
-            count("packets_dropped_not_ect", "dropped for a mark they cannot carry", self.dropped_not_ect.packets),
+            count(
+                "packets_passed_not_ect",
+                "passed without a mark, because they are not \
+                                             ECN-capable",
+                self.passed_not_ect.packets,
+            ),
+            count(
+                "packets_dropped_not_ect",
+                "dropped instead of marked, because they are not \
+                                              ECN-capable",
+                self.dropped_not_ect.packets,
+            ),
             count("packets_dropped", "dropped by a law that drops", self.dropped.packets),
             count("packets_dropped_full", "dropped, for the virtual queue was full", self.dropped_full.packets),
         ]

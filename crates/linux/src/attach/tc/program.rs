@@ -260,7 +260,7 @@ impl Wanted {
         let mut text = text.join("\n").into_bytes();
         // One byte of it ends the text.
         if text.len() >= TEXT.len() {
-            return Err(Error::Input(format!("parameters of {} B, where {} B have room", text.len(), TEXT.len() - 1)));
+            return Err(Error::Input(format!("parameters of {} B, and {} B fit", text.len(), TEXT.len() - 1)));
         }
         text.resize(TEXT.len(), 0);
         let words = self.told.words.iter().flat_map(|word| word.to_ne_bytes());
@@ -295,7 +295,7 @@ impl Program {
                 let known: Vec<_> = keys.iter().map(|(ours, _)| ours.trim_end_matches('.')).collect();
                 let (name, known) = (self.name, known.join(", "));
                 return Err(Error::Input(format!(
-                    "--set {setting}: `{name}` at a device is told of {known}; write it as in --set {example}"
+                    "--set {setting}: `{name}` at a device has the keys {known}; write it as in --set {example}"
                 )));
             };
             if key == NotEct::KEY {

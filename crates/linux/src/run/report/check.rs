@@ -83,7 +83,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         }
     }
     if outcome.refused > 0 {
-        findings.push(format!("an end did not take {} packets, for what they are", outcome.refused));
+        findings.push(format!("an end refused {} packets because of their content", outcome.refused));
     }
     PathSummary {
         within_bound: beyond.is_empty(),

@@ -88,7 +88,7 @@ pub(super) fn check(
         for key in format::SENDER.keys.iter().map(|key| key.name).filter(|key| !OF_ANY_LAW.contains(key)) {
             if let Some(item) = own(key) {
                 item.wrong(
-                    format!("nobody acknowledges what the law `{name}` sends, so `{key}` would change nothing"),
+                    format!("the packets of the law `{name}` are not acknowledged, so `{key}` has no effect"),
                     "leave it out",
                 );
             }
@@ -98,7 +98,7 @@ pub(super) fn check(
     } else if options.recovery == Recovery::Sack && options.limited_transmit {
         if let Some(item) = own("limited_transmit") {
             item.wrong(
-                "recovery by `sack` includes limited transmit (RFC 6675, section 5), so this would change nothing",
+                "recovery by `sack` includes limited transmit (RFC 6675, section 5), so this has no effect",
                 "leave it out, or write `recovery = \"newreno\"` or `\"reno\"`",
             );
         }
@@ -108,7 +108,7 @@ pub(super) fn check(
     if !repeats {
         if let Some(item) = own("remember").filter(|_| needs.reliable) {
             item.wrong(
-                "each flow is one transfer, so `remember` would change nothing",
+                "each flow is one transfer, so `remember` has no effect",
                 "leave it out, or give the group `arrivals` or `idle`",
             );
         }

@@ -63,7 +63,7 @@ pub(super) fn repeats(
         (None, None) => return Ok(None),
         (Some(_), Some(idle)) => {
             return Err(idle.wrong(
-                "`arrivals` and `idle` both say when transfers begin",
+                "`arrivals` and `idle` both set when transfers begin",
                 "write `arrivals` for the open loop, or `idle` for the closed one",
             ));
         }
@@ -73,7 +73,7 @@ pub(super) fn repeats(
     if !needs.reliable {
         return Err(item.wrong(
             format!(
-                "nobody acknowledges what the law `{}` sends, so nothing tells when a transfer is over",
+                "the packets of the law `{}` are not acknowledged, so the end of a transfer is unknown",
                 cc.law.name
             ),
             "write `on_off` for times of sending and silence",
@@ -220,7 +220,7 @@ pub(super) fn ack_jitter(
         return Ok(None);
     }
     Err(item.wrong(
-        format!("nobody acknowledges what the law `{}` sends, so `ack_jitter` would change nothing", cc.law.name),
+        format!("the packets of the law `{}` are not acknowledged, so `ack_jitter` has no effect", cc.law.name),
         "leave it out",
     ))
 }

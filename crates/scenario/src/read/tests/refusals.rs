@@ -9,10 +9,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     // Not TOML.
     ("format = 1", "format = = 1", "lab.toml:1: not TOML: "),
     ("title = \"a lab\"", "title = \"a lab", "lab.toml:2: not TOML: "),
-    ("count = 100", "count = 100\ncount = 3", "lab.toml:17: not TOML: the key `count` stands here twice, first on line 16: leave one of them out"),
-    ("[flows.ftp]", "[links.bottleneck]\n[flows.ftp]", "lab.toml:15: not TOML: the key `bottleneck` stands here twice, first on line 7: leave one of them out"),
-    ("[flows.ftp]", "[links.bottleneck.aqm]\nlaw = \"red\"\n[flows.x]\ncount = 1\n[flows.ftp]\nrtt = \"1 s\"", "lab.toml:24: not TOML: the key `rtt` stands here twice, first on line 20: leave one of them out"),
-    ("law = \"newreno\"", "law = \"newreno\", law = \"fast\"", "lab.toml:20: not TOML: the key `law` stands here twice: leave one of them out"),
+    ("count = 100", "count = 100\ncount = 3", "lab.toml:17: not TOML: the key `count` appears twice, first on line 16: leave one of them out"),
+    ("[flows.ftp]", "[links.bottleneck]\n[flows.ftp]", "lab.toml:15: not TOML: the key `bottleneck` appears twice, first on line 7: leave one of them out"),
+    ("[flows.ftp]", "[links.bottleneck.aqm]\nlaw = \"red\"\n[flows.x]\ncount = 1\n[flows.ftp]\nrtt = \"1 s\"", "lab.toml:24: not TOML: the key `rtt` appears twice, first on line 20: leave one of them out"),
+    ("law = \"newreno\"", "law = \"newreno\", law = \"fast\"", "lab.toml:20: not TOML: the key `law` appears twice: leave one of them out"),
     ("[flows.ftp]", "[flows.ftp", "lab.toml:15: not TOML: "),
     // The top.
     ("format = 1\n", "", "lab.toml:1: format: missing: write `format = 1`"),
@@ -39,7 +39,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("title =", "seed = 9223372036854775808\ntitle =", "lab.toml:2: seed: `9223372036854775808` is out of range"),
     ("title =", "sample = \"0 s\"\ntitle =", "lab.toml:2: sample: `0 s` is no time at all"),
     ("title =", "sample = \"1 us\"\ntitle =", "lab.toml:2: sample: a sample every 1 us makes series of 60000000 rows: write at least `6 us`"),
-    ("\"1000 B\"", "\"40 B\"", "lab.toml:5: packet: a packet of `40 B` has no room for data behind 40 B of header"),
+    ("\"1000 B\"", "\"40 B\"", "lab.toml:5: packet: a packet of `40 B` has no space for data after 40 B of header"),
     ("\"1000 B\"", "\"1 MB\"", "lab.toml:5: packet: a packet of 1 MB: write at most `65535 B`"),
     ("\"1000 B\"", "1000", "lab.toml:5: packet: `1000` is not a size: write its unit too (known: B, kB"),
     ("\"1000 B\"", "{ wire = \"1000 B\" }", "lab.toml:5: packet.payload: missing"),
@@ -69,7 +69,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "loss = nan", "lab.toml:13: links.bottleneck.loss: `NaN` is not a number"),
     ("duplex = true", "loss = -0.1", "lab.toml:13: links.bottleneck.loss: `-0.1` is not a probability"),
     ("duplex = true", "arithmetic = \"fixed\"", "lab.toml:13: links.bottleneck.arithmetic: the AQM `droptail` has no fixed-point build: write `\"f64\"`"),
-    ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: nothing is lost on this line, so `loss_spacing` would change nothing: leave it out"),
+    ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: nothing is lost on this line, so `loss_spacing` has no effect: leave it out"),
     ("duplex = true", "loss = 0.1\nloss_spacing = \"evenly\"", "lab.toml:14: links.bottleneck.loss_spacing: `evenly` is not known here: did you mean `even`? Known: `random`, `even`"),
     ("duplex = true", "bufer = \"x\"", "lab.toml:13: links.bottleneck.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
     ("duplex = true", "aqm = \"red\"", "lab.toml:13: links.bottleneck.aqm: `red` is not a table that names a law (AQM): write `{ law = \"red\" }`"),
@@ -154,7 +154,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "size = { normal = 1 }\ncc = {", "lab.toml:20: flows.ftp.size.normal: the key `normal` is unknown here"),
     ("cc = {", "arrivals = { poisson = \"20 /s\" }\ncc = {", "lab.toml:20: flows.ftp.arrivals: `arrivals` begins a transfer after the other, and these have no end: add a `size`"),
     ("cc = {", "idle = \"1 s\"\ncc = {", "lab.toml:20: flows.ftp.idle: `idle` begins a transfer after the other, and these have no end: add a `size`"),
-    ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"20 /s\" }\nidle = \"1 s\"\ncc = {", "lab.toml:22: flows.ftp.idle: `arrivals` and `idle` both say when transfers begin: write `arrivals` for the open loop"),
+    ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"20 /s\" }\nidle = \"1 s\"\ncc = {", "lab.toml:22: flows.ftp.idle: `arrivals` and `idle` both set when transfers begin: write `arrivals` for the open loop"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = 20 }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `20` is not a number per second: write `20 /s`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"0 /s\" }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `0 /s` is never: write more than `0 /s`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"20 /min\" }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `20 /min` is not a number per second"),
@@ -184,12 +184,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { burst = 0 }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: a burst of `0` is out of range: write `1 packet` to `64 packets`"),
     ("cc = {", "sender = { burst = \"65 packets\" }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: a burst of `65 packets` is out of range"),
     ("cc = {", "sender = { burst = \"64 KiB\" }\ncc = {", "lab.toml:20: flows.ftp.sender.burst: `64 KiB` is not a number of packets"),
-    ("cc = {", "sender = { limited_transmit = true }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: recovery by `sack` includes limited transmit (RFC 6675, section 5), so this would change nothing: leave it out"),
+    ("cc = {", "sender = { limited_transmit = true }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: recovery by `sack` includes limited transmit (RFC 6675, section 5), so this has no effect: leave it out"),
     ("cc = {", "sender = { limited_transmit = \"on\" }\ncc = {", "lab.toml:20: flows.ftp.sender.limited_transmit: `on` is not a switch"),
-    ("cc = {", "sender = { remember = \"everything\" }\ncc = {", "lab.toml:20: flows.ftp.sender.remember: each flow is one transfer, so `remember` would change nothing"),
+    ("cc = {", "sender = { remember = \"everything\" }\ncc = {", "lab.toml:20: flows.ftp.sender.remember: each flow is one transfer, so `remember` has no effect"),
     ("cc = {", "size = \"1 MB\"\nidle = \"0 s\"\nsender = { remember = \"rtt\" }\ncc = {", "lab.toml:22: flows.ftp.sender.remember: `rtt` is not known here: known: `nothing`, `base rtt`, `everything`"),
     ("cc = {", "sender = { rto = \"bsd\" }\ncc = {", "lab.toml:20: flows.ftp.sender.rto: `bsd` is not known here: known: `rfc6298`, `linux`"),
-    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { rto = \"linux\"", "lab.toml:21: flows.ftp.sender.rto: nobody acknowledges what the law `cbr` sends, so `rto` would change nothing: leave it out"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { rto = \"linux\"", "lab.toml:21: flows.ftp.sender.rto: the packets of the law `cbr` are not acknowledged, so `rto` has no effect: leave it out"),
     ("cc = {", "sender = { recovery = \"tahoe\" }\ncc = {", "lab.toml:20: flows.ftp.sender.recovery: `tahoe` is not known here: known: `sack`, `newreno`, `reno`"),
     ("cc = {", "sender = { delayed_ack = 3 }\ncc = {", "lab.toml:20: flows.ftp.sender.delayed_ack: `3` is out of range: write a whole number from 1 to 2"),
     ("cc = {", "sender = { initial_window = 0.5 }\ncc = {", "lab.toml:20: flows.ftp.sender.initial_window: `0.5` is out of range: write a number of packets, at least 1"),
@@ -210,10 +210,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = { every = \"5 s\", steps = [\"9 Mbit/s\"] }", "lab.toml:20: flows.ftp.cc.rate.steps: 1 steps are no change"),
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = { every = \"1 us\", steps = [\"9 Mbit/s\", \"8 Mbit/s\"] }", "lab.toml:20: flows.ftp.cc.rate.every: a step every `1 us` makes more than 100000 steps: write at least `600 us`"),
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = { steps = [\"9 Mbit/s\", \"8 Mbit/s\"] }", "lab.toml:20: flows.ftp.cc.rate.every: missing"),
-    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { min_rto = \"1 s\"", "lab.toml:21: flows.ftp.sender.min_rto: nobody acknowledges what the law `cbr` sends, so `min_rto` would change nothing: leave it out"),
-    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { ecn_echo = \"classic\"", "lab.toml:21: flows.ftp.sender.ecn_echo: nobody acknowledges"),
-    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nack_jitter = { probability = 1, uniform = [\"0 s\", \"1 s\"]", "lab.toml:21: flows.ftp.ack_jitter: nobody acknowledges what the law `cbr` sends, so `ack_jitter` would change nothing"),
-    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsize = \"1 MB\"\nidle = { fixed = \"1 s\"", "lab.toml:22: flows.ftp.idle: nobody acknowledges what the law `cbr` sends, so nothing tells when a transfer is over: write `on_off`"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { min_rto = \"1 s\"", "lab.toml:21: flows.ftp.sender.min_rto: the packets of the law `cbr` are not acknowledged, so `min_rto` has no effect: leave it out"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { ecn_echo = \"classic\"", "lab.toml:21: flows.ftp.sender.ecn_echo: the packets of the law `cbr` are not acknowledged"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nack_jitter = { probability = 1, uniform = [\"0 s\", \"1 s\"]", "lab.toml:21: flows.ftp.ack_jitter: the packets of the law `cbr` are not acknowledged, so `ack_jitter` has no effect"),
+    ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsize = \"1 MB\"\nidle = { fixed = \"1 s\"", "lab.toml:22: flows.ftp.idle: the packets of the law `cbr` are not acknowledged, so the end of a transfer is unknown: write `on_off`"),
     ("ecn = true", "per_ack = [[\"0 s\", \"1 packets\"]]", "lab.toml:20: flows.ftp.cc.per_ack: `per_ack` of the law `newreno` cannot follow a schedule: write one value"),
     ("ecn = true", "ecn = [[\"0 s\", true]]", "lab.toml:20: flows.ftp.cc.ecn: `[[\"0 s\", true]]` is not a switch"),
     ("ecn = true", "spacing_jitter = 0.1", "lab.toml:20: flows.ftp.cc.spacing_jitter: the law `newreno` has no parameter `spacing_jitter`: leave it out"),
@@ -229,7 +229,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[customers.C1]\nflows = [\"fpt\"]\n[flows.ftp]", "lab.toml:16: customers.C1.flows[0]: no group of flows is named `fpt`: did you mean `ftp`?"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\", \"ftp\"]\n[flows.ftp]", "lab.toml:16: customers.C1.flows[1]: `ftp` belongs to the customer `C1` already"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\n[customers.C2]\nflows = [\"ftp\"]\n[flows.ftp]", "lab.toml:18: customers.C2.flows[0]: `ftp` belongs to the customer `C1` already: let each group belong to one customer"),
-    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` needs `committed_rate`, what the contract commits, bits a second on the wire: add it: `1 bit/s` to `1 Tbit/s`"),
+    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` needs `committed_rate`, committed rate of the contract, bits per second on the wire: add it: `1 bit/s` to `1 Tbit/s`"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marker\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.law: no conditioner is named `early-marker`: did you mean `early-marking`?"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\", committed_rate = \"1 Mbit/s\", k1 = 0.1 }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` cannot run like this: its parameters contradict each other or the place: `k1` and `k2` are given with `gain_rule = \"given\"` only"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"token-bucket\", committed_rate = \"0 bit/s\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.committed_rate: `0 bit/s` is outside the range of `committed_rate` of the law `token-bucket`: write `1 bit/s` to `1 Tbit/s`"),
@@ -269,11 +269,11 @@ fn every_refusal_names_line_key_what_was_found_and_what_would_do() {
 const SWEEPS: &[(&str, &str)] = &[
     ("seed = { count = 0 }", "lab.toml:22: sweep.seed.count: `0` is out of range: write a whole number from 1"),
     ("seed = []", "lab.toml:22: sweep.seed: a list without seeds"),
-    ("seed = [1, 1]", "lab.toml:22: sweep.seed[1]: `1` stands here twice"),
+    ("seed = [1, 1]", "lab.toml:22: sweep.seed[1]: `1` appears twice"),
     ("seed = 3", "lab.toml:22: sweep.seed: `3` is not a list"),
     ("\"flows.ftp.count\" = []", "lab.toml:22: sweep.\"flows.ftp.count\": a list without values: write at least one"),
     ("\"flows.ftp.count\" = 3", "lab.toml:22: sweep.\"flows.ftp.count\": `3` is not a list"),
-    ("\"flows.ftp.count\" = [3, 3]", "lab.toml:22: sweep.\"flows.ftp.count\"[1]: `3` stands here twice"),
+    ("\"flows.ftp.count\" = [3, 3]", "lab.toml:22: sweep.\"flows.ftp.count\"[1]: `3` appears twice"),
     (
         "\"flows.ftp.count\" = [3, 0]",
         "lab.toml:22: flows.ftp.count: `0` is out of range: write a whole number from 1 to 10000000 (in the cell flows.ftp.count = 0)",
@@ -300,7 +300,7 @@ const SWEEPS: &[(&str, &str)] = &[
     ("[[sweep.case]]\n\"flows.ftp.count\" = 3", "lab.toml:22: sweep.case[0]: a case without a name: add `name`"),
     (
         "[[sweep.case]]\nname = \"A\"\n[[sweep.case]]\nname = \"A\"",
-        "lab.toml:25: sweep.case[1].name: `A` stands here twice as a case",
+        "lab.toml:25: sweep.case[1].name: `A` appears twice as a case",
     ),
     (
         "[[sweep.case]]\nname = \"A\"\n\"flows.ftp.rtt\" = \"1 ms\"",
@@ -361,7 +361,7 @@ fn what_no_machine_can_hold_is_refused_with_the_estimate() {
     // A part that is small by itself says what it comes to.
     let said = refusal(&with("count = 100", "count = 7_800_000"));
     assert!(
-        said.contains("take about 1.5 GB of memory, 17.5 GB with the rest of the scenario, and 16 GB are the most"),
+        said.contains("take about 1.5 GB of memory, 17.5 GB with the whole scenario, and 16 GB are the most"),
         "{said}"
     );
 }
