@@ -178,7 +178,7 @@ pub(crate) struct Scenarios {
     /// Scenario files, `-` for standard input; the record.toml of a record works too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Where to run them
+    /// World in which to run the scenarios
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
     /// The seed; replaces the file's
@@ -338,7 +338,7 @@ pub(crate) struct Paper {
     /// A paper, or one of its figures [default: every paper]
     #[arg(value_name = "KEY[/FIGURE]")]
     pub(crate) what: Option<String>,
-    /// Run only items of this world [default: all worlds except `linux`, which needs root and real time]
+    /// Run only the figures and tables of this world [default: all worlds except `linux`, which needs root and runs as long as the scenario lasts]
     #[arg(long, value_enum, value_name = "WORLD")]
     pub(crate) world: Option<WorldName>,
     /// List figures, tables and claims without running them, including those that do not run here
@@ -472,7 +472,7 @@ pub(crate) struct Attach {
     /// The device, for an AQM or a conditioner
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,
-    /// Direction of the device's packets [default: depends on the law]
+    /// Packets that the law handles: those that leave or those that enter the device [default: depends on the law]
     #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
     pub(crate) direction: Option<DirectionName>,
     /// Set a parameter, as in `--set law.alpha="50 packets"`. A law at a device has `aqm.KEY`, `conditioner.KEY`,

@@ -73,7 +73,7 @@ impl Along {
             let (to, unit) = number(to).ok_or_else(|| wrong("the range ends with no number"))?;
             let (from, own) = number(from).ok_or_else(|| wrong("the range begins with no number"))?;
             if from <= 0.0 || to <= from || !(own.is_empty() || own == unit) {
-                return Err(wrong("a range goes up from above zero, in one unit"));
+                return Err(wrong("a range starts above zero, ends higher, and has one unit"));
             }
             (along.unit, along.range) = (unit, true);
             let ratio = to / from;

@@ -167,10 +167,7 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
     if item.node.inherited {
         return Ok((loss, LossSpacing::Random));
     }
-    Err(item.wrong(
-        "nothing is lost on this line, so `loss_spacing` has no effect",
-        "leave it out, or write a `loss` above zero",
-    ))
+    Err(item.wrong("`loss_spacing` has no effect without `loss`", "leave it out, or write a `loss` above zero"))
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
@@ -348,7 +345,7 @@ pub(super) fn settle_buffers(lines: &mut [Line<'_>], largest_rtts: &[Option<Time
         let there = if line.same_buffer { largest_rtts[at - 1] } else { None };
         let Some(rtt) = largest_rtts[at].or(there) else {
             item.wrong(
-                format!("`{}` has no meaning, for no flow crosses `{}`", item.shown(), line.name),
+                format!("`{}` needs a round-trip time, and no flow crosses the link `{}`", item.shown(), line.name),
                 "write packets or bytes, as in `100 packets`",
             );
             continue;

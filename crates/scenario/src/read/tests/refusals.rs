@@ -69,7 +69,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "loss = nan", "lab.toml:13: links.bottleneck.loss: `NaN` is not a number"),
     ("duplex = true", "loss = -0.1", "lab.toml:13: links.bottleneck.loss: `-0.1` is not a probability"),
     ("duplex = true", "arithmetic = \"fixed\"", "lab.toml:13: links.bottleneck.arithmetic: the AQM `droptail` has no fixed-point build: write `\"f64\"`"),
-    ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: nothing is lost on this line, so `loss_spacing` has no effect: leave it out"),
+    ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: `loss_spacing` has no effect without `loss`: leave it out"),
     ("duplex = true", "loss = 0.1\nloss_spacing = \"evenly\"", "lab.toml:14: links.bottleneck.loss_spacing: `evenly` is not known here: did you mean `even`? Known: `random`, `even`"),
     ("duplex = true", "bufer = \"x\"", "lab.toml:13: links.bottleneck.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
     ("duplex = true", "aqm = \"red\"", "lab.toml:13: links.bottleneck.aqm: `red` is not a table that names a law (AQM): write `{ law = \"red\" }`"),
@@ -465,7 +465,10 @@ fn a_scenario_without_flows_or_without_a_route_is_refused() {
         "duplex = true",
         "[links.unused]\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"",
     );
-    assert!(refusal(&unused).contains("links.unused.buffer: `1 bdp` has no meaning, for no flow crosses `unused`"));
+    assert!(
+        refusal(&unused)
+            .contains("links.unused.buffer: `1 bdp` needs a round-trip time, and no flow crosses the link `unused`")
+    );
 }
 
 #[test]
