@@ -48,8 +48,10 @@ bits: build ## the optimised command against the one that tests use: the same bi
 PACKAGES = law scenario link packets fluid papers report linux cli
 PACKED   = $(BUILT)/package
 packages: setup ## the crates as they would be published: target/package
-	cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%)
-	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"*/ && tar -xzf "penstock-$$each-"*.crate; done
+	package() { cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%) "$$@"; }
+	# What was downloaded for the workspace is enough, and no registry has to be asked.
+	package --offline 2>/dev/null || package
+	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"*/ && tar -xzmf "penstock-$$each-"*.crate; done
 
 # Somebody else's program: it knows the packaged crates and nothing of this repository. It is built with the profile and the
 # versions of this workspace, so that what both need is built once.
@@ -63,6 +65,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	done
 	flags+=(--config 'profile.dev.debug="line-tables-only"')
 	cd $(OUT)/own-law
+	if cargo metadata --offline --format-version 1 "$${flags[@]:2}" >/dev/null 2>&1; then flags+=(--offline); fi
 	cargo test "$${flags[@]}"
 	cargo build "$${flags[@]}"
 	$(OWN_LAW) laws steady
