@@ -430,7 +430,7 @@ fn gone_words_stay_gone() {
         let folder = path.split('/').next().unwrap_or_default();
         let readme =
             ["papers", "crates"].contains(&folder) && path.matches('/').count() == 2 && path.ends_with("/README.md");
-        let page = folder == "docs" && path.ends_with(".md");
+        let page = folder == "docs" && Path::new(&path).extension().is_some_and(|ending| ending == "md");
         if readme || page || ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].contains(&path.as_str()) {
             let text = read(&path);
             texts.push((path, text));
