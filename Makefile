@@ -58,14 +58,15 @@ packages: setup ## the crates as they would be published: target/package
 OWN_LAW = $(abspath $(BUILT))/debug/own-law
 own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run and an analysis
 	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
-	flags=(--target-dir "$(abspath $(BUILT))")
+	export CARGO_TARGET_DIR="$(abspath $(BUILT))"
+	flags=()
 	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-*/)'"); done
 	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/s/^\([a-z_-]*\)\.opt-level = \(.*\)/\1=\2/p' Cargo.toml); do
 		flags+=(--config "profile.dev.package.$${profile%=*}.opt-level=$${profile#*=}")
 	done
 	flags+=(--config 'profile.dev.debug="line-tables-only"')
 	cd $(OUT)/own-law
-	if cargo metadata --offline --format-version 1 "$${flags[@]:2}" >/dev/null 2>&1; then flags+=(--offline); fi
+	if cargo metadata --offline --format-version 1 "$${flags[@]}" >/dev/null 2>&1; then flags+=(--offline); fi
 	cargo test "$${flags[@]}"
 	cargo build "$${flags[@]}"
 	$(OWN_LAW) laws steady

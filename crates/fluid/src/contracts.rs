@@ -458,11 +458,11 @@ impl<'a> Aggregated<'a> {
             let response = source.linearise(at, signal)?;
             senders.push((f64::from(source.count), at.rtt_s, response));
         }
-        let edge = self.conditioner.linearise(&rest);
-        let nearest_kink = edge.nearest_kink;
+        let conditioner = self.conditioner.linearise(&rest);
+        let nearest_kink = conditioner.nearest_kink;
         let controller = self.conditioner.controller(&rest);
         let paper = controller.and_then(|controller| self.paper(&controller));
-        let closed = Closed { edge, senders };
+        let closed = Closed { conditioner, senders };
         let models = LoopModel::ALL.map(|model| closed.read(model)).into();
         Ok(ContractEquilibrium {
             rate_packets_per_s: rate,
@@ -536,7 +536,7 @@ impl ContractEquilibrium {
 
 /// The loop, opened at what arrives at the conditioner.
 struct Closed {
-    edge: ConditionerResponse,
+    conditioner: ConditionerResponse,
     /// Flows, round trip [s] and response.
     senders: Vec<(f64, f64, SourceResponse)>,
 }
@@ -548,7 +548,7 @@ impl Closed {
             .iter()
             .map(|(count, rtt_s, response)| response.at(s, model).1 * (-s * *rtt_s).exp() * -*count)
             .sum();
-        self.edge.at(s, model) * slowed
+        self.conditioner.at(s, model) * slowed
     }
 
     fn read(&self, model: LoopModel) -> LoopResult {
@@ -558,7 +558,7 @@ impl Closed {
         let (mut margins, locus) = margins_and_locus(&gain, Span { slowest_s, fastest_s });
         let root = |s: Complex| Root { re_per_s: s.re, im_rad_per_s: s.im };
         let roots = rightmost(&|s| vec![vec![gain(s)]], &[locus], slowest_s, ROOTS).into_iter().map(root).collect();
-        if self.edge.runs_away || self.senders.iter().any(|(_, _, response)| response.runs_away) {
+        if self.conditioner.runs_away || self.senders.iter().any(|(_, _, response)| response.runs_away) {
             // The count of encirclements supposes that each law alone is stable or at the border.
             margins.verdict = Verdict::Undecided;
         }

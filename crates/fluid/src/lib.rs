@@ -1,18 +1,18 @@
-//! The fluid world: where a scenario rests, and whether it stays there.
+//! The fluid world: the equilibrium of a scenario, and its stability.
 //!
 //! [`analyze`] takes a resolved scenario and gives its equilibrium, its loop gain with exact delays, margins, a verdict and
-//! the class that limits it. Everything about a law is asked of the law's own code on dual
-//! numbers: no law is known here by name, so a new one is analysed the day it enters the registry.
+//! the class that limits it. It runs the code of each law on dual numbers and knows no law by name, so that a new
+//! law needs no code here.
 //!
-//! | room | what lives there |
+//! | module | content |
 //! | --- | --- |
-//! | [`source`] | a class of flows: where its law rests at a signal, how it answers a small change of it |
+//! | [`source`] | a class of flows: the equilibrium of its law at a signal, and its response to a small change |
 //! | [`bottleneck`] | a link: the queue as an integrator, the law of its queue |
 //! | [`equilibrium`] | the signal at which the sources send what the link takes |
 //! | [`response`] | the loop gain `L(jw)`, in three models |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |
-//! | [`conditioner`] | the law of an edge: a bucket as an integrator, the colours it gives |
+//! | [`conditioner`] | a conditioner: its bucket as an integrator, its colours |
 //! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
 //! | [`outer`] | loops that a law closes around something else, period by period |
 //! | [`sessions`] | how many sessions of a kind are stable together |

@@ -85,7 +85,7 @@ const BLOCK: u64 = 16;
 pub(crate) struct Network {
     queues: Vec<Queue>,
     /// The entries of customers that have a conditioner.
-    edges: Vec<Conditioner>,
+    conditioners: Vec<Conditioner>,
     /// In the order of their groups.
     cohorts: Vec<Cohort>,
 }
@@ -119,8 +119,8 @@ fn through(
     for queue in &mut network.queues {
         queue.begin(steps as usize, step, block as usize);
     }
-    for edge in &mut network.edges {
-        edge.begin(steps as usize, step);
+    for conditioner in &mut network.conditioners {
+        conditioner.begin(steps as usize, step);
     }
     for cohort in &mut network.cohorts {
         cohort.way.begin(step);
@@ -166,8 +166,9 @@ impl Network {
             let said = "a probability or a price of NaN".to_owned();
             Some(error(format!("links.{name}.aqm"), link.aqm.law.name, at_s, said))
         };
-        let of_edge = |edge: &Conditioner| {
-            let (at_s, (name, customer)) = (edge.unsound_s?, scenario.customers.get_index(edge.customer)?);
+        let of_conditioner = |conditioner: &Conditioner| {
+            let (at_s, (name, customer)) =
+                (conditioner.unsound_s?, scenario.customers.get_index(conditioner.customer)?);
             let law = customer.conditioner.as_ref()?.law.name;
             Some(error(
                 format!("customers.{name}.conditioner"),
@@ -177,7 +178,11 @@ impl Network {
             ))
         };
         let links = || self.queues.iter().enumerate().find_map(of_link);
-        self.cohorts.iter().find_map(of_cohort).or_else(links).or_else(|| self.edges.iter().find_map(of_edge))
+        self.cohorts
+            .iter()
+            .find_map(of_cohort)
+            .or_else(links)
+            .or_else(|| self.conditioners.iter().find_map(of_conditioner))
     }
 
     /// The cohorts of a group.
@@ -189,7 +194,7 @@ impl Network {
     /// How many steps senders can take before the queues do: what a sender hears within so many was decided before them.
     /// Conditioners need all that their customers send, step by step.
     fn block(&self, step: f64) -> u64 {
-        if !self.edges.is_empty() {
+        if !self.conditioners.is_empty() {
             return 1;
         }
         let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
@@ -198,30 +203,30 @@ impl Network {
 
     /// The steps after `done`, up to `until`.
     fn advance(&mut self, done: u64, until: u64, step: f64) {
-        let Self { queues, edges, cohorts } = self;
+        let Self { queues, conditioners, cohorts } = self;
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
         // Who arrives where: senders have moved, the queues not yet.
         for cohort in cohorts.iter_mut() {
             for k in done..until {
                 let (from, to) = span(k);
-                cohort.advance(from, to, step, queues, edges);
-                if edges.is_empty() {
-                    cohort.way.arrive_first(to, (k - done) as usize, queues, edges);
+                cohort.advance(from, to, step, queues, conditioners);
+                if conditioners.is_empty() {
+                    cohort.way.arrive_first(to, (k - done) as usize, queues, conditioners);
                 } else {
-                    cohort.way.enter(edges);
+                    cohort.way.enter(conditioners);
                 }
             }
         }
         for k in done..until {
             let ((from, to), slot) = (span(k), (k - done) as usize);
-            for edge in edges.iter_mut() {
-                edge.advance(from, to);
+            for conditioner in conditioners.iter_mut() {
+                conditioner.advance(from, to);
             }
             for cohort in cohorts.iter_mut() {
-                if !edges.is_empty() {
-                    cohort.way.arrive_first(to, slot, queues, edges);
+                if !conditioners.is_empty() {
+                    cohort.way.arrive_first(to, slot, queues, conditioners);
                 }
-                cohort.way.arrive(to, slot, queues, edges);
+                cohort.way.arrive(to, slot, queues, conditioners);
             }
             for queue in queues.iter_mut() {
                 queue.advance(from, to, slot);
@@ -311,11 +316,11 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     }
     // Cohorts look their queues up by place.
     let whole = queues.len() == scenario.links.len();
-    let mut edges = Vec::new();
+    let mut conditioners = Vec::new();
     for (at, (name, customer)) in scenario.customers.iter().enumerate() {
         if let Some(chosen) = &customer.conditioner {
-            let edge = Conditioner::new(at, chosen, scenario.packet.wire);
-            edges.push(edge.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
+            let conditioner = Conditioner::new(at, chosen, scenario.packet.wire);
+            conditioners.push(conditioner.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
         }
     }
     let mut cohorts = Vec::new();
@@ -343,15 +348,15 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                     break;
                 }
             };
-            let of = |edge: &Conditioner| scenario.customers[edge.customer].flows.contains(name);
-            cohort.way.edge = edges.iter().position(of);
+            let of = |conditioner: &Conditioner| scenario.customers[conditioner.customer].flows.contains(name);
+            cohort.way.conditioner = conditioners.iter().position(of);
             cohorts.push(cohort);
         }
     }
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "fluid", what: refusals });
     }
-    Ok(Network { queues, edges, cohorts })
+    Ok(Network { queues, conditioners, cohorts })
 }
 
 /// Splits flows, sorted by round trip and start, into cohorts.

@@ -2,8 +2,8 @@
 //!
 //! A law has no clock, no random source and does no I/O. It is written once over an arithmetic [`Number`] and used as
 //! `f64` (simulation), as a dual number (exact derivatives for the stability analysis) and as fixed point (bit for bit
-//! what the kernel computes). [`law`] has the traits, [`cc`], [`aqm`] and [`edge`] the registries; one file below them is
-//! one law.
+//! what the kernel computes). [`law`] has the traits. [`cc`], [`aqm`] and [`conditioner`] have the laws, a file each.
+//! [`registry`] is the list that a program knows.
 #![no_std]
 
 extern crate alloc;

@@ -31,21 +31,30 @@ pub struct Registry {
     added: bool,
 }
 
-/// A role that registries have a list of.
-pub trait Registered: Role + Sized {
-    /// The laws of this role.
-    fn laws(registry: &Registry) -> &[&'static Entry<Self>];
-    /// The same, to add to.
-    fn laws_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
+/// A role that registries have a list of: [`Controller`], [`Aqm`] and [`Conditioner`].
+pub trait Registered: list::List {}
+
+/// Out of reach of other crates, so that [`Registry::with`] is the only way into a registry.
+mod list {
+    use alloc::vec::Vec;
+
+    use super::Registry;
+    use crate::law::{Entry, Role};
+
+    pub trait List: Role + Sized {
+        fn of(registry: &Registry) -> &[&'static Entry<Self>];
+        fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
+    }
 }
 
 macro_rules! registered {
     ($role:ty, $list:ident) => {
-        impl Registered for $role {
-            fn laws(registry: &Registry) -> &[&'static Entry<Self>] {
+        impl Registered for $role {}
+        impl list::List for $role {
+            fn of(registry: &Registry) -> &[&'static Entry<Self>] {
                 &registry.$list
             }
-            fn laws_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
+            fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
                 &mut registry.$list
             }
         }
@@ -111,7 +120,7 @@ impl Registry {
             return Err(refused(format!("there is {role} of this name already; choose another name")));
         }
         sound(entry).map_err(refused)?;
-        R::laws_mut(&mut self).push(entry);
+        R::of_mut(&mut self).push(entry);
         self.added = true;
         Ok(self)
     }
@@ -123,12 +132,12 @@ impl Registry {
 
     /// Every law of a role.
     pub fn laws<R: Registered>(&self) -> &[&'static Entry<R>] {
-        R::laws(self)
+        R::of(self)
     }
 
     /// The law of that role and name.
     pub fn find<R: Registered>(&self, name: &str) -> Option<&'static Entry<R>> {
-        R::laws(self).iter().copied().find(|entry| entry.name == name)
+        R::of(self).iter().copied().find(|entry| entry.name == name)
     }
 
     /// The controller of that name.

@@ -229,13 +229,13 @@ impl Cohort {
     }
 
     /// One step of all that happens at the sender.
-    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], edges: &[Conditioner]) {
+    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], conditioners: &[Conditioner]) {
         let mut sent = self.way.sent();
         if to > self.start_s {
             let left = self.way.acknowledged(to, self.left_s, queues);
             let before = self.signal;
             let acked = self.way.sent_at(left).max(self.acked);
-            let (marked, lost, waits_s) = self.way.told(left, queues, edges);
+            let (marked, lost, waits_s) = self.way.told(left, queues, conditioners);
             let now = Signal { rtt_s: to - left + waits_s, marked, lost };
             if acked > 0.0 {
                 self.least_rtt_s = f64::min(self.least_rtt_s, now.rtt_s);

@@ -19,7 +19,7 @@ const FLOWS_IN_SUMMARY: usize = 100;
 struct Reading {
     step: u64,
     queues: Vec<queue::Counted>,
-    edges: Vec<conditioner::Counted>,
+    conditioners: Vec<conditioner::Counted>,
     cohorts: Vec<cohort::Counted>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Report<'a> {
         Reading {
             step,
             queues: network.queues.iter().map(|q| q.total).collect(),
-            edges: network.edges.iter().map(|e| e.total).collect(),
+            conditioners: network.conditioners.iter().map(|e| e.total).collect(),
             cohorts: network.cohorts.iter().map(|c| c.total).collect(),
         }
     }
@@ -170,12 +170,12 @@ impl<'a> Report<'a> {
     /// One row a customer with a conditioner.
     fn sample_customers(&mut self, time: f64, seconds: f64, before: &Reading, now: &Reading, network: &mut Network) {
         let bits = self.scenario.packet.wire.bits();
-        for (e, edge) in network.edges.iter_mut().enumerate() {
+        for (e, conditioner) in network.conditioners.iter_mut().enumerate() {
             let acked = |cohorts: &[cohort::Counted]| -> f64 {
-                let own = network.cohorts.iter().enumerate().filter(|(_, cohort)| cohort.way.edge == Some(e));
+                let own = network.cohorts.iter().enumerate().filter(|(_, cohort)| cohort.way.conditioner == Some(e));
                 own.map(|(c, cohort)| cohort.flows() * cohorts[c].acked).sum()
             };
-            let (a, b) = (&before.edges[e], &now.edges[e]);
+            let (a, b) = (&before.conditioners[e], &now.conditioners[e]);
             let arrived = b.arrived - a.arrived;
             let in_profile = if arrived > 0.0 { (b.green - a.green) / arrived } else { f64::NAN };
             let row = [
@@ -185,10 +185,10 @@ impl<'a> Report<'a> {
                     (acked(&now.cohorts) - acked(&before.cohorts)) * bits / seconds,
                 ),
                 ("in_profile_fraction", Kind::Average, in_profile),
-                ("bucket_bytes", Kind::Instant, edge.level_bytes()),
+                ("bucket_bytes", Kind::Instant, conditioner.level_bytes()),
                 ("bucket_mean_bytes", Kind::Average, (b.level - a.level) / seconds),
             ];
-            put(self.customers.row(time, edge.customer as u32), &row, edge.names, &edge.state());
+            put(self.customers.row(time, conditioner.customer as u32), &row, conditioner.names, &conditioner.state());
         }
     }
 
@@ -459,17 +459,21 @@ impl Span<'_> {
         customers
             .map(|(at, (name, c))| {
                 let throughput_bit_per_s = of(&c.flows).1;
-                let edge = self.network.edges.iter().position(|edge| edge.customer == at);
+                let conditioner = self.network.conditioners.iter().position(|conditioner| conditioner.customer == at);
                 let plain = CustomerSummary { throughput_bit_per_s, ..CustomerSummary::default() };
-                (name.clone(), edge.map_or(plain, |edge| self.conditioned(edge, throughput_bit_per_s)))
+                (
+                    name.clone(),
+                    conditioner.map_or(plain, |conditioner| self.conditioned(conditioner, throughput_bit_per_s)),
+                )
             })
             .collect()
     }
 
     /// A customer with a conditioner.
-    fn conditioned(&self, edge: usize, throughput_bit_per_s: f64) -> CustomerSummary {
-        let (a, b, seconds) = (&self.from.edges[edge], &self.to.edges[edge], self.seconds());
-        let committed = self.network.edges[edge].contract.committed_bit_per_s;
+    fn conditioned(&self, conditioner: usize, throughput_bit_per_s: f64) -> CustomerSummary {
+        let (a, b, seconds) =
+            (&self.from.conditioners[conditioner], &self.to.conditioners[conditioner], self.seconds());
+        let committed = self.network.conditioners[conditioner].contract.committed_bit_per_s;
         let arrived = b.arrived - a.arrived;
         let mean = (b.level - a.level) / seconds;
         let square = (b.level_squared - a.level_squared) / seconds;

@@ -30,7 +30,7 @@ pub(super) struct Way {
     /// Whether the flows take marks.
     pub(super) marked: bool,
     /// Where its customer enters, in the network's order; none without a contract.
-    pub(super) edge: Option<usize>,
+    pub(super) conditioner: Option<usize>,
     /// Whether delays are those of propagation alone.
     pub(super) frozen: bool,
     /// What was sent by each of the last steps; the newest at the end.
@@ -60,7 +60,7 @@ impl Way {
             back_s: base_rtt_s - there_s,
             flows,
             marked: false,
-            edge: None,
+            conditioner: None,
             frozen: false,
             sent: VecDeque::new(),
             keep: 0,
@@ -145,8 +145,8 @@ impl Way {
 
     /// What the queues of the way say to the packet that was followed last, and left at `left_s`: the probabilities that it
     /// is marked, and that it does not arrive. And how long they are, where that has no part in its delay [s].
-    pub(super) fn told(&self, left_s: f64, queues: &[Queue], edges: &[Conditioner]) -> (f64, f64, f64) {
-        let (mut passed, mut unmarked, mut waits_s) = (self.shares_at(left_s, edges), 1.0, 0.0);
+    pub(super) fn told(&self, left_s: f64, queues: &[Queue], conditioners: &[Conditioner]) -> (f64, f64, f64) {
+        let (mut passed, mut unmarked, mut waits_s) = (self.shares_at(left_s, conditioners), 1.0, 0.0);
         for hop in &self.hops {
             let queue = &queues[hop.link];
             let (chance, lost) = queue.chances(hop.entered_s);
@@ -166,23 +166,23 @@ impl Way {
     }
 
     /// What became of that which left at `t`.
-    fn shares_at(&self, t: f64, edges: &[Conditioner]) -> Shares {
-        self.edge.map_or(GREEN, |edge| edges[edge].shares_at(t))
+    fn shares_at(&self, t: f64, conditioners: &[Conditioner]) -> Shares {
+        self.conditioner.map_or(GREEN, |conditioner| conditioners[conditioner].shares_at(t))
     }
 
     /// Adds what was sent in the last step to where its customer enters.
-    pub(super) fn enter(&self, edges: &mut [Conditioner]) {
-        if let (Some(edge), Some(last)) = (self.edge, self.sent.len().checked_sub(2)) {
-            edges[edge].incoming += self.flows * (self.sent[last + 1] - self.sent[last]);
+    pub(super) fn enter(&self, conditioners: &mut [Conditioner]) {
+        if let (Some(conditioner), Some(last)) = (self.conditioner, self.sent.len().checked_sub(2)) {
+            conditioners[conditioner].incoming += self.flows * (self.sent[last + 1] - self.sent[last]);
         }
     }
 
     /// Adds what arrived at the first queue in the step that ends at `to`, the one sent last; its place in the block.
-    pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Conditioner]) {
+    pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
         if self.hops.is_empty() {
             return;
         }
-        let coloured = self.shares_at(to, edges);
+        let coloured = self.shares_at(to, conditioners);
         let sent = self.sent();
         let hop = &mut self.hops[0];
         let arrived = f64::max(sent, hop.arrived);
@@ -194,7 +194,7 @@ impl Way {
     }
 
     /// Adds what arrived at each further queue in the step that ends at `to`; its place in the block.
-    pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], edges: &[Conditioner]) {
+    pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
         let mut through = [1.0; 3];
         for i in 1..self.hops.len() {
             // What is dropped or lost at the one before does not arrive.
@@ -209,7 +209,7 @@ impl Way {
             let left = self.follow(to, i, self.hops[i].left_s, queues);
             let arrived = self.sent_at(left).max(self.hops[i].arrived);
             let packets = self.flows * (arrived - self.hops[i].arrived);
-            let coloured = self.shares_at(left, edges);
+            let coloured = self.shares_at(left, conditioners);
             let hop = &mut self.hops[i];
             (hop.left_s, hop.arrived) = (left, arrived);
             let queue = &mut queues[hop.link];

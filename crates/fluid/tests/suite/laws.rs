@@ -531,7 +531,7 @@ fn two_ways_that_meet_nowhere_are_two_loops() {
         assert_eq!(both.limiting_class.as_deref(), Some(limits));
     }
     // NewReno and RED have no estimator and no period: every model is the first.
-    let [laws, .., sampled] = both.models.as_slice() else { panic!("three readings") };
+    let [laws, .., sampled] = both.models.as_slice() else { panic!("three models") };
     assert_eq!((&laws.margins, &laws.nyquist), (&sampled.margins, &sampled.nyquist));
 }
 

@@ -1,0 +1,192 @@
+//! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
+
+use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
+use crate::quantity::Kind;
+
+/// A table of the format.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Where it stands, as in `links.NAME`; empty for the file itself.
+    pub(crate) path: &'static str,
+    /// What it is about: a sentence or two for the reference page.
+    pub(crate) what: &'static str,
+    /// Its keys, in the order of the reference page.
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// How it is spelled.
+    pub(crate) name: &'static str,
+    /// What it takes.
+    pub(crate) shape: Shape,
+    /// What holds without it.
+    pub(crate) silent: Silent,
+    /// What it is.
+    pub(crate) what: &'static str,
+}
+
+/// What holds where a key is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silent {
+    /// Nothing: the key must be there.
+    Required,
+    /// This value, as TOML spells it.
+    Is(&'static str),
+    /// What these words say.
+    Means(&'static str),
+}
+
+/// What a key takes.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// One line of text.
+    Text,
+    /// A name.
+    Name,
+    /// `true` or `false`.
+    Switch,
+    /// A whole number in this range.
+    Whole(u64, u64),
+    /// A number in this range.
+    Number(Range),
+    /// Text with a number and a unit.
+    Quantity(&'static Kind),
+    /// Packets, bare or with the unit, in this range.
+    Packets(u64, u64),
+    /// Packets, bytes or `unlimited`; bandwidth-delay products too where `bdp`.
+    Buffer {
+        /// Whether `1 bdp` will do.
+        bdp: bool,
+    },
+    /// This text.
+    Exactly(&'static str),
+    /// One of these words.
+    Word(fn() -> Vec<&'static str>),
+    /// A list of these.
+    List(&'static Shape),
+    /// A list of two: the smaller first.
+    Pair(&'static Shape),
+    /// A list of pairs of a time and one of these, in the order of time.
+    Schedule(&'static Shape),
+    /// A table with these keys.
+    Table(&'static Table),
+    /// A table with exactly one of these keys.
+    OneOf(&'static Table),
+    /// A table of tables, each under a name.
+    Tables(&'static Table),
+    /// A table of values, each under a name.
+    Names(&'static Shape),
+    /// A law of senders with its parameters.
+    Controller,
+    /// A law of queues with its parameters.
+    Aqm,
+    /// A value of a law's parameter.
+    Parameter,
+    /// A law of customers' entries with its parameters.
+    Conditioner,
+    /// Lists of values of other keys.
+    Sweep,
+    /// Any of these.
+    Either(&'static [Shape]),
+}
+
+/// A range of plain numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Range {
+    pub(super) least: f64,
+    /// Whether the least itself is outside.
+    pub(super) above: bool,
+    pub(super) most: f64,
+    /// Whether the most itself is outside.
+    pub(super) below: bool,
+}
+
+impl Range {
+    /// The ends, and whether each is itself outside.
+    pub(crate) fn ends(self) -> [(f64, bool); 2] {
+        [(self.least, self.above), (self.most, self.below)]
+    }
+
+    pub(crate) fn contains(self, x: f64) -> bool {
+        let least = if self.above { x > self.least } else { x >= self.least };
+        least && if self.below { x < self.most } else { x <= self.most }
+    }
+
+    /// As in `a number from 0 to below 1`.
+    pub(crate) fn words(self) -> String {
+        let from = if self.above { "above" } else { "from" };
+        let to = match (self.above, self.below) {
+            (false, false) => "to",
+            (false, true) => "to below",
+            (true, false) => "and at most",
+            (true, true) => "and below",
+        };
+        format!("a number {from} {} {to} {}", self.least, self.most)
+    }
+}
+
+/// A choice that the format spells as a word.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    /// Each word and what it stands for, the default first.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// Its word.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, it)| *it == self).map_or("", |(word, _)| word)
+    }
+}
+
+pub(super) fn words<W: Word>() -> Vec<&'static str> {
+    W::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
+impl Word for Recovery {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("sack", Self::Sack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+}
+
+impl Word for Rto {
+    const WORDS: &'static [(&'static str, Self)] = &[("rfc6298", Self::Rfc6298), ("linux", Self::Linux)];
+}
+
+impl Word for EcnEcho {
+    const WORDS: &'static [(&'static str, Self)] = &[("per-packet", Self::PerPacket), ("classic", Self::Classic)];
+}
+
+impl Word for Pacing {
+    const WORDS: &'static [(&'static str, Self)] = &[("law", Self::Law), ("off", Self::Off)];
+}
+
+impl Word for Arithmetic {
+    const WORDS: &'static [(&'static str, Self)] = &[("f64", Self::Real), ("fixed", Self::Fixed)];
+}
+
+impl Word for Remember {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("nothing", Self::Nothing), ("base rtt", Self::BaseRtt), ("everything", Self::Everything)];
+}
+
+impl Word for By {
+    const WORDS: &'static [(&'static str, Self)] = &[("flow", Self::Flow), ("class", Self::Class)];
+}
+
+impl Word for LossSpacing {
+    const WORDS: &'static [(&'static str, Self)] = &[("random", Self::Random), ("even", Self::Even)];
+}
+
+impl Word for StopRule {
+    const WORDS: &'static [(&'static str, Self)] = &[("transfers complete", Self::TransfersComplete)];
+}
+
+/// The kinds of scheduler: a law like those of queues, but none of the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Discipline {
+    Fifo,
+    Drr,
+}
+
+impl Word for Discipline {
+    const WORDS: &'static [(&'static str, Self)] = &[("fifo", Self::Fifo), ("drr", Self::Drr)];
+}
