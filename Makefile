@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits own-law packages site validation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup demo test verdicts bits own-law packages surface site validation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -109,6 +109,14 @@ lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pa
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
+# Pages as JSON are an option of rustdoc that is not stable yet.
+surface: setup ## the public interface of each crate, against its public-api.txt
+	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --lib --no-deps --locked
+	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/doc crates || status=$$?
+	rm -f $(BUILT)/doc/*.json
+	# Another compiler writes other pages: a reason to look, and no failure.
+	[ "$$status" = 3 ] || exit "$$status"
+
 deny: setup ## licences and known vulnerabilities of the dependencies, by cargo-deny
 	if ! cargo deny --version >/dev/null 2>&1; then
 		echo 'deny: not run: cargo-deny is missing; `cargo install --locked cargo-deny`, then try again'; exit 0
@@ -141,11 +149,12 @@ fuzz: setup ## parsers of files and packets, by coverage, for FUZZ_SECONDS each;
 nightly: setup ## what takes hours: tests that are ignored elsewhere, and 10^7 inputs for the parsers; docs/validation/nightly.md
 	python3 bench/nightly.py $(OUT)/nightly
 
-bless: setup ## accept golden pages, the printed pages of docs/ and vectors as they are now; look at the difference first
+bless: setup ## accept golden pages, public interfaces, the printed pages of docs/ and vectors as they are now; look at the difference first
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite house::the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite notices::third_party
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
+	PENSTOCK_BLESS=1 $(MAKE) -s surface
 
 clean: ## what was built; records in out/ stay
 	cargo clean

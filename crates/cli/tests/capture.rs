@@ -116,7 +116,7 @@ fn a_run_that_is_stopped_leaves_no_capture() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let mut command =
-        bench.command(&["run", "small.toml", "--pcap", "--set", "duration=4000 h", "--set", "sample=1 min"]);
+        bench.interruptible(&["run", "small.toml", "--pcap", "--set", "duration=4000 h", "--set", "sample=1 min"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..400 {
         // Its draft, with the capture in it.

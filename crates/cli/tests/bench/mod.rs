@@ -62,7 +62,18 @@ impl Bench {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_penstock"));
+        self.called(Command::new(env!("CARGO_BIN_EXE_penstock")), arguments)
+    }
+
+    /// The command with the signals of a terminal. A shell that runs these tests in the background has Ctrl-C ignored,
+    /// and the command leaves it so.
+    pub fn interruptible(&self, arguments: &[&str]) -> Command {
+        let mut env = Command::new("env");
+        env.args(["--default-signal=INT", env!("CARGO_BIN_EXE_penstock")]);
+        self.called(env, arguments)
+    }
+
+    fn called(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.home.path()).env_remove("RUST_BACKTRACE");
         command
     }

@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("linux", &["law", "scenario", "link"]),
     ("papers", &["scenario"]),
     ("report", &["law", "scenario"]),
+    ("surface", &[]),
     ("fuzz", &["law", "scenario", "linux", "papers"]),
     ("cli", &["law", "scenario", "fluid", "packets", "linux", "papers", "report"]),
 ];

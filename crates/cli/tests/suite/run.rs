@@ -331,7 +331,7 @@ const ENDLESS: &str = "4000 h";
 
 /// Starts the command, waits until `ready`, and sends what Ctrl-C sends.
 fn interrupted(bench: &Bench, arguments: &[&str], ready: &dyn Fn() -> bool) -> Option<i32> {
-    let mut command = bench.command(arguments);
+    let mut command = bench.interruptible(arguments);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..1200 {
         if ready() || child.try_wait().unwrap().is_some() {

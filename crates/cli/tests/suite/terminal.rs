@@ -170,7 +170,7 @@ fn a_stopped_sweep_says_how_many_cells_are_kept() {
     let sweep = "\n[sweep]\nduration = [\"2 s\", \"20000 s\"]\n";
     let text = format!("sample = \"1 min\"\n{SMALL}{sweep}").replace("warmup = \"1 s\"", "warmup = \"0 s\"");
     bench.write("long.toml", &text);
-    let mut command = bench.command(&["sweep", "long.toml", "--jobs", "2", "--quiet"]);
+    let mut command = bench.interruptible(&["sweep", "long.toml", "--jobs", "2", "--quiet"]);
     let child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let home = bench.path("out/long");
     let finished = || names(&home).iter().any(|name| home.join(name).join("record.toml").is_file());
