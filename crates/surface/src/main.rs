@@ -56,7 +56,8 @@ fn compared(doc: &Path, folder: &Path) -> Result<u8, String> {
         match format(&text) {
             Some(rustdoc_types::FORMAT_VERSION) => {}
             other => {
-                let (known, found) = (rustdoc_types::FORMAT_VERSION, other.map_or("none".to_owned(), |n| n.to_string()));
+                let (known, found) =
+                    (rustdoc_types::FORMAT_VERSION, other.map_or("none".to_owned(), |n| n.to_string()));
                 eprintln!("surface: not compared: rustdoc's pages have format {found}, and `public-api` reads {known}");
                 return Ok(3);
             }
@@ -69,7 +70,9 @@ fn compared(doc: &Path, folder: &Path) -> Result<u8, String> {
         }
     }
     if worst == 1 {
-        eprintln!("surface: the public interface has changed; if it was meant, say so in CHANGELOG.md and type `make bless`");
+        eprintln!(
+            "surface: the public interface has changed; if it was meant, say so in CHANGELOG.md and type `make bless`"
+        );
     }
     Ok(worst)
 }
