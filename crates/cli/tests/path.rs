@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::{Bench, Ended};
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::namespace::Namespace;
 use serde_json::Value;
 
 const LINE: &str = r#"

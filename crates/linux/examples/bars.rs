@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use laboratory::{Laboratory, bulk, hard, line, quantile};
 use penstock_law::quantity::Time;
-use penstock_linux::clock::Clock;
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::clock::Clock;
+use penstock_machine::namespace::Namespace;
 
 fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -37,7 +37,7 @@ fn main() {
 
 fn oversleep(span: Duration) {
     let late = std::thread::spawn(move || {
-        let priority = penstock_linux::machine::prefer_this_thread();
+        let priority = penstock_machine::scheduling::prefer_this_thread();
         // As the path's thread has it.
         nix::sys::prctl::set_timerslack(1).unwrap();
         let clock = Clock::start();
@@ -59,7 +59,7 @@ fn oversleep(span: Duration) {
 fn ping(rate: &str, sleeps: bool) {
     let laboratory = Laboratory::new(&line(rate, "20 ms", ""), false);
     // A pinger that waits for others to sleep would measure itself.
-    let priority = penstock_linux::machine::prefer_this_thread();
+    let priority = penstock_machine::scheduling::prefer_this_thread();
     let rtts = laboratory.ping(500, Duration::from_millis(1), sleeps);
     let outcome = laboratory.end();
     let above = |share| (quantile(&rtts, share).0 as f64 - 20e9) / 1e6;

@@ -17,7 +17,9 @@ pub mod tc;
 
 use std::io;
 
-use crate::machine::{self, Missing};
+use penstock_machine::Missing;
+
+use crate::machine;
 use pins::Pins;
 
 /// What to attach.

@@ -12,12 +12,10 @@
 
 pub mod account;
 pub mod attach;
-pub mod clock;
 pub mod kernel_laws;
 pub mod machine;
 mod native;
 pub mod path;
-pub mod program;
 pub mod replay;
 pub mod run;
 mod syscall;

@@ -3,31 +3,11 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::program;
-use crate::syscall::{Scheduling, schedule};
-
-/// Something that is not there, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: {remedy}")]
-pub struct Missing {
-    /// What is missing, in a sentence.
-    pub what: String,
-    /// How to get it.
-    pub remedy: String,
-}
-
-impl Missing {
-    pub(crate) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into() }
-    }
-}
+use penstock_machine::capability::{CAP_BPF, CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
+use penstock_machine::{Missing, program};
 
 /// The oldest kernel that has everything the replay uses (`bpf_loop`).
 const OLDEST: (u32, u32) = (5, 17);
-const CAP_NET_ADMIN: u32 = 12;
-const CAP_SYS_ADMIN: u32 = 21;
-const CAP_BPF: u32 = 39;
-
 /// Everything that keeps this machine from running BPF programs; empty if nothing is known to.
 ///
 /// A kernel may still refuse for reasons of its own; [`replay::in_kernel`](crate::replay::in_kernel) then says which.
@@ -41,17 +21,16 @@ pub(crate) fn missing_from(oldest: (u32, u32), what: &str) -> Vec<Missing> {
     missing.extend(missing_from_build());
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     missing.extend(too_old(release.trim(), oldest, what));
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    missing.extend(not_allowed(&status));
+    missing.extend(not_allowed(Capabilities::of_this_process()));
     missing
 }
 
 /// What keeps this process from attaching laws, and from telling of them: the kernel shows the maps of others to
 /// `CAP_SYS_ADMIN` only.
 pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let held = Capabilities::of_this_process();
     let needed = [(CAP_SYS_ADMIN, "CAP_SYS_ADMIN"), (CAP_NET_ADMIN, "CAP_NET_ADMIN")];
-    let lacks: Vec<&str> = needed.iter().filter(|(bit, _)| !has(&status, *bit)).map(|(_, name)| *name).collect();
+    let lacks: Vec<&str> = needed.iter().filter(|(bit, _)| !held.has(*bit)).map(|(_, name)| *name).collect();
     let what = format!("this process may not attach laws to the kernel (it lacks {})", lacks.join(" and "));
     (!lacks.is_empty()).then(|| Missing::new(what, "run it as root"))
 }
@@ -59,8 +38,8 @@ pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
 /// Everything that keeps this machine from having an emulated path; empty if nothing is known to.
 pub fn missing_for_paths() -> Vec<Missing> {
     let mut missing = Vec::new();
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if !has(&status, CAP_SYS_ADMIN) || !has(&status, CAP_NET_ADMIN) {
+    let held = Capabilities::of_this_process();
+    if !held.has(CAP_SYS_ADMIN) || !held.has(CAP_NET_ADMIN) {
         missing.push(Missing::new(
             "this process may not make network namespaces and devices",
             "run it as root, or behind `unshare --user --map-root-user` (without real-time priority the path is later)",
@@ -78,20 +57,6 @@ pub fn missing_for_paths() -> Vec<Missing> {
         missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
     }
     missing
-}
-
-/// How the path's thread may be scheduled here: `fifo`, `deadline`. Without either, packets are milliseconds late
-/// on a machine that does anything else.
-pub fn scheduling() -> Vec<&'static str> {
-    // Each on a thread of its own, which has it for as long as it lives.
-    let allowed = |how| std::thread::spawn(move || schedule(how).is_ok()).join().unwrap_or(false);
-    [Scheduling::FIRST, Scheduling::MOST].into_iter().filter(|how| allowed(*how)).map(Scheduling::name).collect()
-}
-
-/// Puts the calling thread in front of those without priority, for as long as it lives; whether the kernel allows that. For
-/// who measures the path from outside.
-pub fn prefer_this_thread() -> bool {
-    schedule(Scheduling::Fifo { priority: 40 }).is_ok()
 }
 
 /// The congestion controllers of this kernel, as far as they are loaded.
@@ -118,15 +83,8 @@ fn too_old(release: &str, oldest: (u32, u32), what: &str) -> Option<Missing> {
     })
 }
 
-/// Whether a process has a capability in effect, by its status.
-fn has(status: &str, capability: u32) -> bool {
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let capabilities = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    capabilities >> capability & 1 == 1
-}
-
-fn not_allowed(status: &str) -> Option<Missing> {
-    (!has(status, CAP_BPF) && !has(status, CAP_SYS_ADMIN))
+fn not_allowed(held: Capabilities) -> Option<Missing> {
+    (!held.has(CAP_BPF) && !held.has(CAP_SYS_ADMIN))
         .then(|| Missing::new("this process may not load BPF programs", "run it as root, or with CAP_BPF"))
 }
 
@@ -145,7 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_are_read() {
+    fn programs_need_one_of_two_capabilities() {
+        let not_allowed = |status| not_allowed(Capabilities::of(status));
         assert_eq!(not_allowed("Name:\tx\nCapEff:\t000001ffffffffff\n"), None);
         assert_eq!(not_allowed("CapEff:\t0000008000000000\n"), None, "CAP_BPF alone");
         assert!(not_allowed("CapEff:\t0000000000000000\n").is_some());

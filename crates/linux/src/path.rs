@@ -16,7 +16,6 @@ pub mod emulation;
 pub mod ends;
 pub mod error;
 mod masquerade;
-pub mod namespace;
 mod nat;
 mod processors;
 pub mod router;
@@ -29,10 +28,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use penstock_law::quantity::{Rate, Time};
+use penstock_machine::Missing;
+use penstock_machine::clock::Clock;
 use penstock_scenario::model::{Scenario, Service};
 
-use crate::clock::Clock;
-use crate::machine::{self, Missing};
+use crate::machine;
 use emulation::{Emulation, Way};
 use ends::{End, Habits};
 use error::Bound;

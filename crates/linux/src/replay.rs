@@ -5,9 +5,10 @@ use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object, ObjectBuilder, ProgramInput};
+use penstock_machine::Missing;
 
 use crate::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST};
-use crate::machine::{self, Missing};
+use crate::machine;
 use crate::native;
 use crate::vectors::{Mismatch, Vectors};
 

@@ -18,10 +18,10 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_law::quantity::Time;
+use penstock_machine::clock::{Clock, duration};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
-use crate::clock::Clock;
 use crate::path::emulation::{Emulation, Way};
 use crate::path::error::Bound;
 use crate::path::router::Outcome;
@@ -188,7 +188,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
             if now >= end || transfers || path.ended() || sender.is_finished() || receiver.is_finished() {
                 break false;
             }
-            thread::sleep(WATCH.min(crate::clock::duration(end.since(now)) + Duration::from_millis(1)));
+            thread::sleep(WATCH.min(duration(end.since(now)) + Duration::from_millis(1)));
         };
         stop.store(true, Ordering::Relaxed);
         // Receivers are there for as long as somebody sends: a socket without one could not be written to.

@@ -1,7 +1,7 @@
 //! System calls that no library wraps safely, each behind a safe function.
 //!
 //! With `native.rs`, which calls C, the only unsafe code of this crate.
-#![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
+#![allow(unsafe_code, reason = "ioctl, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 
 use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
+use penstock_machine::capability::{keep_capabilities, keep_capabilities_to_inherit};
 
 use crate::account::Rights;
 
@@ -78,51 +79,6 @@ pub(crate) fn packet_losses(packets: BorrowedFd<'_>) -> io::Result<u32> {
     // SAFETY: the kernel writes at most `size` bytes, the size of the array, and the size it wrote.
     Errno::result(unsafe { libc::getsockopt(fd, level, name, counts.as_mut_ptr().cast(), &raw mut size) })?;
     Ok(counts[1])
-}
-
-/// How a thread is scheduled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheduling {
-    /// So much of each period, before everything else (`SCHED_DEADLINE`) [ns].
-    Deadline { runtime: u64, period: u64 },
-    /// Before every thread of lower and of no priority (`SCHED_FIFO`), 1 to 99.
-    Fifo { priority: u32 },
-}
-
-impl Scheduling {
-    /// Most of a processor: where there is but one, what sends and receives needs some of it too.
-    pub(crate) const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
-    /// Before all without a deadline.
-    pub(crate) const FIRST: Self = Self::Fifo { priority: 50 };
-
-    /// What it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Deadline { .. } => "deadline",
-            Self::Fifo { .. } => "fifo",
-        }
-    }
-}
-
-/// Has this thread scheduled so.
-pub(crate) fn schedule(how: Scheduling) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid `sched_attr`, a structure of integers.
-    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
-    attributes.size = size_of::<libc::sched_attr>() as u32;
-    match how {
-        Scheduling::Deadline { runtime, period } => {
-            attributes.sched_policy = libc::SCHED_DEADLINE as u32;
-            (attributes.sched_runtime, attributes.sched_deadline, attributes.sched_period) = (runtime, period, period);
-        }
-        Scheduling::Fifo { priority } => {
-            attributes.sched_policy = libc::SCHED_FIFO as u32;
-            attributes.sched_priority = priority;
-        }
-    }
-    // SAFETY: zero is this thread; the kernel reads as many bytes as `size` says and keeps no pointer.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    Errno::result(result)?;
-    Ok(())
 }
 
 /// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and what Linux 6.7 added.
@@ -233,7 +189,7 @@ fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
             Errno::result(libc::syscall(libc::SYS_setresgid, *group, *group, *group))?;
             Errno::result(libc::syscall(libc::SYS_setresuid, *user, *user, *user))?;
         }
-        limit_capabilities(kept, kept)?;
+        keep_capabilities_to_inherit(kept)?;
         for capability in (0..u64::BITS).filter(|capability| is_kept(*capability)) {
             let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, libc::c_ulong::from(capability));
             Errno::result(libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0, 0))?;
@@ -247,30 +203,6 @@ fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
 pub(crate) const MAY_WRITE: u64 = 1 << 1;
 /// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in: `CAP_NET_ADMIN`.
 pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << 12;
-
-/// Gives up every capability of this thread, and of what it will start, but those in `kept`, for good.
-pub(crate) fn keep_capabilities(kept: u64) -> io::Result<()> {
-    limit_capabilities(kept, 0)
-}
-
-/// The same; programs that it executes may inherit those in `inherited`.
-fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
-    // `struct __user_cap_header_struct` of linux/capability.h, version 3, and two of `struct __user_cap_data_struct`: effective,
-    // permitted, inheritable, of capabilities below 32 and from there on.
-    let mut header = [0x2008_0522_u32, 0];
-    let mut sets = [[0_u32; 3]; 2];
-    // SAFETY: the kernel reads and writes a header of two words and two times three of data, and keeps no pointer.
-    unsafe {
-        Errno::result(libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()))?;
-        for (half, [effective, permitted, inheritable]) in sets.iter_mut().enumerate() {
-            let of_half = |mask: u64| (mask >> (32 * half)) as u32;
-            *permitted &= of_half(kept);
-            (*effective, *inheritable) = (*permitted, *permitted & of_half(inherited));
-        }
-        Errno::result(libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()))?;
-    }
-    Ok(())
-}
 
 /// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
 /// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.

@@ -16,8 +16,8 @@ use frames::{Ecn, Frame};
 use penstock_law::Fix;
 use penstock_linux::attach;
 use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
-use penstock_linux::clock::Clock;
 use penstock_linux::machine;
+use penstock_machine::clock::Clock;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

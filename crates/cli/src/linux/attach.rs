@@ -7,7 +7,7 @@ use std::fmt::Write;
 use penstock_linux::attach::controller::{self, Record};
 use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Scope, Which};
-use penstock_linux::clock::Clock;
+use penstock_machine::clock::Clock;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

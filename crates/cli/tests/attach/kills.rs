@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::{self, Place, Request, Scope, Which};
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::namespace::Namespace;
 
 use super::{available, eventually};
 

@@ -18,11 +18,12 @@ use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, MapHandle, Object};
 use penstock_law::cc::Controller;
+use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
 use super::pins::Pins;
 use super::{Attached, Detached, Error, Scope, object, settings, while_trying};
-use crate::machine::{self, Missing};
+use crate::machine;
 use crate::syscall;
 use default::{Given, Place};
 pub use figures::{Capacity, Cost};

@@ -10,9 +10,9 @@ use libbpf_rs::Link;
 use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::statfs;
+use penstock_machine::Missing;
 
 use super::{Error, object, while_trying};
-use crate::machine::Missing;
 use crate::syscall;
 
 /// Where the kernel's own tools look for it.

@@ -15,6 +15,7 @@ mod trial;
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapHandle, Object, ProgramHandle};
 use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
+use penstock_machine::Missing;
 
 pub use books::{Books, Count};
 pub use program::Wanted;
@@ -22,7 +23,7 @@ pub use trial::{Arrival, Trial, Verdict};
 
 use super::pins::Pins;
 use super::{Attached, Detached, Direction, Error, Figure, Which, while_trying};
-use crate::machine::{self, Missing};
+use crate::machine;
 use crate::syscall;
 use loaded::{Place, failed};
 use program::PROGRAMS;

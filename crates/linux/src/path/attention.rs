@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 use penstock_law::quantity::{Rate, Time};
+use penstock_machine::scheduling::Scheduling;
 
 use super::processors::Processors;
-use crate::syscall::{Scheduling, schedule};
 
 /// Puts this thread in front of others; says how, and what it has to keep to.
 ///
@@ -15,8 +15,8 @@ use crate::syscall::{Scheduling, schedule};
 /// of nine tenths is gaps of 0.3 to 2 ms, each 80 packets at 1 Gbit/s and more. And it does not let a thread keep to one processor. So
 /// where a fast path has one of its own the thread is under `SCHED_FIFO` there, and rests by itself before it is made to.
 pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static str, Option<Ration>)> {
-    let first = || schedule(Scheduling::FIRST).is_ok().then(|| (Scheduling::FIRST.name(), Some(Ration::default())));
-    let most = || schedule(Scheduling::MOST).is_ok().then(|| (Scheduling::MOST.name(), None));
+    let first = || Scheduling::FIRST.take().is_ok().then(|| (Scheduling::FIRST.name(), Some(Ration::default())));
+    let most = || Scheduling::MOST.take().is_ok().then(|| (Scheduling::MOST.name(), None));
     let taken = match processors {
         Some(processors) => {
             processors.keep_to_path()?;

@@ -18,10 +18,11 @@ use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, PcapError};
+use penstock_machine::capability::keep_capabilities;
 
 use super::device::NAME;
 use super::ends::End;
-use crate::syscall::{keep_capabilities, packet_losses, packets_of_device};
+use crate::syscall::{packet_losses, packets_of_device};
 
 /// A capture that is being written.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use penstock_law::quantity::{Bytes, Time};
+use penstock_machine::namespace::{Namespace, aside};
+use penstock_machine::program;
 
 use super::address;
 use super::device::{Device, NAME};
 use super::emulation::Way;
-use super::namespace::{Namespace, aside};
 use super::processors::Processors;
-use crate::program;
 
 /// What the kernel's TCP shall go by; what is not said is as the kernel has it.
 #[derive(Debug, Clone, Default, PartialEq)]

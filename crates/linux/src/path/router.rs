@@ -15,6 +15,8 @@ use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
 use penstock_law::quantity::{Rate, Time};
 use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, Station};
+use penstock_machine::capability::keep_capabilities;
+use penstock_machine::clock::{Clock, duration};
 
 use super::address;
 use super::arrivals::Arrivals;
@@ -25,8 +27,6 @@ use super::emulation::{Emulation, Packet, Passed, Way};
 use super::error::Lateness;
 use super::processors::Processors;
 use super::wire::Headers;
-use crate::clock::{Clock, duration};
-use crate::syscall::keep_capabilities;
 
 /// What a router is made of.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use nix::sys::socket::{
 };
 use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::{self, Attached, Error, Place, Request, Which, object};
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::namespace::Namespace;
 
 /// A directory of pins that is gone with all that is attached.
 pub struct Bench {

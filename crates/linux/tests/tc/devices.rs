@@ -13,8 +13,8 @@ use nix::sys::socket::{setsockopt, sockopt};
 use penstock_law::quantity::Time;
 use penstock_linux::attach::pins::Pins;
 use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Which, tc};
-use penstock_linux::clock::Clock;
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::clock::Clock;
+use penstock_machine::namespace::Namespace;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns};
+use penstock_machine::Missing;
 
 use super::super::{Error, Scope, while_trying};
 use super::stack::LAST;
-use crate::machine::Missing;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// What only the first namespace has.

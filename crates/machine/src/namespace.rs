@@ -57,7 +57,10 @@ impl AsFd for Namespace {
 }
 
 /// Does something on a thread of its own.
-pub(super) fn aside<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+///
+/// # Errors
+/// Those of `work`.
+pub fn aside<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| match scope.spawn(work).join() {
         Ok(done) => done,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -10,13 +10,16 @@ const FOLDERS: [&str; 7] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /// The path of a program of the system's.
-pub(crate) fn of_system(name: &str) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// Says where it was looked for, if it is not there.
+pub fn of_system(name: &str) -> io::Result<PathBuf> {
     let found = FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| is_program(path));
     found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("not in {}", FOLDERS.join(", "))))
 }
 
 /// Where the shell of an account's program looks for others.
-pub(crate) fn search_path() -> String {
+pub fn search_path() -> String {
     FOLDERS.join(":")
 }
 
