@@ -45,7 +45,7 @@ mod kernel {
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
-        let (paths, programs) = (machine::missing_for_paths(), machine::missing());
+        let (paths, programs) = (penstock_path::missing(), machine::missing());
         let mut wrong = Vec::new();
         let mut tell = |what: &str, missing: &[Missing]| {
             if missing.is_empty() {

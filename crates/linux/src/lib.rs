@@ -15,7 +15,6 @@ pub mod attach;
 pub mod kernel_laws;
 pub mod machine;
 mod native;
-pub mod path;
 pub mod replay;
 pub mod run;
 mod syscall;

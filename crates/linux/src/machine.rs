@@ -1,10 +1,9 @@
 //! What this machine, or this build, lacks for running in the kernel.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
+use penstock_machine::Missing;
 use penstock_machine::capability::{CAP_BPF, CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
-use penstock_machine::{Missing, program};
 
 /// The oldest kernel that has everything the replay uses (`bpf_loop`).
 const OLDEST: (u32, u32) = (5, 17);
@@ -33,30 +32,6 @@ pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
     let lacks: Vec<&str> = needed.iter().filter(|(bit, _)| !held.has(*bit)).map(|(_, name)| *name).collect();
     let what = format!("this process may not attach laws to the kernel (it lacks {})", lacks.join(" and "));
     (!lacks.is_empty()).then(|| Missing::new(what, "run it as root"))
-}
-
-/// Everything that keeps this machine from having an emulated path; empty if nothing is known to.
-pub fn missing_for_paths() -> Vec<Missing> {
-    let mut missing = Vec::new();
-    let held = Capabilities::of_this_process();
-    if !held.has(CAP_SYS_ADMIN) || !held.has(CAP_NET_ADMIN) {
-        missing.push(Missing::new(
-            "this process may not make network namespaces and devices",
-            "run it as root, or behind `unshare --user --map-root-user` (without real-time priority the path is later)",
-        ));
-    }
-    if let Err(error) = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
-        missing.push(Missing::new(
-            format!("cannot open /dev/net/tun ({error})"),
-            "load the module `tun`; in a container, give it the device (docker: --device /dev/net/tun)",
-        ));
-    }
-    let asked = program::of_system("ip")
-        .and_then(|ip| Command::new(ip).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status());
-    if let Err(error) = asked {
-        missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
-    }
-    missing
 }
 
 /// The congestion controllers of this kernel, as far as they are loaded.

@@ -19,13 +19,13 @@ use std::time::Duration;
 
 use penstock_law::quantity::Time;
 use penstock_machine::clock::{Clock, duration};
+use penstock_path::emulation::{Emulation, Way};
+use penstock_path::error::Bound;
+use penstock_path::router::Outcome;
+use penstock_path::{Laid, Refused, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
-use crate::path::emulation::{Emulation, Way};
-use crate::path::error::Bound;
-use crate::path::router::Outcome;
-use crate::path::{Error, Laid, Refused, Schedule};
 use plan::{Plan, Source};
 pub(crate) use programs::of_programs;
 use sender::{Sender, Sent};
@@ -83,12 +83,6 @@ fn refused_all(what: &[Refused]) -> RunError {
     RunError::Refused { world: "linux", what: what.iter().map(ToString::to_string).collect() }
 }
 
-impl From<Error> for RunError {
-    fn from(error: Error) -> Self {
-        refused(&error)
-    }
-}
-
 impl World for Linux {
     fn name(&self) -> &'static str {
         "linux"
@@ -133,7 +127,7 @@ impl Linux {
 fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
     // Routes name them, so that they come first; they are gone when this returns, however it does.
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
-    let laid = Laid::new(scenario, &plan.habits)?;
+    let laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
@@ -148,7 +142,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let end = scenario.duration;
     // It carries a little longer, so that the last readings find everything as it was.
     let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
-    let path = laid.start(clock, schedule)?;
+    let path = laid.start(clock, schedule).map_err(|e| refused(&e))?;
     let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
     let (stop, complete, sent_all) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let sender = Sender {
@@ -201,7 +195,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     })
     .map_err(system("send over the path"))?;
     let bound = path.bound;
-    let outcome = path.end()?;
+    let outcome = path.end().map_err(|e| refused(&e))?;
     // Not before: what a path carries of connections that are reset is nothing that the scenario asks for.
     drop((accepted, std::mem::take(&mut sent.open)));
     if asked_to_stop {

@@ -13,14 +13,14 @@ use penstock_law::quantity::Time;
 use penstock_machine::capability::keep_capabilities;
 use penstock_machine::clock::Clock;
 use penstock_machine::program;
+use penstock_path::capture::{Capture, Captured};
+use penstock_path::emulation::Way;
+use penstock_path::ends::{End, FlowHabits, Habits};
+use penstock_path::{Error, Laid, Refused, Schedule, address, while_trying};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
 
 use crate::account::Account;
-use crate::path::capture::{Capture, Captured};
-use crate::path::emulation::Way;
-use crate::path::ends::{End, FlowHabits, Habits};
-use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
 use crate::run::of_programs;
 use crate::syscall::{Bounded, MAY_WRITE, ignore_interrupts};
 

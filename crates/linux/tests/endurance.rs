@@ -4,6 +4,7 @@
 
 #[path = "controllers/bench.rs"]
 mod bench;
+#[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
@@ -14,8 +15,7 @@ use std::{fs, io, thread};
 use bench::{Bench, names};
 use laboratory::{Laboratory, line};
 use penstock_linux::attach::{self, Place, controller};
-use penstock_linux::machine;
-use penstock_linux::path::ends::FlowHabits;
+use penstock_path::ends::FlowHabits;
 
 const SECONDS: u64 = 30;
 /// What the path holds: 33 packets on the line (20 Mbit/s, 20 ms) and those that may wait.
@@ -143,6 +143,6 @@ fn said_goodbye() -> io::Result<bool> {
 }
 
 fn main() {
-    let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(machine::missing_for_paths()));
+    let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(penstock_path::missing()));
     optional::run(&[("half_a_minute_of_each_controller", half_a_minute_of_each_controller)], missing);
 }

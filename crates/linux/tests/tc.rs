@@ -6,6 +6,7 @@ mod decisions;
 #[path = "tc/devices.rs"]
 mod devices;
 mod frames;
+#[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
@@ -16,7 +17,6 @@ use frames::{Ecn, Frame};
 use penstock_law::Fix;
 use penstock_linux::attach;
 use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
-use penstock_linux::machine;
 use penstock_machine::clock::Clock;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -405,7 +405,7 @@ fn main() {
         ("a_kill_leaves_the_old_state_or_the_new_one", devices::a_kill_leaves_the_old_state_or_the_new_one),
     ];
     let missing = optional::kernel(tc::missing());
-    let pins = attach::missing(&devices::pins()).into_iter().chain(machine::missing_for_paths());
+    let pins = attach::missing(&devices::pins()).into_iter().chain(penstock_path::missing());
     let pins = missing.clone().or_else(|| optional::kernel(pins));
     optional::run_groups(&[
         optional::Group { tests: programs, missing },

@@ -11,12 +11,12 @@ use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_machine::clock::Clock;
 use penstock_machine::scheduling::prefer_this_thread;
+use penstock_path::emulation::Way;
 use penstock_scenario::model::{Scenario, Span};
 use penstock_scenario::seed::Stream;
 
 use super::plan::{FlowPlan, Source};
 use super::socket;
-use crate::path::emulation::Way;
 
 /// When one source sends: the grid of the packets world, where what is late does not shift what follows.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use penstock_law::cc;
+use penstock_path::Refused;
 use penstock_scenario::model::{Chosen, Group, Pacing};
 
 use crate::attach::{self, controller};
-use crate::path::Refused;
 use crate::syscall::count_run_times;
 
 /// What the kernel calls the controller of a flow.

@@ -6,11 +6,11 @@ use std::fs;
 
 use penstock_law::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_path::Refused;
+use penstock_path::ends::{FlowHabits, Habits};
 use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
 
 use super::laws::{self, Controller, Wanted};
-use crate::path::Refused;
-use crate::path::ends::{FlowHabits, Habits};
 use crate::{attach, machine};
 
 /// What runs.

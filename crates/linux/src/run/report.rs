@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_path::emulation::Passed;
+use penstock_path::router::Edge;
 use penstock_scenario::classes::{self, Classes};
 use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::finding;
@@ -17,8 +19,6 @@ use penstock_scenario::world::{Rows, Run, RunError};
 use super::Measured;
 use super::plan::{FlowPlan, Source};
 use super::sender::{Reading, Told};
-use crate::path::emulation::Passed;
-use crate::path::router::Edge;
 
 mod check;
 mod series;

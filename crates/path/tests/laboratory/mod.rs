@@ -13,10 +13,10 @@ use nix::sys::socket::{
     setsockopt, socket, sockopt,
 };
 use penstock_law::quantity::Time;
-use penstock_linux::path::ends::{FlowHabits, Habits};
-use penstock_linux::path::router::Outcome;
-use penstock_linux::path::{Laid, Running, Schedule};
 use penstock_machine::clock::Clock;
+use penstock_path::ends::{FlowHabits, Habits};
+use penstock_path::router::Outcome;
+use penstock_path::{Laid, Running, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 use sha2::{Digest, Sha256};

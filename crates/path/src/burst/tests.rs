@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::*;
-use crate::path::wire::tests::{ip, tcp, tcp_sum};
+use crate::wire::tests::{ip, tcp, tcp_sum};
 
 /// The bytes that a train hands to its device, behind the offload header.
 fn handed(train: &Train<usize>, bursts: &[Burst]) -> (Offload, Vec<u8>) {

@@ -49,7 +49,7 @@ const LOOK: u16 = 50;
 
 impl Capture {
     /// Begins to write the packets of an end.
-    pub(crate) fn begin(end: &End, file: File) -> io::Result<Self> {
+    pub fn begin(end: &End, file: File) -> io::Result<Self> {
         let packets = end.namespace.within(|| packets_of_device(NAME))?;
         setsockopt(&packets, sockopt::RcvBufForce, &ROOM).or_else(|_| setsockopt(&packets, sockopt::RcvBuf, &ROOM))?;
         setsockopt(&packets, sockopt::ReceiveTimestampns, &true)?;
@@ -64,7 +64,7 @@ impl Capture {
     }
 
     /// Ends it.
-    pub(crate) fn end(self) -> io::Result<Captured> {
+    pub fn end(self) -> io::Result<Captured> {
         self.stop.store(true, Ordering::Relaxed);
         self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }

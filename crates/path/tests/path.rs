@@ -92,6 +92,6 @@ fn main() {
             ("many_marks_keep_every_byte", many_marks_keep_every_byte),
             ("noise_passes_or_is_counted", noise_passes_or_is_counted),
         ],
-        optional::kernel(penstock_linux::machine::missing_for_paths()),
+        optional::kernel(penstock_path::missing()),
     );
 }

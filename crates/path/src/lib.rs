@@ -20,19 +20,22 @@ mod nat;
 mod processors;
 pub mod router;
 mod station;
+mod syscall;
 pub mod wire;
 
+use std::fs;
 use std::io;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use penstock_law::quantity::{Rate, Time};
-use penstock_machine::Missing;
+use penstock_machine::capability::{CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
 use penstock_machine::clock::Clock;
+use penstock_machine::{Missing, program};
 use penstock_scenario::model::{Scenario, Service};
 
-use crate::machine;
 use emulation::{Emulation, Way};
 use ends::{End, Habits};
 use error::Bound;
@@ -51,7 +54,8 @@ pub struct Refused {
 }
 
 impl Refused {
-    pub(crate) fn new(what: impl Into<String>, instead: impl Into<String>) -> Self {
+    /// Of what it does not carry, and what would do.
+    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> Self {
         Self { what: what.into(), instead: instead.into() }
     }
 }
@@ -76,8 +80,32 @@ pub enum Error {
 }
 
 /// For `map_err`: says what was being done.
-pub(crate) fn while_trying(what: &'static str) -> impl Fn(io::Error) -> Error {
+pub fn while_trying(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { what, source }
+}
+
+/// Everything that keeps this machine from having an emulated path; empty if nothing is known to.
+pub fn missing() -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let held = Capabilities::of_this_process();
+    if !held.has(CAP_SYS_ADMIN) || !held.has(CAP_NET_ADMIN) {
+        missing.push(Missing::new(
+            "this process may not make network namespaces and devices",
+            "run it as root, or behind `unshare --user --map-root-user` (without real-time priority the path is later)",
+        ));
+    }
+    if let Err(error) = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
+        missing.push(Missing::new(
+            format!("cannot open /dev/net/tun ({error})"),
+            "load the module `tun`; in a container, give it the device (docker: --device /dev/net/tun)",
+        ));
+    }
+    let asked = program::of_system("ip")
+        .and_then(|ip| Command::new(ip).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status());
+    if let Err(error) = asked {
+        missing.push(Missing::new(format!("cannot run `ip` ({error})"), "install iproute2"));
+    }
+    missing
 }
 
 /// Two ends with a path between them, on which nothing moves yet.
@@ -144,7 +172,7 @@ impl Laid {
             let what = format!("{} flows; this world has addresses for {}", emulation.flows(), address::MOST_FLOWS);
             return Err(Refused::new(what, "run fewer").into());
         }
-        if let Some(missing) = machine::missing_for_paths().into_iter().next() {
+        if let Some(missing) = missing().into_iter().next() {
             return Err(missing.into());
         }
         let rate = fastest(scenario);
@@ -214,6 +242,11 @@ impl Running {
         Ok(outcome)
     }
 }
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests {
