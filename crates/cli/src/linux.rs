@@ -32,12 +32,11 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
 mod kernel {
     use std::path::Path;
 
-    use penstock_linux::attach::{self, pins::Pins};
-    use penstock_linux::kernel_laws::KERNEL_LAWS;
-    use penstock_linux::machine;
-    use penstock_linux::replay::{self, Build, Error, Report};
+    use penstock_kernel::attach::{self, pins::Pins};
+    use penstock_kernel::kernel_laws::KERNEL_LAWS;
+    use penstock_kernel::replay::{self, Build, Error, Report};
+    use penstock_kernel::vectors::Vectors;
     use penstock_linux::run;
-    use penstock_linux::vectors::Vectors;
     use penstock_machine::{Missing, scheduling};
 
     use crate::failure::{Done, Failure};
@@ -45,7 +44,7 @@ mod kernel {
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
-        let (paths, programs) = (penstock_path::missing(), machine::missing());
+        let (paths, programs) = (penstock_path::missing(), replay::missing());
         let mut wrong = Vec::new();
         let mut tell = |what: &str, missing: &[Missing]| {
             if missing.is_empty() {

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::Bench;
-use penstock_linux::attach;
+use penstock_kernel::attach;
 use serde_json::Value;
 
 /// A directory of pins that is gone with all that is attached.

@@ -49,7 +49,7 @@ pub enum Generator {
 
 /// Laws of scenarios that this kernel has a controller for, and what it calls that.
 pub fn controllers() -> Vec<(&'static str, &'static str)> {
-    let there = crate::machine::controllers();
+    let there = plan::controllers_of_kernel();
     plan::CONTROLLERS.iter().filter(|(_, kernels)| there.iter().any(|name| name == kernels)).copied().collect()
 }
 

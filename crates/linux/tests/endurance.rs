@@ -2,7 +2,7 @@
 //! holds on a machine that does other things too: nothing of rates or times. Needs root, struct_ops and TUN; where they are
 //! missing the test says so and counts as not run.
 
-#[path = "controllers/bench.rs"]
+#[path = "../../kernel/tests/controllers/bench.rs"]
 mod bench;
 #[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
@@ -14,7 +14,7 @@ use std::{fs, io, thread};
 
 use bench::{Bench, names};
 use laboratory::{Laboratory, line};
-use penstock_linux::attach::{self, Place, controller};
+use penstock_kernel::attach::{self, Place, controller};
 use penstock_path::ends::FlowHabits;
 
 const SECONDS: u64 = 30;

@@ -68,6 +68,6 @@ fn a_run_leaves_no_controller() {
 
 fn main() {
     let missing = penstock_path::missing();
-    let missing = missing.into_iter().chain(penstock_linux::attach::controller::missing());
+    let missing = missing.into_iter().chain(penstock_kernel::attach::controller::missing());
     optional::run(&[("a_run_leaves_no_controller", a_run_leaves_no_controller)], optional::kernel(missing));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use penstock_kernel::attach::tc::{Arrival, Trial, Verdict, Wanted};
 use penstock_law::aqm::avq::Avq;
 use penstock_law::aqm::bat::{Alone, Bat};
 use penstock_law::aqm::clcc::Clcc;
@@ -12,7 +13,6 @@ use penstock_law::law::{Dense, Instances, find};
 use penstock_law::parameter::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Fix, Law};
-use penstock_linux::attach::tc::{Arrival, Trial, Verdict, Wanted};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,7 +1,7 @@
 //! Vectors of the laws that treat classes of traffic apart.
 
+use penstock_kernel::kernel_laws::KernelLaw;
 use penstock_law::{Fix, Number};
-use penstock_linux::kernel_laws::KernelLaw;
 
 use super::{Draw, File, padded, product, q};
 

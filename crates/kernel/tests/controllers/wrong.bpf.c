@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Controllers that are wrong each in their own way, for crates/linux/tests/controllers.rs;
+ * Controllers that are wrong each in their own way, for crates/kernel/tests/controllers.rs;
  * without any of these names, one that is right and does nothing.
  */
 #include "cc/tcp.h"

@@ -8,8 +8,8 @@ use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object, ObjectBuilder, ProgramInpu
 use penstock_machine::Missing;
 
 use crate::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST};
-use crate::machine;
 use crate::native;
+use crate::requirements;
 use crate::vectors::{Mismatch, Vectors};
 
 /// Which C text is replayed.
@@ -121,12 +121,22 @@ const BATCH: usize = 4096;
 const WORDS: usize = MOST.params + MOST.state + MOST.observation + 1;
 const WORD: usize = size_of::<u64>();
 
+/// The oldest kernel that has everything a replay uses (`bpf_loop`).
+const OLDEST: (u32, u32) = (5, 17);
+
+/// Everything that keeps this machine from replaying in the kernel; empty if nothing is known to.
+///
+/// A kernel may still refuse for reasons of its own; [`in_kernel`] then says which.
+pub fn missing() -> Vec<Missing> {
+    requirements::missing_from(OLDEST, "the first with bpf_loop")
+}
+
 /// Replays by the kernel implementation inside the running kernel.
 ///
 /// # Errors
 /// [`Error::Missing`] where this machine or this build cannot; the others where it should have been able to.
 pub fn in_kernel(build: Build, vectors: &Vectors) -> Result<Report, Error> {
-    if let Some(missing) = machine::missing().into_iter().next() {
+    if let Some(missing) = missing().into_iter().next() {
         return Err(missing.into());
     }
     let kernel = Kernel { law: vectors.kernel_law.name, object: load(build, vectors.kernel_law)? };

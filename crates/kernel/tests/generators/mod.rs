@@ -8,8 +8,8 @@ mod senders;
 
 use std::fmt::Write as _;
 
+use penstock_kernel::kernel_laws::{Call, KernelLaw, MOST};
 use penstock_law::{Fix, Number};
-use penstock_linux::kernel_laws::{Call, KernelLaw, MOST};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -39,7 +39,7 @@ impl File {
         for range in ranges.lines() {
             let _ = writeln!(text, "# {}", range.trim());
         }
-        text += "#\n# Laws and kernel implementations: crates/law/src, bpf/law. Written by crates/linux/tests/generators.\n";
+        text += "#\n# Laws and kernel implementations: crates/law/src, bpf/law. Written by crates/kernel/tests/generators.\n";
         Self { kernel_law, text, params: Vec::new() }
     }
 

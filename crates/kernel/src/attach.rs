@@ -19,7 +19,7 @@ use std::io;
 
 use penstock_machine::Missing;
 
-use crate::machine;
+use crate::requirements;
 use pins::Pins;
 
 /// What to attach.
@@ -179,7 +179,7 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
 
 /// What keeps this machine from attaching laws; none if nothing does. All of it is tried but what would change something.
 pub fn missing(pins: &Pins) -> Option<Missing> {
-    let known = machine::not_allowed_to_attach().into_iter().chain(controller::missing());
+    let known = requirements::not_allowed_to_attach().into_iter().chain(controller::missing());
     known.chain(pins.missing()).next().or_else(controller::refused)
 }
 
@@ -188,7 +188,7 @@ pub fn missing(pins: &Pins) -> Option<Missing> {
 /// # Errors
 /// Where pins cannot be seen, and what the kernel says.
 pub fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
-    if let (false, Some(missing)) = (pins.names()?.is_empty(), machine::not_allowed_to_attach()) {
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {
         return Err(missing.into());
     }
     let mut attached = controller::status(pins)?;
@@ -232,7 +232,7 @@ pub struct Detached {
 /// A law that is not attached, and what the kernel says.
 pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
     let mut detached = Detached::default();
-    if let (false, Some(missing)) = (pins.names()?.is_empty(), machine::not_allowed_to_attach()) {
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {
         return Err(missing.into());
     }
     // Of one that was killed an empty directory may be left, which goes with the lock.

@@ -16,11 +16,11 @@ use std::{env, fs};
 
 use bench::{Bench, Objects, ends, link_of, names, wrong};
 use libbpf_rs::MapCore;
+use penstock_kernel::attach::{self, Error, Place, Scope, Which, controller, settings};
 use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{self, Controller, Event};
 use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law, Number};
-use penstock_linux::attach::{self, Error, Place, Scope, Which, controller, settings};
 use penstock_scenario::model::Chosen;
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };

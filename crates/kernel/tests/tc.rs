@@ -5,18 +5,17 @@
 mod decisions;
 #[path = "tc/devices.rs"]
 mod devices;
+mod figures;
 mod frames;
-#[path = "../../path/tests/laboratory/mod.rs"]
-mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
 use std::env;
 
 use frames::{Ecn, Frame};
+use penstock_kernel::attach;
+use penstock_kernel::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
 use penstock_law::Fix;
-use penstock_linux::attach;
-use penstock_linux::attach::tc::{self, Arrival, Trial, Verdict, Wanted};
 use penstock_machine::clock::Clock;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -394,9 +393,6 @@ fn main() {
         ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
     ];
     let at_devices: &[(&str, fn())] = &[
-        ("price_holds_a_flow", devices::price_holds_a_flow),
-        ("avq_holds_a_flow", devices::avq_holds_a_flow),
-        ("a_flow_without_ecn_passes_where_it_is_told_to", devices::a_flow_without_ecn_passes_where_it_is_told_to),
         ("datagrams_are_marked_on_their_way_out", devices::datagrams_are_marked_on_their_way_out),
         ("datagrams_are_marked_on_their_way_in", devices::datagrams_are_marked_on_their_way_in),
         ("what_is_detached_leaves_nothing", devices::what_is_detached_leaves_nothing),
@@ -405,7 +401,7 @@ fn main() {
         ("a_kill_leaves_the_old_state_or_the_new_one", devices::a_kill_leaves_the_old_state_or_the_new_one),
     ];
     let missing = optional::kernel(tc::missing());
-    let pins = attach::missing(&devices::pins()).into_iter().chain(penstock_path::missing());
+    let pins = attach::missing(&devices::pins()).map(|missing| missing.to_string()).or_else(devices::missing);
     let pins = missing.clone().or_else(|| optional::kernel(pins));
     optional::run_groups(&[
         optional::Group { tests: programs, missing },

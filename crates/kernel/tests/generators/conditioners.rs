@@ -1,7 +1,7 @@
 //! Vectors of the laws of edges.
 
+use penstock_kernel::kernel_laws::{KernelLaw, MOST};
 use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
-use penstock_linux::kernel_laws::{KernelLaw, MOST};
 
 use super::{Draw, File, padded, product, q};
 

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter};
 use nix::sys::socket::{setsockopt, sockopt};
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Direction, Error, Place, Request, Which, tc};
 use penstock_law::quantity::Time;
-use penstock_linux::attach::pins::Pins;
-use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Which, tc};
 use penstock_machine::clock::Clock;
 use penstock_machine::namespace::Namespace;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::laboratory::{Laboratory, bulk, line};
+use crate::figures::{ce_packets_in, ended, figure, said};
 
 /// Two ends and a wire between them, in network namespaces of their own that go with the test.
 struct Wire {
@@ -56,6 +56,12 @@ fn ip(arguments: &str) -> io::Result<()> {
     if ended.status.success() { Ok(()) } else { Err(io::Error::other(format!("ip {arguments}: {said}"))) }
 }
 
+/// What the tests need beyond what programs at devices do.
+pub(crate) fn missing() -> Option<String> {
+    let there = Command::new("ip").arg("-V").output().is_ok();
+    (!there).then(|| "`ip` is missing: install iproute2".to_owned())
+}
+
 /// A directory of pins for this process alone.
 pub(crate) fn pins() -> Pins {
     Pins::at(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()))
@@ -63,97 +69,6 @@ pub(crate) fn pins() -> Pins {
 
 fn request<'a>(name: &'a str, direction: Direction, settings: &'a [String]) -> Request<'a> {
     Request { name, place: Place::Device { name: DEVICE, direction: Some(direction) }, settings }
-}
-
-fn said(settings: &[&str]) -> Vec<String> {
-    settings.iter().map(|text| (*text).to_owned()).collect()
-}
-
-fn figure(attached: &Attached, name: &str) -> f64 {
-    attached.figures.iter().find(|figure| figure.name == name).map_or(0.0, |figure| figure.value)
-}
-
-/// Packets that the receiving end's IP has counted with CE, segment by segment.
-fn ce_packets_in() -> io::Result<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
-    let mut lines = text.lines().filter(|line| line.starts_with("IpExt:"));
-    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let mut pairs = names.split_whitespace().zip(values.split_whitespace());
-    Ok(pairs.find(|(name, _)| *name == "InCEPkts").and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0))
-}
-
-/// One flow of TCP with ECN over a path of 1 Gbit/s and 20 ms, whose sender's device has the program, told of 50 Mbit/s: it
-/// is the marks that hold it, and its super-packets are counted by their segments.
-fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
-    let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), true);
-    let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
-    let (pins, settings) = (pins(), said(settings));
-    let place = Place::Device { name: "penstock0", direction: None };
-    let request = Request { name: law, place, settings: &settings };
-    sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
-    let rate = bulk(
-        [&|| sender.enter(), &|| receiver.enter()],
-        SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000),
-        "reno",
-        8,
-    );
-    let attached = sender.within(|| Ok(attach::status(&pins).unwrap().pop().unwrap())).unwrap();
-    sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
-    let ce = receiver.within(ce_packets_in).unwrap();
-    laboratory.end();
-    let [seen, pieces, marked, dropped] = ["packets_seen", "pieces_seen", "packets_marked", "packets_dropped_not_ect"]
-        .map(|name| figure(&attached, name));
-    println!(
-        "{law}: {:.1} Mbit/s, {seen} packets in {pieces} pieces, {marked} marked, {ce} arrived with CE, {dropped} dropped",
-        rate / 1e6
-    );
-    // The path hands several packets over together, and the receiver's IP counts those as one.
-    assert!(ce > 0.0 && ce <= marked);
-    assert!(marked > 5.0 && marked < seen / 4.0 && pieces < seen / 1.5, "{attached:?}");
-    // Without marks this path carries twenty times that; the virtual capacity is 0.95 or 0.98 of 50 Mbit/s. How near one flow
-    // gets from below is its controller's business; a tenth says that it is not cut off.
-    assert!(rate > 5e6 && rate < 52e6, "{rate}");
-    assert_eq!(ended(&attached), seen);
-}
-
-/// A flow that does not ask for ECN, and a program told to let such packets pass: of the many that are chosen none is dropped
-/// and none is marked, as long as nobody asks.
-pub(crate) fn a_flow_without_ecn_passes_where_it_is_told_to() {
-    let laboratory = Laboratory::new(&line("1 Gbit/s", "20 ms", ""), false);
-    let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
-    let (pins, settings) = (pins(), said(&["link.rate=50 Mbit/s", "not_ect=pass"]));
-    let place = Place::Device { name: "penstock0", direction: None };
-    let request = Request { name: "price", place, settings: &settings };
-    let first = sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
-    assert!(first.parameters.contains(&("not_ect".to_owned(), "pass".to_owned())), "{first:?}");
-    let rate = bulk(
-        [&|| sender.enter(), &|| receiver.enter()],
-        SocketAddrV4::new(Ipv4Addr::new(10, 78, 0, 1), 5000),
-        "reno",
-        3,
-    );
-    let attached = sender.within(|| Ok(attach::status(&pins).unwrap().pop().unwrap())).unwrap();
-    sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
-    laboratory.end();
-    let [seen, passed, marked, dropped] =
-        ["packets_seen", "packets_passed_not_ect", "packets_marked", "packets_dropped_not_ect"]
-            .map(|name| figure(&attached, name));
-    println!("without ECN: {:.1} Mbit/s, {seen} packets, {passed} chosen and passed", rate / 1e6);
-    assert!(passed > 100.0 && marked == 0.0 && dropped == 0.0, "{attached:?}");
-    assert_eq!(ended(&attached), seen);
-}
-
-fn ended(attached: &Attached) -> f64 {
-    let fates = attached.figures.iter().filter(|f| f.name.starts_with("packets_") && f.name != "packets_seen");
-    fates.map(|figure| figure.value).sum()
-}
-
-pub(crate) fn price_holds_a_flow() {
-    a_flow_is_held_by_marks("price", &["link.rate=50 Mbit/s"]);
-}
-
-pub(crate) fn avq_holds_a_flow() {
-    a_flow_is_held_by_marks("avq", &["link.rate=50 Mbit/s", "aqm.ecn=true"]);
 }
 
 /// Super-packets of UDP over Ethernet, twice as much as the device is told it carries, out of it and into it: what is marked

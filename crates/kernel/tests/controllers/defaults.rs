@@ -4,8 +4,8 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, process};
 
-use penstock_linux::attach::pins::Pins;
-use penstock_linux::attach::{self, Place, Request, Scope, Which};
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Place, Request, Scope, Which};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

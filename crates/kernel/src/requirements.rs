@@ -1,20 +1,12 @@
-//! What this machine, or this build, lacks for running in the kernel.
+//! What programs in the kernel require of this machine and of this build.
 
 use std::fs;
 
 use penstock_machine::Missing;
 use penstock_machine::capability::{CAP_BPF, CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
 
-/// The oldest kernel that has everything the replay uses (`bpf_loop`).
-const OLDEST: (u32, u32) = (5, 17);
-/// Everything that keeps this machine from running BPF programs; empty if nothing is known to.
-///
-/// A kernel may still refuse for reasons of its own; [`replay::in_kernel`](crate::replay::in_kernel) then says which.
-pub fn missing() -> Vec<Missing> {
-    missing_from(OLDEST, "the first with bpf_loop")
-}
-
-/// The same where an older kernel than `oldest` will not do; `what` that one is.
+/// Everything that keeps this machine from running BPF programs, where an older kernel than `oldest` will not do; `what` that one
+/// is. Empty if nothing is known to.
 pub(crate) fn missing_from(oldest: (u32, u32), what: &str) -> Vec<Missing> {
     let mut missing = Vec::new();
     missing.extend(missing_from_build());
@@ -32,12 +24,6 @@ pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
     let lacks: Vec<&str> = needed.iter().filter(|(bit, _)| !held.has(*bit)).map(|(_, name)| *name).collect();
     let what = format!("this process may not attach laws to the kernel (it lacks {})", lacks.join(" and "));
     (!lacks.is_empty()).then(|| Missing::new(what, "run it as root"))
-}
-
-/// The congestion controllers of this kernel, as far as they are loaded.
-pub fn controllers() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// What was missing when this library was built.
@@ -69,7 +55,7 @@ mod tests {
 
     #[test]
     fn an_old_kernel_is_named() {
-        let too_old = |release| too_old(release, OLDEST, "the first with bpf_loop");
+        let too_old = |release| too_old(release, (5, 17), "the first with bpf_loop");
         assert_eq!(too_old("6.1.0-44-amd64"), None);
         assert_eq!(too_old("5.17.0"), None);
         let old = too_old("5.10.0-30-amd64").unwrap().to_string();

@@ -1,6 +1,6 @@
 //! Vectors of the laws of queues.
 
-use penstock_linux::kernel_laws::KernelLaw;
+use penstock_kernel::kernel_laws::KernelLaw;
 
 use super::{Draw, File, padded, product, q};
 

@@ -1,6 +1,6 @@
 //! The committed vectors, against Rust and against C on this processor.
 //!
-//! `PENSTOCK_BLESS=1 cargo test -p penstock-linux --test vectors` writes `vectors/*.txt` anew, from the generators
+//! `PENSTOCK_BLESS=1 cargo test -p penstock-kernel --test vectors` writes `vectors/*.txt` anew, from the generators
 //! in `generators`; do it when a law changed on purpose, and look at the difference.
 
 mod generators;
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::{env, fs};
 
-use penstock_linux::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST, kernel_law};
-use penstock_linux::replay::{self, Build};
-use penstock_linux::vectors::{Vectors, is_number};
+use penstock_kernel::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST, kernel_law};
+use penstock_kernel::replay::{self, Build};
+use penstock_kernel::vectors::{Vectors, is_number};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

@@ -1,7 +1,7 @@
 //! The committed vectors, inside the running kernel.
 //!
 //! Where this machine cannot run BPF programs a test here prints what is missing and counts as not run. Run it as root,
-//! with clang and libbpf's headers there when it is built: `cargo test -p penstock-linux --test kernel`.
+//! with clang and libbpf's headers there when it is built: `cargo test -p penstock-kernel --test kernel`.
 
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
@@ -9,9 +9,9 @@ mod optional;
 use std::fs;
 use std::path::PathBuf;
 
-use penstock_linux::kernel_laws::{KERNEL_LAWS, KernelLaw};
-use penstock_linux::replay::{self, Build, Error, Report};
-use penstock_linux::vectors::Vectors;
+use penstock_kernel::kernel_laws::{KERNEL_LAWS, KernelLaw};
+use penstock_kernel::replay::{self, Build, Error, Report};
+use penstock_kernel::vectors::Vectors;
 
 type Test = Box<dyn Fn()>;
 

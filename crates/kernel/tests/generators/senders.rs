@@ -1,8 +1,8 @@
 //! Vectors of the laws of senders.
 
+use penstock_kernel::kernel_laws::KernelLaw;
 use penstock_law::estimate::{MarkEstimate, PriceTable};
 use penstock_law::{Fix, Number};
-use penstock_linux::kernel_laws::KernelLaw;
 
 use super::{Draw, File, measured, padded, product, q};
 

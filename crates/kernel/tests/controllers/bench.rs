@@ -15,8 +15,8 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, setsockopt, socket, sockopt,
 };
-use penstock_linux::attach::pins::Pins;
-use penstock_linux::attach::{self, Attached, Error, Place, Request, Which, object};
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Attached, Error, Place, Request, Which, object};
 use penstock_machine::namespace::Namespace;
 
 /// A directory of pins that is gone with all that is attached.
@@ -262,5 +262,5 @@ pub fn link_of(mut object: Object) -> libbpf_rs::Result<Link> {
 
 /// Has a link take another map.
 pub fn update(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
-    penstock_linux::attach::controller::replace(link, map)
+    penstock_kernel::attach::controller::replace(link, map)
 }

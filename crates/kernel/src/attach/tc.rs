@@ -23,7 +23,7 @@ pub use trial::{Arrival, Trial, Verdict};
 
 use super::pins::Pins;
 use super::{Attached, Detached, Direction, Error, Figure, Which, while_trying};
-use crate::machine;
+use crate::requirements;
 use crate::syscall;
 use loaded::{Place, failed};
 use program::PROGRAMS;
@@ -38,7 +38,7 @@ const OLDEST: (u32, u32) = (6, 6);
 
 /// Everything that keeps this machine from attaching programs to devices, or trying them; empty if nothing is known to.
 pub fn missing() -> Vec<Missing> {
-    machine::missing_from(OLDEST, "the first with links at devices (tcx)")
+    requirements::missing_from(OLDEST, "the first with links at devices (tcx)")
 }
 
 /// Attaches one of [`names`] to a device of this thread's network namespace, or gives the one that is attached there other
@@ -52,7 +52,7 @@ pub(super) fn attach(
 ) -> Result<Attached, Error> {
     let wanted = Wanted::read(name, settings)?;
     let device = Device::named(device)?;
-    if let Some(missing) = machine::not_allowed_to_attach().into_iter().chain(missing()).next() {
+    if let Some(missing) = requirements::not_allowed_to_attach().into_iter().chain(missing()).next() {
         return Err(missing.into());
     }
     let pin = Pin { namespace: namespace()?, index: device.index, direction: direction.unwrap_or(Direction::Egress) };

@@ -13,6 +13,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use penstock_scenario::model::Chosen;
 
 use super::pins::Pins;
 use super::{Attached, Detached, Error, Scope, object, settings, while_trying};
-use crate::machine;
+use crate::requirements;
 use crate::syscall;
 use default::{Given, Place};
 pub use figures::{Capacity, Cost};
@@ -75,9 +76,17 @@ pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.law).collect()
 }
 
+/// Has the kernel count how often programs run and how long, while the result lives.
+///
+/// # Errors
+/// What the kernel says.
+pub fn count_run_times() -> io::Result<OwnedFd> {
+    syscall::count_run_times()
+}
+
 /// Everything that keeps this machine from having controllers; empty if nothing is known to.
 pub fn missing() -> Vec<Missing> {
-    machine::missing_from(OLDEST, "the first with controllers like these")
+    requirements::missing_from(OLDEST, "the first with controllers like these")
 }
 
 /// What keeps this process from attaching controllers, asked of the kernel by loading one and registering it nowhere.
@@ -326,7 +335,7 @@ pub(super) fn attach(
     let program = program(name)?;
     let chosen = settings::controller(name, set)?;
     (program.words)(&chosen)?;
-    if let Some(missing) = machine::not_allowed_to_attach().into_iter().chain(missing()).next() {
+    if let Some(missing) = requirements::not_allowed_to_attach().into_iter().chain(missing()).next() {
         return Err(missing.into());
     }
     let place = Place::of(scope.unwrap_or(Scope::Namespace))?;
