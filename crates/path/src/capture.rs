@@ -49,6 +49,9 @@ const LOOK: u16 = 50;
 
 impl Capture {
     /// Begins to write the packets of an end.
+    ///
+    /// # Errors
+    /// What the kernel says.
     pub fn begin(end: &End, file: File) -> io::Result<Self> {
         let packets = end.namespace.within(|| packets_of_device(NAME))?;
         setsockopt(&packets, sockopt::RcvBufForce, &ROOM).or_else(|_| setsockopt(&packets, sockopt::RcvBuf, &ROOM))?;
@@ -64,6 +67,9 @@ impl Capture {
     }
 
     /// Ends it.
+    ///
+    /// # Errors
+    /// Where packets could not be read, or the file not be written.
     pub fn end(self) -> io::Result<Captured> {
         self.stop.store(true, Ordering::Relaxed);
         self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
