@@ -4,7 +4,6 @@
 #![allow(unsafe_code, reason = "the kernel implementations are C, and a call into C is unsafe")]
 
 use crate::kernel_laws::{Call, MOST};
-use crate::replay::Build;
 
 /// `struct replay_slot` of `bpf/replay.h`.
 #[repr(C)]
@@ -21,15 +20,23 @@ unsafe extern "C" {
     fn penstock_replay_slip(law: u32, slots: *mut Slot, count: u64);
 }
 
+/// One way of compiling the kernel implementations.
+type Replay = unsafe extern "C" fn(law: u32, slots: *mut Slot, count: u64);
+
 /// The states after `calls` of the law at `law` in [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
-pub(crate) fn replay(build: Build, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+pub(crate) fn replay(law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    replay_by(penstock_replay_faithful, law, calls)
+}
+
+/// The same with the planted slip.
+pub(crate) fn replay_with_slip(law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    replay_by(penstock_replay_slip, law, calls)
+}
+
+fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
     let slot =
         |call: &Call| Slot { params: call.params, state: call.state, seen: call.observation, event: call.event as u64 };
     let mut slots: Vec<Slot> = calls.iter().map(slot).collect();
-    let replay = match build {
-        Build::Faithful => penstock_replay_faithful,
-        Build::PlantedSlip => penstock_replay_slip,
-    };
     // SAFETY: the C function writes to the first `count` slots and nowhere else; `Slot` has the layout it expects,
     // eight-byte words without padding; it keeps no pointer and leaves slots of laws and events it does not know alone.
     unsafe { replay(law as u32, slots.as_mut_ptr(), slots.len() as u64) };

@@ -101,7 +101,10 @@ pub fn natively(build: Build, vectors: &Vectors) -> Report {
 /// The states after `calls`, by the kernel implementation compiled for this processor.
 pub fn call_natively(build: Build, kernel_law: &'static KernelLaw, calls: &[Call]) -> Vec<[i64; MOST.state]> {
     let law = KERNEL_LAWS.iter().position(|t| t.name == kernel_law.name).unwrap_or(KERNEL_LAWS.len());
-    native::replay(build, law, calls)
+    match build {
+        Build::Faithful => native::replay(law, calls),
+        Build::PlantedSlip => native::replay_with_slip(law, calls),
+    }
 }
 
 fn calls(vectors: &Vectors) -> Vec<Call> {
