@@ -6,6 +6,7 @@
 
 mod default;
 mod figures;
+mod origin;
 mod stack;
 mod trace;
 mod words;
@@ -17,18 +18,21 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
-use libbpf_rs::{Link, MapCore, MapHandle, Object};
+use libbpf_rs::{Link, MapCore, Object};
 use penstock_law::cc::Controller;
 use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
+use super::attachment::{Attached, Detached, Scope, or_stranger, stranger};
+use super::error::{Error, while_trying};
 use super::pins::Pins;
-use super::{Attached, Detached, Error, Scope, object, settings, while_trying};
+use super::{object, settings};
 use crate::requirements;
 use crate::syscall;
 use default::{Given, Place};
 pub use figures::{Capacity, Cost};
-use stack::{Attachments, Below, Claim};
+use origin::{Origin, PREFIX};
+use stack::Attachments;
 pub use trace::{Record, trace};
 use words::Words;
 
@@ -55,8 +59,6 @@ const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag), program!(ccpd)
 
 /// The oldest kernel that has links of struct_ops, and `cong_control` as it is here.
 const OLDEST: (u32, u32) = (6, 10);
-/// What pins of controllers begin with.
-const PREFIX: &str = "cc-";
 /// `TCP_CONG_NEEDS_ECN` of bpf/cc/tcp.h.
 const NEEDS_ECN: u32 = 2;
 /// Where the name and the flags stand in `struct tcp_congestion_ops` of bpf/cc/tcp.h, and the room for the name with a
@@ -254,63 +256,6 @@ fn rename(map: &mut libbpf_rs::OpenMapMut<'_>, name: &str, needs_ecn: bool) -> b
     true
 }
 
-/// What is known of an attachment besides what the kernel knows: text in its `.rodata.origin`, a line each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Origin {
-    parameters: Vec<(String, String)>,
-    /// Of which namespace it remembers the default, in words, and what.
-    claim: Option<(Scope, Claim)>,
-    traced: bool,
-}
-
-impl Origin {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for (name, value) in &self.parameters {
-            let _ = writeln!(text, "set {name} {value}");
-        }
-        if let Some((scope, Claim { namespace, layer, below })) = &self.claim {
-            let scope = if *scope == Scope::System { "system" } else { "namespace" };
-            let below: Vec<String> = below.iter().map(ToString::to_string).collect();
-            let _ = writeln!(text, "default {scope} {namespace} {layer} {}", below.join(" "));
-        }
-        if self.traced {
-            text.push_str("traced\n");
-        }
-        text
-    }
-
-    fn read(text: &str) -> Self {
-        let mut origin = Self::default();
-        for line in text.lines() {
-            let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
-            match what {
-                "set" => {
-                    let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
-                    origin.parameters.push((name.to_owned(), value.to_owned()));
-                }
-                "default" => origin.claim = Self::claim(rest),
-                "traced" => origin.traced = true,
-                _ => {}
-            }
-        }
-        origin
-    }
-
-    fn claim(words: &str) -> Option<(Scope, Claim)> {
-        let mut words = words.split_ascii_whitespace();
-        let scope = if words.next()? == "system" { Scope::System } else { Scope::Namespace };
-        let (namespace, layer) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        Some((scope, Claim { namespace, layer, below: words.filter_map(Below::read).collect() }))
-    }
-
-    /// Of the programs behind a link.
-    fn of(link: &Link) -> Result<Self, Error> {
-        let figures = figures::Figures::of(link)?;
-        Ok(Self::read(&figures.origin))
-    }
-}
-
 /// Controllers that are attached, by name, and where each has been made the default. What else has such a pin is left out.
 fn attachments(pins: &Pins) -> Result<BTreeMap<String, Origin>, Error> {
     let names = pins.names()?;
@@ -438,7 +383,7 @@ fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
     let controllers = names.iter().filter(|pin| pin.starts_with(PREFIX));
-    Ok(controllers.filter_map(|pin| super::or_stranger(pins, pin, told(pins, pin))).collect())
+    Ok(controllers.filter_map(|pin| or_stranger(pins, pin, told(pins, pin))).collect())
 }
 
 /// Detaches one controller or all. The caller holds [`Pins::lock`].
@@ -452,7 +397,7 @@ pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -
         let link = match pins.open(pin).and_then(|link| Origin::of(&link).map(|_| link)) {
             Ok(link) => link,
             Err(error) => {
-                detached.notes.push(super::stranger(pins, pin, &error));
+                detached.notes.push(stranger(pins, pin, &error));
                 continue;
             }
         };
@@ -482,26 +427,4 @@ pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -
         detached.gone.push(pin.clone());
     }
     Ok(())
-}
-
-/// The map with that name among those of an attachment.
-fn map_of(ids: &[u32], name: &str) -> Option<MapHandle> {
-    ids.iter().filter_map(|id| MapHandle::from_map_id(*id).ok()).find(|map| map.name() == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_known_of_an_attachment_comes_back() {
-        let below = ["ccpd@1", "bbr"].map(|text| Below::read(text).unwrap()).to_vec();
-        let origin = Origin {
-            parameters: vec![("alpha".into(), "50 packets".into()), ("gamma".into(), "0.5".into())],
-            claim: Some((Scope::System, Claim { namespace: 4_026_531_840, layer: 2, below })),
-            traced: true,
-        };
-        assert_eq!(Origin::read(&origin.text()), origin);
-        assert_eq!(Origin::read(""), Origin::default());
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use libbpf_rs::{ErrorKind, Object, ObjectBuilder, OpenObject, PrintLevel, set_print};
 use penstock_machine::Missing;
 
-use super::Error;
+use super::error::Error;
 
 /// What libbpf says, which it does to the whole process: one load at a time.
 static SAID: Mutex<String> = Mutex::new(String::new());

@@ -12,7 +12,8 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::statfs;
 use penstock_machine::Missing;
 
-use super::{Error, object, while_trying};
+use super::error::{Error, while_trying};
+use super::object;
 use crate::syscall;
 
 /// Where the kernel's own tools look for it.

@@ -8,7 +8,7 @@ use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::quantity::print_real;
 use penstock_scenario::read::Document;
 
-use super::Error;
+use super::error::Error;
 
 /// A place for a controller.
 const SCENARIO: &str = r#"

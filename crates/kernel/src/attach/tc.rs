@@ -10,19 +10,21 @@ mod conditioners;
 mod loaded;
 mod program;
 mod queues;
+mod told;
 mod trial;
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapHandle, Object, ProgramHandle};
 use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
-use penstock_machine::Missing;
 
 pub use books::{Books, Count};
+pub use loaded::missing;
 pub use program::Wanted;
 pub use trial::{Arrival, Trial, Verdict};
 
+use super::attachment::{Attached, Detached, Direction, Figure, Which, or_stranger, stranger};
+use super::error::{Error, while_trying};
 use super::pins::Pins;
-use super::{Attached, Detached, Direction, Error, Figure, Which, while_trying};
 use crate::requirements;
 use crate::syscall;
 use loaded::{Place, failed};
@@ -31,14 +33,6 @@ use program::PROGRAMS;
 /// Laws that can be attached to a device.
 pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.name).collect()
-}
-
-/// The oldest kernel whose devices take links of programs.
-const OLDEST: (u32, u32) = (6, 6);
-
-/// Everything that keeps this machine from attaching programs to devices, or trying them; empty if nothing is known to.
-pub fn missing() -> Vec<Missing> {
-    requirements::missing_from(OLDEST, "the first with links at devices (tcx)")
 }
 
 /// Attaches one of [`names`] to a device of this thread's network namespace, or gives the one that is attached there other
@@ -90,7 +84,7 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
     let programs = names.iter().filter_map(|name| Some((name, Pin::named(name)?)));
-    Ok(programs.filter_map(|(name, pin)| super::or_stranger(pins, name, tell(pins, pin))).collect())
+    Ok(programs.filter_map(|(name, pin)| or_stranger(pins, name, tell(pins, pin))).collect())
 }
 
 /// Detaches what is asked for. The caller holds [`Pins::lock`].
@@ -105,7 +99,7 @@ pub(super) fn detach(pins: &Pins, which: Which<'_>, detached: &mut Detached) -> 
         let (program, link) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                detached.notes.push(super::stranger(pins, &pin.name(), &error));
+                detached.notes.push(stranger(pins, &pin.name(), &error));
                 continue;
             }
         };

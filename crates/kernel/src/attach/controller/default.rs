@@ -9,7 +9,8 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 use penstock_machine::Missing;
 
-use super::super::{Error, Scope, while_trying};
+use super::super::attachment::Scope;
+use super::super::error::{Error, while_trying};
 use super::stack::LAST;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";

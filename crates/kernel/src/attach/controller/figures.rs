@@ -3,8 +3,8 @@
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ProgramType};
 
-use super::map_of;
-use crate::attach::{Error, Figure};
+use crate::attach::attachment::Figure;
+use crate::attach::error::Error;
 
 /// What a controller has cost, by the kernel's own statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,4 +130,9 @@ impl Figures {
         }
         listed
     }
+}
+
+/// The map with that name among those of an attachment.
+pub(super) fn map_of(ids: &[u32], name: &str) -> Option<MapHandle> {
+    ids.iter().filter_map(|id| MapHandle::from_map_id(*id).ok()).find(|map| map.name() == name)
 }

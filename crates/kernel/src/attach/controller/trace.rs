@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use libbpf_rs::RingBufferBuilder;
 
+use super::super::error::{Error, while_trying};
 use super::super::pins::Pins;
-use super::super::{Error, while_trying};
-use super::{PREFIX, figures, map_of};
+use super::figures::{Figures, map_of};
+use super::origin::{Origin, PREFIX};
 
 /// What an acknowledgement told, and what the law answered: `struct record` of bpf/cc/host.h.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,8 +82,8 @@ pub fn trace(
     if !pins.names()?.contains(&pin) {
         return Err(Error::Input(format!("`{name}` is not attached: `penstock linux attach {name} --trace`")));
     }
-    let figures = figures::Figures::of(&pins.open(&pin)?)?;
-    if !super::Origin::read(&figures.origin).traced {
+    let figures = Figures::of(&pins.open(&pin)?)?;
+    if !Origin::read(&figures.origin).traced {
         return Err(Error::Input(format!("`{name}` writes no records: `penstock linux attach {name} --trace`")));
     }
     let kernel = |source| Error::Kernel {

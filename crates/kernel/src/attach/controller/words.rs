@@ -9,7 +9,7 @@ use penstock_law::quantity::Bytes;
 use penstock_law::{Fix, Law};
 use penstock_scenario::model::Chosen;
 
-use crate::attach::Error;
+use crate::attach::error::Error;
 
 /// What a program is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

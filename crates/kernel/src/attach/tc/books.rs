@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign};
 
-use crate::attach::Figure;
+use crate::attach::attachment::Figure;
 
 /// A count of packets on the wire, and their bytes with the header of the link layer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

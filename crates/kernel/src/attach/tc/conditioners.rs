@@ -8,7 +8,7 @@ use penstock_law::conditioner::{self, Colour, Conditioner};
 use penstock_law::{Fix, Law};
 use penstock_scenario::model::Chosen;
 
-use super::program::{Asked, Told};
+use super::told::{Asked, Told};
 use crate::attach::settings;
 
 fn conditioner(asked: &Asked) -> Result<(&Chosen<Conditioner>, conditioner::Context), String> {

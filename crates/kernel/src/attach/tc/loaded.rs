@@ -1,10 +1,22 @@
 //! Programs that the kernel has taken, and their maps.
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, OpenObject, ProgramAttachType, ProgramMut};
+use penstock_machine::Missing;
 
 use super::books::Books;
 use super::program::{Program, TEXT, VERSION, Wanted};
-use crate::attach::{Direction, Error, object};
+use crate::attach::attachment::Direction;
+use crate::attach::error::Error;
+use crate::attach::object;
+use crate::requirements;
+
+/// The oldest kernel whose devices take links of programs.
+const OLDEST: (u32, u32) = (6, 6);
+
+/// Everything that keeps this machine from attaching programs to devices, or trying them; empty if nothing is known to.
+pub fn missing() -> Vec<Missing> {
+    requirements::missing_from(OLDEST, "the first with links at devices (tcx)")
+}
 
 /// What a program is told once, before the verifier looks at it: `place` of `bpf/tc/host.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use penstock_law::{Fix, Law, Number};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_real;
 
-use super::program::{Asked, NotEct, Told};
+use super::told::{Asked, NotEct, Told};
 use crate::attach::settings;
 
 /// Words of `struct bat` and `struct clcc`.

@@ -7,7 +7,8 @@ use libbpf_rs::{Object, ProgramInput};
 use super::books::Books;
 use super::loaded::{self, Place};
 use super::program::Wanted;
-use crate::attach::{Direction, Error};
+use crate::attach::attachment::Direction;
+use crate::attach::error::Error;
 
 /// A loaded program.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Trial {
     }
 
     fn load_from(object: &[u8], wanted: Wanted, told: bool) -> Result<Self, Error> {
-        if let Some(missing) = super::missing().into_iter().next() {
+        if let Some(missing) = loaded::missing().into_iter().next() {
             return Err(missing.into());
         }
         let place = Place { link_header: 14, told, direction: Direction::Egress };
