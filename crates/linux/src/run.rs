@@ -1,8 +1,10 @@
 //! Scenarios on this machine's own TCP, over the emulated path.
 
 mod datagrams;
+mod generator;
 mod iperf3;
 mod laws;
+mod measured;
 mod plan;
 mod programs;
 mod receiver;
@@ -20,15 +22,15 @@ use std::time::Duration;
 use penstock_law::quantity::Time;
 use penstock_machine::clock::{Clock, duration};
 use penstock_path::emulation::{Emulation, Way};
-use penstock_path::error::Bound;
-use penstock_path::router::Outcome;
 use penstock_path::{Laid, Refused, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
+pub use generator::Generator;
+use measured::Measured;
 use plan::{Plan, Source};
 pub(crate) use programs::of_programs;
-use sender::{Sender, Sent};
+use sender::Sender;
 
 /// The Linux world.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,32 +39,10 @@ pub struct Linux {
     pub generator: Generator,
 }
 
-/// What sends flows of TCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Generator {
-    /// Sockets of this process.
-    #[default]
-    Own,
-    /// A client of iperf3 for each flow, and a server.
-    Iperf3,
-}
-
 /// Laws of scenarios that this kernel has a controller for, and what it calls that.
 pub fn controllers() -> Vec<(&'static str, &'static str)> {
     let there = plan::controllers_of_kernel();
     plan::CONTROLLERS.iter().filter(|(_, kernels)| there.iter().any(|name| name == kernels)).copied().collect()
-}
-
-/// What a run is measured by: what each part of it has seen.
-struct Measured {
-    plan: Plan,
-    outcome: Outcome,
-    bound: Bound,
-    sent: Sent,
-    /// How far sources of datagrams were behind at the end.
-    behind: Time,
-    /// What the laws that were registered for it have cost.
-    costs: Vec<String>,
 }
 
 /// Two runs at once would disturb each other.

@@ -8,7 +8,7 @@ use penstock_path::router::Outcome;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
 
-use super::Measured;
+use super::measured::Measured;
 use super::plan::{FlowPlan, Plan, Source};
 use super::report;
 use super::sender::{Reading, Sent, Told};

@@ -14,7 +14,7 @@ use penstock_machine::clock::Clock;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
 
-use super::Generator;
+use super::generator::Generator;
 use super::iperf3::Clients;
 use super::plan::{FlowPlan, Source};
 use super::receiver::Received;

@@ -9,10 +9,9 @@ use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::transfer;
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
-use super::super::Measured;
+use super::super::measured::{Measured, is_of_class, picked};
 use super::super::plan::Source;
 use super::super::sender::{Reading, Told};
-use super::{is_of_class, picked};
 
 fn put<'a>(row: Row<'a>, own: &[(&str, Kind, f64)]) -> Row<'a> {
     own.iter().fold(row, |row, (name, kind, value)| row.named(name, *kind, *value))
