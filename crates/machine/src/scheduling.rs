@@ -40,7 +40,10 @@ impl Scheduling {
     /// # Errors
     /// What the kernel says.
     pub fn take(self) -> io::Result<()> {
-        syscall::schedule(self)
+        match self {
+            Self::Deadline { runtime, period } => syscall::schedule_by_deadline(runtime, period),
+            Self::Fifo { priority } => syscall::schedule_first(priority),
+        }
     }
 }
 

@@ -5,23 +5,27 @@ use std::io;
 
 use nix::errno::Errno;
 
-use crate::scheduling::Scheduling;
+/// Has this thread scheduled by `SCHED_DEADLINE`: so much of each period [ns].
+pub(crate) fn schedule_by_deadline(runtime: u64, period: u64) -> io::Result<()> {
+    schedule(|attributes| {
+        attributes.sched_policy = libc::SCHED_DEADLINE as u32;
+        (attributes.sched_runtime, attributes.sched_deadline, attributes.sched_period) = (runtime, period, period);
+    })
+}
 
-/// Has this thread scheduled so.
-pub(crate) fn schedule(how: Scheduling) -> io::Result<()> {
+/// Has this thread scheduled by `SCHED_FIFO`, before those of lower priority.
+pub(crate) fn schedule_first(priority: u32) -> io::Result<()> {
+    schedule(|attributes| {
+        attributes.sched_policy = libc::SCHED_FIFO as u32;
+        attributes.sched_priority = priority;
+    })
+}
+
+fn schedule(set: impl FnOnce(&mut libc::sched_attr)) -> io::Result<()> {
     // SAFETY: all zeroes is a valid `sched_attr`, a structure of integers.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     attributes.size = size_of::<libc::sched_attr>() as u32;
-    match how {
-        Scheduling::Deadline { runtime, period } => {
-            attributes.sched_policy = libc::SCHED_DEADLINE as u32;
-            (attributes.sched_runtime, attributes.sched_deadline, attributes.sched_period) = (runtime, period, period);
-        }
-        Scheduling::Fifo { priority } => {
-            attributes.sched_policy = libc::SCHED_FIFO as u32;
-            attributes.sched_priority = priority;
-        }
-    }
+    set(&mut attributes);
     // SAFETY: zero is this thread; the kernel reads as many bytes as `size` says and keeps no pointer.
     let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     Errno::result(result)?;
