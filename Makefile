@@ -11,7 +11,7 @@ PROFILE  ?= release
 PENSTOCK := $(BUILT)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/penstock
 # Where records go.
 OUT      ?= out
-C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/linux/src/*.c)
+C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
@@ -45,7 +45,7 @@ bits: build ## the optimised command against the one that tests use: the same bi
 	done
 
 # The crates as they would be published, in the order in which they need each other.
-PACKAGES = law scenario link packets fluid papers report linux cli
+PACKAGES = law scenario link machine packets fluid papers report path kernel linux cli
 PACKED   = $(BUILT)/package
 packages: setup ## the crates as they would be published: target/package
 	package() { cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%) "$$@"; }
@@ -153,7 +153,7 @@ bless: setup ## accept golden pages, public interfaces, the printed pages of doc
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-report --test golden
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite house::the_page_of
 	PENSTOCK_BLESS=1 cargo test --locked -p penstock-cli --test suite notices::third_party
-	PENSTOCK_BLESS=1 cargo test --locked -p penstock-linux --test vectors
+	PENSTOCK_BLESS=1 cargo test --locked -p penstock-kernel --test vectors
 	PENSTOCK_BLESS=1 $(MAKE) -s surface
 
 clean: ## what was built; records in out/ stay

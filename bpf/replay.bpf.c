@@ -3,7 +3,7 @@
  * Replays vectors of the laws inside the kernel, without a socket: one
  * SEC("syscall") program a law, run by BPF_PROG_TEST_RUN.
  *
- * Load: penstock_linux::replay::in_kernel, which puts a batch into `slots`, runs
+ * Load: penstock_kernel::replay::in_kernel, which puts a batch into `slots`, runs
  * a program over it and reads the states back. Nothing is attached, and the
  * programs go away with the file descriptors. Needs kernel 5.17 (bpf_loop).
  */

@@ -2,7 +2,7 @@
 /*
  * One vector of any law, and the call it stands for.
  *
- * The order of laws, events and words is that of crates/linux/src/kernel_laws.rs,
+ * The order of laws, events and words is that of crates/kernel/src/kernel_laws.rs,
  * which names them; the same text is compiled natively and into BPF.
  */
 #ifndef PENSTOCK_REPLAY_H

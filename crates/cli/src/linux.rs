@@ -32,19 +32,19 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
 mod kernel {
     use std::path::Path;
 
-    use penstock_linux::attach::{self, pins::Pins};
-    use penstock_linux::kernel_laws::KERNEL_LAWS;
-    use penstock_linux::machine::{self, Missing};
-    use penstock_linux::replay::{self, Build, Error, Report};
+    use penstock_kernel::attach::{self, pins::Pins};
+    use penstock_kernel::kernel_laws::KERNEL_LAWS;
+    use penstock_kernel::replay::{self, Build, Error, Report};
+    use penstock_kernel::vectors::Vectors;
     use penstock_linux::run;
-    use penstock_linux::vectors::Vectors;
+    use penstock_machine::{Missing, scheduling};
 
     use crate::failure::{Done, Failure};
     use crate::{pages, scenario, terminal};
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
-        let (paths, programs) = (machine::missing_for_paths(), machine::missing());
+        let (paths, programs) = (penstock_path::missing(), replay::missing());
         let mut wrong = Vec::new();
         let mut tell = |what: &str, missing: &[Missing]| {
             if missing.is_empty() {
@@ -57,8 +57,8 @@ mod kernel {
         tell("laws in the kernel (`penstock linux replay`)", &programs)?;
         let attached = attach::missing(&Pins::default());
         tell("laws attached to the kernel (`penstock linux attach`)", attached.as_slice())?;
-        let scheduling = machine::scheduling();
-        terminal::say(match scheduling.as_slice() {
+        let allowed = scheduling::allowed();
+        terminal::say(match allowed.as_slice() {
             [] => "priority of the path: none; runs will be milliseconds late and end with status 4".to_owned(),
             some => format!("priority of the path: {}", some.join(", ")),
         })?;

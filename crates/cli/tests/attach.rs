@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::Bench;
-use penstock_linux::attach;
+use penstock_kernel::attach;
 use serde_json::Value;
 
 /// A directory of pins that is gone with all that is attached.
@@ -318,7 +318,7 @@ sender = { initial_window = 10, burst = 2 }
 
 fn main() {
     let pins = attach::pins::Pins::at("/sys/fs/bpf/penstock-test");
-    let missing = attach::missing(&pins).into_iter().chain(penstock_linux::machine::missing_for_paths());
+    let missing = attach::missing(&pins).into_iter().chain(penstock_path::missing());
     let missing = optional::kernel(missing);
     let tests: &[(&str, fn())] = &[
         ("a_controller_comes_and_goes", a_controller_comes_and_goes),

@@ -134,7 +134,7 @@ fn it_has_no_rights_but_one() {
 }
 
 fn main() {
-    let missing = optional::kernel(penstock_linux::machine::missing_for_paths()).or_else(|| {
+    let missing = optional::kernel(penstock_path::missing()).or_else(|| {
         let version = Command::new("iperf3").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         version.err().map(|error| ("iperf3", format!("cannot run `iperf3` ({error})")))
     });

@@ -316,6 +316,6 @@ fn main() {
             ("transfers_arrive_rest_and_pause", transfers_arrive_rest_and_pause),
             ("a_kill_leaves_nothing", a_kill_leaves_nothing),
         ],
-        optional::kernel(penstock_linux::machine::missing_for_paths()),
+        optional::kernel(penstock_path::missing()),
     );
 }

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::{Bench, Ended};
-use penstock_linux::path::namespace::Namespace;
+use penstock_machine::namespace::Namespace;
 use serde_json::Value;
 
 const LINE: &str = r#"
@@ -423,6 +423,6 @@ fn main() {
             ("a_way_out_is_there_on_request_and_gone_after", a_way_out_is_there_on_request_and_gone_after),
             ("whatever_ends_it_leaves_no_namespace", whatever_ends_it_leaves_no_namespace),
         ],
-        optional::kernel(penstock_linux::machine::missing_for_paths()),
+        optional::kernel(penstock_path::missing()),
     );
 }

@@ -1,7 +1,7 @@
 //! What the emulated path reads from its TUN devices: a virtio header, and behind it a packet or a super-packet.
 
-use penstock_linux::path::burst::{Burst, Coalescer};
-use penstock_linux::path::wire::{Offload, parse};
+use penstock_path::burst::{Burst, Coalescer};
+use penstock_path::wire::{Offload, parse};
 
 /// Any bytes are packets or are refused. The segments of a super-packet are its payload, without a byte more or less.
 ///

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use penstock_linux::attach::tc::{Arrival, Trial, Verdict, Wanted};
+use penstock_kernel::attach::tc::{Arrival, Trial, Verdict, Wanted};
 
 /// One program a law, loaded once.
 static PROGRAMS: OnceLock<Vec<Mutex<Trial>>> = OnceLock::new();
@@ -16,7 +16,7 @@ const LAWS: &[(&str, &[&str])] = &[
 
 /// What this machine lacks to run it.
 pub fn missing() -> Option<String> {
-    penstock_linux::attach::tc::missing().first().map(ToString::to_string)
+    penstock_kernel::attach::tc::missing().first().map(ToString::to_string)
 }
 
 fn programs() -> &'static [Mutex<Trial>] {

@@ -1,7 +1,7 @@
 //! Files of vectors, by which implementations of a law are compared. The first byte says of which law.
 
-use penstock_linux::kernel_laws::KERNEL_LAWS;
-use penstock_linux::vectors::Vectors;
+use penstock_kernel::kernel_laws::KERNEL_LAWS;
+use penstock_kernel::vectors::Vectors;
 
 use super::files;
 

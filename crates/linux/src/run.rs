@@ -1,8 +1,10 @@
 //! Scenarios on this machine's own TCP, over the emulated path.
 
 mod datagrams;
+mod generator;
 mod iperf3;
 mod laws;
+mod measured;
 mod plan;
 mod programs;
 mod receiver;
@@ -18,17 +20,17 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_law::quantity::Time;
+use penstock_machine::clock::{Clock, duration};
+use penstock_path::emulation::{Emulation, Way};
+use penstock_path::{Laid, Refused, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
-use crate::clock::Clock;
-use crate::path::emulation::{Emulation, Way};
-use crate::path::error::Bound;
-use crate::path::router::Outcome;
-use crate::path::{Error, Laid, Refused, Schedule};
+pub use generator::Generator;
+use measured::Measured;
 use plan::{Plan, Source};
 pub(crate) use programs::of_programs;
-use sender::{Sender, Sent};
+use sender::Sender;
 
 /// The Linux world.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,32 +39,10 @@ pub struct Linux {
     pub generator: Generator,
 }
 
-/// What sends flows of TCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Generator {
-    /// Sockets of this process.
-    #[default]
-    Own,
-    /// A client of iperf3 for each flow, and a server.
-    Iperf3,
-}
-
 /// Laws of scenarios that this kernel has a controller for, and what it calls that.
 pub fn controllers() -> Vec<(&'static str, &'static str)> {
-    let there = crate::machine::controllers();
+    let there = plan::controllers_of_kernel();
     plan::CONTROLLERS.iter().filter(|(_, kernels)| there.iter().any(|name| name == kernels)).copied().collect()
-}
-
-/// What a run is measured by: what each part of it has seen.
-struct Measured {
-    plan: Plan,
-    outcome: Outcome,
-    bound: Bound,
-    sent: Sent,
-    /// How far sources of datagrams were behind at the end.
-    behind: Time,
-    /// What the laws that were registered for it have cost.
-    costs: Vec<String>,
 }
 
 /// Two runs at once would disturb each other.
@@ -81,12 +61,6 @@ fn refused(what: &impl ToString) -> RunError {
 
 fn refused_all(what: &[Refused]) -> RunError {
     RunError::Refused { world: "linux", what: what.iter().map(ToString::to_string).collect() }
-}
-
-impl From<Error> for RunError {
-    fn from(error: Error) -> Self {
-        refused(&error)
-    }
 }
 
 impl World for Linux {
@@ -133,7 +107,7 @@ impl Linux {
 fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
     // Routes name them, so that they come first; they are gone when this returns, however it does.
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
-    let laid = Laid::new(scenario, &plan.habits)?;
+    let laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
@@ -148,7 +122,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let end = scenario.duration;
     // It carries a little longer, so that the last readings find everything as it was.
     let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
-    let path = laid.start(clock, schedule)?;
+    let path = laid.start(clock, schedule).map_err(|e| refused(&e))?;
     let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
     let (stop, complete, sent_all) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let sender = Sender {
@@ -188,7 +162,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
             if now >= end || transfers || path.ended() || sender.is_finished() || receiver.is_finished() {
                 break false;
             }
-            thread::sleep(WATCH.min(crate::clock::duration(end.since(now)) + Duration::from_millis(1)));
+            thread::sleep(WATCH.min(duration(end.since(now)) + Duration::from_millis(1)));
         };
         stop.store(true, Ordering::Relaxed);
         // Receivers are there for as long as somebody sends: a socket without one could not be written to.
@@ -201,7 +175,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     })
     .map_err(system("send over the path"))?;
     let bound = path.bound;
-    let outcome = path.end()?;
+    let outcome = path.end().map_err(|e| refused(&e))?;
     // Not before: what a path carries of connections that are reset is nothing that the scenario asks for.
     drop((accepted, std::mem::take(&mut sent.open)));
     if asked_to_stop {

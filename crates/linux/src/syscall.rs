@@ -1,129 +1,17 @@
 //! System calls that no library wraps safely, each behind a safe function.
 //!
-//! With `native.rs`, which calls C, the only unsafe code of this crate.
-#![allow(unsafe_code, reason = "ioctl, sched_setattr, TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
+//! The only unsafe code of this crate.
+#![allow(unsafe_code, reason = "TCP_INFO and fork are unsafe; everything here is a thin wrapper")]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 
-use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
+use penstock_machine::capability::{keep_capabilities, keep_capabilities_to_inherit};
 
 use crate::account::Rights;
-
-/// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
-/// each behind the ten bytes of [`Offload`](crate::path::wire::Offload). `offloads` are `TUN_F_*`.
-pub(crate) fn make_tun(device: BorrowedFd<'_>, name: &str, offloads: u32) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let most = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
-        *to = from as libc::c_char;
-    }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
-    let bytes: libc::c_int = crate::path::wire::Offload::BYTES as libc::c_int;
-    let fd = device.as_raw_fd();
-    // SAFETY: the descriptor is open; TUNSETIFF reads and writes one `ifreq`, TUNSETVNETHDRSZ reads one `int`, and
-    // TUNSETOFFLOAD takes its argument by value.
-    unsafe {
-        Errno::result(libc::ioctl(fd, libc::TUNSETIFF, &raw mut request))?;
-        Errno::result(libc::ioctl(fd, libc::TUNSETVNETHDRSZ, &raw const bytes))?;
-        Errno::result(libc::ioctl(fd, libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)))?;
-    }
-    Ok(())
-}
-
-/// What a device of this thread's network namespace is: one of `ARPHRD_*`.
-pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-    let any = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let most = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
-        *to = from as libc::c_char;
-    }
-    // SAFETY: the descriptor is open; SIOCGIFHWADDR reads the name and writes a `sockaddr`, whose family is the kind.
-    unsafe {
-        Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request))?;
-        Ok(request.ifr_ifru.ifru_hwaddr.sa_family)
-    }
-}
-
-/// A socket that gets a copy of every packet of IP that a device of this thread's network namespace takes or gives.
-pub(crate) fn packets_of_device(name: &str) -> io::Result<OwnedFd> {
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-    let number = nix::net::if_::if_nametoindex(name)?;
-    // With no protocol it gets nothing before it is bound to a device.
-    let packets = socket(AddressFamily::Packet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    // SAFETY: all zeroes is a valid `sockaddr_ll`, a structure of integers.
-    let mut device: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-    device.sll_family = libc::AF_PACKET as u16;
-    device.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-    device.sll_ifindex = number as i32;
-    let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the descriptor is open, and the kernel reads one `sockaddr_ll`.
-    Errno::result(unsafe { libc::bind(packets.as_raw_fd(), (&raw const device).cast(), size) })?;
-    Ok(packets)
-}
-
-/// Packets that found no room in such a socket, since this was last asked.
-pub(crate) fn packet_losses(packets: BorrowedFd<'_>) -> io::Result<u32> {
-    // `struct tpacket_stats`: packets, and drops.
-    let mut counts = [0_u32; 2];
-    let mut size = size_of_val(&counts) as libc::socklen_t;
-    let (fd, level, name) = (packets.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS);
-    // SAFETY: the kernel writes at most `size` bytes, the size of the array, and the size it wrote.
-    Errno::result(unsafe { libc::getsockopt(fd, level, name, counts.as_mut_ptr().cast(), &raw mut size) })?;
-    Ok(counts[1])
-}
-
-/// How a thread is scheduled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheduling {
-    /// So much of each period, before everything else (`SCHED_DEADLINE`) [ns].
-    Deadline { runtime: u64, period: u64 },
-    /// Before every thread of lower and of no priority (`SCHED_FIFO`), 1 to 99.
-    Fifo { priority: u32 },
-}
-
-impl Scheduling {
-    /// Most of a processor: where there is but one, what sends and receives needs some of it too.
-    pub(crate) const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
-    /// Before all without a deadline.
-    pub(crate) const FIRST: Self = Self::Fifo { priority: 50 };
-
-    /// What it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Deadline { .. } => "deadline",
-            Self::Fifo { .. } => "fifo",
-        }
-    }
-}
-
-/// Has this thread scheduled so.
-pub(crate) fn schedule(how: Scheduling) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid `sched_attr`, a structure of integers.
-    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
-    attributes.size = size_of::<libc::sched_attr>() as u32;
-    match how {
-        Scheduling::Deadline { runtime, period } => {
-            attributes.sched_policy = libc::SCHED_DEADLINE as u32;
-            (attributes.sched_runtime, attributes.sched_deadline, attributes.sched_period) = (runtime, period, period);
-        }
-        Scheduling::Fifo { priority } => {
-            attributes.sched_policy = libc::SCHED_FIFO as u32;
-            attributes.sched_priority = priority;
-        }
-    }
-    // SAFETY: zero is this thread; the kernel reads as many bytes as `size` says and keeps no pointer.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    Errno::result(result)?;
-    Ok(())
-}
 
 /// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and what Linux 6.7 added.
 const TCP_INFO_BYTES: usize = 248;
@@ -146,21 +34,6 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
     let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
     Errno::result(result)?;
     Ok(())
-}
-
-/// Attaches a program to a device of this thread's network namespace, behind those that are there, where it was opened for:
-/// packets that leave, or that come in. It stays for as long as the link does.
-pub(crate) fn attach_to_device(program: &libbpf_rs::Program<'_>, device: u32) -> libbpf_rs::Result<Link> {
-    let program = program.as_libbpf_object().as_ptr();
-    // SAFETY: the program is loaded, and outlives the call; without options libbpf takes the usual ones. It gives a link that
-    // nobody else has, or none with the reason in `errno`.
-    unsafe {
-        let link = libbpf_sys::bpf_program__attach_tcx(program, device as libc::c_int, std::ptr::null());
-        match std::ptr::NonNull::new(link) {
-            Some(link) => Ok(Link::from_ptr(link)),
-            None => Err(io::Error::last_os_error().into()),
-        }
-    }
 }
 
 /// A program that ends, with all that it has started, when this value or this process does, however that happens.
@@ -233,7 +106,7 @@ fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
             Errno::result(libc::syscall(libc::SYS_setresgid, *group, *group, *group))?;
             Errno::result(libc::syscall(libc::SYS_setresuid, *user, *user, *user))?;
         }
-        limit_capabilities(kept, kept)?;
+        keep_capabilities_to_inherit(kept)?;
         for capability in (0..u64::BITS).filter(|capability| is_kept(*capability)) {
             let (raise, capability) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, libc::c_ulong::from(capability));
             Errno::result(libc::prctl(libc::PR_CAP_AMBIENT, raise, capability, 0, 0))?;
@@ -247,30 +120,6 @@ fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
 pub(crate) const MAY_WRITE: u64 = 1 << 1;
 /// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in: `CAP_NET_ADMIN`.
 pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << 12;
-
-/// Gives up every capability of this thread, and of what it will start, but those in `kept`, for good.
-pub(crate) fn keep_capabilities(kept: u64) -> io::Result<()> {
-    limit_capabilities(kept, 0)
-}
-
-/// The same; programs that it executes may inherit those in `inherited`.
-fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
-    // `struct __user_cap_header_struct` of linux/capability.h, version 3, and two of `struct __user_cap_data_struct`: effective,
-    // permitted, inheritable, of capabilities below 32 and from there on.
-    let mut header = [0x2008_0522_u32, 0];
-    let mut sets = [[0_u32; 3]; 2];
-    // SAFETY: the kernel reads and writes a header of two words and two times three of data, and keeps no pointer.
-    unsafe {
-        Errno::result(libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()))?;
-        for (half, [effective, permitted, inheritable]) in sets.iter_mut().enumerate() {
-            let of_half = |mask: u64| (mask >> (32 * half)) as u32;
-            *permitted &= of_half(kept);
-            (*effective, *inheritable) = (*permitted, *permitted & of_half(inherited));
-        }
-        Errno::result(libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()))?;
-    }
-    Ok(())
-}
 
 /// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
 /// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.
@@ -366,49 +215,5 @@ fn first_of_namespace(alive: libc::c_int, held: libc::c_int) -> io::Result<()> {
                 libc::read(ends, (&raw mut read).cast(), size_of::<libc::signalfd_siginfo>());
             }
         }
-    }
-}
-
-/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own.
-pub(crate) fn replace_struct_ops(link: &Link, map: &Map<'_>) -> io::Result<()> {
-    // SAFETY: both are alive, and libbpf keeps neither pointer.
-    let result =
-        unsafe { libbpf_sys::bpf_link__update_map(link.as_libbpf_object().as_ptr(), map.as_libbpf_object().as_ptr()) };
-    if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(()) }
-}
-
-/// `BPF_ENABLE_STATS` of linux/bpf.h.
-const ENABLE_STATS: libc::c_int = 32;
-
-/// Has the kernel count how often programs run and how long, while the result lives.
-pub(crate) fn count_run_times() -> io::Result<OwnedFd> {
-    const RUN_TIME: u32 = 0;
-    // SAFETY: the kernel reads four bytes and keeps no pointer; what it returns is a new descriptor, or negative.
-    unsafe {
-        let kind = RUN_TIME;
-        let fd = Errno::result(libc::syscall(libc::SYS_bpf, ENABLE_STATS, &raw const kind, size_of::<u32>()))?;
-        Ok(OwnedFd::from_raw_fd(fd as libc::c_int))
-    }
-}
-
-/// Makes a BPF file system and mounts it nowhere: whether this process may have one. A kernel that does not let file systems be
-/// made apart from being mounted is not asked.
-pub(crate) fn make_bpf_file_system() -> io::Result<()> {
-    /// `FSCONFIG_CMD_CREATE` of linux/mount.h.
-    const CREATE: libc::c_uint = 6;
-    let null = std::ptr::null::<libc::c_char>();
-    // SAFETY: the kernel reads the name up to its zero and keeps no pointer; what it gives are new descriptors that nobody else
-    // has, which are closed here.
-    let made = unsafe {
-        let owned = |fd| Errno::result(fd).map(|fd| OwnedFd::from_raw_fd(fd as RawFd));
-        owned(libc::syscall(libc::SYS_fsopen, c"bpf".as_ptr(), 1)).and_then(|context| {
-            let fd = context.as_raw_fd();
-            Errno::result(libc::syscall(libc::SYS_fsconfig, fd, CREATE, null, null, 0))?;
-            owned(libc::syscall(libc::SYS_fsmount, fd, 1, 0))
-        })
-    };
-    match made {
-        Ok(_) | Err(Errno::ENOSYS) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }

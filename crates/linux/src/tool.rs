@@ -10,18 +10,19 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use penstock_law::quantity::Time;
+use penstock_machine::capability::keep_capabilities;
+use penstock_machine::clock::Clock;
+use penstock_machine::program;
+use penstock_path::capture::{Capture, Captured};
+use penstock_path::emulation::Way;
+use penstock_path::ends::{End, FlowHabits, Habits};
+use penstock_path::{Error, Laid, Refused, Schedule, address, while_trying};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
 
 use crate::account::Account;
-use crate::clock::Clock;
-use crate::path::capture::{Capture, Captured};
-use crate::path::emulation::Way;
-use crate::path::ends::{End, FlowHabits, Habits};
-use crate::path::{Error, Laid, Refused, Schedule, address, while_trying};
-use crate::program;
 use crate::run::of_programs;
-use crate::syscall::{Bounded, MAY_WRITE, ignore_interrupts, keep_capabilities};
+use crate::syscall::{Bounded, MAY_WRITE, ignore_interrupts};
 
 /// Programs that run on a path.
 #[derive(Debug, Clone)]

@@ -2,8 +2,9 @@
 //! holds on a machine that does other things too: nothing of rates or times. Needs root, struct_ops and TUN; where they are
 //! missing the test says so and counts as not run.
 
-#[path = "controllers/bench.rs"]
+#[path = "../../kernel/tests/controllers/bench.rs"]
 mod bench;
+#[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
@@ -13,9 +14,8 @@ use std::{fs, io, thread};
 
 use bench::{Bench, names};
 use laboratory::{Laboratory, line};
-use penstock_linux::attach::{self, Place, controller};
-use penstock_linux::machine;
-use penstock_linux::path::ends::FlowHabits;
+use penstock_kernel::attach::{self, Place, controller};
+use penstock_path::ends::FlowHabits;
 
 const SECONDS: u64 = 30;
 /// What the path holds: 33 packets on the line (20 Mbit/s, 20 ms) and those that may wait.
@@ -143,6 +143,6 @@ fn said_goodbye() -> io::Result<bool> {
 }
 
 fn main() {
-    let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(machine::missing_for_paths()));
+    let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(penstock_path::missing()));
     optional::run(&[("half_a_minute_of_each_controller", half_a_minute_of_each_controller)], missing);
 }

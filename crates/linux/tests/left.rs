@@ -1,6 +1,7 @@
 //! What a run over Linux leaves in the kernel: nothing. Needs root, or what `penstock linux check` names; where that is missing
 //! the tests say so and count as not run.
 
+#[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
@@ -66,7 +67,7 @@ fn a_run_leaves_no_controller() {
 }
 
 fn main() {
-    let missing = penstock_linux::machine::missing_for_paths();
-    let missing = missing.into_iter().chain(penstock_linux::attach::controller::missing());
+    let missing = penstock_path::missing();
+    let missing = missing.into_iter().chain(penstock_kernel::attach::controller::missing());
     optional::run(&[("a_run_leaves_no_controller", a_run_leaves_no_controller)], optional::kernel(missing));
 }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use penstock_linux::attach::controller::{self, Record};
-use penstock_linux::attach::pins::Pins;
-use penstock_linux::attach::{self, Attached, Direction, Error, Place, Request, Scope, Which};
-use penstock_linux::clock::Clock;
+use penstock_kernel::attach::controller::{self, Record};
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Attached, Direction, Error, Place, Request, Scope, Which};
+use penstock_machine::clock::Clock;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -192,7 +192,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use penstock_linux::attach::Figure;
+    use penstock_kernel::attach::Figure;
 
     fn attached(pin: &str, acks: f64) -> Attached {
         let figure = |name, what, counter, value| Figure { name, what, counter, value };

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use penstock_law::aqm::Aqm;
 use penstock_linux::account::Account;
-use penstock_linux::path::emulation::Way;
-use penstock_linux::program;
 use penstock_linux::tool::{self, Ended, NotRun, Programs, Wishes};
+use penstock_machine::program;
+use penstock_path::emulation::Way;
 use penstock_report::html;
 use penstock_report::number::{quantity, significant};
 use penstock_scenario::model::Scenario;

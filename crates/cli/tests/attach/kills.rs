@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use penstock_linux::attach::pins::Pins;
-use penstock_linux::attach::{self, Place, Request, Scope, Which};
-use penstock_linux::path::namespace::Namespace;
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Place, Request, Scope, Which};
+use penstock_machine::namespace::Namespace;
 
 use super::{available, eventually};
 

@@ -22,12 +22,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("link", &["law", "scenario"]),
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
-    ("linux", &["law", "scenario", "link"]),
+    ("machine", &["law"]),
+    ("path", &["law", "scenario", "link", "machine"]),
+    ("kernel", &["law", "scenario", "machine"]),
+    ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
     ("papers", &["scenario"]),
     ("report", &["law", "scenario"]),
     ("surface", &[]),
-    ("fuzz", &["law", "scenario", "linux", "papers"]),
-    ("cli", &["law", "scenario", "fluid", "packets", "linux", "papers", "report"]),
+    ("fuzz", &["law", "scenario", "path", "kernel", "papers"]),
+    ("cli", &["law", "scenario", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"]),
 ];
 
 fn root() -> PathBuf {
@@ -85,13 +88,17 @@ fn crates_know_only_those_they_may() {
 
 #[test]
 fn a_wrong_arrow_is_noticed_of_whatever_kind() {
-    for (kind, shown) in [(Value::Null, ""), ("dev".into(), " (dev)"), ("build".into(), " (build)")] {
-        let mut metadata = metadata();
-        let packages = metadata["packages"].as_array_mut().unwrap();
-        let law = packages.iter_mut().find(|p| p["name"] == "penstock-law").unwrap();
-        let arrow = serde_json::json!({ "name": "penstock-packets", "kind": kind, "path": "crates/packets" });
-        law["dependencies"].as_array_mut().unwrap().push(arrow);
-        assert_eq!(wrong_arrows(&metadata), [format!("penstock-law -> penstock-packets{shown}")]);
+    let metadata = metadata();
+    for (from, to) in [("law", "packets"), ("path", "kernel"), ("kernel", "path"), ("machine", "scenario")] {
+        for (kind, shown) in [(Value::Null, ""), ("dev".into(), " (dev)"), ("build".into(), " (build)")] {
+            let mut metadata = metadata.clone();
+            let packages = metadata["packages"].as_array_mut().unwrap();
+            let package = packages.iter_mut().find(|p| p["name"] == format!("penstock-{from}")).unwrap();
+            let name = format!("penstock-{to}");
+            let arrow = serde_json::json!({ "name": name, "kind": kind, "path": format!("crates/{to}") });
+            package["dependencies"].as_array_mut().unwrap().push(arrow);
+            assert_eq!(wrong_arrows(&metadata), [format!("penstock-{from} -> penstock-{to}{shown}")]);
+        }
     }
 }
 

@@ -9,14 +9,14 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_machine::clock::Clock;
+use penstock_machine::scheduling::prefer_this_thread;
+use penstock_path::emulation::Way;
 use penstock_scenario::model::{Scenario, Span};
 use penstock_scenario::seed::Stream;
 
 use super::plan::{FlowPlan, Source};
 use super::socket;
-use crate::clock::Clock;
-use crate::machine;
-use crate::path::emulation::Way;
 
 /// When one source sends: the grid of the packets world, where what is late does not shift what follows.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
     }
     prctl::set_timerslack(1)?;
     // A source at a rate waits for nobody; one that waits for a processor sends in lumps.
-    machine::prefer_this_thread();
+    prefer_this_thread();
     clock.sleep_until_start();
     let content = vec![0; scenario.packet.wire.0.saturating_sub(HEADERS) as usize];
     while !stop.load(Ordering::Relaxed) {

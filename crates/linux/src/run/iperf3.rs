@@ -11,13 +11,13 @@ use std::process::{Command, Stdio};
 
 use nix::sys::socket::{SockaddrIn, getsockname};
 use penstock_law::quantity::Time;
+use penstock_machine::program;
+use penstock_path::emulation::Way;
+use penstock_path::{Refused, address};
 use penstock_scenario::model::Scenario;
 
 use super::plan::{FlowPlan, Source};
 use crate::account::Account;
-use crate::path::emulation::Way;
-use crate::path::{Refused, address};
-use crate::program;
 use crate::syscall::{Bounded, MAY_CHOOSE_CONTROLLERS, copy_of_descriptor, looking_as};
 
 /// Where servers listen, and where the connection that carries a client's data comes from.

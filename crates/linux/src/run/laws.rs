@@ -3,12 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use penstock_kernel::attach::{self, controller};
 use penstock_law::cc;
+use penstock_path::Refused;
 use penstock_scenario::model::{Chosen, Group, Pacing};
-
-use crate::attach::{self, controller};
-use crate::path::Refused;
-use crate::syscall::count_run_times;
 
 /// What the kernel calls the controller of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +82,7 @@ impl Registered {
         let load = |wanted: &Wanted| controller::Loaded::new(&wanted.chosen, wanted.habits, &wanted.name);
         let loaded = wanted.iter().map(load).collect::<Result<_, _>>()?;
         // Without them a run says less of itself, and that is all.
-        let counting = if wanted.is_empty() { None } else { count_run_times().ok() };
+        let counting = if wanted.is_empty() { None } else { controller::count_run_times().ok() };
         Ok(Self { loaded, _counting: counting })
     }
 

@@ -4,14 +4,14 @@
 
 use std::fs;
 
+use penstock_kernel::attach;
 use penstock_law::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_path::Refused;
+use penstock_path::ends::{FlowHabits, Habits};
 use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
 
 use super::laws::{self, Controller, Wanted};
-use crate::path::Refused;
-use crate::path::ends::{FlowHabits, Habits};
-use crate::{attach, machine};
 
 /// What runs.
 #[derive(Debug)]
@@ -64,6 +64,12 @@ pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("highspeed", "highspeed"),
     ("scalable", "scalable"),
 ];
+
+/// The congestion controllers of this kernel, as far as they are loaded.
+pub(super) fn controllers_of_kernel() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
 
 /// Headers of IP and TCP, and with timestamps.
 const PLAIN: u64 = 40;
@@ -212,7 +218,7 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut 
         laws.push(wanted);
         return Some(Controller::Law { law: law.name, name });
     }
-    let there = machine::controllers();
+    let there = controllers_of_kernel();
     let Some((_, controller)) = CONTROLLERS.iter().find(|(ours, _)| *ours == law.name) else {
         let what = format!("no kernel has a controller for the law `{}`", law.name);
         let ours = attach::controller::names().join("`, `");

@@ -2,16 +2,16 @@
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_path::ends::Habits;
+use penstock_path::error::Bound;
+use penstock_path::router::Outcome;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
 
-use super::Measured;
+use super::measured::Measured;
 use super::plan::{FlowPlan, Plan, Source};
 use super::report;
 use super::sender::{Reading, Sent, Told};
-use crate::path::ends::Habits;
-use crate::path::error::Bound;
-use crate::path::router::Outcome;
 
 /// The result of a path that carried programs' traffic from its beginning to its end, with what else there is to be known.
 pub(crate) fn of_programs(

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use penstock_path::address;
+use penstock_path::emulation::Way;
 
 use super::socket;
-use crate::path::address;
-use crate::path::emulation::Way;
 
 /// Bytes of user's data that came in order, one a flow.
 pub(super) type Received = [AtomicU64];

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
+use penstock_path::emulation::Passed;
+use penstock_path::router::Edge;
 use penstock_scenario::classes::{self, Classes};
 use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::finding;
@@ -14,11 +16,9 @@ use penstock_scenario::summary::{
 use penstock_scenario::transfer::{self, Transfer};
 use penstock_scenario::world::{Rows, Run, RunError};
 
-use super::Measured;
-use super::plan::{FlowPlan, Source};
+use super::measured::{Measured, is_of_class, picked};
+use super::plan::Source;
 use super::sender::{Reading, Told};
-use crate::path::emulation::Passed;
-use crate::path::router::Edge;
 
 mod check;
 mod series;
@@ -300,18 +300,4 @@ impl Between<'_> {
         };
         self.scenario.customers.iter().enumerate().map(customer).collect()
     }
-}
-
-/// Flows that `is` picks by their groups.
-fn picked<'a>(
-    scenario: &'a Scenario,
-    run: &'a Measured,
-    is: impl Fn(&str, &Group) -> bool + 'a,
-) -> impl Iterator<Item = usize> + 'a {
-    let of = move |plan: &FlowPlan| scenario.groups.get_index(plan.group).is_some_and(|(name, group)| is(name, group));
-    run.plan.flows.iter().enumerate().filter(move |(_, plan)| of(plan)).map(|(at, _)| at)
-}
-
-fn is_of_class(group: &Group, class: &str) -> bool {
-    group.class.as_deref() == Some(class)
 }

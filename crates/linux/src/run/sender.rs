@@ -9,17 +9,17 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::Time;
+use penstock_machine::clock::Clock;
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
 
-use super::Generator;
+use super::generator::Generator;
 use super::iperf3::Clients;
 use super::plan::{FlowPlan, Source};
 use super::receiver::Received;
 use super::socket::{self, Ahead, Info};
 use super::traffic::{Begin, Happening, Traffic};
-use crate::clock::Clock;
 
 /// What is known of a flow of TCP, from the start of the run to a moment.
 #[derive(Debug, Clone, Copy, Default)]

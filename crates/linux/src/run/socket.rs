@@ -10,9 +10,9 @@ use nix::sys::socket::{
     recv, setsockopt, shutdown, socket, sockopt,
 };
 use penstock_law::quantity::Time;
+use penstock_path::address;
+use penstock_path::emulation::Way;
 
-use crate::path::address;
-use crate::path::emulation::Way;
 use crate::syscall::{set_option, tcp_info};
 
 /// Where receivers listen.

@@ -5,7 +5,7 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{Measured as Span, PathSummary};
 
-use super::super::Measured;
+use super::super::measured::Measured;
 use super::super::plan::Source;
 use super::super::sender::Told;
 

@@ -2,17 +2,16 @@
 
 use penstock_law::quantity::Time;
 use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed as InProfile};
+use penstock_path::emulation::Passed;
+use penstock_path::router::Sample;
 use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::{Group, Scenario};
 use penstock_scenario::transfer;
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
-use super::super::Measured;
+use super::super::measured::{Measured, is_of_class, picked};
 use super::super::plan::Source;
 use super::super::sender::{Reading, Told};
-use super::{is_of_class, picked};
-use crate::path::emulation::Passed;
-use crate::path::router::Sample;
 
 fn put<'a>(row: Row<'a>, own: &[(&str, Kind, f64)]) -> Row<'a> {
     own.iter().fold(row, |row, (name, kind, value)| row.named(name, *kind, *value))

@@ -1,0 +1,98 @@
+//! Laws in this kernel, on traffic of one's own: attached, told of, and detached again.
+//!
+//! What is attached is a link of the kernel's, and the link has a pin, a name in the BPF file system: it stays when the
+//! process that made it ends. **There is one pin an attachment, and it is made last**: before it there is nothing that
+//! outlives the process, so that a kill at any moment leaves the old state or the new one. Everything else (programs,
+//! parameters, counters) is found from the link.
+//!
+//! [`controller`] has the laws of senders, [`tc`] those of queues and edges, on a device. What they need in common is in
+//! [`pins`] (names of attachments), [`settings`] (parameters as in a scenario) and [`object`] (loading, and what the verifier
+//! said).
+
+mod attachment;
+pub mod controller;
+mod error;
+pub mod object;
+pub mod pins;
+pub mod settings;
+pub mod tc;
+
+use penstock_machine::Missing;
+
+pub use attachment::{Attached, Detached, Direction, Figure, Place, Request, Scope, Which};
+pub use error::Error;
+
+use crate::requirements;
+use pins::Pins;
+
+/// Attaches a law, or gives one that is attached there other parameters, and tells of it.
+///
+/// # Errors
+/// What of the request is wrong, what the machine lacks, and what the kernel says. Nothing has changed then.
+pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
+    let (controllers, programs) = (controller::names(), tc::names());
+    let wanted = request.name;
+    match request.place {
+        Place::Sockets { default, trace } if controllers.contains(&wanted) => {
+            controller::attach(pins, wanted, default, trace, request.settings)
+        }
+        Place::Device { name, direction } if programs.contains(&wanted) => {
+            tc::attach(pins, wanted, name, direction, request.settings)
+        }
+        Place::Device { .. } if controllers.contains(&wanted) => {
+            Err(Error::Input(format!("`{wanted}` is a controller, and acts at sockets: leave out --device")))
+        }
+        Place::Sockets { .. } if programs.contains(&wanted) => {
+            Err(Error::Input(format!("`{wanted}` acts at a device: name it with --device")))
+        }
+        _ => {
+            let known: Vec<&str> = controllers.into_iter().chain(programs).collect();
+            Err(Error::Input(format!("no law for this kernel is named `{wanted}`; there are {}", known.join(", "))))
+        }
+    }
+}
+
+/// What keeps this machine from attaching laws; none if nothing does. All of it is tried but what would change something.
+pub fn missing(pins: &Pins) -> Option<Missing> {
+    let known = requirements::not_allowed_to_attach().into_iter().chain(controller::missing());
+    known.chain(pins.missing()).next().or_else(controller::refused)
+}
+
+/// Everything that is attached, controllers first. A file among the pins that is none of ours is told of as such.
+///
+/// # Errors
+/// Where pins cannot be seen, and what the kernel says.
+pub fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {
+        return Err(missing.into());
+    }
+    let mut attached = controller::status(pins)?;
+    attached.extend(tc::status(pins)?);
+    Ok(attached)
+}
+
+/// Detaches what is asked for. A file among the pins that is none of ours stays, and is told of.
+///
+/// # Errors
+/// A law that is not attached, and what the kernel says.
+pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
+    let mut detached = Detached::default();
+    if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {
+        return Err(missing.into());
+    }
+    // Of one that was killed an empty directory may be left, which goes with the lock.
+    if let Some(_alone) = pins.lock()? {
+        if which.device.is_none() {
+            controller::detach(pins, which.name, &mut detached)?;
+        }
+        tc::detach(pins, which, &mut detached)?;
+    }
+    if let (true, Some(name)) = (detached.gone.is_empty(), which.name) {
+        let there = which.device.map(|device| format!(" at {device}")).unwrap_or_default();
+        return Err(Error::Input(format!(
+            "`{name}` is not attached{there}; `penstock linux status` lists attached \
+                                         laws"
+        )));
+    }
+    Ok(detached)
+}

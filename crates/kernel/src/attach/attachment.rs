@@ -1,0 +1,123 @@
+//! What is asked of an attachment, and what is told of it.
+
+use super::error::Error;
+use super::pins::Pins;
+
+/// What to attach.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The law.
+    pub name: &'a str,
+    /// Where.
+    pub place: Place<'a>,
+    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for a law of a queue or an edge; what is not given is the default.
+    pub settings: &'a [String],
+}
+
+/// Where a law acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// At sockets, which ask for it by its name or have it by default.
+    Sockets {
+        /// Where it becomes the default, if anywhere.
+        default: Option<Scope>,
+        /// Whether it writes a record an acknowledgement.
+        trace: bool,
+    },
+    /// At a network device.
+    Device {
+        /// Its name.
+        name: &'a str,
+        /// For packets that leave or that come in; as the law has it unless given.
+        direction: Option<Direction>,
+    },
+}
+
+/// Whose default controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// That of the network namespace of this process.
+    Namespace,
+    /// That of the first namespace, which those made later begin with.
+    System,
+}
+
+/// Which packets of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Those that leave.
+    Egress,
+    /// Those that come in.
+    Ingress,
+}
+
+/// An attachment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attached {
+    /// The law.
+    pub name: String,
+    /// What kind of law, in a word.
+    pub kind: &'static str,
+    /// Where, in a few words.
+    pub place: String,
+    /// Its pin.
+    pub pin: String,
+    /// Parameters and their values, as a scenario writes them.
+    pub parameters: Vec<(String, String)>,
+    /// What it has counted.
+    pub figures: Vec<Figure>,
+    /// What is worth saying besides, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A number that an attachment tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its name, which ends in its unit where it has one, as Prometheus has it: `acks`, `nanoseconds_per_ack`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub what: &'static str,
+    /// Whether it only grows.
+    pub counter: bool,
+    /// The number.
+    pub value: f64,
+}
+
+/// What to detach.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Which<'a> {
+    /// The law; every one unless given.
+    pub name: Option<&'a str>,
+    /// The device; every place unless given.
+    pub device: Option<&'a str>,
+}
+
+/// What was detached.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detached {
+    /// Pins that are gone.
+    pub gone: Vec<String>,
+    /// What is worth saying besides, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// An attachment, or why the file with its name is none; nothing if it is gone meanwhile.
+pub(super) fn or_stranger(pins: &Pins, pin: &str, told: Result<Attached, Error>) -> Option<Attached> {
+    match told {
+        Ok(attached) => Some(attached),
+        Err(_) if !pins.path(pin).exists() => None,
+        Err(error) => Some(Attached {
+            name: pin.to_owned(),
+            kind: "unknown",
+            place: "not known".to_owned(),
+            pin: pins.path(pin).display().to_string(),
+            parameters: Vec::new(),
+            figures: Vec::new(),
+            notes: vec![stranger(pins, pin, &error)],
+        }),
+    }
+}
+
+pub(super) fn stranger(pins: &Pins, pin: &str, error: &Error) -> String {
+    format!("{} is not an attachment of Penstock's, or not of this version: {error}", pins.path(pin).display())
+}

@@ -1,0 +1,430 @@
+//! Laws of senders, as controllers of this kernel's TCP: `bpf/cc/*.bpf.c`, by struct_ops.
+//!
+//! A controller is registered under its law's name as long as its link has a pin. Other parameters replace it in one step of
+//! the kernel's (`BPF_LINK_UPDATE`), which those connections follow that begin later. A run of a scenario registers its
+//! own under a name of its own ([`Loaded`]), which goes with the process.
+
+mod default;
+mod figures;
+mod origin;
+mod stack;
+mod trace;
+mod words;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::Duration;
+
+use libbpf_rs::{Link, MapCore, Object};
+use penstock_law::cc::Controller;
+use penstock_machine::Missing;
+use penstock_scenario::model::Chosen;
+
+use super::attachment::{Attached, Detached, Scope, or_stranger, stranger};
+use super::error::{Error, while_trying};
+use super::pins::Pins;
+use super::{object, settings};
+use crate::requirements;
+use crate::syscall;
+use default::{Given, Place};
+pub use figures::{Capacity, Cost};
+use origin::{Origin, PREFIX};
+use stack::Attachments;
+pub use trace::{Record, trace};
+use words::Words;
+
+/// A law that is there for this kernel.
+struct Program {
+    /// Its name in scenarios, and that of its struct_ops map.
+    law: &'static str,
+    object: &'static [u8],
+    /// What its object has in `.rodata.law`.
+    words: fn(&Chosen<Controller>) -> Result<Words, Error>,
+}
+
+macro_rules! program {
+    ($law:ident) => {
+        Program {
+            law: stringify!($law),
+            object: include_bytes!(concat!(env!("OUT_DIR"), "/cc_", stringify!($law), ".bpf.o")),
+            words: words::$law,
+        }
+    };
+}
+
+const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag), program!(ccpd)];
+
+/// The oldest kernel that has links of struct_ops, and `cong_control` as it is here.
+const OLDEST: (u32, u32) = (6, 10);
+/// `TCP_CONG_NEEDS_ECN` of bpf/cc/tcp.h.
+const NEEDS_ECN: u32 = 2;
+/// Where the name and the flags stand in `struct tcp_congestion_ops` of bpf/cc/tcp.h, and the room for the name with a
+/// zero behind it.
+const NAME_AT: usize = 40;
+const FLAGS_AT: usize = 56;
+const NAME_ROOM: usize = 16;
+/// Room for records of a trace [B]: seconds of a gigabit.
+const TRACE_ROOM: u32 = 1 << 22;
+
+/// How long a name is waited for that another controller has, and how often it is looked whether it still does [ms].
+const LET_GO: u64 = 1000;
+const LOOK: u64 = 20;
+
+/// Laws that can be attached to sockets.
+pub fn names() -> Vec<&'static str> {
+    PROGRAMS.iter().map(|program| program.law).collect()
+}
+
+/// Has the kernel count how often programs run and how long, while the result lives.
+///
+/// # Errors
+/// What the kernel says.
+pub fn count_run_times() -> io::Result<OwnedFd> {
+    syscall::count_run_times()
+}
+
+/// Everything that keeps this machine from having controllers; empty if nothing is known to.
+pub fn missing() -> Vec<Missing> {
+    requirements::missing_from(OLDEST, "the first with controllers like these")
+}
+
+/// What keeps this process from attaching controllers, asked of the kernel by loading one and registering it nowhere.
+pub(super) fn refused() -> Option<Missing> {
+    let program = &PROGRAMS[0];
+    let chosen = settings::controller(program.law, &[]).ok()?;
+    match load(program, &chosen, Habits { paced: true, traced: false }, program.law, "") {
+        Err(Error::Missing(missing)) => Some(missing),
+        // What else there is to say the attachment says.
+        _ => None,
+    }
+}
+
+/// How a controller is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Habits {
+    /// Whether packets are spaced by the law's gap.
+    pub paced: bool,
+    /// Whether it writes a record an acknowledgement.
+    pub traced: bool,
+}
+
+/// A controller that is registered as long as this lives.
+#[derive(Debug)]
+pub struct Loaded {
+    law: &'static str,
+    name: String,
+    link: Link,
+    /// Its maps stay readable while it is held.
+    _object: Object,
+}
+
+impl Loaded {
+    /// Registers a law for this process alone, under a name such as [`own_name`] gives.
+    ///
+    /// # Errors
+    /// What the machine lacks, what of the parameters has no kernel implementation, and what the kernel says.
+    pub fn new(chosen: &Chosen<Controller>, habits: Habits, name: &str) -> Result<Self, Error> {
+        Self::register(program(chosen.law.name)?, chosen, habits, name, "")
+    }
+
+    fn register(
+        program: &Program,
+        chosen: &Chosen<Controller>,
+        habits: Habits,
+        name: &str,
+        origin: &str,
+    ) -> Result<Self, Error> {
+        let mut object = load(program, chosen, habits, name, origin)?;
+        let mut map = object.maps_mut().find(|map| map.name() == program.law).expect("load has found it");
+        let mut attached = map.attach_struct_ops();
+        // One that was killed on its way here, or detached on an older kernel, keeps its name for some milliseconds.
+        for _ in 0..LET_GO / LOOK {
+            match &attached {
+                Err(error) if error.kind() == libbpf_rs::ErrorKind::AlreadyExists => {
+                    thread::sleep(Duration::from_millis(LOOK));
+                }
+                _ => break,
+            }
+            attached = map.attach_struct_ops();
+        }
+        let link = attached.map_err(|source| match source.kind() {
+            libbpf_rs::ErrorKind::AlreadyExists => Error::Input(format!(
+                "this kernel has a controller `{name}` already, which `penstock linux detach` does not know: take it away first"
+            )),
+            _ => Error::Kernel { what: format!("the kernel did not register `{name}`"), source, verifier: String::new() },
+        })?;
+        Ok(Self { law: program.law, name: name.to_owned(), link, _object: object })
+    }
+
+    /// What the kernel calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The law.
+    pub fn law(&self) -> &'static str {
+        self.law
+    }
+
+    /// What it has cost since the kernel counts that; none where it does not.
+    pub fn cost(&self) -> Option<Cost> {
+        figures::Figures::of(&self.link).ok()?.cost
+    }
+
+    /// What its packet pairs say of the bottleneck; none where it looks for none, or has found none.
+    pub fn capacity(&self) -> Option<Capacity> {
+        figures::Figures::of(&self.link).ok()?.capacity
+    }
+}
+
+/// A name that no other process has: 15 characters at most, so that a law's name is cut if need be. `number` tells those
+/// of this process apart.
+pub fn own_name(law: &str, number: usize) -> String {
+    let own = format!("_{}{}", std::process::id(), if number == 0 { String::new() } else { format!("_{number}") });
+    format!("{}{own}", &law[..law.len().min((NAME_ROOM - 1).saturating_sub(own.len()))])
+}
+
+/// Whether both ends must have a law: its receiver echoes marks packet by packet.
+///
+/// # Errors
+/// A law, or parameters, that this kernel cannot have.
+pub fn needs_ecn(chosen: &Chosen<Controller>) -> Result<bool, Error> {
+    Ok((program(chosen.law.name)?.words)(chosen)?.needs_ecn)
+}
+
+fn program(law: &str) -> Result<&'static Program, Error> {
+    let found = PROGRAMS.iter().find(|program| program.law == law);
+    found.ok_or_else(|| Error::Input(format!("the law `{law}` has no program for this kernel")))
+}
+
+/// Loads a program, not yet registered.
+fn load(
+    program: &Program,
+    chosen: &Chosen<Controller>,
+    habits: Habits,
+    name: &str,
+    origin: &str,
+) -> Result<Object, Error> {
+    let words = (program.words)(chosen)?;
+    if let Some(missing) = missing().into_iter().next() {
+        return Err(missing.into());
+    }
+    let habit = [i64::from(habits.paced), i64::from(habits.traced)].map(i64::to_ne_bytes).concat();
+    let law: Vec<u8> = words.words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    object::load(name, program.object, |open| {
+        let mut found = 0;
+        for mut map in open.maps_mut() {
+            let value = match map.name().to_str().unwrap_or_default() {
+                ".rodata.law" => fill(&mut map, &law, false),
+                ".rodata.habits" => fill(&mut map, &habit, false),
+                ".rodata.origin" => fill(&mut map, origin.as_bytes(), true),
+                "records" if habits.traced => map.set_max_entries(TRACE_ROOM).is_ok(),
+                own if own == program.law => rename(&mut map, name, words.needs_ecn),
+                _ => continue,
+            };
+            assert!(value, "{} is not what bpf/cc/{}.bpf.c has", map.name().display(), program.law);
+            found += 1;
+        }
+        assert!(found >= 4, "bpf/cc/{}.bpf.c lacks a part of what it is told", program.law);
+        Ok(())
+    })
+}
+
+/// Writes a section; whether it has that size, or room for it.
+fn fill(map: &mut libbpf_rs::OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> bool {
+    let Some(value) = map.initial_value_mut() else { return false };
+    if value.len() < bytes.len() || (value.len() > bytes.len() && !shorter) {
+        return false;
+    }
+    value[..bytes.len()].copy_from_slice(bytes);
+    true
+}
+
+fn rename(map: &mut libbpf_rs::OpenMapMut<'_>, name: &str, needs_ecn: bool) -> bool {
+    let Some(value) = map.initial_value_mut() else { return false };
+    if value.len() < FLAGS_AT + 4 || name.len() >= NAME_ROOM {
+        return false;
+    }
+    value[NAME_AT..NAME_AT + NAME_ROOM].fill(0);
+    value[NAME_AT..NAME_AT + name.len()].copy_from_slice(name.as_bytes());
+    if needs_ecn {
+        value[FLAGS_AT] |= NEEDS_ECN as u8;
+    }
+    true
+}
+
+/// Controllers that are attached, by name, and where each has been made the default. What else has such a pin is left out.
+fn attachments(pins: &Pins) -> Result<BTreeMap<String, Origin>, Error> {
+    let names = pins.names()?;
+    let controllers = names.iter().filter_map(|pin| pin.strip_prefix(PREFIX));
+    let origin = |name: &str| Origin::of(&pins.open(&format!("{PREFIX}{name}")).ok()?).ok();
+    Ok(controllers.filter_map(|name| Some((name.to_owned(), origin(name)?))).collect())
+}
+
+fn claims(attachments: &BTreeMap<String, Origin>) -> Attachments {
+    let claim = |origin: &Origin| origin.claim.clone().map(|(_, claim)| claim);
+    attachments.iter().map(|(name, origin)| (name.clone(), claim(origin))).collect()
+}
+
+/// Attaches one of [`names`].
+pub(super) fn attach(
+    pins: &Pins,
+    name: &str,
+    scope: Option<Scope>,
+    traced: bool,
+    set: &[String],
+) -> Result<Attached, Error> {
+    let program = program(name)?;
+    let chosen = settings::controller(name, set)?;
+    (program.words)(&chosen)?;
+    if let Some(missing) = requirements::not_allowed_to_attach().into_iter().chain(missing()).next() {
+        return Err(missing.into());
+    }
+    let place = Place::of(scope.unwrap_or(Scope::Namespace))?;
+    let _alone = pins.hold()?;
+    let attachments = attachments(pins)?;
+    let pin = format!("{PREFIX}{name}");
+    let there = pins.names()?.contains(&pin);
+    let before = if there { Some(pins.open(&pin)?) } else { None };
+    let known = attachments.get(name).and_then(|origin| origin.claim.as_ref());
+    if scope.is_some() && known.is_some_and(|(_, claim)| claim.layer > 0 && claim.namespace != place.namespace) {
+        return Err(Error::Input(format!("`{name}` is the default of another namespace already: detach it first")));
+    }
+    let now = place.controller().map_err(while_trying("read the default controller"))?;
+    let claim = stack::remember(&claims(&attachments), name, place.namespace, &now, scope.is_some());
+    let kept = known.filter(|(_, known)| known.namespace == claim.namespace).map(|(scope, _)| *scope);
+    let claim = (scope.or(kept).unwrap_or(Scope::Namespace), claim);
+    let origin = Origin { parameters: settings::shown(&chosen), claim: Some(claim), traced };
+    let habits = Habits { paced: true, traced };
+    if let Some(link) = &before {
+        let object = load(program, &chosen, habits, name, &origin.text())?;
+        let map = object.maps().find(|map| map.name() == program.law).expect("load has found it");
+        replace(link, &map).map_err(while_trying(format!("replace `{name}`")))?;
+    } else {
+        let mut loaded = Loaded::register(program, &chosen, habits, name, &origin.text())?;
+        let path = pins.path(&pin);
+        let pinned = loaded.link.pin(&path);
+        pinned.map_err(|source| Error::Kernel {
+            what: format!("the kernel did not make the pin {}", path.display()),
+            source,
+            verifier: String::new(),
+        })?;
+    }
+    if scope.is_some()
+        && let Err(error) = place.make(name)
+    {
+        if before.is_none() {
+            let _ = pins.remove(&pin);
+        }
+        return Err(while_trying(format!("make `{name}` the default controller"))(error));
+    }
+    if before.is_some() {
+        // Where it is the default that is the controller of before, which the kernel goes on using.
+        for place in Place::all_with(name) {
+            let again = place.make(name);
+            again.map_err(while_trying(format!("make `{name}` the default of a namespace again")))?;
+        }
+    }
+    told(pins, &pin)
+}
+
+/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own, in one step of the
+/// kernel's.
+///
+/// # Errors
+/// A map of another name, or one that is not made for links.
+pub fn replace(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
+    syscall::replace_struct_ops(link, map)
+}
+
+fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
+    let link = pins.open(pin)?;
+    let figures = figures::Figures::of(&link)?;
+    let origin = Origin::read(&figures.origin);
+    let name = pin.strip_prefix(PREFIX).unwrap_or(pin).to_owned();
+    let mut place = format!("sockets, as `{name}`");
+    let mut notes = Vec::new();
+    if let Some((scope, claim)) = &origin.claim {
+        let whose = match scope {
+            Scope::Namespace => format!("network namespace {}", claim.namespace),
+            Scope::System => "the first network namespace, and of those made later".to_owned(),
+        };
+        match Place::with(claim.namespace).and_then(|place| place.controller().ok()) {
+            Some(now) if now == name => {
+                let before = claim.below.first().map_or("not known", |below| &below.name);
+                let _ = write!(place, "; the default of {whose} (before: {before})");
+            }
+            _ if claim.layer == 0 => {}
+            Some(now) => notes.push(format!("it was made the default of {whose}, which now is {now}")),
+            None => notes.push(format!("it was made the default of {whose}, which is gone")),
+        }
+    }
+    if origin.traced {
+        notes.push("it writes a record an acknowledgement".to_owned());
+    }
+    if figures.cost.is_none() {
+        notes.push("the kernel counts its cost only while `sysctl kernel.bpf_stats_enabled` is 1".to_owned());
+    }
+    Ok(Attached {
+        name,
+        kind: "controller",
+        place,
+        pin: pins.path(pin).display().to_string(),
+        parameters: origin.parameters,
+        figures: figures.listed(),
+        notes,
+    })
+}
+
+/// Tells of every controller that is attached.
+pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
+    let names = pins.names()?;
+    let controllers = names.iter().filter(|pin| pin.starts_with(PREFIX));
+    Ok(controllers.filter_map(|pin| or_stranger(pins, pin, told(pins, pin))).collect())
+}
+
+/// Detaches one controller or all. The caller holds [`Pins::lock`].
+pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -> Result<(), Error> {
+    let names = pins.names()?;
+    for pin in names.iter().filter(|pin| pin.starts_with(PREFIX)) {
+        let controller = &pin[PREFIX.len()..];
+        if name.is_some_and(|name| name != controller) {
+            continue;
+        }
+        let link = match pins.open(pin).and_then(|link| Origin::of(&link).map(|_| link)) {
+            Ok(link) => link,
+            Err(error) => {
+                detached.notes.push(stranger(pins, pin, &error));
+                continue;
+            }
+        };
+        // First what still names it, then itself: killed between, it is attached and nobody's default.
+        let attachments = attachments(pins)?;
+        let own = attachments.get(controller).and_then(|origin| Some(origin.claim.as_ref()?.1.namespace));
+        for place in Place::all_with(controller) {
+            let below = stack::after(&claims(&attachments), controller, place.namespace);
+            match place.make_one_of(&below) {
+                Ok(Given::Back) => {}
+                Ok(Given::Instead(other)) => detached.notes.push(format!(
+                    "the default of network namespace {} before `{controller}` is unknown or gone: it is `{other}` now",
+                    place.namespace
+                )),
+                Err(error) if own == Some(place.namespace) => {
+                    return Err(while_trying(format!("give back the default that `{controller}` has"))(error));
+                }
+                Err(error) => detached.notes.push(format!(
+                    "network namespace {} keeps `{controller}` as its default ({error})",
+                    place.namespace
+                )),
+            }
+        }
+        pins.remove(pin)?;
+        // Without its pin it goes by itself, but some time later; its name may be wanted at once. Kernels before 6.11 cannot.
+        let _ = link.detach();
+        detached.gone.push(pin.clone());
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! The laws that have a tc program, and what each is told.
+//!
+//! One more is a file in `bpf/tc`, its name in `build.rs`, and an entry here; words stand in the order of the structures of
+//! the law's kernel implementation.
+
+use std::ops::Range;
+
+use penstock_law::aqm::AQMS;
+use penstock_law::conditioner::CONDITIONERS;
+use penstock_law::law::find;
+use penstock_scenario::read::Document;
+
+use super::queues::{BAT, CLCC};
+use super::told::{Asked, NotEct, Told};
+use super::{conditioners, queues};
+use crate::attach::error::Error;
+
+/// A law as a tc program.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// The law's name; in C, with underscores, the function's too.
+    pub(super) name: &'static str,
+    kind: &'static Kind,
+    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
+    pub(super) state: &'static [(usize, &'static str, &'static str)],
+    pub(super) object: &'static [u8],
+    told: fn(&Asked) -> Result<Told, String>,
+}
+
+/// What laws of a kind are told, as a scenario.
+#[derive(Debug)]
+struct Kind {
+    /// With `LAW` in the place of the law's name.
+    scenario: &'static str,
+    /// What `--set` may name: as it says it, and as the scenario has it.
+    keys: &'static [(&'static str, &'static str)],
+    example: &'static str,
+}
+
+const PACKET: (&str, &str) = ("link.packet", "packet");
+const RATE: (&str, &str) = ("link.rate", "links.device.rate");
+const AQM: (&str, &str) = ("aqm.", "links.device.aqm.");
+/// Of the device, and so of no scenario.
+const NOT_ECT: (&str, &str) = (NotEct::KEY, NotEct::KEY);
+
+/// One state for everything that passes.
+const QUEUE: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", delay = "0 s", buffer = "unlimited", aqm = { law = "LAW" } }
+flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" } }
+"#,
+    keys: &[RATE, PACKET, AQM, NOT_ECT],
+    example: "link.rate=\"100 Mbit/s\"",
+};
+
+/// One state for TCP and one for everything else, and a virtual queue; unless it is said, 24 ms of the line have room there.
+const CLASSES: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", delay = "0 s", buffer = "1 bdp", aqm = { law = "LAW" } }
+classes.tcp = { floor = "0 bit/s" }
+classes.other = { floor = "0 bit/s" }
+flows.tcp = { from = "here", to = "there", rtt = "24 ms", cc = { law = "newreno" }, class = "tcp" }
+flows.other = { from = "here", to = "there", rtt = "24 ms", cc = { law = "cbr", rate = "1 kbit/s" }, class = "other" }
+"#,
+    keys: &[
+        RATE,
+        PACKET,
+        ("link.buffer", "links.device.buffer"),
+        AQM,
+        ("classes.tcp.", "classes.tcp."),
+        ("classes.other.", "classes.other."),
+    ],
+    example: "link.rate=\"100 Mbit/s\"",
+};
+
+/// A conditioner of everything that passes.
+const EDGE: &Kind = &Kind {
+    scenario: r#"
+format = 1
+duration = "1 s"
+packet = "1514 B"
+links.device = { from = "here", to = "there", rate = "1 Gbit/s", delay = "0 s", buffer = "unlimited" }
+flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" } }
+customers.all = { flows = ["all"], conditioner = { law = "LAW" } }
+"#,
+    keys: &[PACKET, ("conditioner.", "customers.all.conditioner.")],
+    example: "conditioner.committed_rate=\"10 Mbit/s\"",
+};
+
+macro_rules! object {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/tc_", $name, ".bpf.o"))
+    };
+}
+
+/// Every law with a tc program.
+pub(super) const PROGRAMS: &[Program] = &[
+    Program {
+        name: "price",
+        kind: QUEUE,
+        state: &[(0, "price_s", "the link's price"), (1, "probability", "probability of a mark")],
+        object: object!("price"),
+        told: queues::price,
+    },
+    Program {
+        name: "avq",
+        kind: QUEUE,
+        state: &[
+            (0, "virtual_capacity_packets_per_s", "what serves the virtual queue"),
+            (1, "virtual_queue_packets", "the virtual queue after the last packet"),
+        ],
+        object: object!("avq"),
+        told: queues::avq,
+    },
+    Program {
+        name: "bat",
+        kind: CLASSES,
+        state: &[
+            (0, "tcp_transmit", "of TCP, probability of being let in"),
+            (1, "tcp_offered_packets_per_s", "what TCP offers"),
+            (2, "excess", "average of the excess bandwidth signal"),
+            (BAT, "other_transmit", "of everything else, probability of being let in"),
+            (BAT + 1, "other_offered_packets_per_s", "what everything else offers"),
+        ],
+        object: object!("bat"),
+        told: queues::bat,
+    },
+    Program {
+        name: "clcc",
+        kind: CLASSES,
+        state: &[
+            (0, "tcp_transmit", "of TCP, probability of being let in"),
+            (1, "tcp_offered_packets_per_s", "what TCP offers"),
+            (2, "excess", "average of the excess bandwidth signal"),
+            (BAT, "tcp_decrease", "of TCP, the decrease in force"),
+            (CLCC, "other_transmit", "of everything else, probability of being let in"),
+            (CLCC + 1, "other_offered_packets_per_s", "what everything else offers"),
+            (CLCC + BAT, "other_decrease", "of everything else, the decrease in force"),
+            (CLCC + BAT + 1, "other_ratio", "what everything else is served over what TCP is, where it has a share"),
+        ],
+        object: object!("clcc"),
+        told: queues::clcc,
+    },
+    Program {
+        name: "token-bucket",
+        kind: EDGE,
+        state: &[(0, "tokens_bytes", "tokens after the last packet")],
+        object: object!("token_bucket"),
+        told: conditioners::token_bucket,
+    },
+    Program {
+        name: "srtcm",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens of the committed bucket after the last packet"),
+            (1, "excess_tokens_bytes", "those of the excess bucket"),
+        ],
+        object: object!("srtcm"),
+        told: conditioners::srtcm,
+    },
+    Program {
+        name: "trtcm",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens of the committed bucket after the last packet"),
+            (1, "peak_tokens_bytes", "those of the peak bucket"),
+        ],
+        object: object!("trtcm"),
+        told: conditioners::trtcm,
+    },
+    Program {
+        name: "early-marking",
+        kind: EDGE,
+        state: &[
+            (0, "tokens_bytes", "tokens after the last packet"),
+            (2, "level_before_bytes", "tokens that the last packet found"),
+        ],
+        object: object!("early_marking"),
+        told: conditioners::early_marking,
+    },
+];
+
+/// A program and what it is told.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub(super) program: &'static Program,
+    pub(super) told: Told,
+}
+
+impl Wanted {
+    /// The law of that name with what `settings` say of it and of the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
+    /// `link.packet=SIZE`, the mean packet with the header of the link layer. Of BAT and CLCC also `classes.tcp.KEY` and
+    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` in the place of law and rate. Of laws that
+    /// mark `not_ect=drop` or `not_ect=pass`: what becomes of packets that are chosen and cannot carry a mark.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the words of the scenario reader.
+    pub fn read(name: &str, settings: &[String]) -> Result<Self, Error> {
+        let program = PROGRAMS.iter().find(|p| p.name == name).ok_or_else(|| Error::Input(unknown(name)))?;
+        let told = (program.told)(&program.asked(settings)?).map_err(Error::Input)?;
+        Ok(Self { program, told })
+    }
+
+    /// `struct settings`.
+    pub(super) fn settings(&self, version: u32) -> Result<Vec<u8>, Error> {
+        let text: Vec<String> = self.told.parameters.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let mut text = text.join("\n").into_bytes();
+        // One byte of it ends the text.
+        if text.len() >= TEXT.len() {
+            return Err(Error::Input(format!("parameters of {} B, and {} B fit", text.len(), TEXT.len() - 1)));
+        }
+        text.resize(TEXT.len(), 0);
+        let words = self.told.words.iter().flat_map(|word| word.to_ne_bytes());
+        Ok([0; 4].into_iter().chain(version.to_ne_bytes()).chain(text).chain(words).collect())
+    }
+}
+
+/// Where `struct settings` has its version and its text.
+pub(super) const VERSION: Range<usize> = 4..8;
+pub(super) const TEXT: Range<usize> = 8..8 + 1024;
+
+impl Program {
+    /// What the command line says of a device.
+    fn asked(&self, settings: &[String]) -> Result<Asked, Error> {
+        let Kind { scenario, keys, example } = *self.kind;
+        let input = |error: &dyn ToString| {
+            let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
+            Error::Input(said.replace("links.device.aqm", "aqm").replace("links.device", "link"))
+        };
+        let mut document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
+        let mut not_ect = None;
+        for setting in settings {
+            let key = setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+            let found = key.and_then(|(key, value)| {
+                let key = keys.iter().find_map(|(ours, theirs)| {
+                    let rest = key.strip_prefix(ours)?;
+                    (rest.is_empty() != ours.ends_with('.')).then(|| format!("{theirs}{rest}"))
+                });
+                Some((key?, value))
+            });
+            let Some((key, value)) = found else {
+                let known: Vec<_> = keys.iter().map(|(ours, _)| ours.trim_end_matches('.')).collect();
+                let (name, known) = (self.name, known.join(", "));
+                return Err(Error::Input(format!(
+                    "--set {setting}: `{name}` at a device has the keys {known}; write it as in --set {example}"
+                )));
+            };
+            if key == NotEct::KEY {
+                not_ect = Some(NotEct::read(value).map_err(|e| input(&e))?);
+                continue;
+            }
+            document.set(&key, value).map_err(|e| input(&e))?;
+        }
+        let cells = document.cells().map_err(|e| input(&e))?;
+        match <[_; 1]>::try_from(cells) {
+            Ok([cell]) => Ok(Asked { scenario: cell.scenario, not_ect }),
+            Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
+        }
+    }
+}
+
+fn unknown(law: &str) -> String {
+    let known: Vec<_> = PROGRAMS.iter().map(|program| format!("`{}`", program.name)).collect();
+    let known = known.join(", ");
+    if find(AQMS, law).is_some() || find(CONDITIONERS, law).is_some() {
+        return format!("`{law}` has no tc program, which sees arrivals and no queue; those that have one are {known}");
+    }
+    format!("no law is named `{law}`; those with a tc program are {known}")
+}

@@ -1,0 +1,50 @@
+//! What is asked of a tc program, and what the program is told: the words between the list of programs and the laws.
+
+use penstock_scenario::model::Scenario;
+
+/// What the command line says.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Of the law and the line.
+    pub(super) scenario: Scenario,
+    /// Of packets that a law which marks has chosen, and that cannot carry a mark, where it is said.
+    pub(super) not_ect: Option<NotEct>,
+}
+
+/// What becomes of a packet that is chosen for a mark, and whose sender does not ask for ECN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum NotEct {
+    /// It is dropped, where another would be marked (RFC 3168, section 7).
+    #[default]
+    Drop,
+    /// It goes on. Then only who asks for ECN is held.
+    Pass,
+}
+
+impl NotEct {
+    pub(super) const KEY: &str = "not_ect";
+    const ALL: [Self; 2] = [Self::Drop, Self::Pass];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Pass => "pass",
+        }
+    }
+
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text.trim_matches('"'));
+        found.ok_or_else(|| format!("`{}` is `drop` or `pass`, not `{text}`", Self::KEY))
+    }
+}
+
+/// What a program is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Told {
+    /// What stands behind the text in its `struct settings`: the place, and the law's parameters.
+    pub(super) words: Vec<i64>,
+    /// The words that its state begins with before the first packet; the rest is zero.
+    pub(super) start: Vec<i64>,
+    /// Names and values as a scenario writes them.
+    pub(super) parameters: Vec<(String, String)>,
+}

@@ -1,0 +1,169 @@
+//! A tc program that is attached nowhere: packets are given to it by hand, with the time and the coin.
+
+use std::time::Duration;
+
+use libbpf_rs::{Object, ProgramInput};
+
+use super::books::Books;
+use super::loaded::{self, Place};
+use super::program::Wanted;
+use crate::attach::attachment::Direction;
+use crate::attach::error::Error;
+
+/// A loaded program.
+#[derive(Debug)]
+pub struct Trial {
+    wanted: Wanted,
+    object: Object,
+}
+
+/// How a packet comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// When, on the program's clock [ns]. Time zero is no time.
+    pub at_ns: u64,
+    /// The coin, uniform over all 32 bits: a probability p chooses what is below p 2^32.
+    pub coin: u32,
+    /// How many segments it has and the payload of each [B]; none is a packet of its own.
+    pub segments: Option<(u32, u32)>,
+    /// Bytes with the headers of all segments, where the kernel has counted them.
+    pub wire_bytes: Option<u32>,
+}
+
+/// What the kernel shall do with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The next program goes on with it, or the device.
+    Next,
+    /// It is dropped.
+    Drop,
+    /// What no program of ours says.
+    Other(u32),
+}
+
+const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_bucket_without_lock.bpf.o"));
+/// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
+const NEXT: u32 = u32::MAX;
+const DROP: u32 = 2;
+/// `struct __sk_buff`, and where it has what is set here.
+const CONTEXT: usize = 192;
+const CB: usize = 48;
+const WIRE_LEN: usize = 160;
+const GSO_SEGS: usize = 164;
+const GSO_SIZE: usize = 176;
+
+impl Trial {
+    /// Loads the program.
+    ///
+    /// # Errors
+    /// What the machine lacks; what the kernel says.
+    pub fn new(wanted: Wanted) -> Result<Self, Error> {
+        Self::load(wanted, true)
+    }
+
+    /// The same with the kernel's clock and coin, for what it costs.
+    ///
+    /// # Errors
+    /// As [`Trial::new`].
+    pub fn of_its_own(wanted: Wanted) -> Result<Self, Error> {
+        Self::load(wanted, false)
+    }
+
+    /// The token bucket with the kernel's clock, compiled without the lock that keeps processors apart: for a test to see
+    /// what the lock is for. `settings` as in [`Wanted::read`].
+    ///
+    /// # Errors
+    /// As [`Wanted::read`] and [`Trial::new`].
+    pub fn without_lock(settings: &[String]) -> Result<Self, Error> {
+        let wanted = Wanted::read("token-bucket", settings)?;
+        Self::load_from(WITHOUT_LOCK, wanted, false)
+    }
+
+    fn load(wanted: Wanted, told: bool) -> Result<Self, Error> {
+        Self::load_from(wanted.program.object, wanted, told)
+    }
+
+    fn load_from(object: &[u8], wanted: Wanted, told: bool) -> Result<Self, Error> {
+        if let Some(missing) = loaded::missing().into_iter().next() {
+            return Err(missing.into());
+        }
+        let place = Place { link_header: 14, told, direction: Direction::Egress };
+        let object = loaded::load_from(object, &wanted, place)?;
+        Ok(Self { wanted, object })
+    }
+
+    /// Gives it an Ethernet frame; what shall become of it, and the frame then.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn give(&self, frame: &[u8], arrival: Arrival) -> Result<(Verdict, Vec<u8>), Error> {
+        let mut context = [0; CONTEXT];
+        let mut put = |at: usize, word: u32| context[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+        put(CB, arrival.coin);
+        put(CB + 4, arrival.at_ns as u32);
+        put(CB + 8, (arrival.at_ns >> 32) as u32);
+        if let Some((segments, bytes)) = arrival.segments {
+            put(GSO_SEGS, segments);
+            put(GSO_SIZE, bytes);
+        }
+        put(WIRE_LEN, arrival.wire_bytes.unwrap_or(0));
+        let mut after = vec![0; frame.len()];
+        let input = ProgramInput {
+            context_in: Some(&mut context),
+            data_in: Some(frame),
+            data_out: Some(&mut after),
+            ..ProgramInput::default()
+        };
+        let verdict = match self.run(input)?.0 {
+            NEXT => Verdict::Next,
+            DROP => Verdict::Drop,
+            other => Verdict::Other(other),
+        };
+        Ok((verdict, after))
+    }
+
+    /// What a packet costs: gives a frame so many times, one right after the other.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn cost(&self, frame: &[u8], times: u32) -> Result<Duration, Error> {
+        let input = ProgramInput { data_in: Some(frame), repeat: times, ..ProgramInput::default() };
+        Ok(self.run(input)?.1)
+    }
+
+    fn run(&self, input: ProgramInput<'_>) -> Result<(u32, Duration), Error> {
+        let program = loaded::program(&self.object)?;
+        let output = program.test_run(input).map_err(|source| Error::Kernel {
+            what: format!("the kernel did not run `{}`", self.wanted.program.name),
+            source,
+            verifier: String::new(),
+        })?;
+        Ok((output.return_value, output.duration))
+    }
+
+    /// Gives it other parameters.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn tell(&mut self, wanted: Wanted) -> Result<(), Error> {
+        loaded::tell(&loaded::map(&self.object, "settings")?, &wanted)?;
+        self.wanted = wanted;
+        Ok(())
+    }
+
+    /// What is shown of the law's state: names, and words over 2^32.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn observables(&self) -> Result<Vec<(&'static str, i64)>, Error> {
+        loaded::observables(&loaded::map(&self.object, "state")?, self.wanted.program)
+    }
+
+    /// What it has booked.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn books(&self) -> Result<Books, Error> {
+        loaded::books(&loaded::map(&self.object, "books")?)
+    }
+}

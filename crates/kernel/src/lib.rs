@@ -1,0 +1,21 @@
+//! Kernel implementations of the laws, and laws attached to the running kernel.
+//!
+//! A law that runs in the kernel has a kernel implementation in C (`bpf/law/*.h`). [`kernel_laws`] lists them, [`vectors`] reads what every
+//! implementation must compute (`vectors/*.txt`), and [`replay`] holds Rust, C on this processor and C inside the
+//! running kernel against it, bit for bit. [`attach`] makes controllers of TCP and programs at devices of them, and says what
+//! this machine lacks for that.
+//!
+//! Nothing is loaded until it is asked for.
+
+pub mod attach;
+pub mod kernel_laws;
+mod native;
+pub mod replay;
+mod requirements;
+mod syscall;
+pub mod vectors;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,157 @@
+//! The kernel implementations compiled for this processor.
+//!
+//! The only unsafe code of this crate that is not a library's: calls into C that was compiled from `native.c`.
+#![allow(unsafe_code, reason = "the kernel implementations are C, and a call into C is unsafe")]
+
+use crate::kernel_laws::{Call, MOST};
+
+/// `struct replay_slot` of `bpf/replay.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Slot {
+    params: [i64; MOST.params],
+    state: [i64; MOST.state],
+    seen: [i64; MOST.observation],
+    event: u64,
+}
+
+unsafe extern "C" {
+    fn penstock_replay_faithful(law: u32, slots: *mut Slot, count: u64);
+    fn penstock_replay_slip(law: u32, slots: *mut Slot, count: u64);
+}
+
+/// One way of compiling the kernel implementations.
+type Replay = unsafe extern "C" fn(law: u32, slots: *mut Slot, count: u64);
+
+/// The states after `calls` of the law at `law` in [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
+pub(crate) fn replay(law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    replay_by(penstock_replay_faithful, law, calls)
+}
+
+/// The same with the planted slip.
+pub(crate) fn replay_with_slip(law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    replay_by(penstock_replay_slip, law, calls)
+}
+
+fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    let slot =
+        |call: &Call| Slot { params: call.params, state: call.state, seen: call.observation, event: call.event as u64 };
+    let mut slots: Vec<Slot> = calls.iter().map(slot).collect();
+    // SAFETY: the C function writes to the first `count` slots and nowhere else; `Slot` has the layout it expects,
+    // eight-byte words without padding; it keeps no pointer and leaves slots of laws and events it does not know alone.
+    unsafe { replay(law as u32, slots.as_mut_ptr(), slots.len() as u64) };
+    slots.iter().map(|slot| slot.state).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_law::{Fix, Number};
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+    unsafe extern "C" {
+        safe fn penstock_arithmetic_faithful(operation: u32, a: i64, b: i64) -> i64;
+        safe fn penstock_arithmetic_slip(operation: u32, a: i64, b: i64) -> i64;
+        safe fn penstock_arithmetic_wide(operation: u32, a: i64, b: i64) -> i64;
+        safe fn penstock_difference_faithful(a: i64, x: i64, b: i64, y: i64, places: u32) -> i64;
+    }
+
+    fn any_size() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            8 => (any::<i64>(), 0u32..64).prop_map(|(x, shift)| x >> shift),
+            1 => prop::sample::select(vec![i64::MIN, i64::MIN + 1, -1, 0, 1, 1 << 32, 1 << 48, i64::MAX - 1, i64::MAX]),
+        ]
+    }
+
+    /// What fix.rs and fx.h must agree on, by operation.
+    fn in_rust<const F: u32>(operation: u32, a: i64, b: i64) -> i64 {
+        let (x, y) = (Fix::<F>(a), Fix(b));
+        match operation {
+            0 => x + y,
+            1 => x - y,
+            2 => x * y,
+            3 => x / y,
+            4 => x.exp(),
+            5 => -x,
+            8 => x.ln(),
+            _ => Number::count(a as u32),
+        }
+        .0
+    }
+
+    fn agree<const F: u32>(c: extern "C" fn(u32, i64, i64) -> i64, cases: u32) -> Result<(), String> {
+        let config = Config { cases, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let check = |(a, b)| {
+            for operation in [0, 1, 2, 3, 4, 5, 6, 8] {
+                let (got, want) = (c(operation, a, b), in_rust::<F>(operation, a, b));
+                prop_assert_eq!(got, want, "operation {} on {} and {}", operation, a, b);
+            }
+            Ok(())
+        };
+        runner.run(&(any_size(), any_size()), check).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn arithmetic_in_c_is_that_of_rust() {
+        agree::<32>(penstock_arithmetic_faithful, 100_000).unwrap();
+    }
+
+    #[test]
+    fn arithmetic_in_c_with_48_places_is_that_of_rust() {
+        agree::<48>(penstock_arithmetic_wide, 100_000).unwrap();
+    }
+
+    /// Gains and distances that nearly cancel, and anything else.
+    #[test]
+    fn a_difference_of_products_in_c_is_that_of_rust() {
+        let config = Config { cases: 200_000, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let check = |(a, x, b, y, places, near)| {
+            let (b, y) = if near { (a ^ (b & 0xffff), x ^ (y & 0xffff)) } else { (b, y) };
+            let want = Fix::<32>::difference([Fix(a), Fix(x)], [Fix(b), Fix(y)], places).0;
+            prop_assert_eq!(
+                penstock_difference_faithful(a, x, b, y, places),
+                want,
+                "{} {} {} {} {}",
+                a,
+                x,
+                b,
+                y,
+                places
+            );
+            Ok(())
+        };
+        let any = (any_size(), any_size(), any_size(), any_size(), 0u32..96, any::<bool>());
+        runner.run(&any, check).unwrap();
+    }
+
+    #[test]
+    fn a_clock_in_c_is_rounded_to_nearest() {
+        let exact =
+            |ns: u64| i64::try_from(((u128::from(ns) << 33) + 1_000_000_000) / 2_000_000_000).unwrap_or(i64::MAX);
+        let ends =
+            [0, 1, 999_999_999, 1_000_000_000, (1 << 31) * 1_000_000_000 - 1, (1 << 31) * 1_000_000_000, u64::MAX];
+        let spread = (0..300_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 64));
+        for ns in ends.into_iter().chain(spread) {
+            assert_eq!(penstock_arithmetic_faithful(7, ns as i64, 0), exact(ns), "{ns}");
+        }
+    }
+
+    /// All of exp's domain: random words mostly fall outside.
+    #[test]
+    fn exp_in_c_is_that_of_rust() {
+        for i in 0..300_000i64 {
+            let x = (i - 155_000) * 634_607 + i % 7;
+            assert_eq!(penstock_arithmetic_faithful(4, x, 0), Fix::<32>(x).exp().0, "{x}");
+            let x = (i - 230_000) * 41_589_990_321 + i % 7;
+            assert_eq!(penstock_arithmetic_wide(4, x, 0), Fix::<48>(x).exp().0, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_the_arithmetic_is_noticed() {
+        let said = agree::<32>(penstock_arithmetic_slip, 1000).unwrap_err();
+        assert!(said.contains("operation 2"), "only products slip: {said}");
+    }
+}

@@ -1,0 +1,11 @@
+//! What sends the flows of a run.
+
+/// What sends flows of TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Generator {
+    /// Sockets of this process.
+    #[default]
+    Own,
+    /// A client of iperf3 for each flow, and a server.
+    Iperf3,
+}

@@ -1,0 +1,36 @@
+//! What the parts of a run took down.
+
+use penstock_law::quantity::Time;
+use penstock_path::error::Bound;
+use penstock_path::router::Outcome;
+use penstock_scenario::model::{Group, Scenario};
+
+use super::plan::{FlowPlan, Plan};
+use super::sender::Sent;
+
+/// What a run is measured by: what each part of it has seen.
+pub(super) struct Measured {
+    pub(super) plan: Plan,
+    pub(super) outcome: Outcome,
+    pub(super) bound: Bound,
+    pub(super) sent: Sent,
+    /// How far sources of datagrams were behind at the end.
+    pub(super) behind: Time,
+    /// What the laws that were registered for it have cost.
+    pub(super) costs: Vec<String>,
+}
+
+/// Flows that `is` picks by their groups.
+pub(super) fn picked<'a>(
+    scenario: &'a Scenario,
+    run: &'a Measured,
+    is: impl Fn(&str, &Group) -> bool + 'a,
+) -> impl Iterator<Item = usize> + 'a {
+    let of = move |plan: &FlowPlan| scenario.groups.get_index(plan.group).is_some_and(|(name, group)| is(name, group));
+    run.plan.flows.iter().enumerate().filter(move |(_, plan)| of(plan)).map(|(at, _)| at)
+}
+
+/// Whether a group sends in that class.
+pub(super) fn is_of_class(group: &Group, class: &str) -> bool {
+    group.class.as_deref() == Some(class)
+}

@@ -1,0 +1,481 @@
+//! The thread between the two ends: reads what they send, lets the emulation decide, and hands over what is due.
+//!
+//! It sleeps in `ppoll` until shortly before something is due, and looks without sleeping from then on: the kernel wakes a
+//! thread some 20 us after the moment it asked for, and later if the processor slept for long (`Lead`).
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::prctl;
+use nix::sys::signal::SigSet;
+use nix::sys::time::TimeSpec;
+use penstock_law::quantity::{Rate, Time};
+use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, Station};
+use penstock_machine::capability::keep_capabilities;
+use penstock_machine::clock::{Clock, duration};
+
+use super::address;
+use super::arrivals::Arrivals;
+use super::attention::{Lead, take_turn};
+use super::burst::{Burst, Coalescer};
+use super::device::{Device, Got};
+use super::emulation::{Emulation, Packet, Passed, Way};
+use super::error::Lateness;
+use super::processors::Processors;
+use super::wire::Headers;
+
+/// What a router is made of.
+#[derive(Debug)]
+pub(super) struct Router {
+    pub(super) clock: Clock,
+    pub(super) emulation: Emulation,
+    /// Where packets that go there come from, and those that go back.
+    pub(super) devices: [Device; 2],
+    /// How much the fastest link carries: what decides how early the thread stops sleeping.
+    pub(super) rate: Rate,
+    /// Where it runs.
+    pub(super) processors: Option<Processors>,
+    /// Whether what goes there to an address that is no flow's goes on behind the receiving end.
+    pub(super) open: bool,
+    /// When it reads everything, in order.
+    pub(super) edges: Vec<Time>,
+    /// When it reads counters: every so often.
+    pub(super) sample: Time,
+    /// When it ends, unless it is told before.
+    pub(super) end: Time,
+}
+
+/// What was read at an edge.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    /// When.
+    pub at: Time,
+    /// Each link.
+    pub links: Vec<Counts>,
+    /// What the law of each link says of each class that it keeps apart.
+    pub classes: Vec<Vec<Vec<(String, f64)>>>,
+    /// Each conditioner.
+    pub conditioners: Vec<InProfile>,
+    /// Each flow.
+    pub passed: Vec<Passed>,
+}
+
+/// What a law shows: name, unit, value.
+pub type Observable = (&'static str, &'static str, f64);
+
+/// Counters at a moment.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// Of each link: counters, packets waiting, and what its law shows.
+    pub links: Vec<(Counters, u64, Vec<Observable>)>,
+    /// Of each link and class that its law keeps apart, what it shows.
+    pub classes: Vec<Vec<Vec<Observable>>>,
+    /// Of each conditioner: what passed, the level of its bucket [B], and what its law shows.
+    pub conditioners: Vec<(InProfile, f64, Vec<Observable>)>,
+    /// Of each flow.
+    pub passed: Vec<Passed>,
+}
+
+impl Edge {
+    fn read(at: Time, emulation: &mut Emulation) -> Self {
+        Self {
+            at,
+            links: emulation.stations().map(|station| station.counts(at)).collect(),
+            classes: emulation.stations().map(Station::said_of_classes).collect(),
+            conditioners: emulation.conditioners().map(|conditioner| conditioner.read(at)).collect(),
+            passed: emulation.passed(),
+        }
+    }
+}
+
+impl Sample {
+    fn read(at: Time, emulation: &mut Emulation) -> Self {
+        let classes = |station: &mut Station<Packet>| {
+            (0..station.classes()).map(|class| station.class_observables(class)).collect()
+        };
+        let conditioner = |each: &mut Conditioner| (each.read(at), each.level(at), each.observables());
+        Self {
+            at,
+            links: emulation.stations().map(|each| (each.read(at), each.waiting(at), each.observables())).collect(),
+            classes: emulation.stations().map(classes).collect(),
+            conditioners: emulation.conditioners().map(conditioner).collect(),
+            passed: emulation.passed(),
+        }
+    }
+}
+
+/// What a path leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How late packets were.
+    pub lateness: Lateness,
+    /// What was read at edges.
+    pub edges: Vec<Edge>,
+    /// What was read in between.
+    pub samples: Vec<Sample>,
+    /// The links, as they are at the end.
+    pub emulation: Emulation,
+    /// When it ended.
+    pub end: Time,
+    /// Packets for none of the flows, which went nowhere.
+    pub strangers: u64,
+    /// What a router does not pass on.
+    pub flawed: u64,
+    /// Packets that the receiving end did not take, for what they are.
+    pub refused: u64,
+    /// How the thread was scheduled.
+    pub scheduling: String,
+    /// Arrivals at links that are neither departed, dropped nor there: zero, or the path is broken.
+    pub unaccounted: i64,
+}
+
+/// Whoever wants it to end waits for so long at most.
+const LONGEST_SLEEP: Time = Time(20_000_000_000);
+
+impl Router {
+    /// Runs until its end, or until `stop`. The devices are there for as long as somebody has them.
+    pub(super) fn run(self, stop: &AtomicBool) -> io::Result<(Outcome, [Device; 2])> {
+        let (scheduling, mut ration) = take_turn(self.processors.as_ref())?;
+        // Without it a sleep may end 50 us late.
+        prctl::set_timerslack(1)?;
+        // It has its devices, its processor and its turn. What it reads from now on others have written.
+        keep_capabilities(0)?;
+        let mut lead = Lead::at(self.rate);
+        let mut work = Work {
+            clock: self.clock,
+            emulation: self.emulation,
+            devices: self.devices,
+            arrivals: Arrivals::at(self.rate),
+            held: Held::default(),
+            coalescers: Default::default(),
+            leaving: Vec::new(),
+            lateness: Lateness::default(),
+            strangers: 0,
+            flawed: 0,
+            refused: 0,
+            open: self.open,
+            notes: Notes {
+                edges: self.edges,
+                sample: self.sample,
+                next: self.sample,
+                endless: self.end == Time::NEVER,
+                ..Notes::default()
+            },
+        };
+        let mut looked = work.clock.now();
+        // All that came up to then has been read, but for what was left for the next look.
+        let mut since = looked;
+        let end = loop {
+            let now = work.clock.now();
+            let gap = now.since(looked);
+            work.lateness.looked_away(gap);
+            if now >= self.end || stop.load(Ordering::Relaxed) {
+                break now;
+            }
+            looked = now;
+            work.read(gap)?;
+            let idle = work.arrivals.is_empty();
+            let now = work.clock.now();
+            work.offer(since, now);
+            work.advance(now);
+            work.deliver();
+            since = now;
+            if let Some(rest) = ration.as_mut().and_then(|ration| ration.rest(now)) {
+                thread::sleep(duration(rest));
+                continue;
+            }
+            if idle {
+                let next = work.emulation.next().min(work.notes.next()).min(self.end);
+                let wait = next.since(work.clock.now()).min(LONGEST_SLEEP);
+                let sleep = wait.since(lead.before(wait));
+                if sleep > Time::ZERO {
+                    let until = work.clock.now() + sleep;
+                    work.sleep(sleep)?;
+                    // What a sleep takes beyond its end counts as not looking; one that a packet ends does not.
+                    let now = work.clock.now();
+                    lead.slept(wait, now.since(until));
+                    looked = now.min(until.max(looked));
+                    since = since.max(looked);
+                }
+            }
+        };
+        work.advance(end);
+        work.notes.close(end, &mut work.emulation);
+        let outcome = Outcome {
+            unaccounted: work.emulation.unaccounted(end),
+            lateness: work.lateness,
+            edges: work.notes.taken_at_edges,
+            samples: work.notes.samples,
+            emulation: work.emulation,
+            end,
+            strangers: work.strangers,
+            flawed: work.flawed,
+            refused: work.refused,
+            scheduling: scheduling.to_owned(),
+        };
+        Ok((outcome, work.devices))
+    }
+}
+
+struct Work {
+    clock: Clock,
+    emulation: Emulation,
+    devices: [Device; 2],
+    arrivals: Arrivals<Burst>,
+    held: Held,
+    coalescers: [Coalescer<u32>; 2],
+    /// Bursts of packets that are being handed over.
+    leaving: Vec<u32>,
+    lateness: Lateness,
+    strangers: u64,
+    flawed: u64,
+    refused: u64,
+    open: bool,
+    notes: Notes,
+}
+
+impl Work {
+    /// The flow that a packet belongs to, if it belongs to one.
+    fn flow(&self, way: Way, headers: &Headers) -> Option<u32> {
+        let there = |flow: &u32| (*flow as usize) < self.emulation.flows();
+        let out = || {
+            let own = address::flow(Way::Back, headers.source)?;
+            (self.open && way == Way::There && goes_on(headers.destination)).then_some(own)
+        };
+        address::flow(way, headers.destination).filter(there).or_else(|| out().filter(there))
+    }
+
+    /// Lets everything happen up to `now`, and takes down what was to be on the way.
+    fn advance(&mut self, now: Time) {
+        self.notes.take(now, &mut self.emulation);
+        self.emulation.advance(now);
+    }
+
+    /// Takes what the ends have sent, in a look so long after the last one.
+    fn read(&mut self, gap: Time) -> io::Result<()> {
+        self.arrivals.begin();
+        for way in Way::BOTH {
+            // What is flawed is not kept, and does not hold up the rest for ever.
+            let most = self.flawed + 1000;
+            while self.flawed < most && !self.arrivals.enough(way, gap) {
+                match self.devices[way as usize].read()? {
+                    Got::Nothing => break,
+                    Got::Flawed(_) => self.flawed += 1,
+                    Got::Burst(burst) => self.arrivals.push(way, burst.bytes().len(), burst),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers what was read to the links, as what came after `since` and up to `now`.
+    fn offer(&mut self, since: Time, now: Time) {
+        self.arrivals.spread(since, now);
+        while let Some((at, way, burst)) = self.arrivals.pop() {
+            let headers = *burst.headers();
+            let Some(flow) = self.flow(way, &headers) else {
+                self.strangers += 1;
+                continue;
+            };
+            self.advance(at);
+            let segments = burst.segments();
+            let packet = Packet {
+                way,
+                flow,
+                markable: headers.markable(),
+                low_latency: headers.low_latency(),
+                data: headers.data(),
+                unseen: now.since(at),
+                ..Packet::default()
+            };
+            let sizes = (burst.size(0), burst.size(segments - 1));
+            let number = self.held.put(burst, segments);
+            for segment in 0..segments {
+                let bytes = if segment + 1 == segments { sizes.1 } else { sizes.0 };
+                self.emulation.offer(at, Packet { burst: number, segment, bytes, ..packet });
+            }
+        }
+    }
+
+    /// Hands over what is due.
+    fn deliver(&mut self) {
+        let Self { clock, emulation, devices, held, coalescers, leaving, lateness, refused, .. } = self;
+        for packet in emulation.dropped() {
+            held.release(packet.burst);
+        }
+        let mut write = |way: Way, train: &super::burst::Train<u32>| {
+            let now = clock.now();
+            for wanted in train.wanted() {
+                lateness.handed(*wanted, now);
+            }
+            // What goes there comes from the first device and is handed to the second.
+            match devices[1 - way as usize].write(train, |burst| held.bytes(burst)) {
+                Ok(()) => {}
+                Err(Errno::EINVAL) => *refused += u64::from(train.segments()),
+                Err(_) => lateness.device_drops += u64::from(train.segments()),
+            }
+        };
+        for exit in emulation.exits() {
+            let Packet { burst, segment, marked, way, colour, .. } = exit.packet;
+            let piece = held.burst(burst).piece(segment, marked, colour);
+            coalescers[way as usize].push(piece, burst, exit.wanted, |train| write(way, train));
+            leaving.push(burst);
+        }
+        for way in Way::BOTH {
+            coalescers[way as usize].flush(|train| write(way, train));
+        }
+        for burst in leaving.drain(..) {
+            held.release(burst);
+        }
+    }
+
+    fn sleep(&self, span: Time) -> io::Result<()> {
+        let mut fds = [0, 1].map(|at| PollFd::new(self.devices[at].fd(), PollFlags::POLLIN));
+        match nix::poll::ppoll(&mut fds, Some(TimeSpec::from(duration(span))), Some(SigSet::empty())) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether a router would pass on what is for this address.
+fn goes_on(destination: IpAddr) -> bool {
+    match destination {
+        IpAddr::V4(to) => !(to.is_multicast() || to.is_broadcast() || to.is_link_local() || to.is_unspecified()),
+        IpAddr::V6(_) => false,
+    }
+}
+
+/// Bursts of which packets are under way.
+#[derive(Debug, Default)]
+struct Held {
+    bursts: Vec<Option<(Burst, u16)>>,
+    free: Vec<u32>,
+}
+
+impl Held {
+    fn put(&mut self, burst: Burst, packets: u16) -> u32 {
+        let held = Some((burst, packets));
+        if let Some(number) = self.free.pop() {
+            self.bursts[number as usize] = held;
+            return number;
+        }
+        self.bursts.push(held);
+        self.bursts.len() as u32 - 1
+    }
+
+    fn burst(&self, number: u32) -> &Burst {
+        let (burst, _) = self.bursts[number as usize].as_ref().expect("a packet's burst is held while it is under way");
+        burst
+    }
+
+    fn bytes(&self, number: u32) -> &[u8] {
+        self.burst(number).bytes()
+    }
+
+    /// One of its packets is gone.
+    fn release(&mut self, number: u32) {
+        let place = &mut self.bursts[number as usize];
+        if let Some((_, left)) = place {
+            *left -= 1;
+            if *left == 0 {
+                *place = None;
+                self.free.push(number);
+            }
+        }
+    }
+}
+
+/// Samples of a path without an end, at most. An even number.
+const MOST_SAMPLES: usize = 1 << 15;
+
+/// What is taken down, and when.
+#[derive(Debug, Default)]
+struct Notes {
+    edges: Vec<Time>,
+    /// Edges that have been read.
+    read: usize,
+    sample: Time,
+    next: Time,
+    /// Whether nobody knows how many samples there will be.
+    endless: bool,
+    taken_at_edges: Vec<Edge>,
+    samples: Vec<Sample>,
+}
+
+impl Notes {
+    fn next(&self) -> Time {
+        let edge = self.edges.get(self.read).copied().unwrap_or(Time::NEVER);
+        edge.min(self.next)
+    }
+
+    /// Reads a last time, where not all edges have come.
+    fn close(&mut self, end: Time, emulation: &mut Emulation) {
+        if self.read < self.edges.len() {
+            self.taken_at_edges.push(Edge::read(end, emulation));
+        }
+    }
+
+    /// Keeps every other sample, and takes half as many from now on. Counters count on, so that each still tells of all since the one
+    /// before.
+    fn thin(&mut self) {
+        let mut number = 0;
+        self.samples.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
+        self.sample = Time(self.sample.0 * 2);
+        self.next = self.samples.last().map_or(Time::ZERO, |last| last.at) + self.sample;
+    }
+
+    /// Takes down what was to be up to `now`, as it was at its own moment.
+    fn take(&mut self, now: Time, emulation: &mut Emulation) {
+        while self.next() <= now {
+            let at = self.next();
+            emulation.advance(at);
+            if at == self.next {
+                self.next = at + self.sample;
+                self.samples.push(Sample::read(at, emulation));
+                if self.endless && self.samples.len() >= MOST_SAMPLES {
+                    self.thin();
+                }
+            }
+            if self.edges.get(self.read) == Some(&at) {
+                self.read += 1;
+                self.taken_at_edges.push(Edge::read(at, emulation));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_scenario::read::Document;
+
+    use super::*;
+
+    /// However long a path carries, what is kept of it has a bound, covers all of it, and is evenly spaced.
+    #[test]
+    fn a_path_without_an_end_thins_its_samples() {
+        let text = r#"format = 1
+            duration = "10 s"
+            links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }
+            flows.f = { from = "a", to = "b", cc = { law = "newreno" } }"#;
+        let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
+        let mut emulation = Emulation::of(&cells[0].scenario).unwrap();
+        let first = Time(1_000_000_000);
+        let mut notes = Notes { sample: first, next: first, endless: true, ..Notes::default() };
+        let count = 5 * MOST_SAMPLES as u64;
+        notes.take(Time(first.0 * count), &mut emulation);
+        let every = notes.sample.0;
+        assert_eq!(every, 8 * first.0);
+        assert_eq!(notes.samples.len() as u64, count / 8);
+        assert!((1..).zip(&notes.samples).all(|(n, sample)| sample.at == Time(n * every)));
+    }
+}
