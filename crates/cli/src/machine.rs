@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use penstock_scenario::record::{Origin, Provenance, hexadecimal};
+use penstock_record::{Origin, Provenance, hexadecimal};
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use penstock_record::{CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::{
-    CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells,
-};
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Run;
 use serde_json::Value;

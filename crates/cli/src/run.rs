@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::capture::CAPTURE_FILE;
 use penstock_scenario::summary::{Cost, Finding};
 use penstock_scenario::world::End;
 use penstock_scenario::write::print;

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
+use penstock_record::{RecordError, read_header, read_scenario};
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document, ReadErrors};
-use penstock_scenario::record::{RecordError, read_header, read_scenario};
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use penstock_record::Origin;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::Origin;
 use serde_json::Value;
 
 use crate::arguments::Shard;

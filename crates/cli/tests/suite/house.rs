@@ -10,8 +10,8 @@ use std::{env, fs};
 
 use penstock_law::quantity::Bytes;
 use penstock_law::{Values, cc, law};
+use penstock_record::read_table;
 use penstock_scenario::read::Document;
-use penstock_scenario::record::read_table;
 use serde_json::Value;
 
 /// Each crate and those of the workspace that it may depend on, for building and testing too. An arrow that is not here
@@ -19,14 +19,15 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("law", &[]),
     ("scenario", &["law"]),
+    ("record", &["law", "scenario"]),
     ("link", &["law", "scenario"]),
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
     ("linux", &["law", "scenario", "link"]),
-    ("papers", &["scenario"]),
-    ("report", &["law", "scenario"]),
-    ("fuzz", &["law", "scenario", "linux", "papers"]),
-    ("cli", &["law", "scenario", "fluid", "packets", "linux", "papers", "report"]),
+    ("papers", &["scenario", "record"]),
+    ("report", &["law", "scenario", "record"]),
+    ("fuzz", &["law", "scenario", "record", "linux", "papers"]),
+    ("cli", &["law", "scenario", "record", "fluid", "packets", "linux", "papers", "report"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::model::Scenario;
-use crate::read::Document;
-use crate::summary::{Engine, Fairness, GroupSummary, LinkSummary, Measured, Transfers};
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::Document;
+use penstock_scenario::summary::{Engine, Fairness, GroupSummary, LinkSummary, Measured, Transfers};
 
 fn scenario(seed: u64) -> Scenario {
     let text = format!(

@@ -1,7 +1,7 @@
 //! What Wireshark makes of a capture.
 //!
 //! Has no harness, because a harness knows passed and failed only: without tshark a test here says so and counts as
-//! ignored, never as passed. `apt-get install tshark` is enough: `cargo test -p penstock-scenario --test tshark`.
+//! ignored, never as passed. `apt-get install tshark` is enough: `cargo test -p penstock-record --test tshark`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,9 +10,9 @@ use std::{env, fs};
 
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use penstock_law::quantity::Time;
+use penstock_record::capture::Capture;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
-use penstock_scenario::record::capture::Capture;
 use penstock_scenario::world::{Content, Ecn, End, Sighting};
 
 const SCENARIO: &str = r#"

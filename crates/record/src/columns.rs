@@ -8,9 +8,9 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use super::parquet::unit_of;
-use crate::model::{Chosen, Scenario};
-use crate::summary::FlowSummary;
-use crate::world::{Kind, column_name};
+use penstock_scenario::model::{Chosen, Scenario};
+use penstock_scenario::summary::FlowSummary;
+use penstock_scenario::world::{Kind, column_name};
 
 /// What a column means.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

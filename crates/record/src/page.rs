@@ -9,8 +9,8 @@ use super::columns::{Documented, SERIES};
 use super::parquet::word;
 use super::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
 use super::{SummaryFile, table_file};
-use crate::finding::KINDS;
-use crate::summary::{
+use penstock_scenario::finding::KINDS;
+use penstock_scenario::summary::{
     ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
     PathSummary, Transfers,
 };

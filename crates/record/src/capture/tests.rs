@@ -1,5 +1,5 @@
 use super::*;
-use crate::read::Document;
+use penstock_scenario::read::Document;
 
 fn scenario(settings: &[(&str, &str)]) -> Scenario {
     let text = r#"

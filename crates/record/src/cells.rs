@@ -11,8 +11,8 @@ use super::columns::{Documented, Meaning};
 use super::parquet::{unit_of, write_table};
 use super::sweep::{Place, place_of};
 use super::{RecordError, summary_value};
-use crate::summary::Summary;
-use crate::world::{Cells, Column, Kind, Table, column_name};
+use penstock_scenario::summary::Summary;
+use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
 
 /// A record that becomes a row.
 #[derive(Debug, Clone, Copy)]

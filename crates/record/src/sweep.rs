@@ -6,16 +6,16 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Origin, RecordError, summary_value};
-use crate::quantity::quantity;
-use crate::read::is_named_axis;
-use crate::summary::Summary;
+use penstock_scenario::quantity::quantity;
+use penstock_scenario::read::is_named_axis;
+use penstock_scenario::summary::Summary;
 
 /// One finished cell of a sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct SweepCell<'a> {
     /// Where its record is, from the sweep's directory.
     pub path: &'a str,
-    /// What tells it from the others, as in [`Cell::labels`](crate::read::Cell::labels).
+    /// What tells it from the others, as in [`Cell::labels`](penstock_scenario::read::Cell::labels).
     pub labels: &'a [(String, String)],
     /// Its identity.
     pub id: &'a str,
@@ -342,7 +342,7 @@ fn statistics(numbers: &[f64]) -> Value {
 /// Half the width of Student's 95 % confidence interval for the mean of `numbers`; none for fewer than two.
 ///
 /// ```
-/// use penstock_scenario::record::half_width_95;
+/// use penstock_record::half_width_95;
 /// assert!((half_width_95(&[1.0, 2.0, 3.0, 4.0]).unwrap() - 2.054_260).abs() < 1e-5);
 /// assert_eq!(half_width_95(&[1.0]), None);
 /// ```

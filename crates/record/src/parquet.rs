@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::RecordError;
 use super::columns::Meaning;
-use crate::world::{Cells, Column, Kind, Table};
+use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 /// The key of our metadata.
 const KEY: &str = "penstock";

@@ -34,8 +34,8 @@ use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 use self::connection::{Flow, Stamps};
-use crate::model::{Recovery, Scenario};
-use crate::world::{Content, Ecn, End, Sighting};
+use penstock_scenario::model::{Recovery, Scenario};
+use penstock_scenario::world::{Content, Ecn, End, Sighting};
 
 /// The name of the file in a record.
 pub const CAPTURE_FILE: &str = "packets.pcapng";

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
 //! | `summary.json` | the [`Summary`], as a [`SummaryFile`] |
-//! | `cost.json` | the [`Cost`](crate::summary::Cost) of the run, which whoever runs it adds |
+//! | `cost.json` | the [`Cost`](penstock_scenario::summary::Cost) of the run, which whoever runs it adds |
 //! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
 //! | `links.parquet`, `groups.parquet` | series of links and of groups |
 //! | `flows-series.parquet` | series of the flows of the groups that ask for them |
@@ -35,11 +35,11 @@ pub use self::columns::Meaning;
 pub use self::page::reference;
 pub use self::parquet::{read_table, unit_of, write_table};
 pub use self::sweep::{Place, SweepCell, Told, half_width_95, place_of, sweep};
-use crate::model::Scenario;
-use crate::read::identity;
-use crate::summary::{FlowSummary, Summary};
-use crate::world::{Cells, Column, Kind, Run, Table};
-use crate::write::print;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::identity;
+use penstock_scenario::summary::{FlowSummary, Summary};
+use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
+use penstock_scenario::write::print;
 
 /// The version of a record's format that is written and read.
 pub const FORMAT: u32 = 2;
@@ -195,7 +195,7 @@ impl Header {
 /// The warm-up of a resolved scenario, in seconds, from its text; 0 where the text does not say.
 ///
 /// ```
-/// assert_eq!(penstock_scenario::record::warm_up_s("duration = '60 s'\nwarmup = '20 s'"), 20.0);
+/// assert_eq!(penstock_record::warm_up_s("duration = '60 s'\nwarmup = '20 s'"), 20.0);
 /// ```
 pub fn warm_up_s(scenario: &str) -> f64 {
     #[derive(Deserialize)]
@@ -203,14 +203,16 @@ pub fn warm_up_s(scenario: &str) -> f64 {
         warmup: Option<String>,
     }
     let warm_up = toml::from_str::<Scenario>(scenario).ok().and_then(|s| s.warmup);
-    warm_up.and_then(|text| crate::quantity::time(&text).ok()).map_or(0.0, penstock_law::quantity::Time::seconds)
+    warm_up
+        .and_then(|text| penstock_scenario::quantity::time(&text).ok())
+        .map_or(0.0, penstock_law::quantity::Time::seconds)
 }
 
 /// The laws that a resolved scenario names, from its text, each once; none where the text is not a scenario.
 ///
 /// ```
 /// let text = "[links.a]\naqm = { law = 'red' }\n[flows.b]\ncc = { law = 'cubic' }\n[flows.c]\ncc = { law = 'cubic' }";
-/// assert_eq!(penstock_scenario::record::law_names(text), ["cubic", "red"]);
+/// assert_eq!(penstock_record::law_names(text), ["cubic", "red"]);
 /// ```
 pub fn law_names(scenario: &str) -> Vec<String> {
     fn walk(value: &toml::Value, names: &mut std::collections::BTreeSet<String>) {
@@ -527,6 +529,11 @@ pub fn flow_table(flows: &[FlowSummary]) -> Table {
     ];
     Table { name: "flows".to_owned(), columns }
 }
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests;
