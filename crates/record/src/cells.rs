@@ -5,14 +5,15 @@
 //! measured, under its path in the summary, such as `links.bottleneck.utilization`.
 
 use indexmap::{IndexMap, IndexSet};
-use serde_json::Value;
-
-use super::columns::{Documented, Meaning};
-use super::parquet::{unit_of, write_table};
-use super::sweep::{Place, place_of};
-use super::{RecordError, summary_value};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
+use serde_json::Value;
+
+use crate::columns::{Documented, Meaning, unit_of};
+use crate::error::RecordError;
+use crate::parquet::write_table;
+use crate::summary::summary_value;
+use crate::sweep::{Place, place_of};
 
 /// A record that becomes a row.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +124,7 @@ pub fn write_cells(rows: &[CellRow<'_>]) -> Result<Vec<u8>, RecordError> {
 }
 
 /// The columns that every such table has, or may have.
-pub(super) const OWN: [(&str, &str); 6] = [
+pub(crate) const OWN: [(&str, &str); 6] = [
     ("path", "Where the record is: in a sweep, from the sweep's directory."),
     ("id", "The identity of the scenario, a hash."),
     ("title", "The scenario's title."),

@@ -4,13 +4,11 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use penstock_law::{Observables, Role};
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
-use serde_json::Value;
-
-use super::parquet::unit_of;
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::summary::FlowSummary;
 use penstock_scenario::world::{Kind, column_name};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::Value;
 
 /// What a column means.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,22 +21,36 @@ pub struct Meaning {
     pub description: String,
 }
 
+/// The unit that a column's name ends in, `1` where it is a plain number.
+pub fn unit_of(column: &str) -> &'static str {
+    const UNITS: [(&str, &str); 7] = [
+        ("_bit_per_s", "bit/s"),
+        ("_packets_per_s", "packets/s"),
+        ("_per_s", "1/s"),
+        ("_packets", "packets"),
+        ("_bytes", "B"),
+        ("_bits", "bit"),
+        ("_s", "s"),
+    ];
+    UNITS.iter().find(|(end, _)| column.ends_with(end)).map_or("1", |(_, unit)| unit)
+}
+
 /// A column that worlds write.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) what: &'static str,
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) what: &'static str,
 }
 
 /// The series of one kind of entity.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// The table's name, as worlds give it.
-    pub(super) table: &'static str,
-    pub(super) columns: &'static [Known],
+    pub(crate) table: &'static str,
+    pub(crate) columns: &'static [Known],
     /// Whose state is there besides, if there is any.
-    pub(super) state_of: Option<&'static str>,
+    pub(crate) state_of: Option<&'static str>,
 }
 
 const fn key(name: &'static str, what: &'static str) -> Known {
@@ -55,7 +67,7 @@ const fn instant(name: &'static str, what: &'static str) -> Known {
 
 const TIME: Known = key("time_s", "Time since the start of the run.");
 
-pub(super) const SERIES: &[Series] = &[
+pub(crate) const SERIES: &[Series] = &[
     Series {
         table: "links",
         columns: &[
@@ -144,7 +156,7 @@ pub(super) const SERIES: &[Series] = &[
 ];
 
 /// What the column `name` of a run's series `table` means.
-pub(super) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning {
+pub(crate) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning {
     let known = SERIES.iter().find(|series| series.table == table).into_iter().flat_map(|series| series.columns);
     if let Some(known) = known.into_iter().find(|known| known.name == name) {
         return Meaning { unit: unit_of(name).to_owned(), description: known.what.to_owned(), ..Meaning::default() };
@@ -182,24 +194,24 @@ fn states(table: &str, scenario: &Scenario) -> IndexMap<&'static str, Observable
 }
 
 /// What a column of the table with one row a flow means.
-pub(super) fn of_flow(name: &str) -> Meaning {
+pub(crate) fn of_flow(name: &str) -> Meaning {
     let description = Documented::of::<FlowSummary>().field(&[name]).unwrap_or_default();
     Meaning { unit: unit_of(name).to_owned(), description, ..Meaning::default() }
 }
 
 /// A type with the doc comments of its fields.
 #[derive(Debug)]
-pub(super) struct Documented(Value);
+pub(crate) struct Documented(Value);
 
 impl Documented {
-    pub(super) fn of<T: JsonSchema>() -> Self {
+    pub(crate) fn of<T: JsonSchema>() -> Self {
         let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = false;
         Self(SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value())
     }
 
     /// Its fields in order: the name, the doc comment, and whether the field is always there.
-    pub(super) fn fields(&self) -> Vec<(String, String, bool)> {
+    pub(crate) fn fields(&self) -> Vec<(String, String, bool)> {
         let required: Vec<&str> =
             self.0["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = self.0["properties"].as_object().into_iter().flatten();
@@ -208,7 +220,7 @@ impl Documented {
     }
 
     /// The doc comment of the field that a path leads to. A name that is a key of a map leads to what the map holds.
-    pub(super) fn field(&self, path: &[&str]) -> Option<String> {
+    pub(crate) fn field(&self, path: &[&str]) -> Option<String> {
         let mut node = &self.0;
         let mut found = None;
         for name in path {

@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 
-use schemars::JsonSchema;
-
-use super::cells::OWN;
-use super::columns::{Documented, SERIES};
-use super::parquet::word;
-use super::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
-use super::{SummaryFile, table_file};
 use penstock_scenario::finding::KINDS;
 use penstock_scenario::summary::{
     ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
     PathSummary, Transfers,
 };
+use schemars::JsonSchema;
+
+use crate::cells::OWN;
+use crate::columns::{Documented, SERIES};
+use crate::parquet::word;
+use crate::record::table_file;
+use crate::summary::SummaryFile;
+use crate::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
 
 const HEAD: &str = "\
 # Records

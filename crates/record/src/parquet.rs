@@ -18,11 +18,11 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use penstock_scenario::world::{Cells, Column, Kind, Table};
 use serde_json::{Value, json};
 
-use super::RecordError;
-use super::columns::Meaning;
-use penstock_scenario::world::{Cells, Column, Kind, Table};
+use crate::columns::Meaning;
+use crate::error::RecordError;
 
 /// The key of our metadata.
 const KEY: &str = "penstock";
@@ -31,20 +31,6 @@ const ROWS: usize = 1 << 20;
 /// The most values of a table that is read: 4 GB. A few bytes of Parquet can say that a value stands there a billion
 /// times.
 const MOST_VALUES: u64 = 500_000_000;
-
-/// The unit that a column's name ends in, `1` where it is a plain number.
-pub fn unit_of(column: &str) -> &'static str {
-    const UNITS: [(&str, &str); 7] = [
-        ("_bit_per_s", "bit/s"),
-        ("_packets_per_s", "packets/s"),
-        ("_per_s", "1/s"),
-        ("_packets", "packets"),
-        ("_bytes", "B"),
-        ("_bits", "bit"),
-        ("_s", "s"),
-    ];
-    UNITS.iter().find(|(end, _)| column.ends_with(end)).map_or("1", |(_, unit)| unit)
-}
 
 /// A table as a Parquet file; `of` says what the column of a name means.
 ///
@@ -155,7 +141,7 @@ fn arrow(table: &Table, meanings: &[Meaning]) -> Schema {
 const KINDS: [(Kind, &str); 3] = [(Kind::Key, "key"), (Kind::Average, "average"), (Kind::Instant, "instant")];
 
 /// The word for a kind.
-pub(super) fn word(kind: Kind) -> &'static str {
+pub(crate) fn word(kind: Kind) -> &'static str {
     KINDS.iter().find(|(k, _)| *k == kind).map_or("instant", |(_, word)| word)
 }
 

@@ -1,14 +1,17 @@
 //! `sweep.json`: one row a cell, and what the seeds of equal cells say together.
 
 use indexmap::IndexMap;
+use penstock_scenario::interval::half_width;
+use penstock_scenario::quantity::quantity;
+use penstock_scenario::read::is_named_axis;
+use penstock_scenario::summary::Summary;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Origin, RecordError, summary_value};
-use penstock_scenario::quantity::quantity;
-use penstock_scenario::read::is_named_axis;
-use penstock_scenario::summary::Summary;
+use crate::error::RecordError;
+use crate::header::Origin;
+use crate::summary::summary_value;
 
 /// One finished cell of a sweep.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +39,7 @@ pub struct Told<'a> {
 
 /// `sweep.json`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct SweepFile<'a> {
+pub(crate) struct SweepFile<'a> {
     /// The version of the file's format: 2.
     format: u32,
     /// The scenario's title.
@@ -60,7 +63,7 @@ pub(super) struct SweepFile<'a> {
 
 /// What varies.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Axis<'a> {
+pub(crate) struct Axis<'a> {
     /// The key of the scenario, the name of a named axis, or `seed`.
     key: &'a str,
     /// Its places, in order.
@@ -69,7 +72,7 @@ pub(super) struct Axis<'a> {
 
 /// A place on an axis.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Labelled<'a> {
+pub(crate) struct Labelled<'a> {
     /// As the scenario's file has it: `10 ms`.
     label: &'a str,
     #[serde(flatten)]
@@ -87,7 +90,7 @@ pub struct Place {
 
 /// A cell.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct CellOf<'a> {
+pub(crate) struct CellOf<'a> {
     /// Where its record is, from the directory of the sweep.
     path: &'a str,
     /// The identity of its scenario, a hash.
@@ -102,7 +105,7 @@ pub(super) struct CellOf<'a> {
 
 /// Cells that differ in nothing but their seed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// Their place on each axis except seeds.
     labels: Map<String, Value>,
     /// The same as numbers in units of the SI.
@@ -115,7 +118,7 @@ pub(super) struct Group<'a> {
 
 /// One group less another.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Difference<'a> {
+pub(crate) struct Difference<'a> {
     /// The named axis.
     axis: &'a str,
     /// The place of the group that is subtracted from.
@@ -134,7 +137,7 @@ pub(super) struct Difference<'a> {
 
 /// What stands in the place of a number in `measures`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Statistics {
+pub(crate) struct Statistics {
     /// How many values there are.
     n: usize,
     /// Their mean.
@@ -339,73 +342,9 @@ fn statistics(numbers: &[f64]) -> Value {
     json!(Statistics { n: numbers.len(), mean, sd, min, max, ci95 })
 }
 
-/// Half the width of Student's 95 % confidence interval for the mean of `numbers`; none for fewer than two.
-///
-/// ```
-/// use penstock_record::half_width_95;
-/// assert!((half_width_95(&[1.0, 2.0, 3.0, 4.0]).unwrap() - 2.054_260).abs() < 1e-5);
-/// assert_eq!(half_width_95(&[1.0]), None);
-/// ```
-pub fn half_width_95(numbers: &[f64]) -> Option<f64> {
-    if numbers.len() < 2 {
-        return None;
-    }
-    let n = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / n;
-    let squares: f64 = numbers.iter().map(|x| (x - mean) * (x - mean)).sum();
-    Some(half_width(numbers.len(), (squares / (n - 1.0)).sqrt()))
-}
-
-fn half_width(count: usize, sd: f64) -> f64 {
-    student_975(count - 1) * sd / (count as f64).sqrt()
-}
-
-/// The 97.5 % quantile of Student's t distribution.
-///
-/// Source: the usual table up to ten degrees of freedom; beyond, Abramowitz and Stegun, 26.7.5, which is within 1e-5 there.
-fn student_975(degrees: usize) -> f64 {
-    const TABLE: [f64; 10] = [
-        12.706_204_74,
-        4.302_652_73,
-        3.182_446_31,
-        2.776_445_11,
-        2.570_581_84,
-        2.446_911_85,
-        2.364_624_25,
-        2.306_004_14,
-        2.262_157_16,
-        2.228_138_85,
-    ];
-    const Z: f64 = 1.959_963_984_540_054;
-    if let Some(t) = degrees.checked_sub(1).and_then(|at| TABLE.get(at)) {
-        return *t;
-    }
-    let (v, z2) = (degrees as f64, Z * Z);
-    let g1 = (z2 + 1.0) / 4.0;
-    let g2 = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let g3 = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    let g4 = ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92_160.0;
-    Z * (1.0 + (((g4 / v + g3) / v + g2) / v + g1) / v)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn students_quantiles_are_those_of_the_tables() {
-        for (degrees, t) in [
-            (1, 12.7062),
-            (4, 2.776_445),
-            (9, 2.262_157),
-            (11, 2.200_985),
-            (19, 2.093_024),
-            (29, 2.045_230),
-            (99, 1.984_217),
-        ] {
-            assert!((student_975(degrees) - t).abs() < 1e-4, "{degrees}: {}", student_975(degrees));
-        }
-    }
 
     #[test]
     fn statistics_of_known_numbers() {

@@ -1,4 +1,14 @@
+use std::io;
+
+use indexmap::IndexMap;
+use penstock_scenario::summary::{FlowSummary, Summary};
+use penstock_scenario::world::{Cells, Column, Kind, Run, Table};
+
+use penstock_scenario::write::print;
+use serde_json::Value;
+
 use super::*;
+use crate::header::NEEDED;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 use penstock_scenario::summary::{Engine, Fairness, GroupSummary, LinkSummary, Measured, Transfers};

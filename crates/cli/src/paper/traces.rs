@@ -1,10 +1,11 @@
 //! What the figures of a paper show over time, from the series in records.
 
 use penstock_papers::Item;
-use penstock_record::{law_names, read_table, table_file};
+use penstock_record::{read_table, table_file};
 use penstock_report::assemble::{SeriesLook, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
+use penstock_scenario::text::law_names;
 use penstock_scenario::world::{Kind, Table};
 use penstock_scenario::write::print;
 

@@ -24,8 +24,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
     ("linux", &["law", "scenario", "link"]),
-    ("papers", &["scenario", "record"]),
-    ("report", &["law", "scenario", "record"]),
+    ("papers", &["scenario"]),
+    ("report", &["law", "scenario"]),
     ("fuzz", &["law", "scenario", "record", "linux", "papers"]),
     ("cli", &["law", "scenario", "record", "fluid", "packets", "linux", "papers", "report"]),
 ];

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use penstock_law::Registry;
 use penstock_scenario::summary::{Finding, Summary};
+use penstock_scenario::text;
 use penstock_scenario::world::Table;
 
 use crate::assemble::series::SeriesLook;
@@ -52,8 +53,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page.sections.extend(findings(&summary.findings));
 
     let colours = colours(run);
-    let (warm_up_s, laws) =
-        (penstock_record::warm_up_s(run.scenario_text), penstock_record::law_names(run.scenario_text));
+    let (warm_up_s, laws) = (text::warm_up_s(run.scenario_text), text::law_names(run.scenario_text));
     for table in run.series {
         // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
         let colour = |entity: &str| {
