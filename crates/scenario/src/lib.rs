@@ -11,6 +11,7 @@ pub mod finding;
 pub mod format;
 pub mod idle;
 pub mod interval;
+mod key;
 pub mod model;
 pub mod quantity;
 pub mod read;
