@@ -9,11 +9,11 @@ use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Run;
 use serde_json::Value;
 
+use crate::batch::Batch;
 use crate::failure::{Failure, causes};
 use crate::folder::{File, Folder, slug};
 use crate::jobs::Made;
 use crate::machine::{origin, provenance};
-use crate::run::Batch;
 
 /// A run that is on disk.
 #[derive(Debug, Clone)]

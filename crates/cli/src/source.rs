@@ -11,11 +11,11 @@ use penstock_record::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
 use crate::record;
-use crate::run::Batch;
 use crate::{content, disk};
 
 /// The file's name.

@@ -12,6 +12,7 @@ use penstock_scenario::write::print;
 use crate::content;
 use crate::failure::{Failure, causes};
 use crate::record::Kept;
+use crate::registry;
 
 /// One figure for each trace of `item` in each of its cells; of cells that differ in their seed only, the first.
 pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, Failure> {
@@ -33,7 +34,7 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
             let laws = law_names(&print(&cell.scenario));
             let look = SeriesLook {
-                registry: crate::laws(),
+                registry: registry::laws(),
                 titles: &title,
                 colour: &|_| None,
                 warm_up_s: cell.scenario.warmup.seconds(),

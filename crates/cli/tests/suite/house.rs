@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
     ("linux", &["law", "scenario", "link"]),
-    ("papers", &["scenario"]),
+    ("papers", &["scenario", "fluid"]),
     ("report", &["law", "scenario"]),
     ("fuzz", &["law", "scenario", "record", "linux", "papers"]),
     ("cli", &["law", "scenario", "record", "fluid", "packets", "linux", "papers", "report"]),

@@ -7,7 +7,8 @@ use penstock_fluid::theory::{eta_max, lead_lag, worst_crossing};
 use penstock_fluid::{Complex, Verdict};
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Curve, Formula, Given};
+use super::{Answer, Formula, Given};
+use crate::computed::Curve;
 
 /// lambda(s) of (14): its margins, and how far it is from the static loop, its part of high frequencies.
 pub(super) const LOOP: Formula =

@@ -5,29 +5,25 @@
 
 use penstock_fluid::analysis::LoopResult;
 use penstock_fluid::{AnalysisError, Complex, Options, contracts, outer};
-use penstock_papers::{Cell, Extent, Item};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::quantity;
+use penstock_scenario::{quantity, read};
 use serde_json::{Map, Value, json};
 
-use super::Computed;
-use super::loops::{Curve, figures};
-use crate::arguments::Changes;
-use crate::failure::Failure;
-use crate::paper::library::Source;
-use crate::scenario;
+use crate::cell::Cell;
+use crate::computed::{Computed, Curve};
+use crate::extent::Extent;
+use crate::paper::Item;
 
-/// Analyses the cells of the scenario that `item` names.
-pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<Computed>, Failure> {
-    let Some(file) = &item.analysis else { return Ok(None) };
-    let file = source.folder.join(file);
-    let wrong = |what: String| Failure::Input(format!("{}: {}: {what}", source.file(), item.id.get_ref()));
-    let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+/// Analyses the cells of the scenario that `item` names as its `analysis`.
+///
+/// # Errors
+/// Says which cell has no analysis and why, or that no cell is left.
+pub fn analyze(item: &Item, scenarios: &[read::Cell], extent: Extent) -> Result<Computed, String> {
     let times: Vec<Option<&String>> = if item.at.is_empty() { vec![None] } else { item.at.iter().map(Some).collect() };
     let (mut cells, mut curves) = (Vec::new(), Vec::new());
-    for cell in scenario::cells(&document)? {
+    for cell in scenarios {
         for time in &times {
-            let at = time.map(|t| quantity::time(t)).transpose().map_err(|e| wrong(format!("`at`: {e}")))?;
+            let at = time.map(|t| quantity::time(t)).transpose().map_err(|e| format!("`at`: {e}"))?;
             let mut labels = cell.labels.clone();
             labels.extend(time.map(|t| ("at".to_owned(), t.clone())));
             if !item.shows(&labels, extent) {
@@ -36,19 +32,19 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
             let said: Vec<&str> = labels.iter().map(|(_, v)| v.as_str()).collect();
             let name = said.join(", ");
             let analysed = analysed(&cell.scenario, &Options { at, ..Options::default() });
-            let Analysed { mut value, loops } = analysed.map_err(|e| wrong(format!("{name}: {e}")))?;
+            let Analysed { mut value, loops } = analysed.map_err(|e| format!("{name}: {e}"))?;
             for (of, models) in loops {
                 let name = if of.is_empty() { name.clone() } else { format!("{name}, {of}") };
-                curves.extend(loci(item, &models, &name).map_err(wrong)?);
+                curves.extend(loci(item, &models, &name)?);
             }
             as_measured(&mut value);
             cells.push(Cell::of_json(labels, value));
         }
     }
     if cells.is_empty() {
-        return Err(wrong("`cells` and `short` leave no cell".to_owned()));
+        return Err("`cells` and `short` leave no cell".to_owned());
     }
-    Ok(Some(Computed { cells, figures: figures(item, &curves), text: scenario::text(&file)? }))
+    Ok(Computed { cells, curves })
 }
 
 /// What an analysis said, and its loops: whose each is, and its models.

@@ -5,13 +5,13 @@ mod hull;
 mod lead_lag;
 mod networks;
 
-use penstock_papers::{Cell, Extent, Item, position};
 use serde_json::Value;
 
-use super::Computed;
-use super::loops::{Curve, figures};
-use crate::failure::Failure;
-use crate::paper::library::Source;
+use crate::axis::position;
+use crate::cell::Cell;
+use crate::computed::{Computed, Curve};
+use crate::extent::Extent;
+use crate::paper::Item;
 
 /// A formula.
 struct Formula {
@@ -68,23 +68,25 @@ impl Answer {
     }
 }
 
-/// Computes the cells of the formula that `item` names.
-pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<Computed>, Failure> {
+/// Computes the cells of the formula that `item` names; nothing where it names none.
+///
+/// # Errors
+/// Says what `formula` or `over` names that is not known, or what is missing.
+pub fn compute(item: &Item, extent: Extent) -> Result<Option<Computed>, String> {
     let Some(name) = &item.formula else { return Ok(None) };
-    let wrong = |what: String| Failure::Input(format!("{}: {}: {what}", source.file(), item.id.get_ref()));
     let Some(formula) = FORMULAS.iter().find(|f| f.name == name) else {
         let known: Vec<&str> = FORMULAS.iter().map(|f| f.name).collect();
-        return Err(wrong(format!("no formula is named `{name}`; there are {}", known.join(", "))));
+        return Err(format!("no formula is named `{name}`; there are {}", known.join(", ")));
     };
     if let Some(key) = item.over.keys().find(|key| !formula.keys.contains(&key.as_str())) {
-        return Err(wrong(format!("`{name}` is no function of `{key}`; it takes {}", formula.keys.join(", "))));
+        return Err(format!("`{name}` is no function of `{key}`; it takes {}", formula.keys.join(", ")));
     }
     let (mut cells, mut curves) = (Vec::new(), Vec::new());
     for labels in item.combinations() {
         if !item.shows(&labels, extent) {
             continue;
         }
-        let answer = (formula.compute)(&Given(&labels)).map_err(wrong)?;
+        let answer = (formula.compute)(&Given(&labels))?;
         // What all cells have in common tells none of them from another.
         let telling: Vec<(String, String)> =
             labels.iter().filter(|(key, _)| !item.over[key].is_one()).cloned().collect();
@@ -96,7 +98,7 @@ pub(super) fn of(source: &Source, item: &Item, extent: Extent) -> Result<Option<
         cells.push(Cell::of_json(telling, answer.numbers));
     }
     if cells.is_empty() {
-        return Err(wrong("`cells` and `short` leave no cell".to_owned()));
+        return Err("`cells` and `short` leave no cell".to_owned());
     }
-    Ok(Some(Computed { cells, figures: figures(item, &curves), text: String::new() }))
+    Ok(Some(Computed { cells, curves }))
 }
