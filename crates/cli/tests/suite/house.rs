@@ -2,6 +2,8 @@
 //!
 //! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test suite house` writes the printed pages of `docs/` anew.
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
