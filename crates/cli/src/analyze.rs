@@ -6,8 +6,7 @@ mod outer;
 use core::cell::Cell as Held;
 
 use penstock_fluid::analysis::NyquistPoint;
-use penstock_fluid::contracts::Contracts;
-use penstock_fluid::outer::OuterLoops;
+use penstock_fluid::complex::unwrapped;
 use penstock_fluid::sessions::{Sessions, most_stable};
 use penstock_fluid::{Analysis, AnalysisError, Busy, Complex, LoopModel, Margins, Options, Verdict};
 use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, of_analysis};
@@ -20,57 +19,21 @@ use penstock_scenario::read::Cell;
 use penstock_scenario::write::print;
 use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
 use crate::meter::Meter;
-use crate::paper::loops::unwrapped;
 use crate::study::Study;
 use crate::{machine, scenario, terminal};
 
-/// What is analysed of a scenario: its network, or the loop that lies beside it.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Answer {
-    /// The loop of senders and queues.
-    Network(Box<Analysis>),
-    /// Those of conditioners and their customers.
-    Contracts(Box<Contracts>),
-    /// Those that laws close around classes of traffic.
-    Outer(OuterLoops),
-}
-
-impl Answer {
-    fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
-        if penstock_fluid::contracts::has_any(scenario) {
-            return Ok(Self::Contracts(Box::new(penstock_fluid::contracts::analyze(scenario, options)?)));
-        }
-        if penstock_fluid::outer::has_any(scenario) {
-            return Ok(Self::Outer(penstock_fluid::outer::analyze(scenario)?));
-        }
-        Ok(Self::Network(Box::new(penstock_fluid::analyze_watched(scenario, options, busy)?)))
+/// An answer as a page shows it.
+fn shown(answer: &Answer, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+    match answer {
+        Answer::Network(analysis) => view(analysis, scenario, arguments),
+        Answer::Contracts(answer) => contracts::view(answer, scenario, arguments),
+        Answer::Outer(answer) => outer::view(answer, scenario, arguments),
     }
-
-    fn page(&self, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
-        match self {
-            Self::Network(analysis) => view(analysis, scenario, arguments),
-            Self::Contracts(answer) => contracts::view(answer, scenario, arguments),
-            Self::Outer(answer) => outer::view(answer, scenario, arguments),
-        }
-    }
-}
-
-/// The verdict on a scenario, and the margins of the loop that decides it, where it has any.
-pub(crate) fn verdict(scenario: &Scenario, options: &Options) -> Result<(Verdict, Option<Margins>), AnalysisError> {
-    Ok(match Answer::of(scenario, options, &|_| ())? {
-        Answer::Network(analysis) => (analysis.verdict, analysis.models.last().map(|result| result.margins.clone())),
-        Answer::Contracts(answer) => {
-            let limiting = answer.customers.iter().find(|customer| customer.name == answer.limiting_customer);
-            let result = limiting.and_then(|customer| customer.equilibrium.as_ref()?.models.last());
-            (answer.verdict, result.map(|result| result.margins.clone()))
-        }
-        Answer::Outer(answer) => (answer.verdict, None),
-    })
 }
 
 /// An analysis of one cell.
@@ -150,7 +113,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     }
     without.iter().for_each(terminal::fail);
     for (cell, answer) in all {
-        let mut view = answer.page(&cell.scenario, arguments);
+        let mut view = shown(&answer, &cell.scenario, arguments);
         let sessions = match &answer {
             Answer::Network(analysis) => most_stable(&cell.scenario, &options, analysis),
             _ => None,

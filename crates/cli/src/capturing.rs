@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use penstock_record::capture::{CAPTURE_FILE, Capture, CaptureError};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::record::capture::{CAPTURE_FILE, Capture, CaptureError};
 use penstock_scenario::world::{End, Sighting};
 
 use crate::draft::Draft;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Check, WorldName};
 use crate::failure::{Done, Failure};
-use crate::{scenario, terminal};
+use crate::{registry, scenario, terminal};
 
 /// What a world says of a file.
 struct Answer {
@@ -27,7 +27,7 @@ struct Answer {
 pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     let Some(file) = &arguments.file else {
         if arguments.schema {
-            terminal::say_json(&format::schema(crate::laws()))?;
+            terminal::say_json(&format::schema(registry::laws()))?;
         } else {
             terminal::say(format::reference().trim_end())?;
         }

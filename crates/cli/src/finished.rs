@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use penstock_scenario::record::{Header, Origin, RecordError, read_header, read_summary};
+use penstock_record::{Header, Origin, RecordError, read_header, read_summary};
 
 use crate::content;
 use crate::failure::causes;

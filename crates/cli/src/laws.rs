@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::arguments::Laws;
 use crate::failure::{Done, Failure};
-use crate::{pages, terminal};
+use crate::{pages, registry, terminal};
 
 /// A law as the registry has it.
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ struct ParameterView {
 
 /// Runs the command.
 pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
-    let registry = crate::laws();
+    let registry = registry::laws();
     let controllers = registry.laws::<Controller>().iter().map(|entry| view(entry));
     let aqms = registry.laws::<Aqm>().iter().map(|entry| view(entry));
     let conditioners = registry.laws::<Conditioner>().iter().map(|entry| view(entry));

@@ -16,7 +16,9 @@
 //! ```
 
 mod analyze;
+mod answer;
 mod arguments;
+mod batch;
 mod capturing;
 mod check;
 mod compare;
@@ -37,10 +39,12 @@ mod machine;
 mod map;
 mod memory;
 mod meter;
+mod outcome;
 mod pages;
 mod paper;
 mod progress;
 mod record;
+mod registry;
 mod report;
 mod run;
 mod scenario;
@@ -53,7 +57,7 @@ mod tune;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use arguments::Command;
 use failure::{Done, Failure};
@@ -63,21 +67,12 @@ use penstock_law::Registry;
 /// Version and, where there is one, commit.
 pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 
-/// The laws of this process; [`run`] says which.
-static LAWS: OnceLock<Arc<Registry>> = OnceLock::new();
-
-/// The laws that scenarios may name.
-pub(crate) fn laws() -> &'static Arc<Registry> {
-    LAWS.get_or_init(|| Arc::new(Registry::standard()))
-}
-
 /// The command, by the arguments of this process and with these laws; returns its exit status.
 ///
 /// Records of a registry with more than the standard laws are identified by a hash of the program, so that a law that has
 /// changed is never taken for the one before. A process calls this once.
 pub fn run(registry: Registry) -> ExitCode {
-    // A second call would come after everything has been said.
-    let _ = LAWS.set(Arc::new(registry));
+    registry::adopt(registry);
     let started = Meter::start();
     let arguments = match shell::parse() {
         Ok(arguments) => arguments,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use penstock_scenario::record::{Origin, read_header};
+use penstock_record::{Origin, read_header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use penstock_scenario::record::{Origin, Provenance, hexadecimal};
+use penstock_record::{Origin, Provenance, hexadecimal};
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
+use crate::registry;
 
 /// What computes results of a world here: this program.
 pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
@@ -28,7 +29,7 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
 fn code() -> Result<String, Failure> {
     static CODE: OnceLock<Result<String, String>> = OnceLock::new();
     let code = CODE.get_or_init(|| match option_env!("PENSTOCK_CODE") {
-        Some(sources) if !crate::laws().has_more_than_standard() => Ok(format!("sources {sources}")),
+        Some(sources) if !registry::laws().has_more_than_standard() => Ok(format!("sources {sources}")),
         _ => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
     });
     code.clone()

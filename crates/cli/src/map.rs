@@ -5,7 +5,7 @@ use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, TableView};
 use serde::Serialize;
 
-use crate::analyze::verdict;
+use crate::answer::verdict;
 use crate::arguments::{Analyze, Changes};
 use crate::failure::Failure;
 use crate::scenario;

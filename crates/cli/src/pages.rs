@@ -1,21 +1,16 @@
-//! What is said of runs, sweeps and papers, as pages: the terminal prints their tables, `report.html` has all of them.
+//! What is said of runs and sweeps, as pages: the terminal prints their tables, `report.html` has all of them.
 
 use std::fmt::Write;
 
-use indexmap::IndexMap;
-use penstock_papers::Extent;
-use penstock_report::assemble::{self, CellView, PaperFigure, PaperView, RunView, SweepView};
-use penstock_report::figure::{Axis, Figure, Line, Style};
-use penstock_report::number::{Prefix, count, quantity, short, significant};
-use penstock_report::page::{Align, ClaimView, Column, Page, TableView, Verdict};
-use penstock_report::palette;
+use penstock_report::assemble::{self, CellView, RunView, SweepView};
+use penstock_report::number::{count, quantity, significant};
+use penstock_report::page::{Align, Column, Page, TableView};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Table;
 
-use crate::paper::{Judged, Outcome};
 use crate::record::Kept;
-use crate::terminal;
+use crate::{registry, terminal};
 
 /// The page of a run, with the text of its scenario and the law of each group's senders.
 pub(crate) fn of_run(
@@ -25,7 +20,7 @@ pub(crate) fn of_run(
     series: &[Table],
     header: &[(String, String)],
 ) -> Page {
-    assemble::of_run(&RunView { summary, series, scenario_text, header, laws, registry: crate::laws() })
+    assemble::of_run(&RunView { summary, series, scenario_text, header, laws, registry: registry::laws() })
 }
 
 /// A title, with what was changed in the scenario's file for this run.
@@ -65,7 +60,7 @@ pub(crate) fn of_sweep(
     command: &str,
     header: &[(String, String)],
 ) -> Page {
-    assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header, registry: crate::laws() })
+    assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header, registry: registry::laws() })
 }
 
 /// What runs cost together, those that were finished before left out; nothing where none ran now.
@@ -88,214 +83,6 @@ pub(crate) fn cost(kept: &[Kept]) -> String {
     text
 }
 
-/// The page of a paper.
-pub(crate) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, header: &[(String, String)]) -> Page {
-    let figures = outcome.items.iter().map(|item| {
-        let claims = outcome.claims.iter().filter(|c| c.finding.item == item.id).map(claim).collect();
-        PaperFigure {
-            id: item.place.clone(),
-            title: item.title.clone(),
-            prose: String::new(),
-            figures: item
-                .figure
-                .iter()
-                .chain(&item.also)
-                .map(|f| drawn(f, &item.colours))
-                .chain(item.traces.iter().cloned())
-                .collect(),
-            tables: if item.rows.is_empty() { Vec::new() } else { vec![rows(&item.rows)] },
-            claims,
-            scenario_text: item.scenario_text.clone(),
-            command: if item.rows.is_empty() { String::new() } else { outcome.command(&item.id) },
-            not_run: item.not_run.clone(),
-        }
-    });
-    assemble::of_paper(&PaperView {
-        title: outcome.title.clone(),
-        citation: format!("{}. {published}.", authors.join(", ")),
-        findings: String::new(),
-        explained_in: format!("papers/{}/README.md", outcome.key),
-        short: outcome.extent == Extent::Short,
-        header: header.to_vec(),
-        figures: figures.collect(),
-    })
-}
-
-/// One page of several papers, of short runs or of whole ones; each paper is a part.
-pub(crate) fn atlas(papers: Vec<Page>, short: bool, header: &[(String, String)]) -> Page {
-    let runs = if short { "Short runs: some cells and seeds of each figure." } else { "" };
-    let mut atlas = Page {
-        title: if short { "Atlas: short runs" } else { "Atlas" }.to_owned(),
-        subtitle: format!("Figures and claims of every paper, as reproduced here. {runs}").trim_end().to_owned(),
-        facts: header.to_vec(),
-        sections: Vec::new(),
-    };
-    for paper in papers {
-        for mut section in paper.sections {
-            section.part.clone_from(&paper.title);
-            atlas.sections.push(section);
-        }
-    }
-    atlas
-}
-
-/// What hollow markers are, and how well means are known.
-fn caption(figure: &penstock_papers::Figure) -> String {
-    let mut sentences = Vec::new();
-    let mut sources: Vec<&str> = figure.lines.iter().filter_map(|l| l.source.as_deref()).collect();
-    sources.dedup();
-    match sources.as_slice() {
-        [] => {}
-        [one] => sentences.push(format!("Hollow markers: {one}.")),
-        _ => {
-            let said = |l: &penstock_papers::Line| l.source.as_ref().map(|source| format!("{} ({source})", l.label));
-            let said: Vec<String> = figure.lines.iter().filter_map(said).collect();
-            sentences.push(format!("Hollow markers: {}.", said.join("; ")));
-        }
-    }
-    if figure.lines.iter().flat_map(|l| &l.points).any(|p| p.ci95.is_some()) {
-        sentences.push("Means over seeds; bands are 95 % confidence intervals for them.".to_owned());
-    }
-    sentences.join(" ")
-}
-
-/// Ours in order, each followed by what others have of the same, then what others have alone.
-fn in_pairs(figure: &penstock_papers::Figure) -> Vec<&penstock_papers::Line> {
-    let mut lines = Vec::with_capacity(figure.lines.len());
-    for ours in figure.lines.iter().filter(|l| l.source.is_none()) {
-        lines.push(ours);
-        lines.extend(figure.lines.iter().filter(|l| l.of.as_ref() == Some(&ours.label)));
-    }
-    lines.extend(figure.lines.iter().filter(|l| l.source.is_some() && l.of.is_none()));
-    lines
-}
-
-fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static str>) -> Figure {
-    let log = figure.x_scale == penstock_papers::Scale::Log;
-    let mut ticks: Vec<f64> = figure.lines.iter().flat_map(|l| l.points.iter().map(|p| p.x)).collect();
-    ticks.sort_by(f64::total_cmp);
-    ticks.dedup();
-    let mut x = Axis::new(&figure.x_label, &figure.x_unit).ticks_at(ticks);
-    if log {
-        x = x.log();
-    }
-    let mut y = Axis::new(&figure.y_label, &figure.y_unit);
-    if let Some([least, most]) = figure.y_range {
-        // Data outside of the paper's range are shown all the same.
-        let values = || figure.lines.iter().flat_map(|l| &l.points);
-        y = y.between(values().map(|p| p.min).fold(least, f64::min), values().map(|p| p.max).fold(most, f64::max));
-    }
-    let mut drawn = Figure::new(&figure.title, x, y).captioned(caption(figure));
-    let lines = in_pairs(figure);
-    // What belongs to a line of ours has its colour; the others have one each.
-    let leading: Vec<&str> = lines.iter().filter(|l| l.of.is_none()).map(|l| l.label.as_str()).collect();
-    let wanted: Vec<Option<&str>> = leading.iter().map(|label| colours.get(*label).copied()).collect();
-    let colours: IndexMap<&str, String> = leading.into_iter().zip(palette::assign(&wanted)).collect();
-    for line in lines {
-        let points = line.points.iter().map(|p| (p.x, p.mean)).collect();
-        let mut shown = Line::new(&line.label, points);
-        shown.colour.clone_from(&colours[line.of.as_ref().unwrap_or(&line.label).as_str()]);
-        if line.source.is_some() {
-            shown = shown.styled(Style::Dashed).hollow();
-        }
-        let interval = |p: &penstock_papers::Point| {
-            let half = p.ci95.unwrap_or(f64::NAN);
-            (p.x, p.mean - half, p.mean + half)
-        };
-        if line.points.iter().any(|p| p.ci95.is_some_and(|half| half > 0.0)) {
-            shown = shown.banded(line.points.iter().map(interval).collect());
-        }
-        drawn.lines.push(shown);
-    }
-    drawn
-}
-
-fn rows(rows: &[penstock_papers::Row]) -> TableView {
-    let labels: Vec<&String> = rows.first().map(|r| r.labels.keys().collect()).unwrap_or_default();
-    let mut heads: Vec<&String> = Vec::new();
-    for head in rows.iter().flat_map(|r| r.values.keys()) {
-        if !heads.contains(&head) {
-            heads.push(head);
-        }
-    }
-    let words = labels.iter().map(|l| Column::words(l.as_str()));
-    let numbers = heads.iter().map(|h| Column::numbers(h.as_str(), ""));
-    let mut table = TableView::new("", words.chain(numbers).collect());
-    for row in rows {
-        let words = labels.iter().map(|l| row.labels.get(*l).cloned().unwrap_or_default());
-        let numbers = heads.iter().map(|h| row.values.get(*h).map(|x| significant(*x, 4)).unwrap_or_default());
-        table.rows.push(words.chain(numbers).collect());
-    }
-    table
-}
-
-/// A claim as a page shows it.
-fn claim(judged: &Judged) -> ClaimView {
-    let finding = &judged.finding;
-    ClaimView {
-        id: finding.id.clone(),
-        quotation: finding.statement.clone(),
-        place: finding.place.clone(),
-        bound: judged.bound.clone(),
-        measured: measured(finding, &judged.unit),
-        verdict: verdict(finding.verdict),
-        recorded: judged.recorded.map(verdict),
-        ours: finding.ours,
-        reason: judged.reason.clone().unwrap_or_default(),
-        note: finding.why.clone().or_else(|| finding.source.clone()).unwrap_or_default(),
-    }
-}
-
-fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
-    match verdict {
-        penstock_papers::Verdict::Holds => Verdict::Holds,
-        penstock_papers::Verdict::Fails => Verdict::Fails,
-        penstock_papers::Verdict::NotRunHere => Verdict::NotRunHere,
-    }
-}
-
-/// What was measured, in a few words: the range, or for what falls the values in order; and where it does not hold.
-fn measured(finding: &penstock_papers::Finding, unit: &str) -> String {
-    let number = |x: f64| quantity(x, unit, 4);
-    let all = &finding.measured;
-    let ordered = finding.bound.as_deref().is_some_and(|b| b.starts_with("falls") || b.contains(" < "));
-    let mut text = match all.as_slice() {
-        [] => return String::new(),
-        [one] => number(one.value),
-        _ if ordered => all.iter().map(|m| number(m.value)).collect::<Vec<_>>().join(", "),
-        _ => {
-            // What is compared with another cell is shown by its lead, what is to be near a value by how far off it is.
-            let off = finding.bound.as_deref().is_some_and(|b| b.starts_with("each of") && b.contains('%'));
-            let shown = |m: &penstock_papers::Measured| match m.against {
-                Some(wanted) if off => 100.0 * (m.value / wanted - 1.0),
-                against => m.value - against.unwrap_or(0.0),
-            };
-            let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
-            let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
-            let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
-            let span =
-                if off { format!("{} to {} %", short(least, 2), short(most, 2)) } else { span(least, most, unit) };
-            match number(least) {
-                one if !off && one == number(most) => format!("{word}{one} throughout"),
-                _ => format!("{word}{span}"),
-            }
-        }
-    };
-    let failing: Vec<&str> = all.iter().filter(|m| !m.keeps && !m.at.is_empty()).map(|m| m.at.as_str()).collect();
-    // Of a single number the verdict says it.
-    if !failing.is_empty() && all.len() > 1 {
-        let _ = write!(text, "; fails at {}", failing.join("; "));
-    }
-    text
-}
-
-/// Two numbers in one unit, with the prefix that suits the larger: `11.68 to 23.26 Mbit/s`.
-fn span(least: f64, most: f64, unit: &str) -> String {
-    let prefix = Prefix::for_value(least.abs().max(most.abs()), unit);
-    let number = |x: f64| short(x / prefix.factor, 4);
-    format!("{} to {} {}{unit}", number(least), number(most), prefix.symbol).trim_end().to_owned()
-}
-
 /// A table for the terminal: heads, and whether a column holds numbers.
 pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<String>>) -> String {
     let column = |(name, numbers): &(&str, bool)| Column {
@@ -306,49 +93,4 @@ pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<Strin
     let mut view = TableView::new(caption, columns.iter().map(column).collect());
     view.rows = rows;
     terminal::look().table(&view)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_span_has_one_prefix_and_its_unit() {
-        assert_eq!(span(11_683_600.0, 23_264_800.0, "bit/s"), "11.68 to 23.26 Mbit/s");
-        assert_eq!(span(0.5, 0.75, ""), "0.5 to 0.75");
-        assert_eq!(span(-0.002, 0.012, "s"), "\u{2212}2 to 12 ms");
-    }
-
-    /// Of three lines two are of one thing: the paper's follows ours in the same colour, hollow; the third stands alone.
-    #[test]
-    fn data_of_others_are_drawn_beside_ours() {
-        let line = |label: &str, source: Option<&str>, of: Option<&str>| penstock_papers::Line {
-            label: label.to_owned(),
-            source: source.map(str::to_owned),
-            of: of.map(str::to_owned),
-            points: Vec::new(),
-        };
-        let figure = penstock_papers::Figure {
-            title: String::new(),
-            x_label: String::new(),
-            x_unit: String::new(),
-            x_scale: penstock_papers::Scale::Linear,
-            y_label: String::new(),
-            y_unit: String::new(),
-            y_range: None,
-            lines: vec![
-                line("Reno", None, None),
-                line("Cubic", None, None),
-                line("ns-2", Some("ours"), None),
-                line("Reno, paper", Some("table I"), Some("Reno")),
-            ],
-        };
-        let drawn = drawn(&figure, &IndexMap::new());
-        let lines: Vec<(&str, bool)> = drawn.lines.iter().map(|l| (l.name.as_str(), l.hollow)).collect();
-        assert_eq!(lines, [("Reno", false), ("Reno, paper", true), ("Cubic", false), ("ns-2", true)]);
-        assert_eq!(drawn.lines[0].colour, drawn.lines[1].colour);
-        let colours: std::collections::BTreeSet<&String> = drawn.lines.iter().map(|l| &l.colour).collect();
-        assert_eq!(colours.len(), 3);
-        assert_eq!(drawn.caption, "Hollow markers: ns-2 (ours); Reno, paper (table I).");
-    }
 }

@@ -1,14 +1,14 @@
 //! `penstock paper`: runs a paper's figures, measures its claims, and compares the verdicts with those on record.
 
-mod analysis;
-mod formula;
 mod library;
-pub(crate) mod loops;
+mod loops;
+mod outcome;
+mod page;
 mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Extent, Figure, Finding, Item, Recorded, Row, Verdict};
+use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, Verdict};
 use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
@@ -17,96 +17,15 @@ use penstock_scenario::world::World;
 use serde::Serialize;
 
 use crate::arguments::{self, Changes, WorldName};
+use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
 use crate::jobs::{self, Job};
 use crate::record::{self, Kept};
-use crate::run::Batch;
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
 use library::Source;
-
-/// What a paper gave.
-#[derive(Debug, Serialize)]
-pub(crate) struct Outcome {
-    /// The paper's key.
-    pub(crate) key: String,
-    /// Its title.
-    pub(crate) title: String,
-    /// Whole or short runs.
-    pub(crate) extent: Extent,
-    /// Its figures and tables.
-    pub(crate) items: Vec<ItemOutcome>,
-    /// Its claims.
-    pub(crate) claims: Vec<Judged>,
-    /// How many claims have another verdict than the one on record.
-    pub(crate) differing: usize,
-}
-
-/// A figure or table of a paper, and what its runs gave.
-#[derive(Debug, Serialize)]
-pub(crate) struct ItemOutcome {
-    /// Its id.
-    pub(crate) id: String,
-    /// What it shows.
-    pub(crate) title: String,
-    /// Where it stands in the paper.
-    pub(crate) place: String,
-    /// Why it was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) not_run: Option<String>,
-    /// Its lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) figure: Option<Figure>,
-    /// Lines of what else is plotted along the same axis.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) also: Vec<Figure>,
-    /// What is plotted over time, whose numbers are in the records, and loops of what was analysed.
-    #[serde(skip)]
-    pub(crate) traces: Vec<penstock_report::figure::Figure>,
-    /// One row a cell.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) rows: Vec<Row>,
-    /// The colour of each line's law.
-    #[serde(skip)]
-    pub(crate) colours: IndexMap<String, &'static str>,
-    /// Its scenario file.
-    #[serde(skip)]
-    pub(crate) scenario_text: String,
-}
-
-impl Outcome {
-    /// What runs an item again.
-    pub(crate) fn command(&self, item: &str) -> String {
-        command(&self.key, item, self.extent)
-    }
-}
-
-fn command(key: &str, item: &str, extent: Extent) -> String {
-    let short = if extent == Extent::Short { " --short" } else { "" };
-    format!("penstock paper {key}/{item}{short}")
-}
-
-/// A claim, its verdict, and how that compares with the record.
-#[derive(Debug, Serialize)]
-pub(crate) struct Judged {
-    /// The claim and its verdict.
-    #[serde(flatten)]
-    pub(crate) finding: Finding,
-    /// What is on record.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) recorded: Option<Verdict>,
-    /// Whether it is the same.
-    pub(crate) compared: Comparison,
-    /// The unit of the bound and of what was measured; empty for plain numbers.
-    pub(crate) unit: String,
-    /// Why the claim fails, where it does and a reason is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
-    /// The bound with its unit.
-    #[serde(skip)]
-    pub(crate) bound: String,
-}
+use outcome::{ItemOutcome, Judged, Outcome, command};
 
 /// A scenario file, read, with the cells that any item needs.
 struct Shared<'a> {
@@ -122,11 +41,11 @@ struct Ready<'a> {
     /// Its place among the scenarios, and its cells; none where it does not run.
     shared: Option<(usize, Vec<read::Cell>)>,
     /// What was analysed or computed instead.
-    computed: Option<Computed>,
+    computed: Option<Drawn>,
 }
 
 /// What an analysis or a formula gave.
-struct Computed {
+struct Drawn {
     cells: Vec<Cell>,
     figures: Vec<penstock_report::figure::Figure>,
     /// The text of the scenario that was analysed.
@@ -150,10 +69,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
             let (mut at, mut computed) = (None, None);
             if wanted {
                 at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
-                computed = analysis::of(source, item, extent)?;
-                if computed.is_none() {
-                    computed = formula::of(source, item, extent)?;
-                }
+                computed = compute(source, item, extent)?;
             }
             ready.push(Ready { source, item, shared: at, computed });
         }
@@ -178,14 +94,14 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     for source in &sources {
         let items: Vec<&Ready<'_>> = ready.iter().filter(|ready| std::ptr::eq(ready.source, source)).collect();
         let outcome = judge(source, extent, &items, &shared, &kept)?;
-        let page = pages::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
+        let page = page::of_paper(&source.paper.authors, &source.paper.published, &outcome, &machine::facts());
         say(source, &outcome, &page, homes.get(source.key.as_str()), arguments)?;
         outcomes.push(outcome);
         pages.push(page);
     }
     if arguments.what.is_none() && !homes.is_empty() {
         let path = out
-            .put_file("atlas.html", html::write(&pages::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
+            .put_file("atlas.html", html::write(&page::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
         if !arguments.output.json {
             terminal::say(format!("atlas   {}", path.display()))?;
         }
@@ -200,6 +116,20 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         (false, true) => Done::Beyond,
         (false, false) => Done::Well,
     })
+}
+
+/// Analyses the scenario that an item of the theory names, or computes its formula.
+fn compute(source: &Source, item: &Item, extent: Extent) -> Result<Option<Drawn>, Failure> {
+    let wrong = |what: String| Failure::Input(format!("{}: {}: {what}", source.file(), item.id.get_ref()));
+    let drawn = |Computed { cells, curves }, text| Drawn { cells, figures: loops::figures(item, &curves), text };
+    let Some(file) = &item.analysis else {
+        let computed = penstock_papers::compute(item, extent).map_err(wrong)?;
+        return Ok(computed.map(|computed| drawn(computed, String::new())));
+    };
+    let file = source.folder.join(file);
+    let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let computed = penstock_papers::analyze(item, &scenario::cells(&document)?, extent).map_err(wrong)?;
+    Ok(Some(drawn(computed, scenario::text(&file)?)))
 }
 
 /// Reads the scenario of an item, once for all that share it.

@@ -2,20 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use penstock_record::{CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::{
-    CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells,
-};
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::Run;
 use serde_json::Value;
 
+use crate::batch::Batch;
 use crate::failure::{Failure, causes};
 use crate::folder::{File, Folder, slug};
 use crate::jobs::Made;
 use crate::machine::{origin, provenance};
-use crate::run::Batch;
 
 /// A run that is on disk.
 #[derive(Debug, Clone)]

@@ -5,10 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
+use penstock_record::{CellRow, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference};
 use penstock_report::{Page, html};
-use penstock_scenario::record::{
-    CellRow, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference,
-};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells, Table};
 use serde::Deserialize;

@@ -1,43 +1,26 @@
 //! `penstock run` and `penstock sweep`.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::capture::CAPTURE_FILE;
-use penstock_scenario::summary::{Cost, Finding};
+use penstock_scenario::summary::Finding;
 use penstock_scenario::world::End;
 use penstock_scenario::write::print;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::arguments::{CaptureEnd, Generator, Scenarios, Shard, WorldName};
+use crate::batch::Batch;
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Job};
+use crate::outcome::Outcome;
 use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
-
-/// A scenario file, read.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    pub(crate) file: PathBuf,
-    pub(crate) stem: String,
-    pub(crate) title: String,
-    /// What differs from the scenario's file, and which of that was changed for this run, `KEY=VALUE`. They are the same but for
-    /// the record of a changed run, run again.
-    pub(crate) changes: Vec<String>,
-    pub(crate) changed_now: Vec<String>,
-    /// The file's text, and the command that runs it again.
-    pub(crate) text: String,
-    pub(crate) command: String,
-    pub(crate) cells: Vec<Cell>,
-    /// Whether its records go into a directory of their own, with a summary of the sweep.
-    pub(crate) swept: bool,
-}
 
 /// What only one of the two commands has.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,51 +28,6 @@ pub(crate) struct Own {
     pub(crate) pcap: Option<CaptureEnd>,
     pub(crate) generator: Generator,
     pub(crate) shard: Option<Shard>,
-}
-
-/// What `--json` says of one file.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Outcome {
-    /// `run` or `sweep`.
-    kind: &'static str,
-    /// The scenario file.
-    file: String,
-    /// The directory of the record, or of the records of a sweep.
-    record: String,
-    /// The page about it; absent while cells of a sweep are missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    report: Option<String>,
-    /// Packets, where they were captured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    capture: Option<String>,
-    /// How many cells of a sweep are finished.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    finished: Option<usize>,
-    /// How many there are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cells: Option<usize>,
-    /// `summary.json`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<Value>,
-    /// `cost.json`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<Cost>,
-    /// `sweep.json`; absent while cells are missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sweep: Option<Value>,
-}
-
-impl Outcome {
-    fn new(kind: &'static str, file: &Path, record: &Path) -> Self {
-        Self { kind, file: file.display().to_string(), record: record.display().to_string(), ..Self::default() }
-    }
-
-    /// Of a sweep whose records are in `folder`: how many cells are finished, of how many, and with all of them `sweep.json`.
-    pub(crate) fn of_sweep(file: &Path, folder: &Path, [finished, cells]: [usize; 2], sweep: Option<Value>) -> Self {
-        let report = sweep.as_ref().map(|_| record::shown(folder, "report.html"));
-        let new = Self::new("sweep", file, folder);
-        Self { report, finished: Some(finished), cells: Some(cells), sweep, ..new }
-    }
 }
 
 /// What `--json` prints: the same for one file as for several.
@@ -274,13 +212,7 @@ fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> 
             terminal::say(format!("packets {}", record::shown(&kept.path, CAPTURE_FILE)))?;
         }
     }
-    Ok(Outcome {
-        report: Some(record::shown(&kept.path, "report.html")),
-        capture: captured.then(|| record::shown(&kept.path, CAPTURE_FILE)),
-        summary: Some(record::of_run(batch, kept)?),
-        cost: kept.cost.clone(),
-        ..Outcome::new("run", &batch.file, &kept.path)
-    })
+    Outcome::of_run(batch, kept, captured)
 }
 
 impl From<CaptureEnd> for End {

@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 
 use penstock_fluid::Fluid;
 use penstock_packets::Packets;
+use penstock_record::{RecordError, read_header, read_scenario};
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document, ReadErrors};
-use penstock_scenario::record::{RecordError, read_header, read_scenario};
 use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
-use crate::{examples, memory, terminal};
+use crate::{examples, memory, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -117,7 +117,7 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         String::from_utf8(bytes).map_err(|_| "it is not text, but a trace is text".to_owned())
     };
     let document = Document::parse_with(&text(path)?, &called(path), load)?;
-    let mut document = document.with_laws(Arc::clone(crate::laws()));
+    let mut document = document.with_laws(Arc::clone(registry::laws()));
     if let Some((bytes, why)) = memory::available() {
         document.within(bytes, why);
     }

@@ -7,15 +7,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use penstock_scenario::record::hexadecimal;
+use penstock_record::hexadecimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
 use crate::record;
-use crate::run::Batch;
 use crate::{content, disk};
 
 /// The file's name.

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use penstock_record::Origin;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::Origin;
 use serde_json::Value;
 
 use crate::arguments::Shard;
+use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::{Finished, Found};
 use crate::folder::{Folder, Others, unwritable};
+use crate::outcome::Outcome;
 use crate::record::{self, Kept};
-use crate::run::{Batch, Outcome};
 use crate::{machine, pages, source, terminal};
 
 /// A sweep, its directory, and what is there of it.

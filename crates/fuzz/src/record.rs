@@ -1,6 +1,6 @@
 //! The files of a record: the first byte says which of them the rest is.
 
-use penstock_scenario::record::{Meaning, read_header, read_summary, read_table, write_table};
+use penstock_record::{Meaning, read_header, read_summary, read_table, write_table};
 use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 /// Nothing panics on a header, a summary or a table of somebody else's, and a table that is read is written again.

@@ -1,6 +1,21 @@
-//! What must hold inside a `paper.toml` before anything runs.
+//! Reading `paper.toml`, and what must hold in it before anything runs.
 
-use crate::paper::{Claim, Item, Paper, Test};
+use crate::paper::{Claim, Item, Paper, PaperError, Test};
+
+impl Paper {
+    /// Reads `paper.toml`; `file` is how errors name it.
+    ///
+    /// # Errors
+    /// Names the line and what would do: for a key that is not known, an id that stands twice, a claim about an item
+    /// that is not listed, a bound without a measure.
+    pub fn parse(text: &str, file: &str) -> Result<Self, PaperError> {
+        let at = |offset: usize, what: String| PaperError { file: file.into(), line: line(text, offset), what };
+        let paper: Self =
+            toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), unknown_key(e.message())))?;
+        sound(&paper).map_err(|(offset, what)| at(offset, what))?;
+        Ok(paper)
+    }
+}
 
 /// Where in the text, and what is wrong.
 type Fault = (usize, String);
@@ -42,7 +57,7 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// Everything that serde does not see.
-pub(crate) fn paper(paper: &Paper) -> Result<(), Fault> {
+fn sound(paper: &Paper) -> Result<(), Fault> {
     if paper.format != 1 {
         return Err((0, format!("format {} is not known; this version reads format 1", paper.format)));
     }

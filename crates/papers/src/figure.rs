@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use penstock_scenario::record::half_width_95;
+use penstock_scenario::interval::half_width_95;
 use serde::Serialize;
 
 use crate::axis::position;

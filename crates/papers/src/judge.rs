@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::position;
 use crate::cell::{self, Cell, Measure, Sample};
+use crate::extent::Extent;
 use crate::paper::{Claim, Falls, Item, Order, Other, Reduce, Table, Test, Values};
-use crate::verdicts::Extent;
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,27 +1,36 @@
 //! Figures and claims of papers: what is listed, what was measured, and whether it holds.
 //!
 //! [`Paper`] reads `papers/<key>/paper.toml`: every figure and table of the paper, and every claim with its bound.
-//! Whoever runs an item's scenario, analyses it or computes its formula hands the [`Cell`]s back with their summaries; [`figure`] turns them into lines,
-//! [`judge`] into a [`Finding`] a claim, and [`Verdicts`] compares these with what the repository has on record.
+//! An item of the theory is analysed ([`analyze`]) or computed ([`compute`]) here; the caller runs the others. Either way
+//! an item has [`Cell`]s. [`figure`] turns them into lines and [`judge`] into a [`Finding`] for each claim. [`Verdicts`]
+//! compares these with what the repository has on record.
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
+mod analysis;
 mod axis;
 mod cell;
 mod check;
+mod computed;
+mod extent;
 mod figure;
+mod formula;
 mod judge;
 mod paper;
 mod verdicts;
 
+pub use analysis::analyze;
 pub use axis::position;
 pub use cell::Cell;
+pub use computed::{Computed, Curve};
+pub use extent::Extent;
 pub use figure::{Figure, Line, Point, Row, also, figure, rows};
+pub use formula::compute;
 pub use judge::{Finding, JudgeError, Measured, Verdict, bound, judge};
 pub use paper::{
     Axis, Bounds, Claim, Column, Falls, Item, LoopPlot, Other, Paper, PaperError, Path, Reason, Reference, Scale,
     Seeds, Table, Test, Values,
 };
-pub use verdicts::{Comparison, Extent, Recorded, Verdicts};
+pub use verdicts::{Comparison, Recorded, Verdicts};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

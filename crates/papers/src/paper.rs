@@ -4,8 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::check;
-use crate::verdicts::Extent;
+use crate::extent::Extent;
 
 /// A paper: what `paper.toml` says.
 #[derive(Debug, Clone, Deserialize)]
@@ -410,19 +409,6 @@ pub struct PaperError {
 }
 
 impl Paper {
-    /// Reads `paper.toml`; `file` is how errors name it.
-    ///
-    /// # Errors
-    /// Names the line and what would do: for a key that is not known, an id that stands twice, a claim about an item
-    /// that is not listed, a bound without a measure.
-    pub fn parse(text: &str, file: &str) -> Result<Self, PaperError> {
-        let at = |offset: usize, what: String| PaperError { file: file.into(), line: check::line(text, offset), what };
-        let paper: Self =
-            toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), check::unknown_key(e.message())))?;
-        check::paper(&paper).map_err(|(offset, what)| at(offset, what))?;
-        Ok(paper)
-    }
-
     /// The item of that id.
     pub fn item(&self, id: &str) -> Option<&Item> {
         self.items.iter().find(|i| i.id.get_ref() == id)

@@ -6,18 +6,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::check;
+use crate::extent::Extent;
 use crate::judge::{Finding, Verdict};
 use crate::paper::PaperError;
-
-/// Which cells were run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Extent {
-    /// All of them.
-    Full,
-    /// Those of the cheap check; its verdicts are on record apart.
-    Short,
-}
 
 /// A recorded verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 mod canvas;
 mod layout;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,8 +13,9 @@ use crate::palette;
 use crate::scale::{Fit, Place, Ruler};
 use crate::trace::{self, Envelope};
 use canvas::Anchor::{End, Start};
-use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape, text_width, wrap};
+use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape};
 use layout::{Area, Legend};
+use words::{text_width, wrap};
 
 /// Width of every figure in pixels; the height follows from what it shows.
 pub const WIDTH: u32 = 640;

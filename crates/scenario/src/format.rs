@@ -18,6 +18,12 @@ use shape::words;
 use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
 use crate::quantity::{PER_SECOND, RATE, SIZE, TIME};
 
+/// What stands for a value that the law works out from where it runs.
+pub(crate) const AUTOMATIC: &str = "automatic";
+
+/// The key of how much the gaps of a law that answers nothing vary.
+pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
+
 /// The most flows a group may have.
 pub(crate) const MOST_FLOWS: u64 = 10_000_000;
 /// The most packets a flow may start with: they are sent, and held in memory, at once.

@@ -4,8 +4,8 @@
 use penstock_law::cc::Marks;
 use penstock_law::parameter::{Default, Parameter};
 
+use crate::key::bare;
 use crate::model::{EcnEcho, Group, Scenario};
-use crate::read::bare;
 
 /// The key of each such setting of a scenario, and why it changes nothing.
 pub fn idle(scenario: &Scenario) -> Vec<(String, &'static str)> {

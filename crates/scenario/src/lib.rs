@@ -1,7 +1,7 @@
-//! Scenario files in, records out, and what every world has in common.
+//! Scenario files in, and what every world has in common.
 //!
 //! [`read`] turns a scenario's text into resolved [`model::Scenario`]s, each default filled in; [`world::World`] runs
-//! one and gives a [`world::Run`]; [`record`] turns that into the files of a record. Nothing here touches a file or
+//! one and gives a [`world::Run`], which `penstock-record` turns into files. Nothing here touches a file or
 //! starts a thread, so the same code serves the command, other programs and a page in the browser.
 
 pub mod classes;
@@ -10,12 +10,14 @@ pub mod fairness;
 pub mod finding;
 pub mod format;
 pub mod idle;
+pub mod interval;
+mod key;
 pub mod model;
 pub mod quantity;
 pub mod read;
-pub mod record;
 pub mod seed;
 pub mod summary;
+pub mod text;
 pub mod transfer;
 pub mod visible;
 pub mod world;

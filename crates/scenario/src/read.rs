@@ -39,6 +39,8 @@ mod flows;
 mod law;
 mod links;
 mod memory;
+mod needs;
+mod origin;
 mod resolve;
 mod route;
 mod schedule;
@@ -58,14 +60,14 @@ use sha2::{Digest, Sha256};
 
 use error::{Errors, Reported, offer};
 pub use error::{Excerpt, ReadError, ReadErrors, nearest};
-pub(crate) use law::{AUTOMATIC, SPACING_JITTER};
 use memory::Memory;
+use origin::Origin;
 pub use sweep::is_named_axis;
 use table::Item;
 use trace::{Loader, Traces};
-use tree::{Node, Origin, Value, dotted};
-pub(crate) use tree::{bare, quoted};
+use tree::{Node, Value};
 
+use crate::key::{dotted, parts};
 use crate::model::Scenario;
 use crate::visible::cut;
 use crate::write::print;
@@ -186,7 +188,7 @@ impl Document {
     fn setting(&mut self, key: &str, value: &str, errors: &Errors) -> Result<(), Reported> {
         let origin = Origin::Setting(format!("--set {key}={value}").into());
         let wrong = |found: String, remedy: &str| errors.report(&origin, key, &found, remedy);
-        let path = tree::parts(key).ok_or_else(|| {
+        let path = parts(key).ok_or_else(|| {
             wrong(format!("`{}` is not a dotted key", cut(key, MOST_VALUE)), "write it as in `links.bottleneck.rate`")
         })?;
         let node = tree::parse_setting(value, &origin)

@@ -7,13 +7,13 @@ use penstock_law::parameter::{Parameter, Unit};
 use penstock_law::quantity::Time;
 use penstock_law::{Role, Values};
 
-use crate::format::{Discipline, OF_ANY_LAW, Word};
+use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, Word};
+use crate::key::{bare, quoted};
 use crate::model::{
     Arithmetic, Buffer, By, Chosen, Class, Customer, Group, Link, Packet, Repeats, Rtt, Scenario, Scheduler,
     SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
-use crate::read::{AUTOMATIC, SPACING_JITTER, bare, quoted};
 
 /// Prints a scenario as format 1.
 pub fn print(scenario: &Scenario) -> String {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use penstock_scenario::record::{read_header, read_table};
+use penstock_record::{read_header, read_table};
 
 use super::journal::{self, Step};
 use crate::arguments::Arguments;

@@ -10,12 +10,12 @@ use penstock_linux::account::Account;
 use penstock_linux::tool::{self, Ended, NotRun, Programs, Wishes};
 use penstock_machine::program;
 use penstock_path::emulation::Way;
+use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_report::number::{quantity, significant};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity as written;
 use penstock_scenario::read::Document;
-use penstock_scenario::record::capture::CAPTURE_FILE;
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::RunError;
 use penstock_scenario::write::print;
@@ -27,7 +27,7 @@ use crate::folder::{Folder, unwritable};
 use crate::jobs::Made;
 use crate::meter::Meter;
 use crate::record::Subject;
-use crate::{machine, pages, record, scenario, terminal};
+use crate::{machine, pages, record, registry, scenario, terminal};
 
 /// Runs a program's traffic over the links of a scenario, or over those that the options describe.
 pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
@@ -139,7 +139,7 @@ const LINKS: [&str; 2] = ["uplink", "downlink"];
 /// The scenario that options describe in the place of a file.
 fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure> {
     let document = Document::parse(DESCRIBED, "the path").map_err(|e| Failure::Bug(e.to_string()))?;
-    let mut document = document.with_laws(Arc::clone(crate::laws()));
+    let mut document = document.with_laws(Arc::clone(registry::laws()));
     let mut set = |option: &str, key: &str, value: &str| {
         let set = LINKS.iter().try_for_each(|link| document.set(&format!("links.{link}.{key}"), value));
         set.and_then(|()| document.cells().map(drop)).map_err(|e| Failure::Input(format!("{option}: {e}")))
@@ -157,8 +157,8 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
         set("--delay", "delay", delay)?;
     }
     if let Some(aqm) = &link.aqm {
-        if crate::laws().aqm(aqm).is_none() {
-            let known: Vec<&str> = crate::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
+        if registry::laws().aqm(aqm).is_none() {
+            let known: Vec<&str> = registry::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
             let what = format!("--aqm: no AQM is named `{aqm}`; there are {}", known.join(", "));
             return Err(Failure::Input(what));
         }

@@ -1,21 +1,10 @@
 //! Loops of analyses and formulas as figures: in the complex plane, and their modulus and phase against frequency.
 
-use penstock_fluid::Complex;
-use penstock_papers::{Item, LoopPlot};
+use penstock_fluid::complex::unwrapped;
+use penstock_papers::{Curve, Item, LoopPlot};
 use penstock_report::assemble::{CurveView, NyquistView, nyquist};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::palette;
-
-/// The gain of a loop along the frequency.
-#[derive(Debug, Clone)]
-pub(super) struct Curve {
-    /// Its name in the legend.
-    pub(super) name: String,
-    /// Whether it is there to be compared with: dashed.
-    pub(super) comparison: bool,
-    /// Frequencies [rad/s] and gains.
-    pub(super) points: Vec<(f64, Complex)>,
-}
 
 /// The figures that `item` asks for.
 pub(super) fn figures(item: &Item, curves: &[Curve]) -> Vec<Figure> {
@@ -60,32 +49,4 @@ fn with_lines(mut figure: Figure, curves: &[Curve], of: impl Fn(&Curve) -> Vec<(
     }
     figure.marks = vec![Mark::Horizontal { at: mark, label: String::new() }];
     figure
-}
-
-/// Phases along a curve [degrees], without the jumps by a whole turn.
-pub(crate) fn unwrapped(points: &[(f64, Complex)]) -> Vec<(f64, f64)> {
-    let (mut turns, mut before) = (0.0, None::<f64>);
-    let along = |&(w, gain): &(f64, Complex)| {
-        let angle = gain.arg().to_degrees() + turns;
-        let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
-        turns -= jump;
-        before = Some(angle - jump);
-        (w, angle - jump)
-    };
-    points.iter().map(along).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `exp(-s)/s` lags by a quarter turn and by its delay, however many turns that is.
-    #[test]
-    fn phases_go_on_beyond_a_turn() {
-        let gain = |w: f64| (w, (-Complex::axis(w)).exp() / Complex::axis(w));
-        let points: Vec<(f64, Complex)> = (1..=200).map(|k| gain(0.1 * f64::from(k))).collect();
-        for (w, phase) in unwrapped(&points) {
-            assert!((phase + 90.0 + w.to_degrees()).abs() < 1e-9, "{w}: {phase}");
-        }
-    }
 }

@@ -1,16 +1,18 @@
 //! What the figures of a paper show over time, from the series in records.
 
 use penstock_papers::Item;
+use penstock_record::{read_table, table_file};
 use penstock_report::assemble::{SeriesLook, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
-use penstock_scenario::record::{law_names, read_table, table_file};
+use penstock_scenario::text::law_names;
 use penstock_scenario::world::{Kind, Table};
 use penstock_scenario::write::print;
 
 use crate::content;
 use crate::failure::{Failure, causes};
 use crate::record::Kept;
+use crate::registry;
 
 /// One figure for each trace of `item` in each of its cells; of cells that differ in their seed only, the first.
 pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, Failure> {
@@ -32,7 +34,7 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
             let laws = law_names(&print(&cell.scenario));
             let look = SeriesLook {
-                registry: crate::laws(),
+                registry: registry::laws(),
                 titles: &title,
                 colour: &|_| None,
                 warm_up_s: cell.scenario.warmup.seconds(),

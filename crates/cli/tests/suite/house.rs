@@ -2,6 +2,8 @@
 //!
 //! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test suite house` writes the printed pages of `docs/` anew.
 
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,8 +12,8 @@ use std::{env, fs};
 
 use penstock_law::quantity::Bytes;
 use penstock_law::{Values, cc, law};
+use penstock_record::read_table;
 use penstock_scenario::read::Document;
-use penstock_scenario::record::read_table;
 use serde_json::Value;
 
 /// Each crate and those of the workspace that it may depend on, for building and testing too. An arrow that is not here
@@ -19,6 +21,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("law", &[]),
     ("scenario", &["law"]),
+    ("record", &["law", "scenario"]),
     ("link", &["law", "scenario"]),
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
@@ -26,11 +29,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("path", &["law", "scenario", "link", "machine"]),
     ("kernel", &["law", "scenario", "machine"]),
     ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
-    ("papers", &["scenario"]),
+    ("papers", &["scenario", "fluid"]),
     ("report", &["law", "scenario"]),
     ("surface", &[]),
-    ("fuzz", &["law", "scenario", "path", "kernel", "papers"]),
-    ("cli", &["law", "scenario", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"]),
+    ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),
+    ("cli", &["law", "scenario", "record", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"]),
 ];
 
 fn root() -> PathBuf {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, Ended, SMALL, SWEEP, names};
-use penstock_scenario::record::{hexadecimal, sealed};
+use penstock_record::{hexadecimal, sealed};
 
 /// The command with the memory of a process limited [KiB]; nothing here takes long.
 fn limited(bench: &Bench, kib: u32, arguments: &[&str]) -> Ended {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::bench::{Bench, SMALL, SWEEP, names};
-use penstock_scenario::record::read_table;
+use penstock_record::read_table;
 use serde_json::Value;
 
 fn small() -> Bench {

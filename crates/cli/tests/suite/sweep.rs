@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::bench::{Bench, SMALL, SWEEP, names};
-use penstock_scenario::record::read_header;
+use penstock_record::read_header;
 use serde_json::Value;
 
 fn swept() -> Bench {

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use penstock_law::Registry;
-use penstock_scenario::record;
 use penstock_scenario::summary::{Finding, Summary};
+use penstock_scenario::text;
 use penstock_scenario::world::Table;
 
 use crate::assemble::series::SeriesLook;
@@ -53,7 +53,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page.sections.extend(findings(&summary.findings));
 
     let colours = colours(run);
-    let (warm_up_s, laws) = (record::warm_up_s(run.scenario_text), record::law_names(run.scenario_text));
+    let (warm_up_s, laws) = (text::warm_up_s(run.scenario_text), text::law_names(run.scenario_text));
     for table in run.series {
         // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
         let colour = |entity: &str| {

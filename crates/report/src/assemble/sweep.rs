@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use penstock_law::Registry;
-use penstock_scenario::record::half_width_95;
+use penstock_scenario::interval::half_width_95;
 use penstock_scenario::summary::Summary;
 
 use crate::assemble::measures::{self, Measure};

@@ -1,6 +1,7 @@
 //! Rectangles and the legend's rows.
 
-use super::canvas::{Anchor, text_width};
+use super::canvas::Anchor;
+use super::words::{shortened, text_width};
 
 /// The part of a figure inside the axes, in pixels.
 #[derive(Debug, Clone, Copy)]
@@ -73,20 +74,4 @@ impl Legend {
         let rows = if entries.is_empty() { 0 } else { row + 1 };
         Self { entries, rows }
     }
-}
-
-/// `text`, cut where it would be wider than `width`.
-pub(super) fn shortened(text: &str, width: f64, size: f64) -> String {
-    if text_width(text, size) <= width {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    for c in text.chars() {
-        out.push(c);
-        if text_width(&out, size) > width - size {
-            break;
-        }
-    }
-    out.push('\u{2026}');
-    out
 }

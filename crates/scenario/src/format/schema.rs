@@ -12,9 +12,11 @@ use penstock_law::parameter::{Default, Parameter, Unit};
 use penstock_law::registry::Registered;
 use serde_json::{Map, Value, json};
 
-use super::{DEFAULTS, FLOWS, LINK, SCENARIO, SEEDS, SPACING, STEPS, Shape, Silent, TABLES, Table, WAY_BACK};
+use super::{
+    AUTOMATIC, DEFAULTS, FLOWS, LINK, SCENARIO, SEEDS, SPACING, SPACING_JITTER, STEPS, Shape, Silent, TABLES, Table,
+    WAY_BACK,
+};
 use crate::quantity::{BDP, Kind, PACKETS, SIZE, kind};
-use crate::read::{AUTOMATIC, SPACING_JITTER};
 
 /// The JSON Schema of format 1, with the laws of `registry`.
 pub fn schema(registry: &Registry) -> Value {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::tree::Origin;
+use super::origin::Origin;
 use crate::visible::cut;
 
 /// The most errors of one document that are kept.

@@ -15,7 +15,7 @@ use super::links::Line;
 use super::route::shortest;
 use super::table::{Fields, Item};
 use super::tree::Value;
-use crate::format::{self, MOST_FLOWS};
+use crate::format::{self, MOST_FLOWS, SPACING_JITTER};
 use crate::model::{Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
 
@@ -130,7 +130,7 @@ fn by_itself(
         }
         if let Some((item, _)) = spacing {
             item.wrong(
-                format!("the law `{name}` has no parameter `{}`", law::SPACING_JITTER),
+                format!("the law `{name}` has no parameter `{SPACING_JITTER}`"),
                 "leave it out: only the gaps of a law that answers nothing, such as `cbr`, are drawn",
             );
         }

@@ -14,16 +14,10 @@ use super::error::{Reported, nearest, offer};
 use super::schedule::{schedule, steps};
 use super::table::{Item, MOST_NAME};
 use super::tree::Value;
-use crate::format::SPACING;
+use crate::format::{AUTOMATIC, SPACING, SPACING_JITTER};
 use crate::model::Chosen;
 use crate::quantity;
 use crate::visible::cut;
-
-/// What stands for a value that the law works out from where it runs.
-pub(crate) const AUTOMATIC: &str = "automatic";
-
-/// The key of how much the gaps of a law that answers nothing vary.
-pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
 
 /// Reads `{ law = "...", ... }`.
 pub(super) fn law<R: Registered>(item: &Item<'_>) -> Result<Chosen<R>, Reported> {

@@ -8,7 +8,7 @@ use super::error::Reported;
 use super::flows::{self, Around};
 use super::law;
 use super::links::{self, Line};
-use super::memory::affordable;
+use super::needs::affordable;
 use super::table::{Fields, Item, MOST_TITLE};
 use super::trace::Traces;
 use super::tree::{Node, Value};

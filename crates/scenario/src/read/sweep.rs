@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::error::{Reported, offer};
 use super::table::Item;
-use super::tree::{Node, Value, dotted, parts};
+use super::tree::{Node, Value};
 use crate::format::{MOST_SEEDS, SCENARIO, SEEDS};
+use crate::key::{bare, dotted, parts};
 
 /// The most cells a sweep may have.
 const MOST: usize = 100_000;
@@ -220,7 +221,7 @@ fn descend<'a>(
     match &item.node.value {
         Value::Table(table) if !whole(item.node, &path) => {
             for (key, node) in table {
-                descend(path.clone(), &super::tree::bare(key), item.below(key, node), whole, leaves)?;
+                descend(path.clone(), &bare(key), item.below(key, node), whole, leaves)?;
             }
         }
         _ => leaves.push(Change { path, item }),

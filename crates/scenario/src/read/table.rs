@@ -6,8 +6,9 @@ use penstock_law::parameter::Unit;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
 use super::error::{Errors, Reported, nearest, offer};
-use super::tree::{Node, Value, bare};
+use super::tree::{Node, Value};
 use crate::format::{MOST_WINDOW, Range, Table, Word};
+use crate::key::bare;
 use crate::quantity::{self, Unreadable};
 use crate::visible::{acts, cut};
 

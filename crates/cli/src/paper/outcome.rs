@@ -1,0 +1,88 @@
+//! What a paper gave: its items, and its claims with their verdicts.
+
+use indexmap::IndexMap;
+use penstock_papers::{Comparison, Extent, Figure, Finding, Row, Verdict};
+use serde::Serialize;
+
+/// What a paper gave.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    /// The paper's key.
+    pub(super) key: String,
+    /// Its title.
+    pub(super) title: String,
+    /// Whole or short runs.
+    pub(super) extent: Extent,
+    /// Its figures and tables.
+    pub(super) items: Vec<ItemOutcome>,
+    /// Its claims.
+    pub(super) claims: Vec<Judged>,
+    /// How many claims have another verdict than the one on record.
+    pub(super) differing: usize,
+}
+
+/// A figure or table of a paper, and what its runs gave.
+#[derive(Debug, Serialize)]
+pub(super) struct ItemOutcome {
+    /// Its id.
+    pub(super) id: String,
+    /// What it shows.
+    pub(super) title: String,
+    /// Where it stands in the paper.
+    pub(super) place: String,
+    /// Why it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_run: Option<String>,
+    /// Its lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) figure: Option<Figure>,
+    /// Lines of what else is plotted along the same axis.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) also: Vec<Figure>,
+    /// What is plotted over time, whose numbers are in the records, and loops of what was analysed.
+    #[serde(skip)]
+    pub(super) traces: Vec<penstock_report::figure::Figure>,
+    /// One row a cell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) rows: Vec<Row>,
+    /// The colour of each line's law.
+    #[serde(skip)]
+    pub(super) colours: IndexMap<String, &'static str>,
+    /// Its scenario file.
+    #[serde(skip)]
+    pub(super) scenario_text: String,
+}
+
+impl Outcome {
+    /// What runs an item again.
+    pub(super) fn command(&self, item: &str) -> String {
+        command(&self.key, item, self.extent)
+    }
+}
+
+/// What runs an item.
+pub(super) fn command(key: &str, item: &str, extent: Extent) -> String {
+    let short = if extent == Extent::Short { " --short" } else { "" };
+    format!("penstock paper {key}/{item}{short}")
+}
+
+/// A claim, its verdict, and how that compares with the record.
+#[derive(Debug, Serialize)]
+pub(super) struct Judged {
+    /// The claim and its verdict.
+    #[serde(flatten)]
+    pub(super) finding: Finding,
+    /// What is on record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recorded: Option<Verdict>,
+    /// Whether it is the same.
+    pub(super) compared: Comparison,
+    /// The unit of the bound and of what was measured; empty for plain numbers.
+    pub(super) unit: String,
+    /// Why the claim fails, where it does and a reason is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    /// The bound with its unit.
+    #[serde(skip)]
+    pub(super) bound: String,
+}

@@ -1,0 +1,73 @@
+//! What can be wrong with a record.
+
+use crate::format::{FORMAT, SUMMARY_FORMAT};
+
+/// Why a record cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A table's columns do not fit together: a bug of the world that made it.
+    #[error("the table `{table}` cannot be written: its column `{column}` {why}")]
+    Misshapen {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A number of the summary is infinite or NaN: a bug of the world that made it.
+    #[error("the summary cannot be written: `{path}` is not a number")]
+    NotANumber {
+        /// Where it stands in the summary.
+        path: String,
+    },
+    /// The Parquet library cannot write a table.
+    #[error("the table `{table}` cannot be written")]
+    Parquet {
+        /// The table.
+        table: String,
+        /// Why.
+        source: parquet::errors::ParquetError,
+    },
+    /// The Parquet library cannot read a file.
+    #[error("not a Parquet file that can be read")]
+    Unreadable(#[source] parquet::errors::ParquetError),
+    /// A Parquet file is not one of a record.
+    #[error("not a table of a record: {0}")]
+    NotATable(String),
+    /// `summary.json` is not a summary.
+    #[error("not a summary")]
+    Json(#[from] serde_json::Error),
+    /// `record.toml` cannot be read.
+    #[error("not the header of a record")]
+    Toml(#[from] toml::de::Error),
+    /// `record.toml` cannot be written.
+    #[error("the header cannot be written")]
+    WriteToml(#[from] toml::ser::Error),
+    /// `record.toml` is not UTF-8.
+    #[error("not text")]
+    Text(#[from] std::str::Utf8Error),
+    /// The last line of `record.toml` is not there, or is not the hash of the others.
+    #[error("changed since it was written: its last line is not the SHA-256 of the lines above")]
+    Unsealed,
+    /// A header does not list a file that every record has.
+    #[error("its `files` do not list {0}, which every record has")]
+    Unlisted(String),
+    /// A header lists a file that is not in the record.
+    #[error("its `files` list `{0}`, which is no name of a file in a record")]
+    Name(String),
+    /// A file of the record is not as it was written.
+    #[error("{file} is damaged: {why}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The record is of another format.
+    #[error("a record of format {0}, and this version reads format {FORMAT}")]
+    Format(u32),
+    /// The summary is of a later format.
+    #[error("a summary of format {0}, and this version reads format {SUMMARY_FORMAT}; a newer version reads it")]
+    SummaryFormat(u32),
+}

@@ -1,0 +1,190 @@
+//! `record.toml`: what ran, where, and the hash of every other file.
+
+use std::io::{self, Read};
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RecordError;
+use crate::format::FORMAT;
+use crate::seal::{digest, is_sealed, sealed};
+
+/// What every record has, besides its header.
+pub(crate) const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
+
+/// What computed a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The world.
+    pub world: String,
+    /// Identity of the code: a hash of its sources, or of the program. Absent before format 2.
+    #[serde(default)]
+    pub code: String,
+    /// The program's version, for people.
+    pub version: String,
+    /// The commit that it was built from, if known, for people; with `-dirty` after local changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+impl Origin {
+    /// Whether two runs of one scenario with these origins have the same numbers: the same code ran in the same world.
+    pub fn computes_as(&self, other: &Self) -> bool {
+        !self.code.is_empty() && (&self.world, &self.code) == (&other.world, &other.code)
+    }
+}
+
+/// Where and how a run took place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// What computed it.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// What tells this cell of a sweep from the others.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub labels: IndexMap<String, String>,
+    /// What is known of the machine: kernel, processor, settings.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub machine: IndexMap<String, String>,
+}
+
+/// `record.toml`: with it a record can be made again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the record's format: [`FORMAT`].
+    pub format: u32,
+    /// The identity of the resolved scenario, see [`identity`].
+    pub id: String,
+    /// The seed.
+    pub seed: u64,
+    /// The scenario with every default filled in, itself a scenario file.
+    pub scenario: String,
+    /// Where and how it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// The SHA-256 of each other file that the results consist of, in hexadecimal digits, by its name.
+    pub files: IndexMap<String, String>,
+}
+
+impl Header {
+    /// Sees whether the files of a record are as they were written. `content` opens one by its name, which is a plain
+    /// one: that of no folder, and none above.
+    ///
+    /// # Errors
+    /// Says which file cannot be read or is another.
+    pub fn intact<R: Read>(&self, mut content: impl FnMut(&str) -> io::Result<R>) -> Result<(), RecordError> {
+        for (name, written) in &self.files {
+            let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
+            let found = content(name).and_then(digest).map_err(|e| damaged(e.to_string()))?;
+            if found != *written {
+                return Err(damaged("it has changed since it was written".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// `record.toml`: the header, and under it a line with the hash of all that stands above.
+    ///
+    /// # Errors
+    /// None that a header can cause.
+    pub fn text(&self) -> Result<String, RecordError> {
+        Ok(sealed(&toml::to_string_pretty(self)?))
+    }
+
+    /// Sees whether the header lists what every record has, by names that stay within it.
+    fn complete(&self) -> Result<(), RecordError> {
+        if let Some(name) = NEEDED.into_iter().find(|name| !self.files.contains_key(*name)) {
+            return Err(RecordError::Unlisted(name.to_owned()));
+        }
+        match self.files.keys().find(|name| !is_plain(name)) {
+            Some(name) => Err(RecordError::Name(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The title in the scenario's text.
+    ///
+    /// # Errors
+    /// Says why the text is not that of a scenario.
+    pub fn title(&self) -> Result<String, RecordError> {
+        #[derive(Deserialize)]
+        struct Scenario {
+            title: String,
+        }
+        Ok(toml::from_str::<Scenario>(&self.scenario)?.title)
+    }
+
+    /// The law of each group's senders, by the group's name, as they stand in the scenario's text. Nothing else of it is
+    /// read, so that the files it may name need not be there.
+    ///
+    /// # Errors
+    /// Says why the text is not that of a scenario.
+    pub fn laws(&self) -> Result<Vec<(String, String)>, RecordError> {
+        #[derive(Deserialize)]
+        struct Scenario {
+            flows: IndexMap<String, Group>,
+        }
+        #[derive(Deserialize)]
+        struct Group {
+            cc: Controller,
+        }
+        #[derive(Deserialize)]
+        struct Controller {
+            law: String,
+        }
+        let scenario: Scenario = toml::from_str(&self.scenario)?;
+        Ok(scenario.flows.into_iter().map(|(name, group)| (name, group.cc.law)).collect())
+    }
+}
+
+/// Whether a name is one of a file in the very directory of a record: letters, digits, dashes, underscores and dots,
+/// no dot in front.
+fn is_plain(name: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(known)
+}
+
+/// Reads `record.toml`.
+///
+/// # Errors
+/// Says what is not as a header is. One that was cut off, at whatever place, or changed is not.
+pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
+    let text = std::str::from_utf8(bytes)?;
+    // What another version wrote is told from what is damaged as far as it can be.
+    if let Ok(Format { format }) = toml::from_str(text)
+        && format != FORMAT
+    {
+        return Err(RecordError::Format(format));
+    }
+    if !is_sealed(text) {
+        return Err(RecordError::Unsealed);
+    }
+    let header: Header = toml::from_str(text)?;
+    header.complete()?;
+    Ok(header)
+}
+
+/// What every format of a header has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+/// The scenario of a record, which may be of format 1 too: what it holds can be run again.
+///
+/// # Errors
+/// Says what is not as a header is.
+pub fn read_scenario(bytes: &[u8]) -> Result<String, RecordError> {
+    #[derive(Deserialize)]
+    struct Older {
+        scenario: String,
+    }
+    match read_header(bytes) {
+        Err(RecordError::Format(1)) => Ok(toml::from_str::<Older>(std::str::from_utf8(bytes)?)?.scenario),
+        read => Ok(read?.scenario),
+    }
+}

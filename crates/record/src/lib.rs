@@ -1,0 +1,48 @@
+//! Records: what one run leaves behind, as the files of a directory. Nothing here touches a disk.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
+//! | `summary.json` | the [`Summary`], as a [`SummaryFile`] |
+//! | `cost.json` | the [`Cost`](penstock_scenario::summary::Cost) of the run, which whoever runs it adds |
+//! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
+//! | `links.parquet`, `groups.parquet` | series of links and of groups |
+//! | `flows-series.parquet` | series of the flows of the groups that ask for them |
+//! | `transfers.parquet` | one row a transfer, where flows have more than one |
+//! | `packets.pcapng` | the packets at one end of every flow, where they were asked for: see [`capture`] |
+//!
+//! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json` and
+//! `cells.parquet`, see [`sweep()`] and [`cells()`].
+
+pub mod capture;
+mod cells;
+mod columns;
+mod error;
+mod format;
+mod header;
+mod page;
+mod parquet;
+mod record;
+mod seal;
+mod summary;
+mod sweep;
+
+pub use self::cells::{CellRow, cells, write_cells};
+pub use self::columns::{Meaning, unit_of};
+pub use self::error::RecordError;
+pub use self::format::FORMAT;
+pub use self::header::{Header, Origin, Provenance, read_header, read_scenario};
+pub use self::page::reference;
+pub use self::parquet::{read_table, write_table};
+pub use self::record::{Record, flow_table, table_file};
+pub use self::seal::{hexadecimal, sealed};
+pub use self::summary::{SummaryFile, json, read_summary, summary_file, summary_value};
+pub use self::sweep::{Place, SweepCell, Told, place_of, sweep};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[cfg(test)]
+mod tests;

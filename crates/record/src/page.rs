@@ -1,0 +1,190 @@
+//! The page that defines every number of a record. What `summary.json` holds is printed from its own types.
+
+use std::fmt::Write as _;
+
+use penstock_scenario::finding::KINDS;
+use penstock_scenario::summary::{
+    ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
+    PathSummary, Transfers,
+};
+use schemars::JsonSchema;
+
+use crate::cells::OWN;
+use crate::columns::{Documented, SERIES};
+use crate::parquet::word;
+use crate::record::table_file;
+use crate::summary::SummaryFile;
+use crate::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
+
+const HEAD: &str = "\
+# Records
+
+This page lists the files of a record and defines each number in them. `penstock report --reference` generates it from
+the types that write the files.
+
+| file | content |
+| --- | --- |
+| `record.toml` | the scenario with every default filled in, what `--set` changed, the world, the version of the code, the machine, and a hash of each file |
+| `summary.json` | the measured numbers |
+| `cost.json` | time and memory of the run; the only file that differs between two runs of a scenario on one machine |
+| `flows.parquet` | one row for each flow, over the measured span, with the names of `flows` below; null where a number does not apply |
+| `links.parquet`, `groups.parquet` | series of links and of groups, one row for each `sample` |
+| `customers.parquet` | series of customers that have a conditioner |
+| `flows-series.parquet` | series of the flows of groups with `series = true` |
+| `transfers.parquet` | one row for each transfer, if flows have more than one |
+| `classes.parquet`, `link_classes.parquet` | series of traffic classes, and the state of an AQM for each class, if it separates classes |
+| `packets.pcapng` | packet headers at one end of every flow, with `run --pcap` |
+| `report.html` | tables and plots of the results |
+| `sweep.json` | next to the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
+| `source.json` | next to the records of a sweep: its scenario file and world |
+| `cells.parquet` | next to `sweep.json`: one row for each cell, for pandas, polars, DuckDB or R; `penstock report --csv DIR` prints it |
+
+Numbers refer to the **measured span**: from `warmup` to the end of the run, or from the start to the end of a window.
+A name ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`. A name without a unit is a
+count or a ratio. In `summary.json` a number that does not apply is absent, never null or zero. The last column tells
+which numbers are always there. Claims of a paper and `sweep.json` name a number by its path, such as
+`links.bottleneck.utilization`.
+
+## Identity and integrity
+
+`code` in `record.toml` identifies the code that computed the numbers. It is `sources` and a SHA-256 over every source
+file that can change a number: all crates except `cli`, `fuzz`, `papers` and `report`, the kernel implementations in
+`bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the command was not built from the workspace, it is
+`program` and the SHA-256 of the program. A sweep reuses a finished cell if its scenario, world and code are the same.
+The hash covers sources and not the program, so that builds on several machines, with or without optimisation, share
+records: their results are the same bits. `version` and `commit` (with `-dirty` after local changes) are only information
+for people.
+
+The last line of `record.toml` is the SHA-256 of all bytes above it. `files` has the SHA-256 of every other result file.
+A record is damaged if `record.toml` lacks its last line, if `files` lacks `summary.json` or `flows.parquet`, or if a file
+has changed. Commands refuse a damaged record. A sweep renames it to `NAME.damaged` and runs its cell again. A record
+gets its name only after all its files are on disk (`fsync`), so that a kill or a power failure leaves no partial record.
+Names in `files` are plain, without folders. Commands read regular files only, never links or devices: `record.toml` up
+to 64 MB, `summary.json` and `sweep.json` up to 1 GB, a table up to 4 GB and 500 million values.
+
+Penstock neither uses nor changes records of format 1 (`format = 1`, without `code` and without the last line).
+`penstock run RECORD/record.toml` makes such a record again.
+";
+
+const SERIES_HEAD: &str = "\
+## Series
+
+A row has `time_s` and its `link`, `group`, `customer` or `flow`. A row of `transfers.parquet` is a transfer that ended.
+An *average* covers the `sample` before `time_s`; an *instant* is the value at `time_s`. In `flows.parquet` and
+`cells.parquet` an average covers the measured span.
+
+The state of a law has the columns in [laws.md](laws.md), also printed by `penstock laws NAME`. Each is an *instant*.
+
+A Parquet file describes its own columns. The metadata of each field contain `kind`, `unit` (`1` for a plain number),
+`description`, and for the state of a law `title`, its name in words. With pyarrow they are in
+`pyarrow.parquet.read_schema(\"links.parquet\").field(\"utilization\").metadata`.
+
+The metadata of the file repeat this as JSON under the key `penstock`, for readers that do not show the metadata of
+fields: `{ \"format\": 1, \"table\", \"columns\": { NAME: { \"kind\", \"unit\", \"title\", \"description\" } } }`. DuckDB has it by
+`select decode(value) from parquet_kv_metadata('links.parquet')`, polars by `pl.read_parquet_metadata(\"links.parquet\")`.
+
+| file | column | kind | meaning |
+| --- | --- | --- | --- |
+";
+
+const CELLS_HEAD: &str = "
+## `cells.parquet`
+
+One row for each cell, in the order of the axes.
+
+| column | meaning |
+| --- | --- |
+";
+
+const CELLS_TAIL: &str = "\
+| `label.KEY` | The cell's place on the axis `KEY`, as the scenario's file has it: `10 ms`. |
+| `KEY_UNIT` | The same as a number in units of the SI, with the unit at the end of the name: 0.01 in `flows.ftp.rtt_s`. A plain number has no unit in the name. Names, and an axis in several units, have no such column. |
+| any other | A number of the cell's `summary.json` under its path, such as `links.bottleneck.utilization`; null where the cell has none. True is 1, false is 0. Single flows are in `flows.parquet` of each record. |
+
+`penstock report --csv DIR` prints the same table as CSV for the directory of a sweep, or one row for a record. For
+several directories it prints one table, and each `path` begins with its directory.
+
+";
+
+/// The page as Markdown.
+#[must_use]
+pub fn reference() -> String {
+    let mut page = String::from(HEAD);
+    table::<SummaryFile>(
+        &mut page,
+        "`summary.json`",
+        "The file itself. The numbers of the whole span are at the top level.",
+    );
+    table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
+    table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
+    table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
+    table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
+    table::<FlowSummary>(&mut page, "`flows`", "One flow.");
+    table::<Fairness>(&mut page, "`fairness`", "All flows together.");
+    table::<ClassSummary>(
+        &mut page,
+        "`classes.NAME`",
+        "One class of traffic; bytes on the wire, without acknowledgements.",
+    );
+    table::<CustomerSummary>(&mut page, "`customers.NAME`", "One customer.");
+    table::<Engine>(&mut page, "`engine`", "The amount of computation: the same in every run of a seed.");
+    table::<PathSummary>(
+        &mut page,
+        "`path`",
+        "The emulated path of the Linux world, over the whole run: its error, and observations at its ends.",
+    );
+    table::<Finding>(
+        &mut page,
+        "`findings`",
+        "Things that can mislead a reader of the numbers. The command prints them under its tables, and the report \
+         shows them. `penstock check` prints those that follow from the scenario alone.",
+    );
+    page.push_str("\n| id | meaning |\n| --- | --- |\n");
+    for (id, meaning) in KINDS {
+        let _ = writeln!(page, "| `{id}` | {meaning} |");
+    }
+    table::<Cost>(&mut page, "`cost.json`", "The cost of the run on its machine.");
+    table::<SweepFile<'_>>(
+        &mut page,
+        "`sweep.json`",
+        "Written next to the records of a sweep when every cell is \
+         finished.",
+    );
+    table::<Axis<'_>>(&mut page, "`axes` of a sweep", "The varied keys. Labels are text as in the scenario file.");
+    table::<Labelled<'_>>(&mut page, "`axes[].places`", "A place on an axis.");
+    table::<CellOf<'_>>(&mut page, "`cells` of a sweep", "One cell.");
+    table::<Group<'_>>(&mut page, "`groups` of a sweep", "Cells that differ only in their seed.");
+    table::<Difference<'_>>(
+        &mut page,
+        "`differences` of a sweep",
+        "One group minus another, seed by seed. Random draws that both cells of a seed share cancel, so that the \
+         interval is narrower than those of the groups.",
+    );
+    table::<Statistics>(&mut page, "Statistics in `measures`", "These replace each number.");
+    page.push_str(CELLS_HEAD);
+    for (name, what) in OWN {
+        let _ = writeln!(page, "| `{name}` | {what} |");
+    }
+    page.push_str(CELLS_TAIL);
+    page.push_str(SERIES_HEAD);
+    for series in SERIES {
+        let file = table_file(series.table);
+        let mut first = format!("`{file}`");
+        for known in series.columns {
+            let _ = writeln!(page, "| {first} | `{}` | {} | {} |", known.name, word(known.kind), known.what);
+            first.clear();
+        }
+        if let Some(role) = series.state_of {
+            let _ = writeln!(page, "| | the state of the {role} | instant | see [laws.md](laws.md) |");
+        }
+    }
+    page
+}
+
+/// One type as a table.
+fn table<T: JsonSchema>(page: &mut String, heading: &str, what: &str) {
+    let _ = write!(page, "\n## {heading}\n\n{what}\n\n| name | meaning | always there |\n| --- | --- | --- |\n");
+    for (name, meaning, always) in Documented::of::<T>().fields() {
+        let _ = writeln!(page, "| `{name}` | {meaning} | {} |", if always { "yes" } else { "" });
+    }
+}

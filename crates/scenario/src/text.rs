@@ -1,0 +1,46 @@
+//! What the text of a resolved scenario says, without the reader: the files that it names need not be there.
+
+use std::collections::BTreeSet;
+
+use penstock_law::quantity::Time;
+use serde::Deserialize;
+
+use crate::quantity;
+
+/// The warm-up of a resolved scenario, in seconds, from its text; 0 where the text does not say.
+///
+/// ```
+/// assert_eq!(penstock_scenario::text::warm_up_s("duration = '60 s'\nwarmup = '20 s'"), 20.0);
+/// ```
+pub fn warm_up_s(scenario: &str) -> f64 {
+    #[derive(Deserialize)]
+    struct Scenario {
+        warmup: Option<String>,
+    }
+    let warm_up = toml::from_str::<Scenario>(scenario).ok().and_then(|s| s.warmup);
+    warm_up.and_then(|text| quantity::time(&text).ok()).map_or(0.0, Time::seconds)
+}
+
+/// The laws that a resolved scenario names, from its text, each once; none where the text is not a scenario.
+///
+/// ```
+/// let text = "[links.a]\naqm = { law = 'red' }\n[flows.b]\ncc = { law = 'cubic' }\n[flows.c]\ncc = { law = 'cubic' }";
+/// assert_eq!(penstock_scenario::text::law_names(text), ["cubic", "red"]);
+/// ```
+pub fn law_names(scenario: &str) -> Vec<String> {
+    fn walk(value: &toml::Value, names: &mut BTreeSet<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                names.extend(table.get("law").and_then(|law| law.as_str()).map(str::to_owned));
+                table.values().for_each(|value| walk(value, names));
+            }
+            toml::Value::Array(values) => values.iter().for_each(|value| walk(value, names)),
+            _ => {}
+        }
+    }
+    let mut names = BTreeSet::new();
+    if let Ok(table) = toml::from_str::<toml::Table>(scenario) {
+        walk(&toml::Value::Table(table), &mut names);
+    }
+    names.into_iter().collect()
+}
