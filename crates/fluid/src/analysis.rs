@@ -19,7 +19,7 @@ use crate::response::{Hop, Loop, LoopModel, Member};
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
 use models::models;
-use remarks::{assumptions, warnings};
+use remarks::{assumptions, starts_over_a_queue, warnings};
 
 /// Roots of each model that are kept.
 pub(crate) const ROOTS: usize = 6;
@@ -242,7 +242,8 @@ pub fn analyze_watched(
     watch: &dyn Fn(Busy),
 ) -> Result<Analysis, AnalysisError> {
     let Rested { classes, bench, rest, binding, program, closed } = rested(scenario, options, watch)?;
-    let Bench { names, links, sources, .. } = bench;
+    let Bench { names, links, routes, mut sources } = bench;
+    let misled = starts_over_a_queue(scenario, &classes, &routes, &mut sources, &rest);
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let models = models(&closed, &names_of, watch);
     let last = &models[models.len() - 1];
@@ -266,7 +267,7 @@ pub fn analyze_watched(
         others: rest.others.iter().map(|other| other_rest(other, &names, &classes, &rest)).collect(),
         program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
-        warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
+        warnings: [misled, warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed)].concat(),
         models,
     })
 }

@@ -50,7 +50,8 @@ pub struct Method {
     /// Whether delays are those of propagation alone, as in fast-aqm (1) and (2), and not also the waits that a packet
     /// meets.
     pub frozen_delays: bool,
-    /// Whether laws are told estimates (the marks of the last packets, an average of round trips) or the truth.
+    /// Whether laws observe estimates (the marks of the last packets, an average of round trips, the smallest round trip so
+    /// far) or the truth.
     pub estimators: bool,
     /// How packets are timed. None is as hosts do it: at the law's gap, and never more in flight than its window.
     pub clocking: Option<Clocking>,

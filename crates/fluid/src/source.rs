@@ -131,6 +131,7 @@ pub struct SourceEquilibrium {
 #[derive(Clone, Copy)]
 struct Inputs {
     rtt_s: Dual,
+    base_rtt_s: Dual,
     chance: Dual,
     price_s: Dual,
     /// What was committed a round trip ago, where that is not what is committed now.
@@ -236,6 +237,7 @@ impl Source {
         let chance = Dual::of(signal.probability);
         Inputs {
             rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s),
+            base_rtt_s: Dual::of(self.base_rtt_s),
             chance,
             price_s: self.price(chance),
             earlier: None,
@@ -243,7 +245,7 @@ impl Source {
     }
 
     fn seen(&mut self, state: &[Dual], u: &Inputs) -> cc::Observation<Dual> {
-        let base_rtt_s = Dual::of(self.base_rtt_s);
+        let base_rtt_s = u.base_rtt_s;
         let path = cc::Observation { rtt_s: u.rtt_s, base_rtt_s, price_s: u.price_s, ..cc::Observation::zero() };
         let Some(Queue { capacity, buffer }) = self.queue else { return path };
         let level = estimate::buffer_level(Dual::of(capacity), u.rtt_s, base_rtt_s);
@@ -346,6 +348,13 @@ impl Source {
         }
         add(&round, u.rtt_s);
         drift
+    }
+
+    /// Whether another base RTT, at the same round-trip time, would move the law away from this equilibrium.
+    pub(crate) fn depends_on_base_rtt(&mut self, at: &SourceEquilibrium, signal: Signal) -> bool {
+        let u = Inputs { base_rtt_s: Dual::seed(self.base_rtt_s), ..self.inputs(signal) };
+        let state: Vec<Dual> = at.state.iter().map(|x| Dual::of(*x)).collect();
+        self.rate(&state, &u).rate.slope != 0.0 || self.drift(&state, &u).iter().any(|drift| drift.slope != 0.0)
     }
 
     /// What rounding may make of [`Self::drift`] [1/s]: `after - before` keeps of a state what a double does, whatever an
@@ -486,7 +495,8 @@ impl Source {
         let mut kink = Kink::NONE;
         // One pass for each direction gives every event's column: packet, period, round, rate, window.
         let mut everything = |v: &[Dual]| {
-            let u = Inputs { rtt_s: v[m], chance: v[m + 1], price_s: v[m + 2], earlier: v.get(m + 3).copied() };
+            let (rtt_s, chance, price_s, earlier) = (v[m], v[m + 1], v[m + 2], v.get(m + 3).copied());
+            let u = Inputs { rtt_s, chance, price_s, earlier, ..at };
             let state = &v[..m];
             let mut all = self.packet(state, &u);
             let (tick, round) = self.steps(state, &u);

@@ -1,6 +1,9 @@
 //! What an analysis takes for granted, and what should make its reader careful.
 
+use std::collections::BTreeMap;
+
 use penstock_law::law::Linearisation;
+use penstock_law::quantity::Time;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
 use super::bench::{CLASSES_OF_A_GROUP, Class};
@@ -102,6 +105,52 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
         *last = format!("{last} (and {more} more like it)");
     }
     of_a_kind
+}
+
+/// Groups with flows that start later than others at a queue of the equilibrium, and whose law uses the base RTT: they
+/// measure a larger one than the analysis assumes.
+pub(super) fn starts_over_a_queue(
+    scenario: &Scenario,
+    classes: &[Class<'_>],
+    routes: &[Vec<usize>],
+    sources: &mut [Source],
+    rest: &Equilibrium,
+) -> Vec<String> {
+    // Of each group, the first and the last.
+    let starts: BTreeMap<&str, (Time, Time)> = classes
+        .iter()
+        .map(|class| (class.group_name, class.group))
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .filter_map(|(name, group)| {
+            let starts = group.starts(name, scenario.seed);
+            Some((name, (*starts.iter().min()?, *starts.iter().max()?)))
+        })
+        .collect();
+    let mut earliest = vec![Time::NEVER; rest.links.len()];
+    for (class, route) in classes.iter().zip(routes) {
+        for &l in route {
+            earliest[l] = earliest[l].min(starts[class.group_name].0);
+        }
+    }
+    let mut found: Vec<&str> = Vec::new();
+    for (i, class) in classes.iter().enumerate() {
+        let late = |l: &usize| rest.links[*l].rest.queue > 0.0 && starts[class.group_name].1 > earliest[*l];
+        if found.last() != Some(&class.group_name)
+            && routes[i].iter().any(late)
+            && sources[i].depends_on_base_rtt(&rest.sources[i], rest.signals[i])
+        {
+            found.push(class.group_name);
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "flows of {} start while others send, and their law uses the base round-trip time; over a queue they measure more \
+         than the propagation delay, which the analysis assumes, and a run can have another queue and other rates",
+        some(&found)
+    )]
 }
 
 /// What should make a reader careful.

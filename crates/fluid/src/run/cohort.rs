@@ -204,7 +204,8 @@ impl Cohort {
             _ => self.price_s,
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
-        let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.way.base_rtt_s };
+        let measured = self.estimators && self.least_rtt_s.is_finite();
+        let base_rtt_s = if measured { self.least_rtt_s } else { self.way.base_rtt_s };
         let path = cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() };
         let Some(estimated) = &self.estimated else { return path };
         let (earlier_s, earlier) = estimated.earlier();
