@@ -30,6 +30,8 @@ pub(crate) enum Failure {
     Scenario(ReadErrors),
     /// This version or machine cannot do it: what is missing and how to get it.
     Machine(String),
+    /// A law that is not Penstock's answered what no host can act on.
+    Law(String),
     /// Whoever started it stopped it.
     Stopped,
     /// It broke one of its own rules.
@@ -56,7 +58,7 @@ impl Failure {
         match self {
             Self::Closed => 0,
             Self::Input(_) | Self::Scenario(_) => 2,
-            Self::Machine(_) => 3,
+            Self::Machine(_) | Self::Law(_) => 3,
             Self::Bug(_) => 70,
             // What a shell reports for a process that SIGINT ended.
             Self::Stopped => 130,
@@ -97,6 +99,7 @@ impl From<RunError> for Failure {
             // Each thing that is refused has a line of its own.
             RunError::Refused { .. } => Self::Machine(error.to_string().replace('\n', "\npenstock: ")),
             RunError::Stopped => Self::Stopped,
+            RunError::Law { law, .. } if crate::laws().is_added(law) => Self::Law(error.to_string()),
             RunError::Law { .. } => Self::Bug(error.to_string()),
             RunError::Broken(what) => Self::Bug(what),
         }
@@ -108,6 +111,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Input(what) | Self::Machine(what) => write!(f, "penstock: {what}"),
             Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
+            Self::Law(what) => write!(f, "penstock: {what}; the error is in this law, which is not one of Penstock's"),
             Self::Stopped => write!(f, "penstock: stopped; complete records are kept"),
             Self::Bug(what) => write!(
                 f,

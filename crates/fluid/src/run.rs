@@ -160,7 +160,11 @@ impl Network {
             let (at_s, said) = cohort.fault?;
             let (name, group) = scenario.groups.get_index(cohort.group)?;
             let said = format!("a window of {} packets and a gap of {} s", said.window, said.gap_s);
-            Some(error(format!("flows.{name}"), group.cc.law.name, at_s, said))
+            let flow = match cohort.members[..] {
+                [one] => format!("flow {one}"),
+                _ => format!("flow {} and {} more", cohort.members[0], cohort.members.len() - 1),
+            };
+            Some(error(format!("flows.{name}, {flow}"), group.cc.law.name, at_s, said))
         };
         let of_link = |(at, queue): (usize, &Queue)| {
             let (at_s, (name, link)) = (queue.unsound_s?, scenario.links.get_index(at)?);

@@ -28,7 +28,8 @@ pub struct Registry {
     controllers: Vec<&'static Entry<Controller>>,
     aqms: Vec<&'static Entry<Aqm>>,
     conditioners: Vec<&'static Entry<Conditioner>>,
-    added: bool,
+    /// The names of those that are not of this crate.
+    added: Vec<&'static str>,
 }
 
 /// A role that registries have a list of: [`Controller`], [`Aqm`] and [`Conditioner`].
@@ -104,7 +105,7 @@ impl Registry {
             controllers: CONTROLLERS.iter().collect(),
             aqms: AQMS.iter().collect(),
             conditioners: CONDITIONERS.iter().collect(),
-            added: false,
+            added: Vec::new(),
         }
     }
 
@@ -121,13 +122,18 @@ impl Registry {
         }
         sound(entry).map_err(refused)?;
         R::of_mut(&mut self).push(entry);
-        self.added = true;
+        self.added.push(entry.name);
         Ok(self)
     }
 
     /// Whether it has a law that is not of this crate.
     pub fn has_more_than_standard(&self) -> bool {
-        self.added
+        !self.added.is_empty()
+    }
+
+    /// Whether the law of that name is not of this crate.
+    pub fn is_added(&self, name: &str) -> bool {
+        self.added.contains(&name)
     }
 
     /// Every law of a role.
