@@ -182,7 +182,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         study.found(&cell, &analyzed, &page)?;
     }
     study.end()?;
-    Ok(Done::Well)
+    Ok(if without.is_empty() { Done::Well } else { Done::Partly })
 }
 
 /// The longest that nothing is heard of an analysis [s].

@@ -17,6 +17,8 @@ pub(crate) enum Done {
     Differs,
     /// That too, but a run is outside of its own stated error.
     Beyond,
+    /// A part of what was asked; it said why the rest is not possible.
+    Partly,
     /// Ran a program, which ended with this status.
     Ended(u8),
 }
@@ -46,6 +48,7 @@ impl Done {
         match self {
             Self::Well => 0,
             Self::Differs => 1,
+            Self::Partly => 3,
             Self::Beyond => 4,
             Self::Ended(status) => status,
         }
