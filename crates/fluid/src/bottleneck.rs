@@ -137,7 +137,7 @@ impl Bottleneck {
         let arrival = Event::Arrival { bytes: self.packet_bytes, idle: 0 };
         for (chance, event) in [(Dual::of(1.0), arrival), (hit, Event::Hit)] {
             for ((c, after), before) in change.iter_mut().zip(self.machine.after(state, event, seen)).zip(state) {
-                *c = *c + chance * (after - *before);
+                *c += chance * (after - *before);
             }
         }
         change
@@ -150,7 +150,7 @@ impl Bottleneck {
         if let Some(period) = self.needs.tick_s {
             let after = self.machine.after(state, Event::Tick, &seen);
             for ((d, after), before) in drift.iter_mut().zip(after).zip(state) {
-                *d = *d + (after - *before) / Dual::of(period);
+                *d += (after - *before) / Dual::of(period);
             }
         }
         drift

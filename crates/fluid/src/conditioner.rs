@@ -117,7 +117,7 @@ impl Conditioner {
                 continue;
             }
             for (sum, x) in mean.iter_mut().zip(self.machine.after(&here, Event::Coloured { bytes, colour }, &now)) {
-                *sum = *sum + chance * x;
+                *sum += chance * x;
             }
         }
         (mean, said)

@@ -280,7 +280,7 @@ impl Source {
             for marked in 0..=packets {
                 let mut chance = each * Dual::of(ways);
                 for k in 0..packets {
-                    chance = chance * if k < marked { p } else { one - p };
+                    chance *= if k < marked { p } else { one - p };
                 }
                 outcomes.push((chance, Event::Ack { packets, marked }));
                 ways *= f64::from(packets - marked) / f64::from(marked + 1);
@@ -297,7 +297,7 @@ impl Source {
                 continue;
             }
             for ((c, after), before) in change.iter_mut().zip(self.machine.after(state, event, &seen)).zip(state) {
-                *c = *c + chance * (after - *before);
+                *c += chance * (after - *before);
             }
         }
         change
@@ -340,7 +340,7 @@ impl Source {
         let (tick, round) = self.steps(state, u);
         let mut add = |after: &[Dual], period: Dual| {
             for ((d, after), before) in drift.iter_mut().zip(after).zip(state) {
-                *d = *d + (*after - *before) / period;
+                *d += (*after - *before) / period;
             }
         };
         if let Some((period, after)) = &tick {

@@ -175,7 +175,7 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                 if s.slow_start {
                     let acknowledged = N::count(packets);
                     if s.window < self.two * (observation.in_flight + acknowledged) {
-                        s.window = s.window + acknowledged;
+                        s.window += acknowledged;
                     }
                     s.slow_start = s.window < s.ssthresh || !known;
                 }

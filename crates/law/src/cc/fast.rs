@@ -212,7 +212,7 @@ impl<N: Number> Law<N> for Fast<N> {
                 let target = s.window * empty + self.alpha;
                 let mut next = self.keep * s.window + self.gamma * target;
                 if let Some(start) = &self.start {
-                    next = next + start.beyond(s, observation, empty);
+                    next += start.beyond(s, observation, empty);
                 }
                 s.window = next.min(self.two * s.window).max(self.two);
             }

@@ -283,7 +283,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                     s.xi = s.target.ln() + fast;
                 } else {
                     let scale = self.max_rate.map_or(self.scale, |rate| rate * observation.base_rtt_s);
-                    s.xi = s.xi + self.step * (demand - load); // (20), (27)
+                    s.xi += self.step * (demand - load); // (20), (27)
                     s.target = (scale * (s.xi - fast).exp()).clamp(self.least, self.most); // (21), (28)
                 }
             }
@@ -292,7 +292,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                 s.window = (s.window + (s.target - s.window).clamp(-reach, reach)).max(self.one);
             }
             Event::Cut | Event::Timeout => {
-                s.xi = s.xi - self.ln2;
+                s.xi -= self.ln2;
                 s.target = (s.target * self.half).max(self.least);
                 s.window = (s.window * self.half).max(self.one);
             }

@@ -119,7 +119,7 @@ impl<N: Number> Law<N> for Dynamic<N> {
     fn on_event(&self, s: &mut Slow<N>, event: cc::Event, seen: &cc::Observation<N>) {
         if event == cc::Event::Tick {
             let load = seen.price_s / seen.base_rtt_s;
-            s.xi = s.xi + self.step * (self.weight / self.window(s, seen) - load);
+            s.xi += self.step * (self.weight / self.window(s, seen) - load);
         }
     }
     fn output(&self, s: &Slow<N>, seen: &cc::Observation<N>) -> cc::Output<N> {
