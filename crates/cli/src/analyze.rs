@@ -275,7 +275,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         figures: figures(analysis),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
         scenario_text: print(scenario),
-        command: format!("penstock analyze {}{at}", arguments.file.display()),
+        command: format!("{} analyze {}{at}", terminal::program(), arguments.file.display()),
     }
 }
 

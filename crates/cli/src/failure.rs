@@ -6,7 +6,7 @@ use std::fmt;
 use penstock_scenario::read::ReadErrors;
 use penstock_scenario::world::RunError;
 
-use crate::excerpt;
+use crate::{excerpt, terminal};
 
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,9 @@ impl From<RunError> for Failure {
         match error {
             RunError::Input(what) => Self::Input(what),
             // Each thing that is refused has a line of its own.
-            RunError::Refused { .. } => Self::Machine(error.to_string().replace('\n', "\npenstock: ")),
+            RunError::Refused { .. } => {
+                Self::Machine(error.to_string().replace('\n', &format!("\n{}: ", terminal::program())))
+            }
             RunError::Stopped => Self::Stopped,
             RunError::Law { law, .. } if crate::laws().is_added(law) => Self::Law(error.to_string()),
             RunError::Law { .. } => Self::Bug(error.to_string()),
@@ -111,16 +113,21 @@ impl From<RunError> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = terminal::program();
         match self {
-            Self::Input(what) | Self::Machine(what) => write!(f, "penstock: {what}"),
+            Self::Input(what) | Self::Machine(what) => write!(f, "{program}: {what}"),
             Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
-            Self::Law(what) => write!(f, "penstock: {what}; the error is in this law, which is not one of Penstock's"),
-            Self::Stopped => write!(f, "penstock: stopped; complete records are kept"),
-            Self::Bug(what) => write!(
-                f,
-                "penstock: this is a bug in penstock {}: {what}\nplease report it with the command line and its files",
-                crate::VERSION
-            ),
+            Self::Law(what) => write!(f, "{program}: {what}; the error is in this law, which is not one of Penstock's"),
+            Self::Stopped => write!(f, "{program}: stopped; complete records are kept"),
+            Self::Bug(what) => {
+                let own = if crate::laws().has_more_than_standard() { " or in a law of this program" } else { "" };
+                write!(
+                    f,
+                    "{program}: this is a bug in penstock {}{own}: {what}\nplease report it with the command line and its \
+                     files",
+                    crate::VERSION
+                )
+            }
             Self::Closed => Ok(()),
         }
     }

@@ -22,7 +22,7 @@ static ODD: Entry<Controller> = Entry {
     title: "a window that is not a number",
     source: "a test",
     colour: "#000000",
-    parameters: &[Parameter::choice("window", &["nan", "negative"], "what it answers", "a test")],
+    parameters: &[Parameter::choice("window", &["nan", "negative", "panic"], "what it answers", "a test")],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
     real: &build::<f64, Odd>,
@@ -33,6 +33,7 @@ static ODD: Entry<Controller> = Entry {
 #[derive(Debug)]
 struct Odd {
     answer: f64,
+    panics: bool,
 }
 
 numbers! {
@@ -48,13 +49,15 @@ impl<N: Number> Law<N> for Odd {
     type State = State<N>;
 
     fn compile(values: &Values, _: &cc::Context) -> Result<Self, String> {
-        Ok(Self { answer: if values.number("window") == 0.0 { f64::NAN } else { -1.0 } })
+        let window = values.number("window");
+        Ok(Self { answer: if window == 0.0 { f64::NAN } else { -1.0 }, panics: window == 2.0 })
     }
     fn initial_state(&self) -> State<N> {
         State { answer: N::of(4.0) }
     }
     fn on_event(&self, state: &mut State<N>, event: cc::Event, _: &cc::Observation<N>) {
         if event == cc::Event::Round {
+            assert!(!self.panics, "an odd law");
             state.answer = N::of(self.answer);
         }
     }
@@ -135,16 +138,43 @@ fn an_answer_that_is_not_a_number_is_the_error_of_the_law() {
     }
 }
 
+/// Messages have the name of the program, not that of Penstock's command; and a panic may be the law's as well as ours.
+fn messages_have_the_name_of_the_program() {
+    let program = env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL).write("wrong.toml", "format = 1\nbogus = 2\n");
+    for (arguments, status) in [
+        (&["run", "small.toml", "--world", "fluid", "--set", "flows.ftp.cc={ law = \"cubic\" }"][..], 3),
+        (&["run", "wrong.toml"], 2),
+        (&["run", "nowhere.toml"], 2),
+        (&["check", "small.toml", "--world", "fluid", "--set", "flows.ftp.cc={ law = \"cubic\" }"], 3),
+        (&["analyze", "small.toml"], 2),
+    ] {
+        let ended = run(&bench, arguments);
+        assert_eq!(ended.status, status, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.starts_with(&format!("{program}: ")), "{}", ended.err);
+        assert!(!ended.err.contains("penstock: "), "{}", ended.err);
+    }
+    let panic = "flows.ftp.cc={ law = \"odd\", window = \"panic\" }";
+    let ended = run(&bench, &["run", "small.toml", "--set", panic]);
+    assert_eq!(ended.status, 70, "{}", ended.err);
+    let words = ["or in a law of this program: an odd law", "own_laws.rs:"];
+    assert!(words.iter().all(|words| ended.err.contains(words)), "{}", ended.err);
+}
+
 fn main() -> ExitCode {
     if env::var_os(COMMAND).is_some() {
         let registry = Registry::standard().with(&ODD).and_then(|registry| registry.with(&ODD_QUEUE));
         return penstock_cli::run(registry.expect("entries that a registry takes"));
     }
     optional::run(
-        &[(
-            "an_answer_that_is_not_a_number_is_the_error_of_the_law",
-            an_answer_that_is_not_a_number_is_the_error_of_the_law,
-        )],
+        &[
+            (
+                "an_answer_that_is_not_a_number_is_the_error_of_the_law",
+                an_answer_that_is_not_a_number_is_the_error_of_the_law as fn(),
+            ),
+            ("messages_have_the_name_of_the_program", messages_have_the_name_of_the_program),
+        ],
         None,
     )
 }
