@@ -8,9 +8,9 @@ use penstock_scenario::model::Chosen;
 use crate::complex::Complex;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
+use crate::loop_model::LoopModel;
 use crate::machine::{Kink, Machine};
 use crate::matrix::solve;
-use crate::response::LoopModel;
 use crate::settle::{Outcome, centred, jacobian, root, settle};
 
 /// A link with its queue's law, ready to be asked.

@@ -11,8 +11,8 @@ use penstock_scenario::model::Chosen;
 use crate::complex::Complex;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
+use crate::loop_model::LoopModel;
 use crate::machine::{Kink, Machine};
-use crate::response::LoopModel;
 use crate::settle::{jacobian, root};
 
 /// Where the search for a rest begins, as shares of what the law starts with, a full bucket, and of one where that is

@@ -15,8 +15,8 @@ use crate::analysis::{LoopResult, NyquistPoint, Options, POINTS, ROOTS, Root, St
 use crate::complex::Complex;
 use crate::conditioner::{Conditioner, ConditionerEquilibrium, ConditionerResponse, Controller};
 use crate::error::AnalysisError;
+use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus};
-use crate::response::LoopModel;
 use crate::roots::rightmost;
 use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceEquilibrium, SourceResponse};
 use crate::theory::marking::MarkingLoop;

@@ -5,7 +5,7 @@ use penstock_law::estimate::MarkEstimate;
 use super::Clocking;
 use crate::complex::Complex;
 use crate::linear::{Answer, Linear};
-use crate::response::LoopModel;
+use crate::loop_model::LoopModel;
 
 /// A class of flows near its rest, as a frequency response.
 #[derive(Debug, Clone)]
