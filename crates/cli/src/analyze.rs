@@ -1,4 +1,4 @@
-//! `penstock analyze`: where a scenario rests, and whether it stays there.
+//! `penstock analyze`: the equilibrium of a scenario, and whether it stays there.
 
 mod contracts;
 mod outer;
@@ -198,7 +198,7 @@ fn busy() -> impl Fn(Busy) {
         }
         said_s.set(now);
         terminal::note(match what {
-            Busy::Rest(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
+            Busy::Equilibrium(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
             Busy::Loop(model, taken) => {
                 format!("loop, {}: gain at {taken} frequencies, {now:.0} s", model.name())
             }

@@ -267,7 +267,7 @@ impl<N: Number> Law<N> for Jumping {
     }
 }
 
-/// A window that rests at 100 and at 300 packets, whatever the path says.
+/// A window that settles at 100 and at 300 packets, whatever the path says.
 pub(crate) static TWO_RESTS: Entry<Controller> = Entry {
     name: "two-rests",
     title: "w <- w - (w - 100)(w - 200)(w - 300) / 10^7 an acknowledgement",
