@@ -1,4 +1,4 @@
-//! `penstock analyze`: where a scenario rests, and whether it stays there.
+//! `penstock analyze`: the equilibrium of a scenario, and whether it stays there.
 
 mod contracts;
 mod outer;
@@ -145,7 +145,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         study.found(&cell, &analyzed, &page)?;
     }
     study.end()?;
-    Ok(Done::Well)
+    Ok(if without.is_empty() { Done::Well } else { Done::Partly })
 }
 
 /// The longest that nothing is heard of an analysis [s].
@@ -161,7 +161,7 @@ fn busy() -> impl Fn(Busy) {
         }
         said_s.set(now);
         terminal::note(match what {
-            Busy::Rest(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
+            Busy::Equilibrium(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
             Busy::Loop(model, taken) => {
                 format!("loop, {}: gain at {taken} frequencies, {now:.0} s", model.name())
             }
@@ -238,7 +238,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         figures: figures(analysis),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
         scenario_text: print(scenario),
-        command: format!("penstock analyze {}{at}", arguments.file.display()),
+        command: format!("{} analyze {}{at}", terminal::program(), arguments.file.display()),
     }
 }
 

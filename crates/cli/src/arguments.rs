@@ -297,7 +297,7 @@ pub(crate) struct Compare {
     /// Fluid: use propagation delays only, without queueing delay
     #[arg(long)]
     pub(crate) frozen_delays: bool,
-    /// Fluid: laws observe true prices and round-trip times, not the estimates of their senders
+    /// Fluid: laws observe true prices, round-trip times and base RTTs, not the estimates of their senders
     #[arg(long)]
     pub(crate) true_signals: bool,
     /// Fluid: the clock of packets [default: the clock of the hosts]

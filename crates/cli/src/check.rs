@@ -56,7 +56,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     // The same text of many cells is said once.
     let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
     for Finding { subject, text, .. } in findings {
-        terminal::note(format!("penstock: note: {subject}: {text}"));
+        terminal::note(format!("{}: note: {subject}: {text}", terminal::program()));
     }
     if answers.iter().any(|answer| answer.refusals.is_empty()) {
         return Ok(Done::Well);
@@ -64,7 +64,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     let all = answers.iter().flat_map(|answer| {
         answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.display(), answer.world))
     });
-    Err(Failure::Machine(all.collect::<Vec<_>>().join("\npenstock: ")))
+    Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", terminal::program()))))
 }
 
 /// Asks a world about every cell; those that differ by their seed alone ask the same of it.

@@ -66,7 +66,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let run = run?;
             // Differences from a run that was not what it should have been say nothing.
             for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("penstock: outside the error bounds of the run: {what}"));
+                terminal::fail(format!("{}: outside the error bounds of the run: {what}", terminal::program()));
                 beyond = true;
             }
             runs.push((world.name(), run));
@@ -214,8 +214,9 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
     Page {
         title: compared.title.clone(),
         subtitle: format!(
-            "One scenario in {} worlds: penstock compare {}",
+            "One scenario in {} worlds: {} compare {}",
             compared.worlds.len(),
+            terminal::program(),
             arguments.file.display()
         ),
         facts: machine::facts(),

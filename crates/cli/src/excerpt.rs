@@ -6,20 +6,23 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use penstock_scenario::read::{ReadError, ReadErrors};
 use penstock_scenario::visible;
 
+use crate::terminal;
+
 /// All errors; `styled` is for a terminal that shows colours. What comes from the file is visible, so that nothing but the
 /// style acts on a terminal.
 pub(crate) fn rendered(errors: &ReadErrors, styled: bool) -> String {
+    let program = terminal::program();
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let (shown, more) = errors.shown();
     let mut text = String::new();
     for error in shown {
-        let _ = writeln!(text, "penstock: {}", visible::line(&error.to_string()));
+        let _ = writeln!(text, "{program}: {}", visible::line(&error.to_string()));
         if let Some(lines) = excerpt(error, &renderer) {
             let _ = writeln!(text, "{lines}");
         }
     }
     if more > 0 {
-        let _ = writeln!(text, "penstock: and {more} more");
+        let _ = writeln!(text, "{program}: and {more} more");
     }
     text.truncate(text.trim_end().len());
     text

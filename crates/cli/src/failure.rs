@@ -6,7 +6,7 @@ use std::fmt;
 use penstock_scenario::read::ReadErrors;
 use penstock_scenario::world::RunError;
 
-use crate::excerpt;
+use crate::{excerpt, terminal};
 
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(crate) enum Done {
     Differs,
     /// That too, but a run is outside of its own stated error.
     Beyond,
+    /// A part of what was asked; it said why the rest is not possible.
+    Partly,
     /// Ran a program, which ended with this status.
     Ended(u8),
 }
@@ -30,6 +32,8 @@ pub(crate) enum Failure {
     Scenario(ReadErrors),
     /// This version or machine cannot do it: what is missing and how to get it.
     Machine(String),
+    /// A law that is not Penstock's answered what no host can act on.
+    Law(String),
     /// Whoever started it stopped it.
     Stopped,
     /// It broke one of its own rules.
@@ -44,6 +48,7 @@ impl Done {
         match self {
             Self::Well => 0,
             Self::Differs => 1,
+            Self::Partly => 3,
             Self::Beyond => 4,
             Self::Ended(status) => status,
         }
@@ -56,7 +61,7 @@ impl Failure {
         match self {
             Self::Closed => 0,
             Self::Input(_) | Self::Scenario(_) => 2,
-            Self::Machine(_) => 3,
+            Self::Machine(_) | Self::Law(_) => 3,
             Self::Bug(_) => 70,
             // What a shell reports for a process that SIGINT ended.
             Self::Stopped => 130,
@@ -95,8 +100,11 @@ impl From<RunError> for Failure {
         match error {
             RunError::Input(what) => Self::Input(what),
             // Each thing that is refused has a line of its own.
-            RunError::Refused { .. } => Self::Machine(error.to_string().replace('\n', "\npenstock: ")),
+            RunError::Refused { .. } => {
+                Self::Machine(error.to_string().replace('\n', &format!("\n{}: ", terminal::program())))
+            }
             RunError::Stopped => Self::Stopped,
+            RunError::Law { law, .. } if crate::registry::laws().is_added(law) => Self::Law(error.to_string()),
             RunError::Law { .. } => Self::Bug(error.to_string()),
             RunError::Broken(what) => Self::Bug(what),
         }
@@ -105,15 +113,21 @@ impl From<RunError> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = terminal::program();
         match self {
-            Self::Input(what) | Self::Machine(what) => write!(f, "penstock: {what}"),
+            Self::Input(what) | Self::Machine(what) => write!(f, "{program}: {what}"),
             Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
-            Self::Stopped => write!(f, "penstock: stopped; complete records are kept"),
-            Self::Bug(what) => write!(
-                f,
-                "penstock: this is a bug in penstock {}: {what}\nplease report it with the command line and its files",
-                crate::VERSION
-            ),
+            Self::Law(what) => write!(f, "{program}: {what}; the error is in this law, which is not one of Penstock's"),
+            Self::Stopped => write!(f, "{program}: stopped; complete records are kept"),
+            Self::Bug(what) => {
+                let own = if crate::registry::laws().has_more_than_standard() { " or in a law of this program" } else { "" };
+                write!(
+                    f,
+                    "{program}: this is a bug in penstock {}{own}: {what}\nplease report it with the command line and its \
+                     files",
+                    crate::VERSION
+                )
+            }
             Self::Closed => Ok(()),
         }
     }

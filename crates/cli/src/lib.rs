@@ -70,9 +70,13 @@ pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 /// The command, by the arguments of this process and with these laws; returns its exit status.
 ///
 /// Records of a registry with more than the standard laws are identified by a hash of the program, so that a law that has
-/// changed is never taken for the one before. A process calls this once.
+/// changed is never taken for the one before. Messages begin with the name by which the program was called. A process calls this
+/// once.
 pub fn run(registry: Registry) -> ExitCode {
     registry::adopt(registry);
+    if let Some(name) = std::env::args_os().next() {
+        terminal::called(&name);
+    }
     let started = Meter::start();
     let arguments = match shell::parse() {
         Ok(arguments) => arguments,

@@ -87,7 +87,11 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
 
     for kept in kept.iter().flatten() {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-            terminal::fail(format!("penstock: {}: outside the error bounds of the run: {what}", kept.path.display()));
+            terminal::fail(format!(
+                "{}: {}: outside the error bounds of the run: {what}",
+                terminal::program(),
+                kept.path.display()
+            ));
         }
     }
     let (mut outcomes, mut pages) = (Vec::new(), Vec::new());

@@ -39,7 +39,7 @@ fn choice(given: &[OsString]) -> ColorChoice {
 /// Prints what a shell completes the command by.
 pub(crate) fn completions(shell: Shell) -> Result<Done, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "penstock", &mut text);
+    clap_complete::generate(shell, &mut Arguments::command(), terminal::program(), &mut text);
     terminal::say(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Done::Well)
 }

@@ -13,13 +13,14 @@ use serde::Serialize;
 use crate::bottleneck::Bottleneck;
 use crate::equilibrium::{Equilibrium, LinkEquilibrium, Other, find};
 use crate::error::AnalysisError;
+use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Verdict};
 use crate::program::{self, Program};
-use crate::response::{Hop, Loop, LoopModel, Member};
+use crate::response::{Hop, Loop, Member};
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
 use models::models;
-use remarks::{assumptions, warnings};
+use remarks::{assumptions, starts_over_a_queue, warnings};
 
 /// Roots of each model that are kept.
 pub(crate) const ROOTS: usize = 6;
@@ -36,7 +37,7 @@ pub struct Options {
     pub clocking: BTreeMap<String, Clocking>,
 }
 
-/// A number of a law's state at rest.
+/// A number of a law's state at equilibrium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StateNumber {
     /// Its name in the law.
@@ -120,10 +121,10 @@ pub struct ClassPoint {
     pub nearest_kink: Option<f64>,
 }
 
-/// Where a scenario could rest instead.
+/// Where a scenario could settle instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OtherEquilibrium {
-    /// The link that would say something else, or the class whose law would rest elsewhere.
+    /// The link that would say something else, or the class whose law would settle elsewhere.
     pub place: String,
     /// Time in the queue [s].
     pub queueing_delay_s: f64,
@@ -218,8 +219,8 @@ impl Analysis {
 /// What an analysis is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Busy {
-    /// The equilibrium: classes asked for their rest so far.
-    Rest(u64),
+    /// The equilibrium: demands evaluated so far.
+    Equilibrium(u64),
     /// A model of the loop: frequencies at which it was taken so far.
     Loop(LoopModel, u64),
 }
@@ -241,15 +242,16 @@ pub fn analyze_watched(
     options: &Options,
     watch: &dyn Fn(Busy),
 ) -> Result<Analysis, AnalysisError> {
-    let Rested { classes, bench, rest, binding, program, closed } = rested(scenario, options, watch)?;
-    let Bench { names, links, sources, .. } = bench;
+    let Solved { classes, bench, equilibrium, binding, program, closed } = solved(scenario, options, watch)?;
+    let Bench { names, links, routes, mut sources } = bench;
+    let misled = starts_over_a_queue(scenario, &classes, &routes, &mut sources, &equilibrium);
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let models = models(&closed, &names_of, watch);
     let last = &models[models.len() - 1];
     let link_points = (0..links.len())
         .map(|l| {
             let kink = binding.iter().position(|b| *b == l).and_then(|at| closed.links[at].nearest_kink);
-            link_point(&scenario.links[names[l]], &links[l], &rest.links[l], kink)
+            link_point(&scenario.links[names[l]], &links[l], &equilibrium.links[l], kink)
         })
         .collect();
     Ok(Analysis {
@@ -261,12 +263,16 @@ pub fn analyze_watched(
         classes: classes
             .iter()
             .enumerate()
-            .map(|(i, c)| class_point(c, &sources[i], &rest, i, &closed, scenario))
+            .map(|(i, c)| class_point(c, &sources[i], &equilibrium, i, &closed, scenario))
             .collect(),
-        others: rest.others.iter().map(|other| other_rest(other, &names, &classes, &rest)).collect(),
+        others: equilibrium
+            .others
+            .iter()
+            .map(|other| other_equilibrium(other, &names, &classes, &equilibrium))
+            .collect(),
         program,
-        assumptions: assumptions(&names, &binding, &classes, &sources, &rest),
-        warnings: warnings(scenario, &names, &binding, &classes, &sources, &rest, &closed),
+        assumptions: assumptions(&names, &binding, &classes, &sources, &equilibrium),
+        warnings: [misled, warnings(scenario, &names, &binding, &classes, &sources, &equilibrium, &closed)].concat(),
         models,
     })
 }
@@ -276,48 +282,48 @@ pub fn analyze_watched(
 /// # Errors
 /// As [`analyze`].
 pub fn closed_loop(scenario: &Scenario, options: &Options) -> Result<Loop, AnalysisError> {
-    rested(scenario, options, &|_| ()).map(|rested| rested.closed)
+    solved(scenario, options, &|_| ()).map(|solved| solved.closed)
 }
 
-/// A scenario at rest, and its loop there.
-struct Rested<'a> {
+/// A scenario at equilibrium, and its loop there.
+struct Solved<'a> {
     classes: Vec<Class<'a>>,
     bench: Bench<'a>,
-    rest: Equilibrium,
+    equilibrium: Equilibrium,
     /// The links that limit anyone.
     binding: Vec<usize>,
     program: Option<Program>,
     closed: Loop,
 }
 
-fn rested<'a>(scenario: &'a Scenario, options: &Options, watch: &dyn Fn(Busy)) -> Result<Rested<'a>, AnalysisError> {
+fn solved<'a>(scenario: &'a Scenario, options: &Options, watch: &dyn Fn(Busy)) -> Result<Solved<'a>, AnalysisError> {
     let classes = classes(scenario, options);
     if classes.is_empty() {
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
     }
     let mut bench = bench(scenario, options, &classes)?;
     let Bench { names, links, routes, sources } = &mut bench;
-    let rest = find(links, sources, routes, &|asked| watch(Busy::Rest(asked)))?;
+    let equilibrium = find(links, sources, routes, &|asked| watch(Busy::Equilibrium(asked)))?;
     for (l, name) in names.iter().enumerate() {
-        check_buffer(name, &scenario.links[*name], scenario, &rest.links[l].rest)?;
+        check_buffer(name, &scenario.links[*name], scenario, &equilibrium.links[l].equilibrium)?;
     }
-    let binding: Vec<usize> = (0..links.len()).filter(|l| rest.links[*l].binding).collect();
+    let binding: Vec<usize> = (0..links.len()).filter(|l| equilibrium.links[*l].binding).collect();
     let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
     let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
-    let program = program::check(sources, routes, &rest, &capacities, &wanted);
+    let program = program::check(sources, routes, &equilibrium, &capacities, &wanted);
     let mut members = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
-        let at = &rest.sources[i];
+        let at = &equilibrium.sources[i];
         members.push(Member {
             count: f64::from(source.count),
             rtt_s: at.rtt_s,
-            response: source.linearise(at, rest.signals[i])?,
-            hops: hops(scenario, names, &routes[i], &rest, source, at.rate, &binding),
+            response: source.linearise(at, equilibrium.signals[i])?,
+            hops: hops(scenario, names, &routes[i], &equilibrium, source, at.rate, &binding),
         });
     }
-    let responses = binding.iter().map(|l| links[*l].linearise(&rest.links[*l].rest)).collect();
+    let responses = binding.iter().map(|l| links[*l].linearise(&equilibrium.links[*l].equilibrium)).collect();
     let closed = Loop { links: responses, members };
-    Ok(Rested { classes, bench, rest, binding, program, closed })
+    Ok(Solved { classes, bench, equilibrium, binding, program, closed })
 }
 
 /// The bottlenecks on a class's path, with the delays to each.
@@ -325,16 +331,16 @@ fn hops(
     scenario: &Scenario,
     names: &[&str],
     route: &[usize],
-    rest: &Equilibrium,
+    equilibrium: &Equilibrium,
     source: &Source,
     rate: f64,
     binding: &[usize],
 ) -> Vec<Hop> {
-    let all: f64 = route.iter().map(|l| 1.0 - rest.links[*l].signal.probability).product();
+    let all: f64 = route.iter().map(|l| 1.0 - equilibrium.links[*l].signal.probability).product();
     let (mut forward_s, mut arriving) = (0.0, 1.0);
     let mut hops = Vec::new();
     for &l in route {
-        let LinkEquilibrium { rest: at, signal, .. } = &rest.links[l];
+        let LinkEquilibrium { equilibrium: at, signal, .. } = &equilibrium.links[l];
         let passes = 1.0 - signal.probability;
         let dropped = !source.is_marked();
         if let Some(link) = binding.iter().position(|b| *b == l) {
@@ -356,12 +362,17 @@ fn named(names: &'static [(&'static str, &'static str)], values: &[f64]) -> Vec<
     names.iter().zip(values).map(|(&(name, unit), &value)| StateNumber { name, unit, value }).collect()
 }
 
-fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkEquilibrium, nearest_kink: Option<f64>) -> LinkPoint {
-    let at = &rest.rest;
+fn link_point(
+    link: &Link,
+    bottleneck: &Bottleneck,
+    equilibrium: &LinkEquilibrium,
+    nearest_kink: Option<f64>,
+) -> LinkPoint {
+    let at = &equilibrium.equilibrium;
     LinkPoint {
         name: bottleneck.name.clone(),
         aqm: bottleneck.law(),
-        binding: rest.binding,
+        binding: equilibrium.binding,
         capacity_bit_per_s: link.rate.bit_per_s(),
         capacity_packets_per_s: bottleneck.capacity,
         load_packets_per_s: at.load,
@@ -375,10 +386,15 @@ fn link_point(link: &Link, bottleneck: &Bottleneck, rest: &LinkEquilibrium, near
     }
 }
 
-fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equilibrium) -> OtherEquilibrium {
+fn other_equilibrium(
+    other: &Other,
+    names: &[&str],
+    classes: &[Class<'_>],
+    equilibrium: &Equilibrium,
+) -> OtherEquilibrium {
     let (place, Signal { queueing_delay_s, probability }, rate_packets_per_s) = match *other {
         Other::Link(l, signal) => (names[l].to_owned(), signal, None),
-        Other::Class(i, rate) => (classes[i].name.clone(), rest.signals[i], Some(rate)),
+        Other::Class(i, rate) => (classes[i].name.clone(), equilibrium.signals[i], Some(rate)),
     };
     OtherEquilibrium { place, queueing_delay_s, probability, rate_packets_per_s }
 }
@@ -386,13 +402,13 @@ fn other_rest(other: &Other, names: &[&str], classes: &[Class<'_>], rest: &Equil
 fn class_point(
     class: &Class<'_>,
     source: &Source,
-    rest: &Equilibrium,
+    equilibrium: &Equilibrium,
     index: usize,
     closed: &Loop,
     scenario: &Scenario,
 ) -> ClassPoint {
-    let at = &rest.sources[index];
-    let (marked, p) = (source.is_marked(), rest.signals[index].probability);
+    let at = &equilibrium.sources[index];
+    let (marked, p) = (source.is_marked(), equilibrium.signals[index].probability);
     ClassPoint {
         name: class.name.clone(),
         group: class.group_name.to_owned(),

@@ -1,4 +1,4 @@
-//! A link: its queue as an integrator, and the law of its queue, at rest and near it.
+//! A link: its queue as an integrator, and the law of its queue, at equilibrium and near it.
 
 use penstock_law::aqm::{self, Aqm, Decides, Event};
 use penstock_law::law::Linearisation;
@@ -8,9 +8,9 @@ use penstock_scenario::model::Chosen;
 use crate::complex::Complex;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
+use crate::loop_model::LoopModel;
 use crate::machine::{Kink, Machine};
 use crate::matrix::solve;
-use crate::response::LoopModel;
 use crate::settle::{Outcome, centred, jacobian, root, settle};
 
 /// A link with its queue's law, ready to be asked.
@@ -24,13 +24,13 @@ pub struct Bottleneck {
     machine: Machine<Aqm>,
     needs: aqm::Requirements,
     packet_bytes: u32,
-    /// Where the law last rested; the next search starts there.
+    /// Where the law was last at equilibrium; the next search starts there.
     last: Vec<f64>,
     /// What it carries before it speaks [packets/s].
     wanted: f64,
 }
 
-/// A link at rest.
+/// A link at equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BottleneckEquilibrium {
     /// The law's state, in the order of its names.
@@ -45,7 +45,7 @@ pub struct BottleneckEquilibrium {
     pub price_s: f64,
 }
 
-/// A link near its rest, as a frequency response.
+/// A link near its equilibrium, as a frequency response.
 #[derive(Debug, Clone)]
 pub struct BottleneckResponse {
     linear: Linear,
@@ -137,7 +137,7 @@ impl Bottleneck {
         let arrival = Event::Arrival { bytes: self.packet_bytes, idle: 0 };
         for (chance, event) in [(Dual::of(1.0), arrival), (hit, Event::Hit)] {
             for ((c, after), before) in change.iter_mut().zip(self.machine.after(state, event, seen)).zip(state) {
-                *c = *c + chance * (after - *before);
+                *c += chance * (after - *before);
             }
         }
         change
@@ -150,13 +150,13 @@ impl Bottleneck {
         if let Some(period) = self.needs.tick_s {
             let after = self.machine.after(state, Event::Tick, &seen);
             for ((d, after), before) in drift.iter_mut().zip(after).zip(state) {
-                *d = *d + (after - *before) / Dual::of(period);
+                *d += (after - *before) / Dual::of(period);
             }
         }
         drift
     }
 
-    /// Whether the law integrates: its drift does not tell where in its state it should rest, and so it moves until
+    /// Whether the law integrates: its drift does not tell where in its state it should settle, and so it moves until
     /// load and queue are what it wants. Asked away from the state's limits, under an overload; the probability it says
     /// there is where a search can begin.
     pub(crate) fn integrates(&mut self) -> Option<f64> {
@@ -204,8 +204,8 @@ impl Bottleneck {
         BottleneckEquilibrium { state, queue: 0.0, load: utilization * self.capacity, probability: 0.0, price_s: 0.0 }
     }
 
-    /// The rest of a law that does not integrate, at a given queue and load.
-    pub(crate) fn rest(&mut self, queue: f64, load: f64) -> Result<BottleneckEquilibrium, AnalysisError> {
+    /// The equilibrium of a law that does not integrate, at a given queue and load.
+    pub(crate) fn equilibrium(&mut self, queue: f64, load: f64) -> Result<BottleneckEquilibrium, AnalysisError> {
         let (start, fresh) = (self.last.clone(), self.machine.start().to_vec());
         let step_s = self.needs.tick_s.unwrap_or(1.0 / self.capacity);
         let events = load + self.needs.tick_s.map_or(0.0, |period| 1.0 / period);
@@ -268,13 +268,13 @@ impl Bottleneck {
         BottleneckEquilibrium { state, queue, load, probability, price_s }
     }
 
-    /// The link near its rest, by duals through its law's own update.
-    pub fn linearise(&mut self, rest: &BottleneckEquilibrium) -> BottleneckResponse {
-        let m = rest.state.len();
+    /// The link near its equilibrium, by duals through its law's own update.
+    pub fn linearise(&mut self, equilibrium: &BottleneckEquilibrium) -> BottleneckResponse {
+        let m = equilibrium.state.len();
         let mut kink = Kink::NONE;
         let tick_s = self.needs.tick_s;
-        let mut point = rest.state.clone();
-        point.extend([rest.queue, rest.load * tick_s.unwrap_or(0.0)]);
+        let mut point = equilibrium.state.clone();
+        point.extend([equilibrium.queue, equilibrium.load * tick_s.unwrap_or(0.0)]);
         let mut everything = |v: &[Dual]| {
             let capacity = Dual::of(self.capacity);
             let seen = aqm::Observation { queue: v[m], arrived: v[m + 1], capacity, ..aqm::Observation::zero() };
@@ -291,19 +291,19 @@ impl Bottleneck {
         };
         let says = &slopes[2 * m];
         let linear = Linear::new(Jacobians {
-            rate: rest.load,
+            rate: equilibrium.load,
             change: block(0, 0..m),
             drive: block(0, m..m + 2),
             step: tick_s.map(|period_s| (period_s, block(m, 0..m), block(m, m..m + 2))),
             output: says[..m].to_vec(),
             direct: says[m..].to_vec(),
         });
-        let skips = if self.needs.decides == Decides::OnDeparture { rest.queue / self.capacity } else { 0.0 };
+        let skips = if self.needs.decides == Decides::OnDeparture { equilibrium.queue / self.capacity } else { 0.0 };
         BottleneckResponse {
             runs_away: linear.runs_away(),
             linear,
             tick_s,
-            queues: rest.queue > 0.0,
+            queues: equilibrium.queue > 0.0,
             capacity: self.capacity,
             mark_skips_s: skips,
             nearest_kink: kink.nearest(),

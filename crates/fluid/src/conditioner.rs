@@ -1,4 +1,4 @@
-//! A conditioner: its bucket at rest and near it, by its law's own update.
+//! A conditioner: its bucket at equilibrium and near it, by its law's own update.
 //!
 //! The law acts packet by packet, and so its map from one packet to the next is kept, the mean over what becomes of each.
 //! What (1) of "Random Early Marking" calls `db/dt = C - r`, and should be `C - (1 - p) r` since only packets in profile
@@ -11,11 +11,11 @@ use penstock_scenario::model::Chosen;
 use crate::complex::Complex;
 use crate::error::AnalysisError;
 use crate::linear::{Jacobians, Linear};
+use crate::loop_model::LoopModel;
 use crate::machine::{Kink, Machine};
-use crate::response::LoopModel;
 use crate::settle::{jacobian, root};
 
-/// Where the search for a rest begins, as shares of what the law starts with, a full bucket, and of one where that is
+/// Where the search for an equilibrium begins, as shares of what the law starts with, a full bucket, and of one where that is
 /// zero: away from the limits at both ends.
 const BEGINNINGS: [f64; 5] = [0.5, 0.25, 0.1, 0.75, 0.9];
 
@@ -28,7 +28,7 @@ pub struct Conditioner {
     last: Option<Vec<f64>>,
 }
 
-/// A conditioner at rest under a steady rate.
+/// A conditioner at equilibrium under a steady rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConditionerEquilibrium {
     /// The law's state once a packet has passed, in the order of its names.
@@ -54,7 +54,7 @@ pub struct Controller {
     pub zero: f64,
 }
 
-/// A conditioner near its rest, as a frequency response.
+/// A conditioner near its equilibrium, as a frequency response.
 #[derive(Debug, Clone)]
 pub struct ConditionerResponse {
     linear: Linear,
@@ -117,15 +117,15 @@ impl Conditioner {
                 continue;
             }
             for (sum, x) in mean.iter_mut().zip(self.machine.after(&here, Event::Coloured { bytes, colour }, &now)) {
-                *sum = *sum + chance * x;
+                *sum += chance * x;
             }
         }
         (mean, said)
     }
 
-    /// Where the law rests under a steady rate [packets/s]; none where it does not, because no more arrives than is
+    /// Where the law settles under a steady rate [packets/s]; none where it does not, because no more arrives than is
     /// committed, or the bucket is empty whatever it does.
-    pub fn rest(&mut self, rate: f64) -> Option<ConditionerEquilibrium> {
+    pub fn equilibrium(&mut self, rate: f64) -> Option<ConditionerEquilibrium> {
         let gap = Dual::of(1.0 / rate);
         let full = self.machine.start().to_vec();
         let starts = self.last.clone().into_iter();
@@ -149,15 +149,15 @@ impl Conditioner {
         None
     }
 
-    /// The controller that the law is near a rest: what a level that is a packet higher takes off the probability of the
+    /// The controller that the law is near an equilibrium: what a level that is a packet higher takes off the probability of the
     /// packet that finds it, `k1`, and of each one after, `k1 - k2`; by (12) of "Random Early Marking" the PI controller
     /// whose bilinear transform that is, with packets at the committed rate. None for a law that goes by no level.
-    pub fn controller(&mut self, rest: &ConditionerEquilibrium) -> Option<Controller> {
-        let state: Vec<Dual> = rest.state.iter().map(|x| Dual::of(*x)).collect();
+    pub fn controller(&mut self, equilibrium: &ConditionerEquilibrium) -> Option<Controller> {
+        let state: Vec<Dual> = equilibrium.state.iter().map(|x| Dual::of(*x)).collect();
         let now = conditioner::Observation { now_s: Dual::of(0.0) };
         let (arrival, red) =
             (Event::Arrival { bytes: self.bytes }, Event::Coloured { bytes: self.bytes, colour: Colour::Red });
-        let gap = conditioner::Observation { now_s: Dual::seed(1.0 / rest.rate) };
+        let gap = conditioner::Observation { now_s: Dual::seed(1.0 / equilibrium.rate) };
         // No packet takes tokens here, and so what the gap has put in stays.
         let first = self.machine.after(&state, arrival, &gap);
         let (one, said) = (self.machine.output(&first, &now), self.machine.after(&first, red, &now));
@@ -171,12 +171,12 @@ impl Conditioner {
         (gain.is_finite() && gain > 0.0 && zero.is_finite()).then_some(Controller { k1, k2, gain, zero })
     }
 
-    /// The law near its rest, by duals through its own update.
-    pub fn linearise(&mut self, rest: &ConditionerEquilibrium) -> ConditionerResponse {
-        let m = rest.state.len();
+    /// The law near its equilibrium, by duals through its own update.
+    pub fn linearise(&mut self, equilibrium: &ConditionerEquilibrium) -> ConditionerResponse {
+        let m = equilibrium.state.len();
         let mut kink = Kink::NONE;
-        let mut point = rest.state.clone();
-        point.push(rest.rate);
+        let mut point = equilibrium.state.clone();
+        point.push(equilibrium.rate);
         let (_, slopes) = jacobian(&point, &mut |v| {
             let (mut all, _) = self.packet(&v[..m], Dual::of(1.0) / v[m]);
             let said = self.machine.output(&v[..m], &conditioner::Observation { now_s: Dual::of(0.0) });
@@ -191,12 +191,12 @@ impl Conditioner {
             rate: 0.0,
             change: vec![vec![0.0; m]; m],
             drive: vec![vec![0.0]; m],
-            step: Some((1.0 / rest.rate, block(0..m), block(m..m + 1))),
+            step: Some((1.0 / equilibrium.rate, block(0..m), block(m..m + 1))),
             output: slopes[m][..m].to_vec(),
             direct: vec![0.0],
         });
         let (runs_away, nearest_kink) = (linear.runs_away(), kink.nearest());
-        ConditionerResponse { linear, rate: rest.rate, nearest_kink, runs_away }
+        ConditionerResponse { linear, rate: equilibrium.rate, nearest_kink, runs_away }
     }
 }
 

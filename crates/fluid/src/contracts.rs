@@ -15,8 +15,8 @@ use crate::analysis::{LoopResult, NyquistPoint, Options, POINTS, ROOTS, Root, St
 use crate::complex::Complex;
 use crate::conditioner::{Conditioner, ConditionerEquilibrium, ConditionerResponse, Controller};
 use crate::error::AnalysisError;
+use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus};
-use crate::response::LoopModel;
 use crate::roots::rightmost;
 use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceEquilibrium, SourceResponse};
 use crate::theory::marking::MarkingLoop;
@@ -65,7 +65,7 @@ pub struct CustomerLoop {
     pub equilibrium: Option<ContractEquilibrium>,
 }
 
-/// A conditioner and its senders at rest, and the loop near it.
+/// A conditioner and its senders at equilibrium, and the loop near it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContractEquilibrium {
     /// What its flows send [packets/s].
@@ -93,7 +93,7 @@ pub struct ContractEquilibrium {
     pub nearest_kink: Option<f64>,
 }
 
-/// Flows of a customer's group with the same round trip, at rest.
+/// Flows of a customer's group with the same round trip, at equilibrium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sender {
     /// Its name: the group's, with an index where the group has several round trips.
@@ -142,7 +142,7 @@ pub fn has_any(scenario: &Scenario) -> bool {
     scenario.customers.values().any(|customer| customer.conditioner.is_some())
 }
 
-/// Analyses the customers of a scenario: where each one's conditioner and senders rest, and the margins of their loop.
+/// Analyses the customers of a scenario: where each one's conditioner and senders settle, and the margins of their loop.
 ///
 /// # Errors
 /// No customer has a loop, and why the first has none.
@@ -389,7 +389,7 @@ impl<'a> Aggregated<'a> {
         let mut sum = 0.0;
         for source in &mut self.sources {
             match source.demand(Signal { queueing_delay_s: 0.0, probability }, 1e12)? {
-                Demand::Rest(rest) => sum += f64::from(source.count) * rest.rate,
+                Demand::Equilibrium(equilibrium) => sum += f64::from(source.count) * equilibrium.rate,
                 Demand::Unbounded => return Ok(None),
             }
         }
@@ -399,13 +399,13 @@ impl<'a> Aggregated<'a> {
     /// What the conditioner says above the probability that makes the flows send so.
     fn excess(&mut self, probability: f64) -> Result<f64, AnalysisError> {
         let Some(rate) = self.offered(probability)? else { return Ok(1.0) };
-        let out = self.conditioner.rest(rate).map_or(0.0, |rest| rest.out);
+        let out = self.conditioner.equilibrium(rate).map_or(0.0, |equilibrium| equilibrium.out);
         Ok(out - probability)
     }
 
     /// The probability at which what the flows send and what the conditioner says agree.
     fn equilibrium(&mut self) -> Result<f64, AnalysisError> {
-        // Along the logarithm of odds, which resolves both ends, in steps that leave each rest near the last.
+        // Along the logarithm of odds, which resolves both ends, in steps that leave each equilibrium near the last.
         let of = |x: f64| 1.0 / (1.0 + libm::exp(-x));
         let (mut low, mut high) = (BEGIN, BEGIN);
         if self.excess(of(BEGIN))? > 0.0 {
@@ -442,10 +442,11 @@ impl<'a> Aggregated<'a> {
     fn analysed(mut self) -> Result<ContractEquilibrium, AnalysisError> {
         let probability = self.equilibrium()?;
         let signal = Signal { queueing_delay_s: 0.0, probability };
-        let rests: Vec<SourceEquilibrium> =
-            self.sources.iter_mut().map(|source| source.rest(signal)).collect::<Result<_, _>>()?;
-        let rate = self.sources.iter().zip(&rests).map(|(s, rest)| f64::from(s.count) * rest.rate).sum();
-        let Some(rest) = self.conditioner.rest(rate) else {
+        let equilibria: Vec<SourceEquilibrium> =
+            self.sources.iter_mut().map(|source| source.equilibrium(signal)).collect::<Result<_, _>>()?;
+        let rate =
+            self.sources.iter().zip(&equilibria).map(|(s, equilibrium)| f64::from(s.count) * equilibrium.rate).sum();
+        let Some(equilibrium) = self.conditioner.equilibrium(rate) else {
             return Err(AnalysisError::NoRest {
                 class: self.customer.to_owned(),
                 law: self.conditioner.law(),
@@ -454,23 +455,23 @@ impl<'a> Aggregated<'a> {
             });
         };
         let mut senders = Vec::new();
-        for (source, at) in self.sources.iter_mut().zip(&rests) {
+        for (source, at) in self.sources.iter_mut().zip(&equilibria) {
             let response = source.linearise(at, signal)?;
             senders.push((f64::from(source.count), at.rtt_s, response));
         }
-        let conditioner = self.conditioner.linearise(&rest);
+        let conditioner = self.conditioner.linearise(&equilibrium);
         let nearest_kink = conditioner.nearest_kink;
-        let controller = self.conditioner.controller(&rest);
+        let controller = self.conditioner.controller(&equilibrium);
         let paper = controller.and_then(|controller| self.paper(&controller));
         let closed = Closed { conditioner, senders };
         let models = LoopModel::ALL.map(|model| closed.read(model)).into();
         Ok(ContractEquilibrium {
             rate_packets_per_s: rate,
-            out_probability: rest.out,
-            in_profile_packets_per_s: rate * (1.0 - rest.out),
-            level_packets: rest.level,
-            state: self.state(&rest),
-            classes: self.senders(&rests),
+            out_probability: equilibrium.out,
+            in_profile_packets_per_s: rate * (1.0 - equilibrium.out),
+            level_packets: equilibrium.level,
+            state: self.state(&equilibrium),
+            classes: self.senders(&equilibria),
             controller,
             paper,
             models,
@@ -478,13 +479,13 @@ impl<'a> Aggregated<'a> {
         })
     }
 
-    fn state(&self, rest: &ConditionerEquilibrium) -> Vec<StateNumber> {
-        let names = self.conditioner.names().iter().zip(&rest.state);
+    fn state(&self, equilibrium: &ConditionerEquilibrium) -> Vec<StateNumber> {
+        let names = self.conditioner.names().iter().zip(&equilibrium.state);
         names.map(|(&(name, unit), &value)| StateNumber { name, unit, value }).collect()
     }
 
-    fn senders(&self, rests: &[SourceEquilibrium]) -> Vec<Sender> {
-        let all = self.classes.iter().zip(&self.sources).zip(rests);
+    fn senders(&self, equilibria: &[SourceEquilibrium]) -> Vec<Sender> {
+        let all = self.classes.iter().zip(&self.sources).zip(equilibria);
         all.map(|((class, source), at)| Sender {
             name: class.name.clone(),
             group: class.group_name.to_owned(),

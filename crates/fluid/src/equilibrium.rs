@@ -1,8 +1,8 @@
 //! The equilibrium: the signals of the links at which the sources send what the links take.
 //!
-//! Two kinds of queue laws ask for two searches, and which it is, is asked of the law. One that rests wherever queue and
+//! Two kinds of queue laws ask for two searches, and which it is, is asked of the law. One that settles wherever queue and
 //! load leave it (RED; drop-tail, which says nothing) turns the queue into a signal: search the queue. One that
-//! integrates (price, PI) rests at any signal, but only at the load or queue that it wants: search the signal. In both
+//! integrates (price, PI) settles at any signal, but only at the load or queue that it wants: search the signal. In both
 //! the sources' demand falls as the signal rises, so that one crossing is between any two of its sides.
 //!
 //! Of several links each is searched in turn with the others as they are, which for laws with a utility is descent along
@@ -17,20 +17,20 @@ use crate::error::AnalysisError;
 use crate::matrix::solve;
 use crate::source::{Demand, Signal, Source, SourceEquilibrium};
 
-/// Everything at rest.
+/// Everything at equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equilibrium {
     /// The links, in the order given.
     pub links: Vec<LinkEquilibrium>,
     /// The classes, in the order given.
     pub sources: Vec<SourceEquilibrium>,
-    /// What each class's path tells it.
+    /// The signals that each class observes.
     pub signals: Vec<Signal>,
-    /// Where else all this could rest, as far as was looked.
+    /// Where else all this could settle, as far as was looked.
     pub others: Vec<Other>,
 }
 
-/// Another rest.
+/// Another equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Other {
     /// A link at another signal, with the other links as they are.
@@ -39,12 +39,12 @@ pub enum Other {
     Class(usize, f64),
 }
 
-/// A link at rest, in its place.
+/// A link at equilibrium, in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkEquilibrium {
     /// The link.
-    pub rest: BottleneckEquilibrium,
-    /// What it tells those who cross it.
+    pub equilibrium: BottleneckEquilibrium,
+    /// The signals that those who cross it observe.
     pub signal: Signal,
     /// Whether it limits anyone: its signal is not zero.
     pub binding: bool,
@@ -66,8 +66,8 @@ const BEYOND: f64 = 1e3;
 const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
-/// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no rest; or so many times
-/// what rounding leaves open of a rate, where that is more, up to a share that leaves nothing worth calling a rest.
+/// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no equilibrium; or so many times
+/// what rounding leaves open of a rate, where that is more, up to a share that leaves nothing worth calling an equilibrium.
 const JUMP: f64 = 1e-6;
 const OPEN: f64 = 8.0;
 const ROUGHEST: f64 = 1e-3;
@@ -143,7 +143,7 @@ struct Net<'a> {
 }
 
 impl Net<'_> {
-    /// What a path tells: delays add up, and a packet is marked that is marked by any.
+    /// The signals of a path: delays add up, and a packet is marked that is marked by any.
     fn path(&self, source: usize, signals: &[Signal]) -> Signal {
         let route = &self.routes[source];
         let kept: f64 = route.iter().map(|l| 1.0 - signals[*l].probability).product();
@@ -162,8 +162,8 @@ impl Net<'_> {
             self.asked += 1;
             (self.watch)(self.asked);
             let source = &mut self.sources[i];
-            let Demand::Rest(rest) = source.demand(signal, most)? else { return Ok(None) };
-            let mut rate = f64::from(source.count) * rest.rate;
+            let Demand::Equilibrium(equilibrium) = source.demand(signal, most)? else { return Ok(None) };
+            let mut rate = f64::from(source.count) * equilibrium.rate;
             if !source.is_marked() {
                 // What is dropped before does not arrive.
                 rate *= self.routes[i][..hop].iter().map(|l| 1.0 - signals[*l].probability).product::<f64>();
@@ -174,12 +174,17 @@ impl Net<'_> {
         Ok(Some(Offered { load, served }))
     }
 
-    /// What the sources would send to a link at rest beyond what it takes, over its capacity.
-    fn excess(&mut self, link: usize, rest: &BottleneckEquilibrium, signals: &[Signal]) -> Result<f64, AnalysisError> {
+    /// What the sources would send to a link at equilibrium beyond what it takes, over its capacity.
+    fn excess(
+        &mut self,
+        link: usize,
+        equilibrium: &BottleneckEquilibrium,
+        signals: &[Signal],
+    ) -> Result<f64, AnalysisError> {
         let capacity = self.links[link].capacity;
         Ok(match self.offered(link, signals)? {
-            Some(o) if rest.load >= capacity => o.served / capacity - 1.0,
-            Some(o) => (o.load - rest.load) / capacity,
+            Some(o) if equilibrium.load >= capacity => o.served / capacity - 1.0,
+            Some(o) => (o.load - equilibrium.load) / capacity,
             None => f64::INFINITY,
         })
     }
@@ -203,16 +208,16 @@ impl Net<'_> {
     ) -> Result<Option<(BottleneckEquilibrium, Signal)>, AnalysisError> {
         let l = &mut self.links[link];
         let capacity = l.capacity;
-        let rest = match kind {
-            Kind::Queue => l.rest(libm::exp(x), capacity)?,
-            Kind::Load => l.rest(0.0, libm::exp(x))?,
+        let equilibrium = match kind {
+            Kind::Queue => l.equilibrium(libm::exp(x), capacity)?,
+            Kind::Load => l.equilibrium(0.0, libm::exp(x))?,
             Kind::Probability(free) => {
-                let Some(rest) = l.rest_saying(-libm::expm1(-libm::exp(x)), free) else { return Ok(None) };
-                rest
+                let Some(equilibrium) = l.rest_saying(-libm::expm1(-libm::exp(x)), free) else { return Ok(None) };
+                equilibrium
             }
         };
-        let signal = Signal { queueing_delay_s: rest.queue / capacity, probability: rest.probability };
-        Ok(Some((rest, signal)))
+        let signal = Signal { queueing_delay_s: equilibrium.queue / capacity, probability: equilibrium.probability };
+        Ok(Some((equilibrium, signal)))
     }
 
     /// Newton's method on all binding links at once, along the logarithm of what each search goes along. Whether it ended
@@ -220,22 +225,22 @@ impl Net<'_> {
     fn polish(&mut self, state: &mut [Option<LinkEquilibrium>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
         let binding: Vec<usize> = (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| r.binding)).collect();
         let mut x: Vec<f64> =
-            binding.iter().map(|&l| state[l].as_ref().map_or(0.0, |r| kinds[l].coordinate(&r.rest))).collect();
+            binding.iter().map(|&l| state[l].as_ref().map_or(0.0, |r| kinds[l].coordinate(&r.equilibrium))).collect();
         let mut signals = signals_of(state);
         let mut evaluate = |x: &[f64], signals: &mut Vec<Signal>| -> Result<Option<Evaluated>, AnalysisError> {
-            let mut rests = Vec::with_capacity(binding.len());
+            let mut equilibria = Vec::with_capacity(binding.len());
             for (&l, x) in binding.iter().zip(x) {
-                let Some((rest, signal)) = self.at(l, kinds[l], *x)? else { return Ok(None) };
+                let Some((equilibrium, signal)) = self.at(l, kinds[l], *x)? else { return Ok(None) };
                 signals[l] = signal;
-                rests.push(rest);
+                equilibria.push(equilibrium);
             }
             let excess: Result<Vec<f64>, _> =
-                binding.iter().zip(&rests).map(|(&l, rest)| self.excess(l, rest, signals)).collect();
+                binding.iter().zip(&equilibria).map(|(&l, equilibrium)| self.excess(l, equilibrium, signals)).collect();
             let excess = excess?;
-            Ok(excess.iter().all(|e| e.is_finite()).then_some((rests, excess)))
+            Ok(excess.iter().all(|e| e.is_finite()).then_some((equilibria, excess)))
         };
         let size = |v: &[f64]| v.iter().fold(0.0, |m, e| f64::max(m, e.abs()));
-        let Some((mut rests, mut excess)) = evaluate(&x, &mut signals)? else { return Ok(false) };
+        let Some((mut equilibria, mut excess)) = evaluate(&x, &mut signals)? else { return Ok(false) };
         for _ in 0..30 {
             if size(&excess) < 1e-13 {
                 break;
@@ -256,7 +261,7 @@ impl Net<'_> {
                 let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x + share * s[0]).collect();
                 match evaluate(&next, &mut signals)? {
                     Some((r, e)) if size(&e) < size(&excess) => {
-                        (x, rests, excess) = (next, r, e);
+                        (x, equilibria, excess) = (next, r, e);
                         break;
                     }
                     _ if share > 1e-3 => share *= 0.5,
@@ -275,22 +280,24 @@ impl Net<'_> {
         if size(&excess) > 1e-10 {
             return Ok(false);
         }
-        for (&l, rest) in binding.iter().zip(rests) {
-            let signal =
-                Signal { queueing_delay_s: rest.queue / self.links[l].capacity, probability: rest.probability };
-            state[l] = Some(LinkEquilibrium { rest, signal, binding: true });
+        for (&l, equilibrium) in binding.iter().zip(equilibria) {
+            let signal = Signal {
+                queueing_delay_s: equilibrium.queue / self.links[l].capacity,
+                probability: equilibrium.probability,
+            };
+            state[l] = Some(LinkEquilibrium { equilibrium, signal, binding: true });
         }
         Ok(true)
     }
 }
 
-/// Links at rest, and what their flows would send beyond what they take.
+/// Links at equilibrium, and what their flows would send beyond what they take.
 type Evaluated = (Vec<BottleneckEquilibrium>, Vec<f64>);
 
 /// What the search of a link goes along.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// The queue of a law that rests anywhere.
+    /// The queue of a law that settles anywhere.
     Queue,
     /// The load of such a law, where the line is not full.
     Load,
@@ -299,11 +306,11 @@ enum Kind {
 }
 
 impl Kind {
-    fn coordinate(self, rest: &BottleneckEquilibrium) -> f64 {
+    fn coordinate(self, equilibrium: &BottleneckEquilibrium) -> f64 {
         libm::log(match self {
-            Self::Queue => rest.queue,
-            Self::Load => rest.load,
-            Self::Probability(_) => -libm::log1p(-rest.probability),
+            Self::Queue => equilibrium.queue,
+            Self::Load => equilibrium.load,
+            Self::Probability(_) => -libm::log1p(-equilibrium.probability),
         })
     }
 }
@@ -316,7 +323,7 @@ fn signals_of(state: &[Option<LinkEquilibrium>]) -> Vec<Signal> {
 /// told how many demands were asked for.
 ///
 /// # Errors
-/// There is none, or its prices are not determined, and why; or a law did not come to rest.
+/// There is none, or its prices are not determined, and why; or a law did not settle.
 pub fn find(
     links: &mut [Bottleneck],
     sources: &mut [Source],
@@ -339,13 +346,17 @@ pub fn find(
             });
             let searched = search(&mut net, l, begin, &mut signals)?;
             let next = match searched {
-                Searched::Binds(trial) => LinkEquilibrium { rest: trial.link, signal: trial.signal, binding: true },
+                Searched::Binds(trial) => {
+                    LinkEquilibrium { equilibrium: trial.link, signal: trial.signal, binding: true }
+                }
                 Searched::Unfilled(utilization) if !several => {
                     return Err(AnalysisError::NotFilled { link: net.links[l].name.clone(), utilization });
                 }
-                Searched::Unfilled(utilization) => {
-                    LinkEquilibrium { rest: net.links[l].silent(utilization), signal: Signal::NONE, binding: false }
-                }
+                Searched::Unfilled(utilization) => LinkEquilibrium {
+                    equilibrium: net.links[l].silent(utilization),
+                    signal: Signal::NONE,
+                    binding: false,
+                },
             };
             let before = state[l].as_ref().map_or(Signal::NONE, |r| r.signal);
             moved = f64::max(moved, difference(before, next.signal));
@@ -371,8 +382,9 @@ pub fn find(
     let tight: Vec<usize> =
         (0..n).filter(|&l| state[l].binding || full(&mut net, l, &state).unwrap_or(false)).collect();
     if tight.is_empty() {
-        let fullest = (0..n).max_by(|&a, &b| state[a].rest.load.total_cmp(&state[b].rest.load)).unwrap_or(0);
-        let utilization = state[fullest].rest.load / net.links[fullest].capacity;
+        let fullest =
+            (0..n).max_by(|&a, &b| state[a].equilibrium.load.total_cmp(&state[b].equilibrium.load)).unwrap_or(0);
+        let utilization = state[fullest].equilibrium.load / net.links[fullest].capacity;
         return Err(AnalysisError::NotFilled { link: net.links[fullest].name.clone(), utilization });
     }
     let routing: Vec<Vec<f64>> =
@@ -387,20 +399,20 @@ pub fn find(
         return Err(AnalysisError::NotFound { links: names });
     }
     let signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
-    let (mut rests, mut told) = (Vec::new(), Vec::new());
+    let (mut equilibria, mut told) = (Vec::new(), Vec::new());
     for i in 0..net.sources.len() {
         let signal = net.path(i, &signals);
-        rests.push(net.sources[i].rest(signal)?);
+        equilibria.push(net.sources[i].equilibrium(signal)?);
         told.push(signal);
     }
     let mut state = state;
     for (l, at) in state.iter_mut().enumerate() {
         if let Some(offered) = net.offered(l, &signals)? {
-            at.rest.load = offered.load;
+            at.equilibrium.load = offered.load;
         }
     }
-    let others = others::beside(&mut net, &begins, &state, &rests, &told);
-    Ok(Equilibrium { links: state, sources: rests, signals: told, others })
+    let others = others::beside(&mut net, &begins, &state, &equilibria, &told);
+    Ok(Equilibrium { links: state, sources: equilibria, signals: told, others })
 }
 
 /// How far two signals are apart, relative to the larger.
@@ -411,8 +423,10 @@ fn difference(a: Signal, b: Signal) -> f64 {
 
 fn kind(integrates: bool, at: Option<&LinkEquilibrium>, capacity: f64) -> Kind {
     match at {
-        Some(r) if integrates => Kind::Probability(if r.rest.load < capacity { Free::Load } else { Free::Queue }),
-        Some(r) if r.rest.queue == 0.0 => Kind::Load,
+        Some(r) if integrates => {
+            Kind::Probability(if r.equilibrium.load < capacity { Free::Load } else { Free::Queue })
+        }
+        Some(r) if r.equilibrium.queue == 0.0 => Kind::Load,
         _ => Kind::Queue,
     }
 }
@@ -475,13 +489,13 @@ fn silent_stay_silent(net: &mut Net<'_>, state: &[Option<LinkEquilibrium>]) -> R
     Ok(true)
 }
 
-/// The queue's law rests wherever queue and load leave it.
+/// The queue's law settles wherever queue and load leave it.
 fn by_queue(net: &mut Net<'_>, l: usize, demand: Ask<'_>) -> Result<Searched, AnalysisError> {
     let bottleneck = &net.links[l];
     let capacity = bottleneck.capacity;
     let (link, aqm, reason) = (bottleneck.name.clone(), bottleneck.law(), bottleneck.reason());
     let mut at = |queue: f64, load: f64| -> Result<Trial, AnalysisError> {
-        let link = net.links[l].rest(queue, load)?;
+        let link = net.links[l].equilibrium(queue, load)?;
         let signal = Signal { queueing_delay_s: queue / capacity, probability: link.probability };
         let excess = match demand(net, signal)? {
             // A full line takes what it can carry; one that is not full takes what comes.

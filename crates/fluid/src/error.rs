@@ -92,7 +92,7 @@ pub enum AnalysisError {
         /// Its name.
         law: &'static str,
     },
-    /// A law did not come to rest at a constant signal.
+    /// A law did not settle at a constant signal.
     #[error(
         "`{law}` of `{class}` has no equilibrium at a queueing delay of {queueing_delay_s} s and a mark probability \
          of {probability}"

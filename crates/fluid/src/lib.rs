@@ -35,6 +35,7 @@ mod eigen;
 pub mod equilibrium;
 mod error;
 mod linear;
+mod loop_model;
 mod machine;
 pub mod margin;
 mod matrix;
@@ -52,8 +53,9 @@ pub mod theory;
 pub use analysis::{Analysis, Busy, Options, analyze, analyze_watched};
 pub use complex::Complex;
 pub use error::AnalysisError;
+pub use loop_model::LoopModel;
 pub use margin::{Margins, Verdict};
-pub use response::LoopModel;
+
 pub use run::{Fluid, Method};
 pub use source::Clocking;
 

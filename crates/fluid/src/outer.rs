@@ -67,11 +67,11 @@ pub struct OuterLoop {
     pub gain: f64,
     /// The largest such change for any error.
     pub steepest_gain: f64,
-    /// Whether it comes to rest where classes settle by their constants, which is `gamma` = 1.
+    /// Whether it settles where classes settle by their constants, which is `gamma` = 1.
     pub verdict: Verdict,
     /// The loop for some exponents of what lies between.
     pub plants: Vec<Plant>,
-    /// The largest exponent for which the loop comes to rest; absent where every one does.
+    /// The largest exponent for which the loop settles; absent where every one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_gamma: Option<f64>,
     /// The same where the ratio answers one period late.
@@ -228,18 +228,19 @@ impl Step {
         let mut start = Vec::new();
         self.law.restart(self.at);
         self.law.each(self.at, &mut |x| start.push(x.value));
-        // At rest the ratio is the reference, and what is remembered of errors is none of them.
-        let rest: Vec<f64> = self.after(&constants(&start), Dual::of(self.reference)).iter().map(|x| x.value).collect();
-        let mut point = rest.clone();
+        // At equilibrium the ratio is the reference, and what is remembered of errors is none of them.
+        let equilibrium: Vec<f64> =
+            self.after(&constants(&start), Dual::of(self.reference)).iter().map(|x| x.value).collect();
+        let mut point = equilibrium.clone();
         point.push(self.reference);
-        let m = rest.len();
+        let m = equilibrium.len();
         let mut kink = f64::INFINITY;
         let (_, slopes) = jacobian(&point, &mut |v| {
             let next = self.after(&v[..m], v[m]);
             kink = next.iter().fold(kink, |k, x| f64::min(k, x.kink));
             next
         });
-        let map = Map { slopes, turned: rest[0], reference: self.reference }.observed();
+        let map = Map { slopes, turned: equilibrium[0], reference: self.reference }.observed();
         let plant = |gamma: f64, what| Plant {
             gamma,
             what,
@@ -247,8 +248,8 @@ impl Step {
             late_modulus: map.modulus(gamma, true),
         };
         let gain = map.gain();
-        let steepest_gain = self.steepest_gain(&rest);
-        let arrivals = STARTS.map(|start| Arrival { start, periods: self.arrival(&rest, start) });
+        let steepest_gain = self.steepest_gain(&equilibrium);
+        let arrivals = STARTS.map(|start| Arrival { start, periods: self.arrival(&equilibrium, start) });
         let verdict = if map.modulus(1.0, false) < 1.0 { Verdict::Stable } else { Verdict::Unstable };
         OuterLoop {
             link: link.to_owned(),
@@ -272,15 +273,15 @@ impl Step {
     }
 
     /// The relative change of the number over the error, of the largest modulus for any error.
-    fn steepest_gain(&mut self, rest: &[f64]) -> f64 {
+    fn steepest_gain(&mut self, equilibrium: &[f64]) -> f64 {
         let mut steepest = 0.0_f64;
         for k in -120..=80 {
             // Errors from one, which is no service at all, to a hundred times the reference too much.
             let ratio = self.reference * libm::pow(10.0, f64::from(k) / 40.0);
             let error = (self.reference - ratio) / self.reference;
-            let next = self.after(&constants(rest), Dual::of(ratio));
+            let next = self.after(&constants(equilibrium), Dual::of(ratio));
             if error.abs() > 1e-9 {
-                let gain = (next[0].value / rest[0] - 1.0) / error;
+                let gain = (next[0].value / equilibrium[0] - 1.0) / error;
                 steepest = if gain.abs() > steepest.abs() { gain } else { steepest };
             }
         }
@@ -288,9 +289,9 @@ impl Step {
     }
 
     /// Periods from a start, in units of where the number should be, until it stays near that.
-    fn arrival(&mut self, rest: &[f64], start: f64) -> Option<u32> {
-        let mut state = constants(rest);
-        let wanted = rest[0];
+    fn arrival(&mut self, equilibrium: &[f64], start: f64) -> Option<u32> {
+        let mut state = constants(equilibrium);
+        let wanted = equilibrium[0];
         state[0] = Dual::of(start * wanted);
         let mut stays_since = None;
         for k in 1..=PERIODS {
@@ -361,9 +362,9 @@ impl Map {
 
     /// The first exponent, from zero up, at which a multiplier leaves the unit circle.
     fn largest_gamma(&self, late: bool) -> Option<f64> {
-        let rests = |gamma: f64| self.modulus(gamma, late) <= 1.0;
+        let equilibria = |gamma: f64| self.modulus(gamma, late) <= 1.0;
         let mut low = 1e-3;
-        if !rests(low) {
+        if !equilibria(low) {
             return Some(0.0);
         }
         loop {
@@ -371,11 +372,11 @@ impl Map {
             if high > MOST_GAMMA {
                 return None;
             }
-            if !rests(high) {
+            if !equilibria(high) {
                 let (mut inside, mut outside) = (low, high);
                 for _ in 0..60 {
                     let middle = f64::midpoint(inside, outside);
-                    (inside, outside) = if rests(middle) { (middle, outside) } else { (inside, middle) };
+                    (inside, outside) = if equilibria(middle) { (middle, outside) } else { (inside, middle) };
                 }
                 return Some(inside);
             }

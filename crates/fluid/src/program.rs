@@ -37,23 +37,24 @@ struct Curve {
 }
 
 /// Solves the program of `sources` whose rest is `rest`; `wanted` is what each link takes [packets/s]. None where the
-/// program is not known: a demand of changing elasticity or without rest at a neighbouring price, two kinds of price,
+/// program is not known: a demand of changing elasticity or without equilibrium at a neighbouring price, two kinds of price,
 /// losses.
 pub(crate) fn check(
     sources: &mut [Source],
     routes: &[Vec<usize>],
-    rest: &Equilibrium,
+    equilibrium: &Equilibrium,
     capacities: &[f64],
     wanted: &[f64],
 ) -> Option<Program> {
-    let by_delay = rest.links.iter().all(|l| l.signal.probability == 0.0);
-    let by_marks = rest.links.iter().all(|l| l.signal.queueing_delay_s == 0.0) && sources.iter().all(Source::is_marked);
+    let by_delay = equilibrium.links.iter().all(|l| l.signal.probability == 0.0);
+    let by_marks =
+        equilibrium.links.iter().all(|l| l.signal.queueing_delay_s == 0.0) && sources.iter().all(Source::is_marked);
     if !by_delay && !by_marks {
         return None;
     }
     let mut curves = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
-        let at = rest.signals[i];
+        let at = equilibrium.signals[i];
         let price = if by_delay { at.queueing_delay_s } else { -libm::log1p(-at.probability) };
         let mut demand = |q: f64| -> Option<f64> {
             let signal = if by_delay {
@@ -62,7 +63,7 @@ pub(crate) fn check(
                 Signal { queueing_delay_s: 0.0, probability: -libm::expm1(-q) }
             };
             match source.demand(signal, f64::INFINITY) {
-                Ok(Demand::Rest(r)) => Some(r.rate),
+                Ok(Demand::Equilibrium(r)) => Some(r.rate),
                 Ok(Demand::Unbounded) | Err(_) => None,
             }
         };
@@ -77,9 +78,10 @@ pub(crate) fn check(
         curves.push(Curve { weight: price * libm::pow(here, exponent), exponent, price });
     }
     let (rates, prices) = solve(&curves, sources, routes, capacities, wanted)?;
-    let rate_difference = rates.iter().zip(&rest.sources).map(|(x, s)| (x / s.rate - 1.0).abs()).fold(0.0, f64::max);
+    let rate_difference =
+        rates.iter().zip(&equilibrium.sources).map(|(x, s)| (x / s.rate - 1.0).abs()).fold(0.0, f64::max);
     let ours = |l: usize| {
-        let signal = rest.links[l].signal;
+        let signal = equilibrium.links[l].signal;
         if by_delay { signal.queueing_delay_s } else { -libm::log1p(-signal.probability) }
     };
     let highest = curves.iter().map(|c| c.price).fold(0.0, f64::max);

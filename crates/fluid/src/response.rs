@@ -10,65 +10,10 @@
 //! is an average, which attenuates besides its delay of N/2 packets (19) (3.93 for 3.89). Sampled: a window follows its
 //! target with the next acknowledgement, half a packet's time later on average (3.68; 3.71 without).
 
-use serde::Serialize;
-
 use crate::bottleneck::BottleneckResponse;
 use crate::complex::Complex;
+use crate::loop_model::LoopModel;
 use crate::source::SourceResponse;
-
-/// What of the loop is counted. Each model adds to the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LoopModel {
-    /// The laws with the path's delays; periodic laws by their step map at `z = exp(sT)`, without holds.
-    Laws,
-    /// And the filters that estimators declare: the register of marks, the average round-trip time.
-    Estimators,
-    /// And sampling: the holds of periodic and per-round laws, and the packets their windows take to follow.
-    Sampled,
-}
-
-impl LoopModel {
-    /// All, from the least to the most that is counted.
-    pub const ALL: [Self; 3] = [Self::Laws, Self::Estimators, Self::Sampled];
-
-    /// The one whose verdict is the verdict: it leaves out the least.
-    pub const DECISIVE: Self = Self::Sampled;
-
-    /// The model of the loop in words.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Laws => "ideal measurement",
-            Self::Estimators => "with filters",
-            Self::Sampled => "sampled data",
-        }
-    }
-
-    /// What the model counts, as the end of a sentence.
-    pub const fn counts(self) -> &'static str {
-        match self {
-            Self::Laws => {
-                "laws and exact delays only; senders know true prices and round-trip times; a periodic law is its \
-                 step map, without a hold"
-            }
-            Self::Estimators => "adds the senders' estimators: the average round-trip time, the register of marks",
-            Self::Sampled => {
-                "adds sampling: a law that acts once per period or round trip holds its output in between, and the \
-                 window changes with the packets"
-            }
-        }
-    }
-
-    /// Whether estimators' filters count.
-    pub fn counts_estimators(self) -> bool {
-        self >= Self::Estimators
-    }
-
-    /// Whether sampling and holds count.
-    pub fn counts_sampling(self) -> bool {
-        self >= Self::Sampled
-    }
-}
 
 /// A class in a loop.
 #[derive(Debug, Clone)]

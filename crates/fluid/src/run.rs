@@ -50,7 +50,8 @@ pub struct Method {
     /// Whether delays are those of propagation alone, as in fast-aqm (1) and (2), and not also the waits that a packet
     /// meets.
     pub frozen_delays: bool,
-    /// Whether laws are told estimates (the marks of the last packets, an average of round trips) or the truth.
+    /// Whether laws observe estimates (the marks of the last packets, an average of round trips, the smallest round trip so
+    /// far) or the truth.
     pub estimators: bool,
     /// How packets are timed. None is as hosts do it: at the law's gap, and never more in flight than its window.
     pub clocking: Option<Clocking>,
@@ -159,7 +160,11 @@ impl Network {
             let (at_s, said) = cohort.fault?;
             let (name, group) = scenario.groups.get_index(cohort.group)?;
             let said = format!("a window of {} packets and a gap of {} s", said.window, said.gap_s);
-            Some(error(format!("flows.{name}"), group.cc.law.name, at_s, said))
+            let flow = match cohort.members[..] {
+                [one] => format!("flow {one}"),
+                _ => format!("flow {} and {} more", cohort.members[0], cohort.members.len() - 1),
+            };
+            Some(error(format!("flows.{name}, {flow}"), group.cc.law.name, at_s, said))
         };
         let of_link = |(at, queue): (usize, &Queue)| {
             let (at_s, (name, link)) = (queue.unsound_s?, scenario.links.get_index(at)?);

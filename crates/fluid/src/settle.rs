@@ -105,12 +105,12 @@ pub(crate) fn settle(
     Outcome::Lost
 }
 
-/// Doublings of what rounding hides within which both sides of a rest are looked for.
+/// Doublings of what rounding hides within which both sides of an equilibrium are looked for.
 const SIDES: i32 = 8;
 
-/// A rest, freed of what rounding hides. A number that an event moves by less than half of its last digit stands still all
-/// around its rest: an average with a weight of 1e-8 does so for 1e-8 of itself. The drift is zero by rounding there, which
-/// is alike on both sides, and so the rest is in the middle. The others follow. `grain` as in [`settle`].
+/// An equilibrium, freed of what rounding hides. A number that an event moves by less than half of its last digit stands still all
+/// around its equilibrium: an average with a weight of 1e-8 does so for 1e-8 of itself. The drift is zero by rounding there, which
+/// is alike on both sides, and so the equilibrium is in the middle. The others follow. `grain` as in [`settle`].
 pub(crate) fn centred(
     state: &[f64],
     step_s: f64,
@@ -122,7 +122,7 @@ pub(crate) fn centred(
     let mut moved = false;
     for i in 0..state.len() {
         let hidden = grain(&next)[i] / -slopes[i][i];
-        // What a few digits more would not change is left alone, and so is what nothing draws to a rest.
+        // What a few digits more would not change is left alone, and so is what nothing draws to an equilibrium.
         if !(hidden > 16.0 * f64::EPSILON * next[i].abs() && hidden.is_finite()) {
             continue;
         }
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(settle(&[1.0], 0.01, &mut drift, &mut |s| s[0] > 1e6, &mut |_| vec![0.0]), Outcome::Escaped);
     }
 
-    /// Windows that grow by `1/w` a packet and are halved with a probability of 2e-10 and a little more: they rest at 1e5 and
+    /// Windows that grow by `1/w` a packet and are halved with a probability of 2e-10 and a little more: they settle at 1e5 and
     /// a little less, where the growth is the 33rd bit of the window, and most never see a drift of zero.
     #[test]
     fn a_drift_below_its_own_rounding_is_none() {

@@ -1,4 +1,4 @@
-//! A class of flows: where its law rests at a constant signal, and how it answers a small change of it.
+//! A class of flows: where its law settles at a constant signal, and how it answers a small change of it.
 //!
 //! What the law does is asked of the law. What its host does is written here: how often acknowledgements, cuts, periods
 //! and rounds come, what marks mean, and how a window or a gap becomes a rate.
@@ -31,13 +31,13 @@ pub enum Clocking {
     Ack,
 }
 
-/// Periods of the first step from a rest to the next.
+/// Periods of the first step from an equilibrium to the next.
 const LONG: f64 = 1e6;
 
 /// Packets a round trip below which a source sends nothing.
 const MUTE: f64 = 1e-6;
 
-/// What a path tells a source.
+/// The signals of a path, as a source observes them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Signal {
     /// Time in the queue [s].
@@ -76,7 +76,7 @@ pub struct Flows<'a> {
     pub queue: Option<Queue>,
 }
 
-/// A queue as a law that estimates its bottleneck knows it at rest: as it is.
+/// A queue as a law that estimates its bottleneck knows it at equilibrium: as it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Queue {
     /// Rate of its line [packets/s].
@@ -102,13 +102,13 @@ pub struct Source {
     clocking: Option<Clocking>,
     /// Where the law estimates its bottleneck.
     queue: Option<Queue>,
-    /// Where the law last rested; the next search starts there.
+    /// Where the law was last at equilibrium; the next search starts there.
     last: Vec<f64>,
-    /// Whether it has rested yet.
-    rested: bool,
+    /// Whether it has had an equilibrium yet.
+    settled: bool,
 }
 
-/// A class of flows at rest.
+/// A class of flows at equilibrium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceEquilibrium {
     /// The law's state, in the order of its names.
@@ -131,6 +131,7 @@ pub struct SourceEquilibrium {
 #[derive(Clone, Copy)]
 struct Inputs {
     rtt_s: Dual,
+    base_rtt_s: Dual,
     chance: Dual,
     price_s: Dual,
     /// What was committed a round trip ago, where that is not what is committed now.
@@ -147,7 +148,7 @@ struct Timed {
 
 /// What a class does at a signal.
 pub(crate) enum Demand {
-    Rest(SourceEquilibrium),
+    Equilibrium(SourceEquilibrium),
     Unbounded,
 }
 
@@ -189,7 +190,7 @@ impl Source {
             clocking: flows.clocking,
             queue,
             last: machine.start().to_vec(),
-            rested: false,
+            settled: false,
             needs,
             machine,
         })
@@ -236,6 +237,7 @@ impl Source {
         let chance = Dual::of(signal.probability);
         Inputs {
             rtt_s: Dual::of(self.base_rtt_s + signal.queueing_delay_s),
+            base_rtt_s: Dual::of(self.base_rtt_s),
             chance,
             price_s: self.price(chance),
             earlier: None,
@@ -243,7 +245,7 @@ impl Source {
     }
 
     fn seen(&mut self, state: &[Dual], u: &Inputs) -> cc::Observation<Dual> {
-        let base_rtt_s = Dual::of(self.base_rtt_s);
+        let base_rtt_s = u.base_rtt_s;
         let path = cc::Observation { rtt_s: u.rtt_s, base_rtt_s, price_s: u.price_s, ..cc::Observation::zero() };
         let Some(Queue { capacity, buffer }) = self.queue else { return path };
         let level = estimate::buffer_level(Dual::of(capacity), u.rtt_s, base_rtt_s);
@@ -278,7 +280,7 @@ impl Source {
             for marked in 0..=packets {
                 let mut chance = each * Dual::of(ways);
                 for k in 0..packets {
-                    chance = chance * if k < marked { p } else { one - p };
+                    chance *= if k < marked { p } else { one - p };
                 }
                 outcomes.push((chance, Event::Ack { packets, marked }));
                 ways *= f64::from(packets - marked) / f64::from(marked + 1);
@@ -295,7 +297,7 @@ impl Source {
                 continue;
             }
             for ((c, after), before) in change.iter_mut().zip(self.machine.after(state, event, &seen)).zip(state) {
-                *c = *c + chance * (after - *before);
+                *c += chance * (after - *before);
             }
         }
         change
@@ -338,7 +340,7 @@ impl Source {
         let (tick, round) = self.steps(state, u);
         let mut add = |after: &[Dual], period: Dual| {
             for ((d, after), before) in drift.iter_mut().zip(after).zip(state) {
-                *d = *d + (*after - *before) / period;
+                *d += (*after - *before) / period;
             }
         };
         if let Some((period, after)) = &tick {
@@ -346,6 +348,13 @@ impl Source {
         }
         add(&round, u.rtt_s);
         drift
+    }
+
+    /// Whether another base RTT, at the same round-trip time, would move the law away from this equilibrium.
+    pub(crate) fn depends_on_base_rtt(&mut self, at: &SourceEquilibrium, signal: Signal) -> bool {
+        let u = Inputs { base_rtt_s: Dual::seed(self.base_rtt_s), ..self.inputs(signal) };
+        let state: Vec<Dual> = at.state.iter().map(|x| Dual::of(*x)).collect();
+        self.rate(&state, &u).rate.slope != 0.0 || self.drift(&state, &u).iter().any(|drift| drift.slope != 0.0)
     }
 
     /// What rounding may make of [`Self::drift`] [1/s]: `after - before` keeps of a state what a double does, whatever an
@@ -357,14 +366,14 @@ impl Source {
         state.iter().map(|x| f64::EPSILON * x.abs() * events).collect()
     }
 
-    /// What rounding leaves open of its rest at a signal, as a share of the state: how far the drift can be led by no more
+    /// What rounding leaves open of its equilibrium at a signal, as a share of the state: how far the drift can be led by no more
     /// than the last digits.
     pub(crate) fn open(&mut self, signal: Signal) -> Result<f64, AnalysisError> {
-        let (rest, u) = (self.rest(signal)?, self.inputs(signal));
-        let (_, slopes) = jacobian(&rest.state, &mut |state| self.drift(state, &u));
-        let grain = self.grain(&rest.state, &u).into_iter().map(|g| vec![g]).collect();
+        let (equilibrium, u) = (self.equilibrium(signal)?, self.inputs(signal));
+        let (_, slopes) = jacobian(&equilibrium.state, &mut |state| self.drift(state, &u));
+        let grain = self.grain(&equilibrium.state, &u).into_iter().map(|g| vec![g]).collect();
         let Some(moved) = solve(slopes, grain) else { return Ok(0.0) };
-        Ok(moved.iter().zip(&rest.state).map(|(d, s)| d[0].abs() / (s.abs() + 1e-6)).fold(0.0, f64::max))
+        Ok(moved.iter().zip(&equilibrium.state).map(|(d, s)| d[0].abs() / (s.abs() + 1e-6)).fold(0.0, f64::max))
     }
 
     /// A law that sets its window anew with every acknowledgement is followed some way to where it sets it: its mean drift,
@@ -383,7 +392,7 @@ impl Source {
         }
     }
 
-    /// Where the law rests at a constant signal, or that it asks for more than `most` [packets/s] a flow.
+    /// Where the law settles at a constant signal, or that it asks for more than `most` [packets/s] a flow.
     pub(crate) fn demand(&mut self, signal: Signal, most: f64) -> Result<Demand, AnalysisError> {
         let u = self.inputs(signal);
         let period = self.needs.tick_s.unwrap_or(self.base_rtt_s);
@@ -403,8 +412,8 @@ impl Source {
         };
         let mut grain = |state: &[f64]| this.borrow_mut().grain(state, &u);
         let mut follow = |start: &[f64], first: f64| settle(start, first, &mut drift, &mut escaped, &mut grain);
-        // Near where it rested before, a long first step is a good one; a bad one is taken back.
-        let first = if this.borrow().rested { LONG * period } else { period };
+        // Near where its equilibrium was before, a long first step is a good one; a bad one is taken back.
+        let first = if this.borrow().settled { LONG * period } else { period };
         let mut outcome = follow(&start, first);
         if outcome == Outcome::Lost && first > period {
             outcome = follow(&start, period);
@@ -419,8 +428,8 @@ impl Source {
                 let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
                 let timed = self.rate(&duals, &u);
                 self.last.clone_from(&state);
-                self.rested = true;
-                Ok(Demand::Rest(SourceEquilibrium {
+                self.settled = true;
+                Ok(Demand::Equilibrium(SourceEquilibrium {
                     state,
                     rate: timed.rate.value,
                     window: timed.window.value,
@@ -440,26 +449,28 @@ impl Source {
         }
     }
 
-    /// The rate at which the law comes to rest at the same signal when it starts from `away` times the numbers of its
+    /// The rate at which the law settles at the same signal when it starts from `away` times the numbers of its
     /// rest, where that is another rate [packets/s].
-    pub(crate) fn elsewhere(&mut self, rest: &SourceEquilibrium, signal: Signal, away: f64) -> Option<f64> {
-        let was = (core::mem::replace(&mut self.rested, false), self.last.clone());
-        self.last = rest.state.iter().map(|x| x * away).collect();
+    pub(crate) fn elsewhere(&mut self, equilibrium: &SourceEquilibrium, signal: Signal, away: f64) -> Option<f64> {
+        let was = (core::mem::replace(&mut self.settled, false), self.last.clone());
+        self.last = equilibrium.state.iter().map(|x| x * away).collect();
         let found = self.demand(signal, 1e15);
-        (self.rested, self.last) = was;
+        (self.settled, self.last) = was;
         match found {
-            Ok(Demand::Rest(other)) if (other.rate - rest.rate).abs() > 1e-3 * rest.rate => Some(other.rate),
+            Ok(Demand::Equilibrium(other)) if (other.rate - equilibrium.rate).abs() > 1e-3 * equilibrium.rate => {
+                Some(other.rate)
+            }
             _ => None,
         }
     }
 
-    /// Where the law rests at a constant signal: the state at which its mean drift is zero.
+    /// Where the law settles at a constant signal: the state at which its mean drift is zero.
     ///
     /// # Errors
     /// There is no such state, or the search did not find it.
-    pub fn rest(&mut self, signal: Signal) -> Result<SourceEquilibrium, AnalysisError> {
+    pub fn equilibrium(&mut self, signal: Signal) -> Result<SourceEquilibrium, AnalysisError> {
         match self.demand(signal, 1e15)? {
-            Demand::Rest(rest) => Ok(rest),
+            Demand::Equilibrium(equilibrium) => Ok(equilibrium),
             Demand::Unbounded => Err(AnalysisError::NoRest {
                 class: self.name.clone(),
                 law: self.law,
@@ -469,24 +480,29 @@ impl Source {
         }
     }
 
-    /// The law near its rest, by duals through its own update.
+    /// The law near its equilibrium, by duals through its own update.
     ///
     /// # Errors
     /// The law acts on a period and at every round trip as well.
-    pub fn linearise(&mut self, rest: &SourceEquilibrium, signal: Signal) -> Result<SourceResponse, AnalysisError> {
-        let m = rest.state.len();
+    pub fn linearise(
+        &mut self,
+        equilibrium: &SourceEquilibrium,
+        signal: Signal,
+    ) -> Result<SourceResponse, AnalysisError> {
+        let m = equilibrium.state.len();
         let at = self.inputs(signal);
-        let mut point = rest.state.clone();
+        let mut point = equilibrium.state.clone();
         point.extend([at.rtt_s.value, at.chance.value, at.price_s.value]);
         let looks_back = self.queue.filter(|_| self.needs.bottleneck.is_some_and(|by| by.lookback.is_some()));
         if let Some(Queue { capacity, .. }) = looks_back {
-            point.push(capacity * signal.queueing_delay_s + rest.window);
+            point.push(capacity * signal.queueing_delay_s + equilibrium.window);
         }
         let signals = point.len() - m;
         let mut kink = Kink::NONE;
         // One pass for each direction gives every event's column: packet, period, round, rate, window.
         let mut everything = |v: &[Dual]| {
-            let u = Inputs { rtt_s: v[m], chance: v[m + 1], price_s: v[m + 2], earlier: v.get(m + 3).copied() };
+            let (rtt_s, chance, price_s, earlier) = (v[m], v[m + 1], v[m + 2], v.get(m + 3).copied());
+            let u = Inputs { rtt_s, chance, price_s, earlier, ..at };
             let state = &v[..m];
             let mut all = self.packet(state, &u);
             let (tick, round) = self.steps(state, &u);
@@ -510,10 +526,10 @@ impl Source {
         let period = match (self.needs.tick_s.filter(|_| !unmoved(m)), !unmoved(2 * m)) {
             (Some(_), true) => return Err(AnalysisError::TwoClocks { law: self.law }),
             (Some(tick_s), false) => Some((tick_s, m)),
-            (None, true) => Some((rest.rtt_s, 2 * m)),
+            (None, true) => Some((equilibrium.rtt_s, 2 * m)),
             (None, false) => None,
         };
-        let says = &slopes[3 * m + usize::from(rest.clocking == Clocking::Ack)];
+        let says = &slopes[3 * m + usize::from(equilibrium.clocking == Clocking::Ack)];
         let mut drive = block(0, m..m + signals);
         if signal.probability == 0.0 {
             // A queue that says nothing here will say nothing a little further: no law need be followed in that direction.
@@ -522,7 +538,7 @@ impl Source {
             }
         }
         let linear = Linear::new(Jacobians {
-            rate: rest.rate,
+            rate: equilibrium.rate,
             change: block(0, 0..m),
             drive,
             step: period.map(|(period_s, from)| (period_s, block(from, 0..m), block(from, m..m + signals))),
@@ -534,7 +550,7 @@ impl Source {
             _ => None,
         };
         let rtt_weight = self.needs.average_rtt.map(|by| {
-            let (rtt, window) = (rest.rtt_s, Dual::of(rest.window));
+            let (rtt, window) = (equilibrium.rtt_s, Dual::of(equilibrium.window));
             let mut average = AverageRtt::UNKNOWN;
             average.take(&by, Dual::of(rtt), window);
             average.take(&by, Dual::seed(rtt), window).slope
@@ -542,14 +558,14 @@ impl Source {
         Ok(SourceResponse {
             runs_away: linear.runs_away(),
             linear,
-            clocking: rest.clocking,
-            rate: rest.rate,
-            rtt_s: rest.rtt_s,
+            clocking: equilibrium.clocking,
+            rate: equilibrium.rate,
+            rtt_s: equilibrium.rtt_s,
             price_slope: self.price(Dual::seed(signal.probability)).slope,
             register,
             rtt_weight,
             looks_back: looks_back.map(|queue| queue.capacity),
-            acks_per_s: rest.rate / f64::from(self.packets_per_ack),
+            acks_per_s: equilibrium.rate / f64::from(self.packets_per_ack),
             nearest_kink: kink.nearest(),
         })
     }

@@ -122,7 +122,7 @@ pub struct Context {
     pub packet: Bytes,
 }
 
-/// What a conditioner asks of its host: nothing but to be told of each packet. This is what the host reports it by.
+/// What a conditioner asks of its host: nothing but a call for each packet. This is what the host reports it by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirements {
     /// What the contract commits [bit/s].

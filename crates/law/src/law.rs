@@ -224,12 +224,16 @@ pub type Build<N, R> =
 /// Compiles `L` and boxes it: the one builder that every entry uses, once for each arithmetic.
 ///
 /// # Errors
-/// As [`Law::compile`].
+/// As [`Law::compile`]; or the law reads a parameter that it does not have, or that has no value.
 pub fn build<N: Number, L: Law<N>>(
     values: &Values,
     context: &<L::Role as Role>::Context,
 ) -> Result<Box<dyn Instances<N, L::Role>>, String> {
-    Ok(Box::new(Dense::<N, L>::new(L::compile(values, context)?)))
+    let compiled = L::compile(values, context);
+    match values.missed() {
+        Some(mistake) => Err(mistake),
+        None => Ok(Box::new(Dense::<N, L>::new(compiled?))),
+    }
 }
 
 /// What a law shows of its state, for people: the columns that series have of it.

@@ -4,7 +4,7 @@ mod dual;
 mod fix;
 
 use core::fmt::Debug;
-use core::ops::{Add, Div, Mul, Neg, Sub};
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 pub use dual::Dual;
 pub use fix::Fix;
@@ -23,6 +23,10 @@ pub trait Number:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
     + Send
     + Sync
     + 'static
@@ -65,6 +69,27 @@ pub trait Number:
         Self::of(f64::from(n))
     }
 }
+
+/// `x += y` is `x = x + y`, bit for bit, and so on.
+macro_rules! assigning {
+    ($($trait:ident $method:ident $op:tt)*) => {
+        $(
+            impl $trait for Dual {
+                #[inline]
+                fn $method(&mut self, other: Self) {
+                    *self = *self $op other;
+                }
+            }
+            impl<const F: u32> $trait for Fix<F> {
+                #[inline]
+                fn $method(&mut self, other: Self) {
+                    *self = *self $op other;
+                }
+            }
+        )*
+    };
+}
+assigning!(AddAssign add_assign + SubAssign sub_assign - MulAssign mul_assign * DivAssign div_assign /);
 
 impl Number for f64 {
     #[inline]

@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 /// What a parameter counts in. The scenario reader parses text accordingly; values are kept in the base unit named here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,14 +126,54 @@ impl Parameter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
     names: Vec<&'static str>,
-    values: Vec<Option<f64>>,
+    numbers: Vec<Option<f64>>,
+    missed: Missed,
+}
+
+/// The first name that a law asked for in vain, as far as it fits. Values are shared between threads, and a crate without
+/// `std` has no lock; laws that ask at the same moment are the same law and ask for the same name.
+#[derive(Debug, Default)]
+struct Missed([AtomicU8; 32]);
+
+impl Missed {
+    fn note(&self, name: &str) {
+        if self.0[0].load(Ordering::Relaxed) == 0 {
+            for (place, byte) in self.0.iter().zip(name.bytes()) {
+                place.store(byte, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn name(&self) -> Option<String> {
+        let bytes = self.0.iter().map(|place| place.load(Ordering::Relaxed)).take_while(|byte| *byte != 0);
+        let bytes: Vec<u8> = bytes.collect();
+        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A copy was asked for nothing yet.
+impl Clone for Missed {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Values are equal whatever was asked of them.
+impl PartialEq for Missed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Values {
     /// The defaults of `parameters`; what is required or automatic is still open.
     pub fn defaults(parameters: &'static [Parameter]) -> Self {
         let value = |p: &Parameter| if let Default::Is(x) = p.default { Some(x) } else { None };
-        Self { names: parameters.iter().map(|p| p.name).collect(), values: parameters.iter().map(value).collect() }
+        Self {
+            names: parameters.iter().map(|p| p.name).collect(),
+            numbers: parameters.iter().map(value).collect(),
+            missed: Missed::default(),
+        }
     }
 
     /// Sets one value.
@@ -153,25 +194,50 @@ impl Values {
             .to_owned());
         }
         let at = self.names.iter().position(|n| *n == parameter.name).expect("a parameter of this law");
-        self.values[at] = Some(value);
+        self.numbers[at] = Some(value);
         Ok(())
     }
 
-    /// The value of `name`, or none if the law shall work it out.
-    ///
-    /// # Panics
-    /// If the law has no such parameter: a spelling mistake in the law, which its first use shows.
-    pub fn optional(&self, name: &str) -> Option<f64> {
-        let at = self.names.iter().position(|n| *n == name);
-        self.values[at.unwrap_or_else(|| panic!("no parameter is named `{name}`"))]
+    /// The defaults, and some value within its range for each parameter that has none and is required.
+    pub(crate) fn some(parameters: &'static [Parameter]) -> Self {
+        let mut some = Self::defaults(parameters);
+        for (value, parameter) in some.numbers.iter_mut().zip(parameters) {
+            if parameter.default == Default::Required {
+                *value = Some(1.0_f64.max(parameter.least).min(parameter.most));
+            }
+        }
+        some
     }
 
-    /// The value of `name`, which has a default or is required.
-    ///
-    /// # Panics
-    /// If the value is open: the reader refuses a scenario that leaves out a required parameter.
+    /// The value of `name`, or none if the law shall work it out. None also if the law has no such parameter, which
+    /// [`build`](crate::law::build) then refuses.
+    pub fn optional(&self, name: &str) -> Option<f64> {
+        let value = self.names.iter().position(|n| *n == name).map(|at| self.numbers[at]);
+        if value.is_none() {
+            self.missed.note(name);
+        }
+        value.flatten()
+    }
+
+    /// The value of `name`, which has a default or is required. NaN if it has neither, or if the law has no such parameter:
+    /// [`build`](crate::law::build) then refuses the law.
     pub fn number(&self, name: &str) -> f64 {
-        self.optional(name).unwrap_or_else(|| panic!("`{name}` was left open"))
+        self.optional(name).unwrap_or_else(|| {
+            self.missed.note(name);
+            f64::NAN
+        })
+    }
+
+    /// What a law asked for that is not there, if it did: a mistake in the law, in words.
+    pub(crate) fn missed(&self) -> Option<String> {
+        let name = self.missed.name()?;
+        Some(if self.names.contains(&name.as_str()) {
+            format!("`{name}` has no value here; read it with `values.optional(\"{name}\")`, or give it a default")
+        } else {
+            let known: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+            let known = if known.is_empty() { "it has none".to_owned() } else { known.join(", ") };
+            format!("`compile` reads a parameter `{name}` that the law does not have; its parameters: {known}")
+        })
     }
 
     /// The value of the switch `name`.
@@ -181,6 +247,6 @@ impl Values {
 
     /// Names and values in declared order; none where the law works it out.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
-        self.names.iter().copied().zip(self.values.iter().copied())
+        self.names.iter().copied().zip(self.numbers.iter().copied())
     }
 }

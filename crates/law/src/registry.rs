@@ -16,11 +16,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::aqm::{AQMS, Aqm};
-use crate::cc::{CONTROLLERS, Controller};
-use crate::conditioner::{CONDITIONERS, Conditioner};
-use crate::law::{Entry, Linearisation, Observables, Role};
-use crate::parameter::{Default, Unit};
+use crate::aqm::{self, AQMS, Aqm};
+use crate::cc::{self, CONTROLLERS, Controller};
+use crate::conditioner::{self, CONDITIONERS, Conditioner};
+use crate::law::{Build, Entry, Linearisation, Observables, Role};
+use crate::number::Number;
+use crate::parameter::{Default, Unit, Values};
+use crate::quantity::{Bytes, Rate, Time};
 
 /// The laws that a program knows, by role, in the order in which the docs show them.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +30,8 @@ pub struct Registry {
     controllers: Vec<&'static Entry<Controller>>,
     aqms: Vec<&'static Entry<Aqm>>,
     conditioners: Vec<&'static Entry<Conditioner>>,
-    added: bool,
+    /// The names of those that are not of this crate.
+    added: Vec<&'static str>,
 }
 
 /// A role that registries have a list of: [`Controller`], [`Aqm`] and [`Conditioner`].
@@ -44,11 +47,13 @@ mod list {
     pub trait List: Role + Sized {
         fn of(registry: &Registry) -> &[&'static Entry<Self>];
         fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
+        /// A place such as scenarios have.
+        fn place() -> Self::Context;
     }
 }
 
 macro_rules! registered {
-    ($role:ty, $list:ident) => {
+    ($role:ty, $list:ident, $place:expr) => {
         impl Registered for $role {}
         impl list::List for $role {
             fn of(registry: &Registry) -> &[&'static Entry<Self>] {
@@ -57,12 +62,24 @@ macro_rules! registered {
             fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
                 &mut registry.$list
             }
+            fn place() -> Self::Context {
+                $place
+            }
         }
     };
 }
-registered!(Controller, controllers);
-registered!(Aqm, aqms);
-registered!(Conditioner, conditioners);
+const PACKET: Bytes = Bytes(1500);
+registered!(
+    Controller,
+    controllers,
+    cc::Context { packet: PACKET, initial_window: 10.0, initial_ssthresh: f64::from(u32::MAX) }
+);
+registered!(
+    Aqm,
+    aqms,
+    aqm::Context { rate: Rate(100_000_000), delay: Time(Time::PER_SECOND / 100), packet: PACKET, classes: Vec::new() }
+);
+registered!(Conditioner, conditioners, conditioner::Context { packet: PACKET });
 
 /// What tables and figures show of a law, whatever its role.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +121,7 @@ impl Registry {
             controllers: CONTROLLERS.iter().collect(),
             aqms: AQMS.iter().collect(),
             conditioners: CONDITIONERS.iter().collect(),
-            added: false,
+            added: Vec::new(),
         }
     }
 
@@ -113,21 +130,27 @@ impl Registry {
     /// # Errors
     /// A law of any role has this name already, or the entry contradicts itself: its name or a parameter's is not of lower
     /// case letters, digits, `-` and `_`; its colour is not `#rrggbb`; a default is out of its range; it says that it can be
-    /// linearised and has no builder for dual numbers.
+    /// linearised and has no builder for dual numbers; it reads a parameter that it does not have; it refuses its own defaults,
+    /// where all parameters have one.
     pub fn with<R: Registered>(mut self, entry: &'static Entry<R>) -> Result<Self, Refused> {
         let refused = |why: String| Refused { law: entry.name.into(), why };
         if let Some(role) = self.role(entry.name) {
             return Err(refused(format!("there is {role} of this name already; choose another name")));
         }
-        sound(entry).map_err(refused)?;
+        sound(entry).and_then(|()| compiles(entry)).map_err(refused)?;
         R::of_mut(&mut self).push(entry);
-        self.added = true;
+        self.added.push(entry.name);
         Ok(self)
     }
 
     /// Whether it has a law that is not of this crate.
     pub fn has_more_than_standard(&self) -> bool {
-        self.added
+        !self.added.is_empty()
+    }
+
+    /// Whether the law of that name is not of this crate.
+    pub fn is_added(&self, name: &str) -> bool {
+        self.added.contains(&name)
     }
 
     /// Every law of a role.
@@ -214,6 +237,28 @@ fn sound<R: Role>(entry: &Entry<R>) -> Result<(), String> {
     Ok(())
 }
 
+/// Compiles the law once in each of its arithmetics, so that a mistake in it shows now and not in a run.
+fn compiles<R: Registered>(entry: &'static Entry<R>) -> Result<(), String> {
+    compiles_in(entry, Some(entry.real))?;
+    compiles_in(entry, entry.dual)?;
+    compiles_in(entry, entry.fixed)
+}
+
+fn compiles_in<N: Number, R: Registered>(entry: &'static Entry<R>, build: Option<Build<N, R>>) -> Result<(), String> {
+    let Some(build) = build else { return Ok(()) };
+    let values = Values::some(entry.parameters);
+    let built = build(&values, &R::place());
+    if let Some(mistake) = values.missed() {
+        return Err(mistake);
+    }
+    // Of values that a scenario must give, others may be right.
+    let has_all = entry.parameters.iter().all(|parameter| parameter.default != Default::Required);
+    match built {
+        Err(why) if has_all => Err(format!("it refuses its own defaults: {why}")),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
@@ -248,6 +293,48 @@ mod tests {
         );
         let refused = Registry::standard().with(&RENAMED).unwrap_err();
         assert!(refused.why.starts_with("there is an AQM of this name"), "{refused}");
+    }
+
+    /// A name that `compile` spells otherwise than the entry, in an arithmetic that a first run may not use, and defaults that
+    /// contradict each other.
+    #[test]
+    fn laws_that_do_not_compile_are_refused() {
+        use crate::parameter::Parameter;
+        type Built<N> = Result<alloc::boxed::Box<dyn crate::Instances<N, Controller>>, String>;
+        fn misspelt<N: Number>(values: &Values, _: &cc::Context) -> Built<N> {
+            Err(format!("{}", values.number("gian")))
+        }
+        fn open<N: Number>(values: &Values, _: &cc::Context) -> Built<N> {
+            Err(format!("{}", values.number("gain")))
+        }
+        fn contradicting(_: &Values, _: &cc::Context) -> Built<f64> {
+            Err("a is below b".into())
+        }
+        const FIRST: Entry<Controller> = CONTROLLERS[0];
+        const GAIN: &[Parameter] = &[Parameter::required("gain", Unit::One, [0.0, 1.0], "", "")];
+        const AUTOMATIC: &[Parameter] = &[Parameter::automatic("gain", Unit::One, "", [0.0, 1.0], "", "")];
+        static REAL: Entry<Controller> = Entry { name: "mine", parameters: GAIN, real: &misspelt::<f64>, ..FIRST };
+        static FIXED: Entry<Controller> = Entry { name: "mine", fixed: Some(&misspelt::<crate::Fix<32>>), ..FIRST };
+        static OPEN: Entry<Controller> = Entry { name: "mine", parameters: AUTOMATIC, real: &open::<f64>, ..FIRST };
+        static AGAINST: Entry<Controller> = Entry { name: "mine", real: &contradicting, ..FIRST };
+        static UNKNOWN: Entry<Controller> = Entry {
+            name: "mine",
+            parameters: GAIN,
+            real: &contradicting,
+            linearisation: Linearisation::Unsupported("a test"),
+            dual: None,
+            ..FIRST
+        };
+        for (entry, why) in [
+            (&REAL, "reads a parameter `gian` that the law does not have; its parameters: `gain`"),
+            (&FIXED, "reads a parameter `gian`"),
+            (&OPEN, "`gain` has no value here; read it with `values.optional"),
+            (&AGAINST, "it refuses its own defaults: a is below b"),
+        ] {
+            let refused = Registry::standard().with(entry).unwrap_err();
+            assert!(refused.law == "mine" && refused.why.contains(why), "{refused}");
+        }
+        assert!(Registry::standard().with(&UNKNOWN).is_ok(), "another value of `gain` may be right");
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub struct Port {
     needs: aqm::Requirements,
     /// Departures less than this before an arrival are told after it; zero where the law wants no arrivals first [ps].
     same_moment: u64,
-    /// What the law was last told of on an arrival; what it is not told then stays zero.
+    /// What the law observed last on an arrival; what it does not observe then stays zero.
     seen: aqm::Observation<f64>,
     /// When the line has sent all that was accepted.
     free: Time,

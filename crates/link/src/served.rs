@@ -95,7 +95,7 @@ pub struct Departing<P> {
     pub marked: bool,
 }
 
-/// What an instance of the law is told besides the queue itself.
+/// What an instance of the law observes besides the queue itself.
 #[derive(Debug, Clone, Copy)]
 struct Ear {
     /// Bytes that arrived since the last tick.
@@ -547,7 +547,7 @@ impl<P: Copy> Served<P> {
         }
     }
 
-    /// What a law is told about one queue.
+    /// What a law observes of one queue.
     fn seen(&self, now: Time, at: u32) -> aqm::Observation<f64> {
         let list = &self.queues[at as usize].list;
         let seen = self.seen_with(now, u64::from(list.packets), list.bytes);

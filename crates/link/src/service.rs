@@ -131,7 +131,7 @@ impl Curve {
         }
     }
 
-    /// The rate that a law is told of: never zero, at which no law is defined. During an outage it is the rate before.
+    /// The rate that a law observes: never zero, at which no law is defined. During an outage it is the rate before.
     pub(crate) fn rate_for_laws(&self, time: Time) -> Rate {
         match self.varying.as_deref() {
             None => self.rate,

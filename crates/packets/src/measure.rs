@@ -32,7 +32,7 @@ pub(crate) struct Told {
     pub(crate) got: Received,
     /// User data in order [B].
     pub(crate) delivered: u64,
-    /// What its law is told of the bottleneck, where it asks.
+    /// What its law observes of the bottleneck, where it asks.
     pub(crate) estimated: Option<Estimated>,
 }
 
@@ -235,7 +235,7 @@ impl Measure {
                     .put(flow.data.in_flight() as f64)
                     .put(rtt / rtts);
                 for ((name, unit), value) in windows.names().into_iter().zip(windows.observables(flow.index as usize)) {
-                    // What the law was told stands beside the simulator's truth, under a name of its own.
+                    // What the law observed stands beside the simulator's truth, under a name of its own.
                     let estimate = matches!(name, "rtt" | "base_rtt" | "price" | "capacity" | "buffer" | "level");
                     let name = column_name(name, unit);
                     row = row.named(&if estimate { format!("estimated_{name}") } else { name }, Kind::Instant, value);

@@ -159,7 +159,7 @@ impl Parts {
             let route = routes.of(scenario, name, group, rtt)?;
             let allowed = windows.start(index);
             if !allowed.is_sound() {
-                let (whose, law) = (format!("flows.{name}"), group.cc.law.name);
+                let (whose, law) = (format!("flows.{name}, flow {index}"), group.cc.law.name);
                 return Err(RunError::Law { whose, law, at: Time::ZERO, said: allowed.to_string() });
             }
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));

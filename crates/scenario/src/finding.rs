@@ -5,22 +5,28 @@
 
 use penstock_law::aqm::Serve;
 use penstock_law::cc::Marks;
-use penstock_law::parameter::Unit;
+use penstock_law::parameter::{Parameter, Unit};
 use penstock_law::quantity::Time;
 
 use crate::model::{Buffer, Group, Scenario};
 use crate::summary::{Finding, Measured, Transfers};
 
 const CLASSIC_QUEUE: &str = "classic-queue";
+const DROPS_FOR_MARKS: &str = "drops-for-marks";
 const QUEUE_BEYOND_BUFFER: &str = "queue-beyond-buffer";
 const TRANSFERS_WAIT: &str = "transfers-wait";
 
 /// The ids of findings, with what each means.
-pub const KINDS: [(&str, &str); 3] = [
+pub const KINDS: [(&str, &str); 4] = [
     (
         CLASSIC_QUEUE,
         "a law that reduces in proportion to the marks, such as `dctcp`, sends into the classic queue of an AQM with \
          two queues; there it reduces less than the other flows and takes their share of the rate",
+    ),
+    (
+        DROPS_FOR_MARKS,
+        "no flow over a link uses ECN, and its AQM is one that always marks, such as `price`; it drops every packet that \
+         it would mark",
     ),
     (
         QUEUE_BEYOND_BUFFER,
@@ -45,6 +51,7 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<Finding> {
         findings.extend(classic_queue(scenario, name, group));
     }
     for name in scenario.links.keys() {
+        findings.extend(drops_for_marks(scenario, name));
         findings.extend(queue_beyond_buffer(scenario, name));
     }
     findings
@@ -85,6 +92,37 @@ fn classic_queue(scenario: &Scenario, name: &str, group: &Group) -> Option<Findi
         law.name, scenario.links[link].aqm.law.name
     );
     Some(finding(CLASSIC_QUEUE, format!("flows.{name}.cc"), text))
+}
+
+/// Of laws that can be told not to mark, dropping is the other half of their work, and of one with a classic queue as well.
+fn drops_for_marks(scenario: &Scenario, link: &str) -> Option<Finding> {
+    let aqm = &scenario.links[link].aqm;
+    let needs = (aqm.law.real)(&aqm.values, &scenario.site(link)).ok()?.requirements();
+    let always_marks = needs.marks && needs.serve == Serve::Scheduler && !has_ecn(aqm.law.parameters);
+    let over: Vec<(&String, &Group)> =
+        scenario.groups.iter().filter(|(_, group)| group.forward.iter().any(|name| name == link)).collect();
+    // A law that only the kernel has is unknown here.
+    let needs_of = |group: &Group| group.needs(scenario.packet).ok().filter(|needs| needs.reliable && !needs.kernel);
+    let deaf = |group: &Group| needs_of(group).is_some_and(|needs| needs.marks == Marks::Ignored);
+    if !always_marks || over.is_empty() || !over.iter().all(|(_, group)| deaf(group)) {
+        return None;
+    }
+    let could = over.iter().filter(|(_, group)| has_ecn(group.cc.law.parameters));
+    let could: Vec<String> = could.map(|(name, _)| format!("`flows.{name}.cc.ecn = true`")).collect();
+    let remedy = if could.is_empty() {
+        "choose a controller that uses ECN, or another AQM".to_owned()
+    } else {
+        format!("set {}, or choose another AQM", could.join(", "))
+    };
+    let text = format!(
+        "`{}` marks packets, and no flow over this link uses ECN: it drops every packet that it would mark; {remedy}",
+        aqm.law.name
+    );
+    Some(finding(DROPS_FOR_MARKS, format!("links.{link}.aqm"), text))
+}
+
+fn has_ecn(parameters: &[Parameter]) -> bool {
+    parameters.iter().any(|parameter| parameter.name == "ecn" && parameter.unit == Unit::Switch)
 }
 
 /// What each flow of a group wants to keep queued, where its law has a number for that and the flow goes on long enough to
@@ -199,6 +237,28 @@ mod tests {
         assert_eq!(over("dualpi2", "cc = { law = \"dctcp\", l4s = true }"), []);
         assert_eq!(over("dualpi2", "cc = { law = \"cubic\" }"), []);
         assert_eq!(over("red", "cc = { law = \"dctcp\" }"), []);
+    }
+
+    /// Only where no flow answers marks, and only of a law that has no other use than marks.
+    #[test]
+    fn an_aqm_that_marks_flows_without_ecn_is_found() {
+        let over = |aqm: &str, flows: &str| {
+            found(&(link(&format!("buffer = \"500 packets\", aqm = {{ law = \"{aqm}\" }}")) + flows))
+        };
+        let cubic = flows("c", "cc = { law = \"cubic\" }");
+        let [(id, subject, text)] = &over("price", &cubic)[..] else { panic!("one finding") };
+        assert_eq!((id.as_str(), subject.as_str()), ("drops-for-marks", "links.b.aqm"));
+        assert!(text.contains("`price` marks") && text.contains("set `flows.c.cc.ecn = true`"), "{text}");
+        let delay = flows("d", "cc = { law = \"leadlag\", signal = \"delay\" }");
+        assert!(over("price", &delay)[0].2.contains("choose a controller that uses ECN"));
+        let none = |aqm: &str, flows: &str| assert_eq!(over(aqm, flows), [], "{aqm} {flows}");
+        none("price", &flows("c", "cc = { law = \"cubic\", ecn = true }"));
+        none("price", &(cubic.clone() + &flows("f", "cc = { law = \"leadlag\" }")));
+        none("price", &flows("k", "cc = { law = \"bbr\" }"));
+        none("price", &flows("u", "cc = { law = \"cbr\", rate = \"1 Mbit/s\" }"));
+        none("fq-codel", &cubic);
+        none("dualpi2", &cubic);
+        none("droptail", &cubic);
     }
 
     /// Four flows with alpha 100 want 400 packets where 334 fit; flows that do not meet, and slower links elsewhere, do not

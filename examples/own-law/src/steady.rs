@@ -57,17 +57,17 @@ impl<N: Number> Law<N> for Steady<N> {
     }
 
     fn on_event(&self, state: &mut State<N>, event: Event, observation: &Observation<N>) {
-        let least = N::of(2.0);
         match event {
             // Before the first sample of the round-trip time there is nothing to go by.
             Event::Ack { packets, .. } if observation.rtt_s > N::of(0.0) => {
                 let queued = state.window * (N::of(1.0) - observation.base_rtt_s / observation.rtt_s);
                 let step = self.gain * (self.alpha - queued) / state.window;
-                state.window = (state.window + N::count(packets) * step).max(least);
+                state.window += N::count(packets) * step;
             }
-            Event::Cut | Event::Timeout => state.window = (state.window * N::of(0.5)).max(least),
+            Event::Cut | Event::Timeout => state.window *= N::of(0.5),
             Event::Ack { .. } | Event::Round | Event::Tick => {}
         }
+        state.window = state.window.max(N::of(2.0));
     }
 
     fn output(&self, state: &State<N>, _: &Observation<N>) -> Output<N> {

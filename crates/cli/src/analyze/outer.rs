@@ -9,7 +9,7 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::write::print;
 
 use crate::arguments::Analyze;
-use crate::machine;
+use crate::{machine, terminal};
 
 pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
     let (stable, verdict) = match of.verdict {
@@ -38,7 +38,7 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
         figures: Vec::new(),
         notes: of.warnings.iter().chain(&of.assumptions).cloned().collect(),
         scenario_text: print(scenario),
-        command: format!("penstock analyze {}", arguments.file.display()),
+        command: format!("{} analyze {}", terminal::program(), arguments.file.display()),
     }
 }
 

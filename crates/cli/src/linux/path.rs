@@ -76,10 +76,10 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         terminal::note(format!("packets {file} ({}{missed})", captured.packets));
     }
     if let Some(status) = server {
-        terminal::note(format!("penstock: the server ended before the command, with status {status}"));
+        terminal::note(format!("{}: the server ended before the command, with status {status}", terminal::program()));
     }
     for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-        terminal::note(format!("penstock: outside the error bounds of the path: {what}"));
+        terminal::note(format!("{}: outside the error bounds of the path: {what}", terminal::program()));
     }
     // The command may not have noticed that nobody listened.
     if status == 0 && server.is_some_and(|status| status != 0) {

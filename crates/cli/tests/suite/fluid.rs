@@ -70,6 +70,43 @@ fn compare_takes_the_method_of_the_fluid() {
     assert!(wrong.status == 2 && wrong.err.contains("--step"), "{}", wrong.err);
 }
 
+/// Flows of FAST that find `A` packets queued measure a base RTT that is too high by their delay, and want `A` packets of
+/// their own. Rates `A/q` and `A/(q - A/c)` fill the line where the queue is `A (3 + sqrt 5)/2`; of true base RTTs it is `2 A`,
+/// as of the analysis.
+#[test]
+fn flows_that_start_over_a_queue_overestimate_the_base_rtt() {
+    let bench = Bench::new();
+    let file = dumbbell(FAST.0, FAST.1).replace("count = 10", "count = 4\nstart = \"0 s\"");
+    let file = file.replace("20 s", "30 s").replace("warmup = \"10 s\"", "warmup = \"20 s\"");
+    let (_, flows) = file.split_once("[flows.ftp]").unwrap();
+    let late = format!("{file}[flows.late]{}", flows.replace("\"0 s\"", "\"5 s\""));
+    bench.write("late.toml", &late);
+    bench.write("together.toml", &late.replace("\"5 s\"", "\"0 s\""));
+    let queues = |file: &str, extra: &[&str]| {
+        let found = bench.json(&[&["compare", file, "--json"], extra].concat());
+        let rows = found["rows"].as_array().unwrap();
+        let row = rows.iter().find(|r| r["measure"] == "queue_mean_packets").unwrap();
+        [row["values"][0].as_f64().unwrap(), row["values"][1].as_f64().unwrap()]
+    };
+    let golden = 40.0 * (3.0 + 5.0_f64.sqrt()) / 2.0;
+    let near = |queue: f64, expected: f64| assert!((queue / expected - 1.0).abs() < 0.05, "{queue} of {expected}");
+    for (file, expected) in [("late.toml", golden), ("together.toml", 80.0)] {
+        for queue in queues(file, &[]) {
+            near(queue, expected);
+        }
+    }
+    let [packets, fluid] = queues("late.toml", &["--true-signals"]);
+    near(packets, golden);
+    near(fluid, 80.0);
+    let analysed = |file: &str| {
+        let found = bench.json(&["analyze", file, "--json"]);
+        near(found["links"][0]["queue_packets"].as_f64().unwrap(), 80.0);
+        found["warnings"].to_string()
+    };
+    assert!(analysed("late.toml").contains("flows of `late` start while others send"));
+    assert!(!analysed("together.toml").contains("base round-trip time"));
+}
+
 #[test]
 fn analyze_takes_the_clocking_of_a_group() {
     let bench = Bench::new();

@@ -220,7 +220,7 @@ fn what_the_theory_does_not_cover_is_refused() {
     bench.well(&["compare", file, "--step", "100 ms", "--set", "duration=5 s", "--set", "warmup=1 s"]);
 }
 
-/// Of a sweep over conditioners those are analysed that can be, and the others named.
+/// Of a sweep over conditioners those are analysed that can be, and the others named; the status is that of the others.
 #[test]
 fn cells_without_a_theory_are_named_beside_those_with_one() {
     let bench = Bench::new();
@@ -235,6 +235,6 @@ name = "marker"
 "#;
     bench.write("both.toml", &text);
     let ended = bench.run(&["analyze", "both.toml"]);
-    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert_eq!(ended.status, 3, "{}", ended.err);
     assert!(ended.out.contains("locally stable") && ended.err.contains("conditioner = bucket"), "{}", ended.err);
 }

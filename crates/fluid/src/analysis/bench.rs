@@ -209,12 +209,12 @@ pub(super) fn check_buffer(
     name: &str,
     link: &Link,
     scenario: &Scenario,
-    rest: &BottleneckEquilibrium,
+    equilibrium: &BottleneckEquilibrium,
 ) -> Result<(), AnalysisError> {
     let Some(buffer) = buffer_packets(link, scenario) else { return Ok(()) };
-    if rest.queue <= buffer {
+    if equilibrium.queue <= buffer {
         return Ok(());
     }
-    let queue_packets = rest.queue;
+    let queue_packets = equilibrium.queue;
     Err(AnalysisError::BufferTooSmall { link: name.to_owned(), queue_packets, buffer_packets: buffer })
 }

@@ -4,8 +4,9 @@ use core::cell::Cell;
 
 use super::{Busy, LoopResult, NyquistPoint, POINTS, ROOTS, Root};
 use crate::complex::Complex;
+use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
-use crate::response::{Loop, LoopModel};
+use crate::response::Loop;
 use crate::roots::rightmost;
 
 /// Every model, from the least to the most that is counted. One that counts nothing more than the one before is that

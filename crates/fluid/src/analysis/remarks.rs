@@ -1,6 +1,9 @@
 //! What an analysis takes for granted, and what should make its reader careful.
 
+use std::collections::BTreeMap;
+
 use penstock_law::law::Linearisation;
+use penstock_law::quantity::Time;
 use penstock_scenario::model::{EcnEcho, Scenario};
 
 use super::bench::{CLASSES_OF_A_GROUP, Class};
@@ -17,7 +20,7 @@ pub(super) fn assumptions(
     binding: &[usize],
     classes: &[Class<'_>],
     sources: &[Source],
-    rest: &Equilibrium,
+    equilibrium: &Equilibrium,
 ) -> Vec<String> {
     let list = |links: &[usize]| links.iter().map(|l| format!("`{}`", names[*l])).collect::<Vec<_>>().join(", ");
     let frozen =
@@ -30,7 +33,7 @@ pub(super) fn assumptions(
         let silent = if silent.is_empty() { String::new() } else { format!("; {} limit no flow", list(&silent)) };
         said.push(format!("the bottlenecks are {}{silent}; {frozen}", list(binding)));
     }
-    let waits: Vec<usize> = binding.iter().copied().filter(|l| rest.links[*l].rest.queue > 0.0).collect();
+    let waits: Vec<usize> = binding.iter().copied().filter(|l| equilibrium.links[*l].equilibrium.queue > 0.0).collect();
     if waits.len() > 1 {
         said.push(format!(
             "the arrivals at a link equal the rates of its senders, as in (1) of fast-aqm; the analysis ignores that \
@@ -57,7 +60,7 @@ pub(super) fn assumptions(
     for (clocking, this, other) in
         [(Clocking::Ack, "by acknowledgements", "paced"), (Clocking::Paced, "by their gaps", "ACK-clocked")]
     {
-        let both = classes.iter().zip(&rest.sources).filter(|(_, at)| at.both_bind && at.clocking == clocking);
+        let both = classes.iter().zip(&equilibrium.sources).filter(|(_, at)| at.both_bind && at.clocking == clocking);
         let names: Vec<&str> = both.map(|(class, _)| class.name.as_str()).collect();
         if !names.is_empty() {
             said.push(format!(
@@ -104,6 +107,53 @@ fn few(mut of_a_kind: Vec<String>) -> Vec<String> {
     of_a_kind
 }
 
+/// Groups with flows that start later than others at a queue of the equilibrium, and whose law uses the base RTT: they
+/// measure a larger one than the analysis assumes.
+pub(super) fn starts_over_a_queue(
+    scenario: &Scenario,
+    classes: &[Class<'_>],
+    routes: &[Vec<usize>],
+    sources: &mut [Source],
+    equilibrium: &Equilibrium,
+) -> Vec<String> {
+    // Of each group, the first and the last.
+    let starts: BTreeMap<&str, (Time, Time)> = classes
+        .iter()
+        .map(|class| (class.group_name, class.group))
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .filter_map(|(name, group)| {
+            let starts = group.starts(name, scenario.seed);
+            Some((name, (*starts.iter().min()?, *starts.iter().max()?)))
+        })
+        .collect();
+    let mut earliest = vec![Time::NEVER; equilibrium.links.len()];
+    for (class, route) in classes.iter().zip(routes) {
+        for &l in route {
+            earliest[l] = earliest[l].min(starts[class.group_name].0);
+        }
+    }
+    let mut found: Vec<&str> = Vec::new();
+    for (i, class) in classes.iter().enumerate() {
+        let late =
+            |l: &usize| equilibrium.links[*l].equilibrium.queue > 0.0 && starts[class.group_name].1 > earliest[*l];
+        if found.last() != Some(&class.group_name)
+            && routes[i].iter().any(late)
+            && sources[i].depends_on_base_rtt(&equilibrium.sources[i], equilibrium.signals[i])
+        {
+            found.push(class.group_name);
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "flows of {} start while others send, and their law uses the base round-trip time; over a queue they measure more \
+         than the propagation delay, which the analysis assumes, and a run can have another queue and other rates",
+        some(&found)
+    )]
+}
+
 /// What should make a reader careful.
 pub(super) fn warnings(
     scenario: &Scenario,
@@ -111,7 +161,7 @@ pub(super) fn warnings(
     binding: &[usize],
     classes: &[Class<'_>],
     sources: &[Source],
-    rest: &Equilibrium,
+    equilibrium: &Equilibrium,
     closed: &Loop,
 ) -> Vec<String> {
     let mut said = Vec::new();
@@ -137,7 +187,7 @@ pub(super) fn warnings(
             classes[i].name
         ),
     };
-    said.extend(few(rest.others.iter().map(other).collect()));
+    said.extend(few(equilibrium.others.iter().map(other).collect()));
     let mut merged: Vec<&str> = classes.iter().filter(|c| c.merged).map(|c| c.group_name).collect();
     merged.dedup();
     for group in merged {
@@ -148,7 +198,7 @@ pub(super) fn warnings(
     }
     let (mut narrow, mut often, mut classic, mut away) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, (class, source)) in classes.iter().zip(sources).enumerate() {
-        let (at, options) = (&rest.sources[i], &class.group.sender);
+        let (at, options) = (&equilibrium.sources[i], &class.group.sender);
         if at.window > options.receive_window {
             narrow.push(format!(
                 "the receive window of `{}` ({} packets) is below its equilibrium window ({} packets); the analysis \
@@ -156,12 +206,12 @@ pub(super) fn warnings(
                 class.name, options.receive_window, at.window
             ));
         }
-        if source.is_cut() && at.window * rest.signals[i].probability > 0.5 {
+        if source.is_cut() && at.window * equilibrium.signals[i].probability > 0.5 {
             often.push(format!(
                 "`{}` has {} marks or losses per round; hosts reduce once per round, and the analysis ignores that \
                  limit",
                 class.name,
-                at.window * rest.signals[i].probability
+                at.window * equilibrium.signals[i].probability
             ));
         }
         if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {

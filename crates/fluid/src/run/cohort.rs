@@ -44,7 +44,7 @@ pub(super) struct Cohort {
     average_rtt_s: f64,
     least_rtt_s: f64,
     register: Register,
-    /// The logarithm of the base of the marking law that a price is told by; zero for a law that asks for none.
+    /// The logarithm of the base of the marking law that carries a price; zero for a law that asks for none.
     ln_phi: f64,
     /// What the register says of the price [s].
     price_s: f64,
@@ -204,7 +204,8 @@ impl Cohort {
             _ => self.price_s,
         };
         let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
-        let base_rtt_s = if self.least_rtt_s.is_finite() { self.least_rtt_s } else { self.way.base_rtt_s };
+        let measured = self.estimators && self.least_rtt_s.is_finite();
+        let base_rtt_s = if measured { self.least_rtt_s } else { self.way.base_rtt_s };
         let path = cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() };
         let Some(estimated) = &self.estimated else { return path };
         let (earlier_s, earlier) = estimated.earlier();
@@ -218,7 +219,7 @@ impl Cohort {
         }
     }
 
-    /// What a law of its own packets is told of a round trip ago, for the step that ends at `to`.
+    /// What a law of its own packets observes of a round trip ago, for the step that ends at `to`.
     fn look_back(&mut self, to: f64) {
         let seen = self.seen(self.signal);
         let window = self.law.output(0, &seen).window;
@@ -352,7 +353,7 @@ impl Cohort {
         put(self.law.as_mut(), 0, &state);
     }
 
-    /// The price that a share of marks tells [s].
+    /// The price that a share of marks stands for [s].
     fn price_of(&self, by: MarkEstimate, share: f64) -> f64 {
         -libm::log1p(-f64::min(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
     }

@@ -218,7 +218,7 @@ mod tests {
         assert!((gate.total.full - 2.8).abs() < 0.05, "{}", gate.total.full);
     }
 
-    /// A steady rate that the early marker's reference is the rest of: half is red, and the level stays.
+    /// A steady rate that the early marker's reference is the equilibrium of: half is red, and the level stays.
     #[test]
     fn an_early_marker_settles() {
         let set = [("committed_rate", 8e6), ("bucket", 100e3), ("gain_rule", 3.0), ("k1", 0.01), ("k2", 0.0099)];

@@ -1,4 +1,4 @@
-//! What a cohort's law is told that no packet tells at once: the queue that it asks about, and the marks of its last packets.
+//! What a cohort's law observes that no single packet shows: the queue that it asks about, and the marks of its last packets.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub(super) struct Estimated {
     pub(super) buffer: f64,
     /// What was committed, queued and in flight, when.
     committed: History<f64>,
-    /// How long ago a law is told of [s], and what was committed then; zero where nothing is known.
+    /// How long ago a law looks back to [s], and what was committed then; zero where nothing is known.
     earlier: (f64, f64),
 }
 
@@ -50,7 +50,7 @@ impl Estimated {
         }
     }
 
-    /// How long ago a law is told of [s], and what was committed then [packets]; zero where nothing is known.
+    /// How long ago a law looks back to [s], and what was committed then [packets]; zero where nothing is known.
     pub(super) fn earlier(&self) -> (f64, f64) {
         self.earlier
     }

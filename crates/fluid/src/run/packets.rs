@@ -46,7 +46,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// Integrates `state` over `packets` by the pair of Bogacki and Shampine (Applied Mathematics Letters 2, 1989), order
 /// three with an error of order two, in steps as long as the change allows: one for a window that grows slowly, two or
-/// three packets each for one that follows a target packet by packet. Near a rest two evaluations do: one step of Heun's
+/// three packets each for one that follows a target packet by packet. Near an equilibrium two evaluations do: one step of Heun's
 /// method (order two, as the steps of time are), if Euler's is within the tolerance of it. And four do for one that only
 /// decays, as a window that is within reach of its target.
 pub(super) fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {

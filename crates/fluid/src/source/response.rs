@@ -1,13 +1,13 @@
-//! A class of flows near its rest, as a frequency response: its law's, its estimators', and its host's clock.
+//! A class of flows near its equilibrium, as a frequency response: its law's, its estimators', and its host's clock.
 
 use penstock_law::estimate::MarkEstimate;
 
 use super::Clocking;
 use crate::complex::Complex;
 use crate::linear::{Answer, Linear};
-use crate::response::LoopModel;
+use crate::loop_model::LoopModel;
 
-/// A class of flows near its rest, as a frequency response.
+/// A class of flows near its equilibrium, as a frequency response.
 #[derive(Debug, Clone)]
 pub struct SourceResponse {
     pub(super) linear: Linear,

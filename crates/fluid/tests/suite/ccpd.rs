@@ -1,4 +1,4 @@
-//! CCP and CCPD in the analysis: where one flow rests, and when a loop of several is stable.
+//! CCP and CCPD in the analysis: where one flow settles, and when a loop of several is stable.
 
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
 use penstock_fluid::{Analysis, AnalysisError, Clocking, Complex, Fluid, Options, Verdict, analyze};

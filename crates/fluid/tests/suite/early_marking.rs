@@ -193,8 +193,8 @@ fn the_controller_is_read_off_the_law() {
         for (k, customer) in CUSTOMERS.into_iter().enumerate() {
             let design = aggregate(customer).design(which);
             let a = analysed(&scenario(customer, rule, 125e3));
-            let rest = equilibrium(&a);
-            let controller = rest.controller.unwrap();
+            let equilibrium = equilibrium(&a);
+            let controller = equilibrium.controller.unwrap();
             for (is, should) in [
                 (controller.k1, design.k[0]),
                 (controller.k2, design.k[1]),
@@ -203,7 +203,7 @@ fn the_controller_is_read_off_the_law() {
             ] {
                 assert!(off(is, should) < 1e-6, "{customer:?}: {is} {should}");
             }
-            let paper = rest.paper.as_ref().unwrap();
+            let paper = equilibrium.paper.as_ref().unwrap();
             if rule == 1.0 {
                 within(paper.printed_gain_at_zero, 0.0985, 5e-5);
                 within(paper.phase_at_zero_deg, LITERAL[k][1], 5e-3);
@@ -224,13 +224,13 @@ fn the_controller_is_read_off_the_law() {
 fn it_rests_at_the_reference_with_exactly_the_committed_rate_in_profile() {
     for customer in [(10.0, 20.0, 100.0), (10.0, 10.0, 100.0), (10.0, 5.0, 20.0)] {
         let a = analysed(&scenario(customer, 0.0, 125e3));
-        let rest = equilibrium(&a);
-        assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9, "{}", rest.in_profile_packets_per_s);
-        assert!(off(rest.level_packets, 0.75 * 125.0) < 1e-6, "{}", rest.level_packets);
-        let w = rest.classes[0].window_packets.unwrap();
-        assert!(off(rest.out_probability, 2.0 / (w * w + 2.0)) < 1e-6, "{} {w}", rest.out_probability);
-        assert!(off(w, rest.rate_packets_per_s * customer.2 * 1e-3 / customer.1) < 1e-9);
-        assert_eq!(rest.verdict(), Verdict::Stable);
+        let equilibrium = equilibrium(&a);
+        assert!(off(equilibrium.in_profile_packets_per_s, 1250.0) < 1e-9, "{}", equilibrium.in_profile_packets_per_s);
+        assert!(off(equilibrium.level_packets, 0.75 * 125.0) < 1e-6, "{}", equilibrium.level_packets);
+        let w = equilibrium.classes[0].window_packets.unwrap();
+        assert!(off(equilibrium.out_probability, 2.0 / (w * w + 2.0)) < 1e-6, "{} {w}", equilibrium.out_probability);
+        assert!(off(w, equilibrium.rate_packets_per_s * customer.2 * 1e-3 / customer.1) < 1e-9);
+        assert_eq!(equilibrium.verdict(), Verdict::Stable);
     }
 }
 
@@ -244,11 +244,15 @@ fn the_loop_is_the_one_derived_by_hand() {
             let clocking_of = [("group0".to_owned(), clocking)].into();
             let options = Options { clocking: clocking_of, ..Options::default() };
             let a = analyze(&scenario(customer, 0.0, 125e3), &options).unwrap();
-            let rest = equilibrium(&a);
+            let equilibrium = equilibrium(&a);
             let [k1, k2] = aggregate(customer).design(GainRule::Loop).k;
             let (n, rtt) = (customer.1, customer.2 * 1e-3);
-            let (p, r, w) = (rest.out_probability, rest.rate_packets_per_s, rest.classes[0].window_packets.unwrap());
-            for point in &rest.model(LoopModel::Laws).nyquist[0] {
+            let (p, r, w) = (
+                equilibrium.out_probability,
+                equilibrium.rate_packets_per_s,
+                equilibrium.classes[0].window_packets.unwrap(),
+            );
+            for point in &equilibrium.model(LoopModel::Laws).nyquist[0] {
                 let s = Complex::axis(point.frequency_rad_per_s);
                 let back = (-s * (1.0 / r)).exp();
                 let pi = Complex::real(k1) - back * k2;
@@ -268,8 +272,8 @@ fn the_loop_is_the_one_derived_by_hand() {
 #[test]
 fn the_paper_is_near_where_windows_are_large() {
     let large = analysed(&scenario((100.0, 10.0, 100.0), 0.0, 1250e3));
-    let rest = equilibrium(&large);
-    let (paper, laws) = (&rest.paper.as_ref().unwrap().margins, &rest.model(LoopModel::Laws).margins);
+    let equilibrium = equilibrium(&large);
+    let (paper, laws) = (&equilibrium.paper.as_ref().unwrap().margins, &equilibrium.model(LoopModel::Laws).margins);
     assert!(off(laws.gain_crossover_rad_per_s.unwrap(), paper.gain_crossover_rad_per_s.unwrap()) < 1e-3);
     within(laws.phase_margin_deg.unwrap(), paper.phase_margin_deg.unwrap(), 0.1);
     assert!(off(laws.gain_margin.unwrap(), paper.gain_margin.unwrap()) < 5e-3);
@@ -299,12 +303,14 @@ fn aggregates_of_several_groups() {
     mixed.groups.insert("near".into(), group(5, 0.02, cc("newreno", &[])));
     mixed.customers["C1"].flows = vec!["group0".into(), "udp".into(), "near".into()];
     let a = analysed(&mixed);
-    let rest = equilibrium(&a);
-    assert!(off(rest.in_profile_packets_per_s, 1250.0) < 1e-9);
-    assert!(off(rest.classes[1].rate_packets_per_s, 125.0) < 1e-9 && rest.classes[1].window_packets.is_none());
+    let equilibrium = equilibrium(&a);
+    assert!(off(equilibrium.in_profile_packets_per_s, 1250.0) < 1e-9);
+    assert!(
+        off(equilibrium.classes[1].rate_packets_per_s, 125.0) < 1e-9 && equilibrium.classes[1].window_packets.is_none()
+    );
     // Everybody has the same probability, so rates go with the inverse of the round trip.
-    assert!(off(rest.classes[2].rate_packets_per_s / rest.classes[0].rate_packets_per_s, 5.0) < 1e-6);
-    let paper = rest.paper.as_ref().unwrap();
+    assert!(off(equilibrium.classes[2].rate_packets_per_s / equilibrium.classes[0].rate_packets_per_s, 5.0) < 1e-6);
+    let paper = equilibrium.paper.as_ref().unwrap();
     assert!(paper.flows == 15.0 && off(paper.rtt_s, 0.1) < 1e-9);
 }
 

@@ -9,7 +9,7 @@ use penstock_law::estimate::{AverageRtt, History, MarkEstimate, MarkRegister};
 use penstock_law::quantity::Bytes;
 use penstock_scenario::model::Chosen;
 
-/// A source of one flow with 100 ms, and where it rests.
+/// A source of one flow with 100 ms, and where it settles.
 fn source(law: &Chosen<penstock_law::cc::Controller>, signal: Signal, marks: bool) -> (Source, f64, f64) {
     let mut source = Source::new(&Flows {
         name: "one".into(),
@@ -24,8 +24,8 @@ fn source(law: &Chosen<penstock_law::cc::Controller>, signal: Signal, marks: boo
         queue: Some(Queue { capacity: 2000.0, buffer: 1000.0 }),
     })
     .unwrap();
-    let rest = source.rest(signal).unwrap();
-    (source, rest.rate, rest.window)
+    let equilibrium = source.equilibrium(signal).unwrap();
+    (source, equilibrium.rate, equilibrium.window)
 }
 
 /// What comes out of `estimator` over what goes in: a sine of `w` [rad/s], asked every `every` [s], over whole periods
@@ -60,8 +60,8 @@ fn the_average_round_trip_answers_as_declared() {
             compiled.requirements().average_rtt.unwrap()
         };
         let (mut source, rate, window) = source(&law, signal, false);
-        let rest = source.rest(signal).unwrap();
-        let response = source.linearise(&rest, signal).unwrap();
+        let equilibrium = source.equilibrium(signal).unwrap();
+        let response = source.linearise(&equilibrium, signal).unwrap();
         let RttAverage { over_window, most } = by;
         let corner = rate * f64::min(over_window / window, most);
         for share in [0.03, 0.3, 1.0] {
@@ -87,8 +87,8 @@ fn the_register_of_marks_answers_as_declared() {
     let law = cc("leadlag", &[]);
     let signal = Signal { queueing_delay_s: 0.0, probability: 0.3 };
     let (mut source, rate, _) = source(&law, signal, true);
-    let rest = source.rest(signal).unwrap();
-    let response = source.linearise(&rest, signal).unwrap();
+    let equilibrium = source.equilibrium(signal).unwrap();
+    let response = source.linearise(&equilibrium, signal).unwrap();
     for packets in [400.0, 100.0, 62.0, 40.0] {
         // A period of so many packets.
         let w = 2.0 * core::f64::consts::PI * rate / packets;

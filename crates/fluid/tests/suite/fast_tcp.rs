@@ -125,7 +125,7 @@ struct Host {
 }
 
 /// One of a hundred flows of FAST on 10 Gbit/s, 100 ms, in steps of 0.2 ms and nothing linearised, from a queue
-/// `away` from its rest: by how many packets, of 50, the flow's share of the queue swings in the end.
+/// `away` from its equilibrium: by how many packets, of 50, the flow's share of the queue swings in the end.
 fn swing(gamma: f64, host: Host, away: f64) -> f64 {
     let (capacity, d, alpha, dt) = (12_500.0, 0.1, 50.0, 2e-4);
     let (mut window, mut queue) = (capacity * d + alpha, alpha * (1.0 + away));
@@ -170,7 +170,7 @@ fn swing(gamma: f64, host: Host, away: f64) -> f64 {
 /// Why FAST with gamma 1 swings in time where the analysis of its acknowledgements calls it stable. A host paces at
 /// `w / average` and holds what is in flight at `w`: the tighter of the two counts, and each binds for half of a swing.
 /// The loop of acknowledgements is stable, that of the pace is not, and the average is what makes the difference: with
-/// the latest round trip instead the same host comes to rest. At gamma 0.9 rest and swing exist side by side, and the
+/// the latest round trip instead the same host settles. At gamma 0.9 equilibrium and oscillation exist side by side, and the
 /// start decides, so that no linear analysis can tell.
 #[test]
 fn fast_with_gamma_one_swings_because_its_pace_follows_an_average() {
@@ -184,7 +184,7 @@ fn fast_with_gamma_one_swings_because_its_pace_follows_an_average() {
         ("a host, the latest round trip", 1.0, told, 0.2, false),
         ("acknowledgements and the latest round trip", 1.0, Host { averages: false, ..acknowledged }, 0.2, false),
         ("a pace without a limit", 1.0, Host { limited: false, ..host }, 0.02, true),
-        ("a host, near its rest", 0.9, host, 0.02, false),
+        ("a host, near its equilibrium", 0.9, host, 0.02, false),
         ("a host, further away", 0.9, host, 0.2, true),
     ];
     for (name, gamma, host, away, swings) in cases {

@@ -71,9 +71,9 @@ fn the_window_of_newreno_is_that_of_misra_gong_and_towsley() {
         })
         .unwrap();
         let signal = Signal { queueing_delay_s: 0.0, probability: p };
-        let rest = source.rest(signal).unwrap();
-        let w = rest.window;
-        let response = source.linearise(&rest, signal).unwrap();
+        let equilibrium = source.equilibrium(signal).unwrap();
+        let w = equilibrium.window;
+        let response = source.linearise(&equilibrium, signal).unwrap();
         for frequency in [0.01, 1.0, 30.0] {
             let s = Complex::axis(frequency);
             let is = response.at(s, LoopModel::Laws).1;

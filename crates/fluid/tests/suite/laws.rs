@@ -52,7 +52,7 @@ fn fast_shares_by_alpha_whatever_the_round_trip() {
     assert!(off(a.classes[0].rate_packets_per_s / a.classes[1].rate_packets_per_s, 2.5) < 1e-9);
 }
 
-/// A start that multiplies is over at the rest, whose queueing delay of 1.2 ms is above its threshold: the same rest, the same
+/// A start that multiplies is over at the equilibrium, whose queueing delay of 1.2 ms is above its threshold: the same equilibrium, the same
 /// loop, the same margins. Its threshold is the nearest kink: 1.2 ms are 0.2 of 1 ms above it, and 1.4 of 500 us.
 #[test]
 fn a_start_that_multiplies_leaves_the_rest_as_it_is() {
@@ -231,9 +231,9 @@ fn the_response_of_newreno_is_that_of_the_literature() {
     })
     .unwrap();
     let signal = Signal { queueing_delay_s: 0.0, probability: p };
-    let rest = source.rest(signal).unwrap();
-    let response = source.linearise(&rest, signal).unwrap();
-    let (w, x) = (rest.window, rest.rate);
+    let equilibrium = source.equilibrium(signal).unwrap();
+    let response = source.linearise(&equilibrium, signal).unwrap();
+    let (w, x) = (equilibrium.window, equilibrium.rate);
     for frequency in [1e-3, 0.3, 5.0] {
         let s = Complex::axis(frequency);
         let expected = Complex::real(-x * (1.0 / w + w / 2.0) / rtt) / (s + Complex::real(x * p));
@@ -450,7 +450,7 @@ fn what_the_analysis_does_not_count_is_refused() {
     assert!(!analysis(&plain()).assumptions.iter().any(|a| a.contains("not in bursts")));
 }
 
-/// Windows of a few packets rest where the utility says as large ones do: 50 flows on 100 Mbit/s, K n / c0 for each round
+/// Windows of a few packets settle where the utility says as large ones do: 50 flows on 100 Mbit/s, K n / c0 for each round
 /// trip of Fig. 6 of fast-aqm and for those about its exception of 20 ms. (A search from far away may pass a window of
 /// none, at which nothing is heard and all stands still.)
 #[test]
@@ -487,7 +487,7 @@ fn newreno_rests_wherever_a_double_can_tell() {
 }
 
 /// The same over RED, whose automatic settings average over so many packets there that the average stands still long before
-/// it is where it rests: `p = (2/3) 0.1 (q / min - 1) / 2` with `min` what 2.5 ms of the line carry. Marks of one in 10^12
+/// it is where it settles: `p = (2/3) 0.1 (q / min - 1) / 2` with `min` what 2.5 ms of the line carry. Marks of one in 10^12
 /// hang on the last digits of the average, and what flows send is then as rough as their windows, and no jump.
 #[test]
 fn newreno_rests_over_red_wherever_a_double_can_tell() {

@@ -266,7 +266,7 @@ fn the_integrated_growth_is_that_of_the_root() {
 struct Nonlinear<'a> {
     network: &'a Network,
     /// The price at which each source has its rate x0 [s].
-    rests: Vec<f64>,
+    equilibria: Vec<f64>,
 }
 
 impl dde::Delayed for Nonlinear<'_> {
@@ -278,11 +278,11 @@ impl dde::Delayed for Nonlinear<'_> {
     }
     fn slope(&self, t: f64, _: &[f64], past: &dde::Past<'_>, slope: &mut [f64]) {
         slope.fill(-1.0);
-        for (s, rest) in self.network.sources.iter().zip(&self.rests) {
+        for (s, equilibrium) in self.network.sources.iter().zip(&self.equilibria) {
             for &(to, forward_s) in &s.path {
                 let price: f64 =
                     s.path.iter().map(|&(l, there_s)| past.at(l, t - forward_s - (s.rtt_s - there_s))).sum();
-                let x = s.rate * libm::exp(-s.alpha / (s.bottlenecks * s.rtt_s) * (price - rest));
+                let x = s.rate * libm::exp(-s.alpha / (s.bottlenecks * s.rtt_s) * (price - equilibrium));
                 slope[to] += x / self.network.capacities[to];
             }
         }
@@ -305,9 +305,9 @@ fn theorem_2_by_integration() {
         }
         let span = slowest(&network);
         let prices: Vec<f64> = network.capacities.iter().map(|_| (1.0 + r.0.unit()) * span).collect();
-        let rests = network.sources.iter().map(|s| s.path.iter().map(|(l, _)| prices[*l]).sum()).collect();
+        let equilibria = network.sources.iter().map(|s| s.path.iter().map(|(l, _)| prices[*l]).sum()).collect();
         let root = network.equations().rightmost(1).unwrap().roots[0];
-        let system = Nonlinear { network: &network, rests };
+        let system = Nonlinear { network: &network, equilibria };
         let end = f64::min(60.0 / -root.re, 4000.0 * span);
         let path = dde::solve(&system, &|l, _| prices[l] * 1.2, end, 0.1 * span);
         let off =

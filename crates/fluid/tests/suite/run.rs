@@ -99,7 +99,7 @@ fn nothing_is_lost_on_the_way() {
 }
 
 /// The same verdict as the linear theory, on both sides of its boundary, without linearising anything: NewReno and PI
-/// with gains far apart. The queue rests at its reference in the stable one.
+/// with gains far apart. The queue settles at its reference in the stable one.
 #[test]
 fn newreno_with_pi_swings_where_the_analysis_says_so() {
     for (scale, verdict) in [(1.0, Verdict::Stable), (60.0, Verdict::Unstable)] {

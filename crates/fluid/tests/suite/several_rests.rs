@@ -27,7 +27,7 @@ fn a_link_that_is_full_at_three_delays_names_the_other_two() {
     assert!(a.others.iter().all(|o| o.place == "bottleneck" && o.rate_packets_per_s.is_none()));
 }
 
-/// A law with two rests at one signal: which it is depends on where it starts.
+/// A law with two equilibria at one signal: which it is depends on where it starts.
 #[test]
 fn a_law_with_two_rests_names_the_other() {
     let a = analysis(&TWO_RESTS);

@@ -141,16 +141,16 @@ fn lead_lag_source(period_s: f64) -> Source {
 }
 
 /// Reference 9.1: the linearisation of (20), (21) by duals tends to (13) as the period goes to zero, with x0, nu and
-/// kappa as given. The rest is linear in the period, so two periods give the limit.
+/// kappa as given. The equilibrium is linear in the period, so two periods give the limit.
 #[test]
 fn the_source_tends_to_equation_13() {
     let (q0, z) = (50.0 * 128.0 / 237_500.0, 0.64);
     let signal = Signal { queueing_delay_s: 0.0, probability: -libm::expm1(-q0 * libm::log(1000.0)) };
     let response = |period_s: f64, w: f64| {
         let mut source = lead_lag_source(period_s);
-        let rest = source.rest(signal).unwrap();
-        assert!(off(rest.rate, 1855.46875) < 1e-9 && off(rest.price_s, q0) < 1e-12, "{rest:?}");
-        source.linearise(&rest, signal).unwrap().of_price(Complex::axis(w), LoopModel::Laws)
+        let equilibrium = source.equilibrium(signal).unwrap();
+        assert!(off(equilibrium.rate, 1855.46875) < 1e-9 && off(equilibrium.price_s, q0) < 1e-12, "{equilibrium:?}");
+        source.linearise(&equilibrium, signal).unwrap().of_price(Complex::axis(w), LoopModel::Laws)
     };
     let limit = |w: f64| response(1e-4, w) * 2.0 - response(2e-4, w);
     for (w, re, im) in [(0.05, -39229.77, 31507.28), (0.64, -6153.89, 5209.71), (10.0, -5722.81, 335.71)] {

@@ -129,7 +129,7 @@ impl<N: Number> Law<N> for Avq<N> {
         s.virtual_queue = (s.virtual_queue - s.virtual_capacity * gap).max(self.zero);
         s.overflowed = s.virtual_queue + size > self.buffer;
         if !s.overflowed {
-            s.virtual_queue = s.virtual_queue + size;
+            s.virtual_queue += size;
         }
         // dC~/dt = alpha (gamma C - lambda), each packet taking its part of lambda when it comes.
         let grown = s.virtual_capacity + self.alpha * (self.gamma * (observation.capacity * gap));

@@ -323,10 +323,10 @@ impl<N: Number> Sums<N> {
     }
 
     fn add(&mut self, observation: &Observation<N>) {
-        self.arrived = self.arrived + observation.arrived;
-        self.all_arrived = self.all_arrived + observation.all_arrived;
-        self.departed = self.departed + observation.departed;
-        self.all_departed = self.all_departed + observation.all_departed;
+        self.arrived += observation.arrived;
+        self.all_arrived += observation.all_arrived;
+        self.departed += observation.departed;
+        self.all_departed += observation.all_departed;
     }
 }
 

@@ -181,7 +181,7 @@ mod tests {
         assert!((s.probability - (170.0 * (1.822e-5 - 1.816e-5)) * 100.0).abs() < 1e-9, "{}", s.probability);
     }
 
-    /// In a loop with a load that falls with the probability, the queue rests at the reference and nowhere else.
+    /// In a loop with a load that falls with the probability, the queue settles at the reference and nowhere else.
     #[test]
     fn the_queue_settles_at_its_reference() {
         for demand in [5000.0, 20_000.0] {

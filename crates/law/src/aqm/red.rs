@@ -225,7 +225,7 @@ impl<N: Number> Red<N> {
     /// As if as many packets as would have fitted into the idle time had found the queue empty.
     #[cold]
     fn decay(&self, s: &mut State<N>, idle: u32) {
-        s.average = s.average * (self.ln_keep * N::count(idle)).exp();
+        s.average *= (self.ln_keep * N::count(idle)).exp();
     }
 
     /// p_a: p_b spaced by what has passed since the last mark.

@@ -1,10 +1,10 @@
 //! Random exponential marking: a price that grows while more arrives than leaves or while more than a reference waits.
 //!
 //! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, equations (1) and (2):
-//! `p <- max(0, p + gamma (alpha (b - b*) + x - c))`, and a mark with probability `1 - phi^-p`. Where it rests the line is
+//! `p <- max(0, p + gamma (alpha (b - b*) + x - c))`, and a mark with probability `1 - phi^-p`. Where it settles the line is
 //! full and b* packets wait, whatever the number of flows: that is told by the price instead of by the queue.
 //! Differs: the paper counts time in steps whose length it leaves open; here a step is `period`, and x and c are packets in
-//! such a step. The price has no unit there; the host is told `p ln phi / ln 1000`, the price in seconds that marks as
+//! such a step. The price has no unit there; the output is `p ln phi / ln 1000`, the price in seconds that marks as
 //! often under the marking law of "A New TCP/AQM" with its phi of 1000.
 
 use alloc::string::String;

@@ -15,6 +15,8 @@
 //! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
+pub(super) mod derivative;
+
 use alloc::string::String;
 
 use super::{Context, Controller, Event, Observation, Output, Requirements, RttAverage};
@@ -139,8 +141,8 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
     type State = State<N>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
-        let kd_s = if DERIVATIVE { super::ccpd::kd_s(values) } else { 0.0 };
-        let lookback = if DERIVATIVE { super::ccpd::lookback(values) } else { Lookback::RoundTrip };
+        let kd_s = if DERIVATIVE { derivative::kd_s(values) } else { 0.0 };
+        let lookback = if DERIVATIVE { derivative::lookback(values) } else { Lookback::RoundTrip };
         Ok(Self {
             kp: N::of(values.number("kp")),
             kd_s: N::of(kd_s),
@@ -175,7 +177,7 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                 if s.slow_start {
                     let acknowledged = N::count(packets);
                     if s.window < self.two * (observation.in_flight + acknowledged) {
-                        s.window = s.window + acknowledged;
+                        s.window += acknowledged;
                     }
                     s.slow_start = s.window < s.ssthresh || !known;
                 }

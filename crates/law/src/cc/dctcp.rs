@@ -122,8 +122,8 @@ impl<N: Number> Law<N> for Dctcp<N> {
         let zero = N::of(0.0);
         match event {
             Event::Ack { packets, marked } => {
-                s.acked = s.acked + N::count(packets);
-                s.marked = s.marked + N::count(marked);
+                s.acked += N::count(packets);
+                s.marked += N::count(marked);
                 s.outstanding = (s.outstanding - N::count(packets)).max(zero);
                 if marked > 0 && s.outstanding == zero {
                     s.outstanding = s.window;
@@ -134,7 +134,7 @@ impl<N: Number> Law<N> for Dctcp<N> {
                 let counted = (packets - marked).min(self.per_ack);
                 if counted == 0 {
                 } else if s.window < s.ssthresh {
-                    s.window = s.window + N::count(counted);
+                    s.window += N::count(counted);
                 } else {
                     s.window = s.window + N::count(counted) / s.window;
                 }

@@ -12,7 +12,7 @@
 //! round then brings `1 + gamma a`, which is what `start_growth` gives.
 //! Differs, in four things that the paper leaves open:
 //! - No measured delay is zero. `a w` fades to nothing as the delay rises to `start_qdelay`, so that the law has no step;
-//!   at its rest, where n alpha packets are queued, the delay has to be above that.
+//!   at its equilibrium, where n alpha packets are queued, the delay has to be above that.
 //! - It is the larger of `a w` and alpha: small windows grow as without it.
 //! - What a round trip grew is answered a round trip later, so that a window is overrun by up to `start_growth^2 - 1` of
 //!   itself. By the delay alone it would do so for ever: a buffer that holds less loses, half a window later the queue is
@@ -212,7 +212,7 @@ impl<N: Number> Law<N> for Fast<N> {
                 let target = s.window * empty + self.alpha;
                 let mut next = self.keep * s.window + self.gamma * target;
                 if let Some(start) = &self.start {
-                    next = next + start.beyond(s, observation, empty);
+                    next += start.beyond(s, observation, empty);
                 }
                 s.window = next.min(self.two * s.window).max(self.two);
             }
@@ -290,7 +290,7 @@ mod tests {
         assert!((s.window - 15_100.0).abs() < 0.1, "{}", s.window);
     }
 
-    /// Where the window rests at a round trip of which `seen_s` counts as queueing delay [packets].
+    /// Where the window settles at a round trip of which `seen_s` counts as queueing delay [packets].
     fn rest(law: &Fast<f64>, base_rtt_s: f64, seen_s: f64) -> f64 {
         let mut s = law.initial_state();
         for _ in 0..10_000 {
@@ -416,7 +416,7 @@ mod tests {
     }
 
     /// 1 Gbit/s, 180 ms, alpha 50: the law alone takes 541 rounds to 90 % of the line. A start that multiplies by 1.25 takes
-    /// one and a half times the logarithm at the most, rests at the same window, and loses nothing where the buffer holds
+    /// one and a half times the logarithm at the most, settles at the same window, and loses nothing where the buffer holds
     /// what it overshoots by. Behind 100 packets each loss leaves 1 - 1/1.25^2 of the distance for the next: five at the
     /// most until that overshoots by no more than alpha.
     #[test]
@@ -432,14 +432,14 @@ mod tests {
         }
     }
 
-    /// Why it remembers: by the queueing delay alone it loses every few round trips behind a short buffer, and never rests.
+    /// Why it remembers: by the queueing delay alone it loses every few round trips behind a short buffer, and never settles.
     #[test]
     fn without_its_memory_the_start_would_never_rest_behind_a_short_buffer() {
         let (_, rest, losses) = flight(&starting(50.0, 1.25), 100.0, false);
         assert!(rest == 3000 && losses > 300, "{rest} {losses}");
     }
 
-    /// At the rest nothing of it is left but its kink: as far off as the delay is above the threshold.
+    /// At the equilibrium nothing of it is left but its kink: as far off as the delay is above the threshold.
     #[test]
     fn its_kink_is_seen_from_the_rest() {
         let law: Fast<Dual> = compile(&[("start_growth", 2.0), ("start_qdelay", 1e-3)]).unwrap();

@@ -192,7 +192,7 @@ impl<N: Number> Law<N> for HighSpeed<N> {
                 }
                 let each =
                     if s.window < s.ssthresh { self.slow_start(s.window) } else { self.increase(s.window) / s.window };
-                s.window = s.window + N::count(counted) * each;
+                s.window += N::count(counted) * each;
             }
             Event::Cut => {
                 s.ssthresh = self.after_congestion(s.window);

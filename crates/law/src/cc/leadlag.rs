@@ -283,7 +283,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                     s.xi = s.target.ln() + fast;
                 } else {
                     let scale = self.max_rate.map_or(self.scale, |rate| rate * observation.base_rtt_s);
-                    s.xi = s.xi + self.step * (demand - load); // (20), (27)
+                    s.xi += self.step * (demand - load); // (20), (27)
                     s.target = (scale * (s.xi - fast).exp()).clamp(self.least, self.most); // (21), (28)
                 }
             }
@@ -292,7 +292,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                 s.window = (s.window + (s.target - s.window).clamp(-reach, reach)).max(self.one);
             }
             Event::Cut | Event::Timeout => {
-                s.xi = s.xi - self.ln2;
+                s.xi -= self.ln2;
                 s.target = (s.target * self.half).max(self.least);
                 s.window = (s.window * self.half).max(self.one);
             }
@@ -338,7 +338,7 @@ mod tests {
         with(&[])
     }
 
-    /// Where the window rests at a constant price and queueing delay [packets].
+    /// Where the window settles at a constant price and queueing delay [packets].
     fn rest(law: &LeadLag<f64>, base_rtt_s: f64, price_s: f64, queueing_s: f64) -> f64 {
         let mut s = law.initial_state();
         let observation = Observation { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, ..Observation::zero() };
@@ -439,7 +439,7 @@ mod tests {
         assert!((s.target - 50.0).abs() < 0.5, "{}", s.target);
     }
 
-    /// (27) and (28) rest at `x q = K` with either exponent and in either form: `w = K (d + q) / q`.
+    /// (27) and (28) settle at `x q = K` with either exponent and in either form: `w = K (d + q) / q`.
     #[test]
     fn with_delay_the_rate_settles_at_the_demand_too() {
         for (exponent, form) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
@@ -468,7 +468,7 @@ mod tests {
         }
     }
 
-    /// The alpha-fair family: it rests where `(K/r) (r/x)^a = q`, whatever the round trip.
+    /// The alpha-fair family: it settles where `(K/r) (r/x)^a = q`, whatever the round trip.
     #[test]
     fn other_utilities_rest_at_their_own_demand() {
         let (weight, reference, price) = (50.0, 2000.0, 0.03);
@@ -485,7 +485,7 @@ mod tests {
     }
 
     /// Every mark of 31 set, under a round trip of 20 ms: one step takes the target below a packet, yet nothing is lost
-    /// for good. It rests at the demand for the largest price, and grows again when the marks are gone.
+    /// for good. It settles at the demand for the largest price, and grows again when the marks are gone.
     #[test]
     fn all_marks_and_tiny_windows_are_survived() {
         let law = law();

@@ -103,7 +103,7 @@ impl<N: Number> Law<N> for NewReno<N> {
                 let counted = if self.grow_on_echo { packets } else { packets - marked }.min(self.per_ack);
                 if counted == 0 {
                 } else if s.window < s.ssthresh {
-                    s.window = s.window + N::count(counted); // (2): one packet an acknowledged packet
+                    s.window += N::count(counted); // (2): one packet an acknowledged packet
                 } else {
                     s.window = s.window + N::count(counted) / s.window; // (3): one packet a round trip
                 }

@@ -127,7 +127,7 @@ impl<N: Number> Law<N> for Scalable<N> {
                 } else {
                     self.one / s.window
                 };
-                s.window = s.window + N::count(counted) * each;
+                s.window += N::count(counted) * each;
             }
             Event::Cut => {
                 s.ssthresh = self.after_congestion(s.window);

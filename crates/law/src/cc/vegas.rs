@@ -132,7 +132,7 @@ impl<N: Number> Law<N> for Vegas<N> {
             Event::Ack { packets, marked } => {
                 s.least_rtt = if s.least_rtt > zero { s.least_rtt.min(observation.rtt_s) } else { observation.rtt_s };
                 if s.window < s.ssthresh && s.grows {
-                    s.window = s.window + N::count((packets - marked).min(self.per_ack));
+                    s.window += N::count((packets - marked).min(self.per_ack));
                 }
             }
             Event::Round => {
@@ -174,7 +174,7 @@ impl<N: Number> Vegas<N> {
             }
             s.grows = !s.grows;
         } else if s.queued < self.alpha {
-            s.window = s.window + self.one;
+            s.window += self.one;
         } else if s.queued > self.beta {
             s.window = (s.window - self.one).max(self.two);
             // Else the next round would be slow start again.

@@ -4,7 +4,7 @@
 //! Source: Tartarelli and Banchs, "Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding";
 //! Algorithm 1, equations (7) to (12). No relation of random exponential marking, a queue's law of the same initials.
 //!
-//! A PI controller on the bucket's level gives the probability. Red packets take no tokens, so that a level that rests
+//! A PI controller on the bucket's level gives the probability. Red packets take no tokens, so that a level that settles
 //! means an in-profile rate of exactly the committed rate; without tokens for it a packet is red, whatever the
 //! probability says.
 //! Differs: equations (1) and (3) forget that red packets take no tokens, the algorithm does not; (8) has lost the

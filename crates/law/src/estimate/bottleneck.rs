@@ -16,7 +16,7 @@ use crate::number::Number;
 pub struct BottleneckEstimate {
     /// How many of the latest packet pairs the least delayed is looked for in, 1 at least.
     pub pairs: u32,
-    /// Which moment [`Observation::earlier`](crate::cc::Observation) tells of.
+    /// Which moment [`Observation::earlier`](crate::cc::Observation) refers to.
     pub lookback: Option<Lookback>,
 }
 

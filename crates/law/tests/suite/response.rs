@@ -85,7 +85,7 @@ fn cubic(p: f64, rtt_s: f64) -> f64 {
 
 /// RFC 9438, section 5.1, has 187, 1054 and 5926 packets at 100 ms in its table of average windows.
 ///
-/// The sawtooth starts where the formula has it, with `AVG_W_cubic = (3 + beta) / 4 W_max`. It rests there, but hardly
+/// The sawtooth starts where the formula has it, with `AVG_W_cubic = (3 + beta) / 4 W_max`. It settles there, but hardly
 /// returns: a loss near W_max finds the cubic flat, so that W_max passes on to the next period nearly as it was, and a
 /// sawtooth 10 % above is still 2 % above after a thousand losses. For the same reason fast convergence, which the formula
 /// leaves out, costs about a tenth: each loss a little below W_max lowers W_max by 15 %, and it hardly returns.

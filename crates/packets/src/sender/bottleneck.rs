@@ -1,5 +1,5 @@
 //! Estimation of the bottleneck, for laws that ask for it: which packets left as a pair, when they were acknowledged, and
-//! what the law is told of a round trip ago.
+//! what the law observes of a round trip ago.
 
 use penstock_law::cc;
 use penstock_law::estimate::{
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// After a congestion event the law is told of no moment before it.
+    /// After a congestion event the law observes no moment before it.
     #[test]
     fn an_event_cuts_history_off() {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);

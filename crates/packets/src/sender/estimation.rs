@@ -73,7 +73,7 @@ impl<N: Clocked> Estimates<N> {
         }
     }
 
-    /// Before the law is told of an event.
+    /// Before the host calls the law for an event.
     #[inline]
     pub(crate) fn before(&mut self, wanted: &Wanted<N>, now: Time, event: Event) {
         if event == Event::Timeout {
@@ -102,7 +102,7 @@ impl<N: Clocked> Estimates<N> {
         }
     }
 
-    /// Acknowledgements told of `packets` packets, `marked` of them marked.
+    /// Acknowledgements covered `packets` packets, `marked` of them marked.
     #[inline]
     pub(crate) fn echo(&mut self, wanted: &Wanted<N>, packets: u32, marked: u32) {
         if let Some((length, table)) = &wanted.price {

@@ -121,7 +121,7 @@ impl<N: Clocked> Typed<N> {
     }
 }
 
-/// What an acknowledgement tells window control.
+/// An acknowledgement, as window control sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ack<'a> {
     /// The round trip it measured.
@@ -130,11 +130,11 @@ pub(crate) struct Ack<'a> {
     pub(crate) packets: u32,
     /// Those of them that carry an echo.
     pub(crate) marked: u32,
-    /// Whether the law is told: it covers new data outside recovery.
+    /// Whether it is an event of the law: it covers new data outside recovery.
     pub(crate) grows: bool,
     /// The window before it.
     pub(crate) window: f64,
-    /// What laws that ask about the bottleneck are told besides.
+    /// What laws that ask about the bottleneck observe besides.
     pub(crate) probe: Option<&'a Probe>,
 }
 
@@ -163,7 +163,7 @@ impl Windows {
         self.start(flow)
     }
 
-    /// An acknowledgement; what the law says then, if it was told.
+    /// An acknowledgement; the output of the law, if it was an event of it.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn ack(&mut self, flow: usize, now: Time, ack: Ack) -> Option<Allowed> {

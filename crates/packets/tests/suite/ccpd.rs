@@ -198,7 +198,7 @@ fn recovery_contaminates_no_estimate() {
     }
 }
 
-/// The paper's theorem in packets: over gains, round trips and capacities one session comes to rest, which is where its
+/// The paper's theorem in packets: over gains, round trips and capacities one session settles, which is where its
 /// window moves by a few packets at the most.
 #[test]
 fn one_session_comes_to_rest_whatever_its_gains() {

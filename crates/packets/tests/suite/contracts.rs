@@ -101,7 +101,7 @@ fn a_contract_beyond_the_link_is_no_limit() {
 }
 
 /// On a core with room colours have no effect: twice the contract is carried, half of it in profile, though the marker's
-/// bucket never rests.
+/// bucket never settles.
 #[test]
 fn an_idle_core_carries_what_is_out_of_profile() {
     for law in ["token-bucket", "early-marking"] {

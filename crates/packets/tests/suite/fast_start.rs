@@ -4,7 +4,7 @@ use crate::laboratory::{assert_near, numbers, run};
 use penstock_scenario::summary::Measured;
 use penstock_scenario::world::Run;
 
-/// A flow of alpha 50 behind `buffer`, at rest in the last ten seconds.
+/// A flow of alpha 50 behind `buffer`, at equilibrium in the last ten seconds.
 fn flow(buffer: &str, link: &str, cc: &str, seconds: u32) -> Run {
     run(&format!(
         "format = 1\nduration = \"{seconds} s\"\npacket = \"1500 B\"\nsample = \"180 ms\"\n\
@@ -42,7 +42,7 @@ fn settled(run: &Run) -> &Measured {
 /// The law alone adds 25 packets a round trip: 541 of them, 97 s, to 90 % of the line. A start that multiplies by 1.25 takes
 /// one and a half times the logarithm at the most, 9 s. Behind a buffer without a limit nothing is lost; behind one of 100
 /// packets less than one window is, in all: two round trips overrun by 1.25^2 - 1 of a window, and each loss leaves that part
-/// of the distance for the next. Everything rests at the same window, with alpha packets queued and none lost.
+/// of the distance for the next. Everything settles at the same window, with alpha packets queued and none lost.
 #[test]
 fn a_start_that_multiplies_fills_a_long_path_at_once() {
     let (alone, deep, shallow) = (

@@ -13,7 +13,7 @@ fn dumbbell(duration: &str, aqm: &str, flows: &str) -> String {
     )
 }
 
-/// Equation (6): sources of a largest rate each rest where `n x_m exp(-alpha q / (M d)) = c0`. Clocked by acknowledgements,
+/// Equation (6): sources of a largest rate each settle where `n x_m exp(-alpha q / (M d)) = c0`. Clocked by acknowledgements,
 /// so that their rate is window over round trip; the register of 31 marks reads a price some 4 % high there (reference,
 /// 9.4), which is 3 % of rate.
 #[test]
@@ -175,7 +175,7 @@ fn an_idle_link_owes_nothing() {
     assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
 }
 
-/// What a price rests at, fixed point or not: see `theorems.rs` for the senders.
+/// What a price settles at, fixed point or not: see `theorems.rs` for the senders.
 #[test]
 fn the_price_rests_at_k_n_over_the_virtual_capacity() {
     for n in [5, 20] {

@@ -37,7 +37,7 @@ fn fast_keeps_alpha_packets_queued() {
     }
 }
 
-/// alpha packets must fit: behind a buffer that holds them FAST rests and loses nothing; behind one that does not it is driven
+/// alpha packets must fit: behind a buffer that holds them FAST settles and loses nothing; behind one that does not it is driven
 /// by losses, and halves its window at each as NewReno does, never idle for long: three quarters of the line at the least.
 #[test]
 fn fast_whose_alpha_does_not_fit_is_driven_by_losses() {

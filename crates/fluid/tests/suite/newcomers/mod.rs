@@ -119,7 +119,7 @@ impl<N: Number> Law<N> for Dynamic<N> {
     fn on_event(&self, s: &mut Slow<N>, event: cc::Event, seen: &cc::Observation<N>) {
         if event == cc::Event::Tick {
             let load = seen.price_s / seen.base_rtt_s;
-            s.xi = s.xi + self.step * (self.weight / self.window(s, seen) - load);
+            s.xi += self.step * (self.weight / self.window(s, seen) - load);
         }
     }
     fn output(&self, s: &Slow<N>, seen: &cc::Observation<N>) -> cc::Output<N> {
@@ -267,7 +267,7 @@ impl<N: Number> Law<N> for Jumping {
     }
 }
 
-/// A window that rests at 100 and at 300 packets, whatever the path says.
+/// A window that settles at 100 and at 300 packets, whatever the path says.
 pub(crate) static TWO_RESTS: Entry<Controller> = Entry {
     name: "two-rests",
     title: "w <- w - (w - 100)(w - 200)(w - 300) / 10^7 an acknowledgement",

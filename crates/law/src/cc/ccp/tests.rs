@@ -30,7 +30,7 @@ fn near(is: f64, should: f64, digit: f64, what: &str) {
     assert!((is - should).abs() <= 0.500_001 * digit, "{what}: {is}, not {should}");
 }
 
-/// Window of one of `n` flows and the queue they keep, where the law comes to rest: approached in small steps, so that
+/// Window of one of `n` flows and the queue they keep, where the law settles: approached in small steps, so that
 /// nothing is said of how it would get there.
 fn rest(kp: f64, n: f64, buffer: f64, bdp: f64) -> (f64, f64) {
     let law: Ccp = compiled(&[("kp", kp)]);
@@ -179,7 +179,7 @@ fn the_continuous_loop() {
                 let (a, b) = (change(y), change(y + 1.0));
                 y + a / (a - b)
             };
-            // Where it rests, B - C RTT / Kp, and a step of cross traffic from there.
+            // Where it settles, B - C RTT / Kp, and a step of cross traffic from there.
             let rests = buffer - capacity * rtt_s / kp;
             assert!((next(rests, 0.0) - rests).abs() < 1e-6, "equilibrium");
             near((next(rests, 100.0) - rests) / (100.0 * step_s), slope, 1e-3, "slope");
@@ -386,7 +386,7 @@ fn runs_of_the_reference() {
 }
 
 /// Reference, table 3h: which readings of Kd = 100 work, at 83333 packets/s, 20 ms, B = 600, Kp = 2: 400 packets and no
-/// queue is where the law rests. The explicit form with milliseconds over a round trip never comes to rest, and its
+/// queue is where the law settles. The explicit form with milliseconds over a round trip never settles, and its
 /// figures there (1790 +- 1145) belong to no state.
 #[test]
 fn which_unit_of_kd_works() {
