@@ -24,6 +24,7 @@ use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
 use crate::meter::Meter;
+use crate::program;
 use crate::study::Study;
 use crate::{machine, scenario, terminal};
 
@@ -238,7 +239,7 @@ fn view(analysis: &Analysis, scenario: &Scenario, arguments: &Analyze) -> Analys
         figures: figures(analysis),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
         scenario_text: print(scenario),
-        command: format!("{} analyze {}{at}", terminal::program(), arguments.file.display()),
+        command: format!("{} analyze {}{at}", program::name(), arguments.file.display()),
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Check, WorldName};
 use crate::failure::{Done, Failure};
+use crate::program;
 use crate::{registry, scenario, terminal};
 
 /// What a world says of a file.
@@ -56,7 +57,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     // The same text of many cells is said once.
     let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
     for Finding { subject, text, .. } in findings {
-        terminal::note(format!("{}: note: {subject}: {text}", terminal::program()));
+        terminal::note(format!("{}: note: {subject}: {text}", program::name()));
     }
     if answers.iter().any(|answer| answer.refusals.is_empty()) {
         return Ok(Done::Well);
@@ -64,7 +65,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     let all = answers.iter().flat_map(|answer| {
         answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.display(), answer.world))
     });
-    Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", terminal::program()))))
+    Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", program::name()))))
 }
 
 /// Asks a world about every cell; those that differ by their seed alone ask the same of it.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::{ClockingName, Compare, WorldName};
 use crate::failure::{Done, Failure};
+use crate::program;
 use crate::study::Study;
 use crate::{interrupt, machine, scenario, terminal};
 
@@ -66,7 +67,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let run = run?;
             // Differences from a run that was not what it should have been say nothing.
             for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("{}: outside the error bounds of the run: {what}", terminal::program()));
+                terminal::fail(format!("{}: outside the error bounds of the run: {what}", program::name()));
                 beyond = true;
             }
             runs.push((world.name(), run));
@@ -216,7 +217,7 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
         subtitle: format!(
             "One scenario in {} worlds: {} compare {}",
             compared.worlds.len(),
-            terminal::program(),
+            program::name(),
             arguments.file.display()
         ),
         facts: machine::facts(),

@@ -6,12 +6,12 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use penstock_scenario::read::{ReadError, ReadErrors};
 use penstock_scenario::visible;
 
-use crate::terminal;
+use crate::program;
 
 /// All errors; `styled` is for a terminal that shows colours. What comes from the file is visible, so that nothing but the
 /// style acts on a terminal.
 pub(crate) fn rendered(errors: &ReadErrors, styled: bool) -> String {
-    let program = terminal::program();
+    let program = program::name();
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let (shown, more) = errors.shown();
     let mut text = String::new();

@@ -6,7 +6,8 @@ use std::fmt;
 use penstock_scenario::read::ReadErrors;
 use penstock_scenario::world::RunError;
 
-use crate::{excerpt, terminal};
+use crate::excerpt;
+use crate::program;
 
 /// What the command did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl From<RunError> for Failure {
             RunError::Input(what) => Self::Input(what),
             // Each thing that is refused has a line of its own.
             RunError::Refused { .. } => {
-                Self::Machine(error.to_string().replace('\n', &format!("\n{}: ", terminal::program())))
+                Self::Machine(error.to_string().replace('\n', &format!("\n{}: ", program::name())))
             }
             RunError::Stopped => Self::Stopped,
             RunError::Law { law, .. } if crate::registry::laws().is_added(law) => Self::Law(error.to_string()),
@@ -113,14 +114,15 @@ impl From<RunError> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let program = terminal::program();
+        let program = program::name();
         match self {
             Self::Input(what) | Self::Machine(what) => write!(f, "{program}: {what}"),
             Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
             Self::Law(what) => write!(f, "{program}: {what}; the error is in this law, which is not one of Penstock's"),
             Self::Stopped => write!(f, "{program}: stopped; complete records are kept"),
             Self::Bug(what) => {
-                let own = if crate::registry::laws().has_more_than_standard() { " or in a law of this program" } else { "" };
+                let own =
+                    if crate::registry::laws().has_more_than_standard() { " or in a law of this program" } else { "" };
                 write!(
                     f,
                     "{program}: this is a bug in penstock {}{own}: {what}\nplease report it with the command line and its \

@@ -42,6 +42,7 @@ mod meter;
 mod outcome;
 mod pages;
 mod paper;
+mod program;
 mod progress;
 mod record;
 mod registry;
@@ -75,7 +76,7 @@ pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 pub fn run(registry: Registry) -> ExitCode {
     registry::adopt(registry);
     if let Some(name) = std::env::args_os().next() {
-        terminal::called(&name);
+        program::called(&name);
     }
     let started = Meter::start();
     let arguments = match shell::parse() {

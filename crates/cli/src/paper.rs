@@ -21,6 +21,7 @@ use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
 use crate::jobs::{self, Job};
+use crate::program;
 use crate::record::{self, Kept};
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
@@ -89,7 +90,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
             terminal::fail(format!(
                 "{}: {}: outside the error bounds of the run: {what}",
-                terminal::program(),
+                program::name(),
                 kept.path.display()
             ));
         }

@@ -18,6 +18,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Job};
 use crate::outcome::Outcome;
+use crate::program;
 use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, scenario, terminal};
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
         for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::fail(format!("{}: outside the error bounds of the run: {what}", terminal::program()));
+            terminal::fail(format!("{}: outside the error bounds of the run: {what}", program::name()));
             beyond = true;
         }
         let notes = findings(&of_batch);
@@ -122,8 +123,8 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
         }
     }
     let note = |(Finding { subject, text, .. }, cells): (&Finding, usize)| match kept.len() {
-        1 => format!("{}: note: {subject}: {text}", terminal::program()),
-        all => format!("{}: note: {subject}, in {cells} of {all} cells: {text}", terminal::program()),
+        1 => format!("{}: note: {subject}: {text}", program::name()),
+        all => format!("{}: note: {subject}, in {cells} of {all} cells: {text}", program::name()),
     };
     found.into_iter().map(note).collect()
 }
@@ -192,7 +193,7 @@ fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
 /// The command that runs a file again.
 fn again(file: &Path, arguments: &Scenarios) -> String {
     let seed = arguments.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
-    let mut command = format!("{} run {}{seed}", terminal::program(), file.display());
+    let mut command = format!("{} run {}{seed}", program::name(), file.display());
     for change in &arguments.changes.set {
         let _ = write!(command, " --set '{change}'");
     }

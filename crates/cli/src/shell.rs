@@ -11,6 +11,7 @@ use clap_mangen::Man;
 
 use crate::arguments::Arguments;
 use crate::failure::{Done, Failure};
+use crate::program;
 use crate::terminal;
 
 /// The arguments of this process. What clap says of wrong ones is coloured as `--color` has it.
@@ -39,7 +40,7 @@ fn choice(given: &[OsString]) -> ColorChoice {
 /// Prints what a shell completes the command by.
 pub(crate) fn completions(shell: Shell) -> Result<Done, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), terminal::program(), &mut text);
+    clap_complete::generate(shell, &mut Arguments::command(), program::name(), &mut text);
     terminal::say(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Done::Well)
 }

@@ -4,10 +4,8 @@
 //! from the command line and from names of files, and none of these may move the cursor, set a title or turn the direction
 //! of a line around. Style is added to text that was made visible before.
 
-use std::ffi::OsStr;
 use std::fmt::{Display, Write as _};
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::Path;
 use std::sync::OnceLock;
 
 use console::Term;
@@ -30,20 +28,6 @@ struct Manner {
 }
 
 static MANNER: OnceLock<Manner> = OnceLock::new();
-
-static PROGRAM: OnceLock<String> = OnceLock::new();
-
-/// From now on this program has the name by which it was called: that of its file, without the directory.
-pub(crate) fn called(by: &OsStr) {
-    if let Some(name) = Path::new(by).file_name() {
-        let _ = PROGRAM.set(name.to_string_lossy().into_owned());
-    }
-}
-
-/// The name of this program, as messages and reports have it. A program with laws of its own has a name of its own.
-pub(crate) fn program() -> &'static str {
-    PROGRAM.get().map_or("penstock", String::as_str)
-}
 
 fn manner() -> Manner {
     MANNER.get().copied().unwrap_or_default()

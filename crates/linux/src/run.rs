@@ -21,7 +21,8 @@ use std::time::Duration;
 
 use penstock_law::quantity::Time;
 use penstock_machine::clock::{Clock, duration};
-use penstock_path::emulation::{Emulation, Way};
+use penstock_path::emulation::Emulation;
+use penstock_path::packet::Way;
 use penstock_path::{Laid, Refused, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::emulation::Way;
+use super::packet::Way;
 
 /// Flows at most: what the last two octets count.
 pub const MOST_FLOWS: usize = 65_000;

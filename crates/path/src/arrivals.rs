@@ -8,13 +8,13 @@
 //! That is what queues and markers go by. But the sender may have been kept from its processor too, and have sent all of it
 //! just now: a packet that came out by a time that was guessed too early would show its sender a round trip shorter than the path's,
 //! and laws remember the shortest. So each packet takes as long from when it was read as it would have from when it arrived
-//! ([`super::emulation::Packet::unseen`]): what was spread over a gap comes out together, faster than the link.
+//! ([`super::packet::Packet::unseen`]): what was spread over a gap comes out together, faster than the link.
 
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Rate, Time};
 
-use super::emulation::Way;
+use super::packet::Way;
 
 /// Reads of a device in one look, before what is due has its turn.
 const READS: usize = 16;

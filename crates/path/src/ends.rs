@@ -13,7 +13,7 @@ use penstock_machine::program;
 
 use super::address;
 use super::device::{Device, NAME};
-use super::emulation::Way;
+use super::packet::Way;
 use super::processors::Processors;
 
 /// What the kernel's TCP shall go by; what is not said is as the kernel has it.

@@ -17,6 +17,7 @@ pub mod ends;
 pub mod error;
 mod masquerade;
 mod nat;
+pub mod packet;
 mod processors;
 pub mod router;
 mod station;
@@ -36,10 +37,11 @@ use penstock_machine::clock::Clock;
 use penstock_machine::{Missing, program};
 use penstock_scenario::model::{Scenario, Service};
 
-use emulation::{Emulation, Way};
+use emulation::Emulation;
 use ends::{End, Habits};
 use error::Bound;
 use nat::Nat;
+use packet::Way;
 use processors::Processors;
 use router::{Outcome, Router};
 

@@ -10,8 +10,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use super::device::NAME;
-use super::emulation::Way;
 use super::ends::{End, ip};
+use super::packet::Way;
 use super::{Error, Refused, address, masquerade, while_trying};
 
 /// The rules of both namespaces.

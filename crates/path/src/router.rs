@@ -23,8 +23,9 @@ use super::arrivals::Arrivals;
 use super::attention::{Lead, take_turn};
 use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
-use super::emulation::{Emulation, Packet, Passed, Way};
+use super::emulation::{Emulation, Passed};
 use super::error::Lateness;
+use super::packet::{Packet, Way};
 use super::processors::Processors;
 use super::wire::Headers;
 

@@ -9,7 +9,7 @@ use penstock_scenario::model::{LossSpacing, Scenario};
 use penstock_scenario::seed::Stream;
 
 use super::Refused;
-use super::emulation::{Key, Packet, Way};
+use super::packet::{Key, Packet, Way};
 
 /// A link.
 pub(super) struct Link {

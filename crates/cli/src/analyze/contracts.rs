@@ -10,7 +10,8 @@ use penstock_scenario::write::print;
 
 use super::{Models, row};
 use crate::arguments::Analyze;
-use crate::{machine, terminal};
+use crate::machine;
+use crate::program;
 
 pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
     let limit = format!("; `{}` has the smallest margin", of.limiting_customer);
@@ -37,7 +38,7 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
         figures: Vec::new(),
         notes: of.warnings.iter().cloned().chain(without).chain(of.assumptions.iter().cloned()).collect(),
         scenario_text: print(scenario),
-        command: format!("{} analyze {}{at}", terminal::program(), arguments.file.display()),
+        command: format!("{} analyze {}{at}", program::name(), arguments.file.display()),
     }
 }
 

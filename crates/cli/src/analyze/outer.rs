@@ -9,7 +9,8 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::write::print;
 
 use crate::arguments::Analyze;
-use crate::{machine, terminal};
+use crate::machine;
+use crate::program;
 
 pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
     let (stable, verdict) = match of.verdict {
@@ -38,7 +39,7 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
         figures: Vec::new(),
         notes: of.warnings.iter().chain(&of.assumptions).cloned().collect(),
         scenario_text: print(scenario),
-        command: format!("{} analyze {}", terminal::program(), arguments.file.display()),
+        command: format!("{} analyze {}", program::name(), arguments.file.display()),
     }
 }
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use penstock_law::aqm::Aqm;
 use penstock_linux::account::Account;
 use penstock_linux::tool::{self, Ended, NotRun, Programs, Wishes};
-use penstock_machine::program;
-use penstock_path::emulation::Way;
+use penstock_path::packet::Way;
 use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_report::number::{quantity, significant};
@@ -26,6 +25,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::{Folder, unwritable};
 use crate::jobs::Made;
 use crate::meter::Meter;
+use crate::program;
 use crate::record::Subject;
 use crate::{machine, pages, record, registry, scenario, terminal};
 
@@ -41,7 +41,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     };
     // All that can be wrong with the call is told before anything is made.
     if let Some(command) = options.command.first() {
-        program::find(Path::new(command))
+        penstock_machine::program::find(Path::new(command))
             .map_err(|e| Failure::Input(format!("cannot run `{}`: {e}", command.display())))?;
     }
     let out = Folder::open(&options.out)?;
@@ -76,10 +76,10 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         terminal::note(format!("packets {file} ({}{missed})", captured.packets));
     }
     if let Some(status) = server {
-        terminal::note(format!("{}: the server ended before the command, with status {status}", terminal::program()));
+        terminal::note(format!("{}: the server ended before the command, with status {status}", program::name()));
     }
     for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-        terminal::note(format!("{}: outside the error bounds of the path: {what}", terminal::program()));
+        terminal::note(format!("{}: outside the error bounds of the path: {what}", program::name()));
     }
     // The command may not have noticed that nobody listened.
     if status == 0 && server.is_some_and(|status| status != 0) {

@@ -33,7 +33,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["law", "scenario"]),
     ("surface", &[]),
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),
-    ("cli", &["law", "scenario", "record", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"]),
+    (
+        "cli",
+        &["law", "scenario", "record", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"],
+    ),
 ];
 
 fn root() -> PathBuf {

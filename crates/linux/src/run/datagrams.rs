@@ -11,7 +11,7 @@ use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_machine::clock::Clock;
 use penstock_machine::scheduling::prefer_this_thread;
-use penstock_path::emulation::Way;
+use penstock_path::packet::Way;
 use penstock_scenario::model::{Scenario, Span};
 use penstock_scenario::seed::Stream;
 

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use nix::sys::socket::{SockaddrIn, getsockname};
 use penstock_law::quantity::Time;
 use penstock_machine::program;
-use penstock_path::emulation::Way;
+use penstock_path::packet::Way;
 use penstock_path::{Refused, address};
 use penstock_scenario::model::Scenario;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use penstock_path::address;
-use penstock_path::emulation::Way;
+use penstock_path::packet::Way;
 
 use super::socket;
 

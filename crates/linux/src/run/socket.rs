@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 use penstock_law::quantity::Time;
 use penstock_path::address;
-use penstock_path::emulation::Way;
+use penstock_path::packet::Way;
 
 use crate::syscall::{set_option, tcp_info};
 

@@ -1,6 +1,8 @@
+use penstock_law::conditioner::Colour;
 use penstock_scenario::read::Document;
 
 use super::*;
+use crate::packet::Way;
 
 const MS: u64 = 1_000_000_000;
 
