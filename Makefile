@@ -53,15 +53,16 @@ packages: setup ## the crates as they would be published: target/package
 	package --offline 2>/dev/null || package
 	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"*/ && tar -xzmf "penstock-$$each-"*.crate; done
 
-# Somebody else's program: it knows the packaged crates and nothing of this repository. It is built with the profile and the
-# versions of this workspace, so that what both need is built once.
+# Somebody else's program: it knows the packaged crates and nothing of this repository. It is built with the versions of this
+# workspace, and other crates with its profile, so that these are built once. Its scenarios are short, so the packaged crates
+# are not optimised.
 OWN_LAW = $(abspath $(BUILT))/debug/own-law
 own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run and an analysis
 	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
 	export CARGO_TARGET_DIR="$(abspath $(BUILT))"
 	flags=()
 	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-*/)'"); done
-	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/s/^\([a-z_-]*\)\.opt-level = \(.*\)/\1=\2/p' Cargo.toml); do
+	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/{/^penstock/!s/^\([a-z0-9_-]*\)\.opt-level = \(.*\)/\1=\2/p}' Cargo.toml); do
 		flags+=(--config "profile.dev.package.$${profile%=*}.opt-level=$${profile#*=}")
 	done
 	flags+=(--config 'profile.dev.debug="line-tables-only"')
