@@ -163,7 +163,7 @@ impl Shard {
         let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((number, of)) if 1 <= number && number <= of => Ok(Self { number, of }),
-            _ => Err("write I/N, as in 1/4, with I from 1 to N".to_owned()),
+            _ => Err("write I/N, as in 1/4: part I of N parts, with I from 1 to N".to_owned()),
         }
     }
 
@@ -347,7 +347,7 @@ pub(crate) struct Paper {
     /// Write the verdicts to the paper's verdicts.toml
     #[arg(long)]
     pub(crate) record: bool,
-    /// Run only some cells, and compare with the verdicts recorded for them
+    /// Run only the few cells that `short` names in `paper.toml`; status 1 if a verdict differs from the recorded one
     #[arg(long)]
     pub(crate) short: bool,
     /// Run each cell with N seeds, which count up from the scenario's; each claim defines how it combines them

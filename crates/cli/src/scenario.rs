@@ -62,7 +62,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
         let valid = e.utf8_error().valid_up_to();
         let line = 1 + String::from_utf8_lossy(&e.as_bytes()[..valid]).matches('\n').count();
         Failure::Input(format!(
-            "{}:{line}: not text: byte {valid} of the file is not UTF-8: name a scenario, or save it as UTF-8",
+            "{}:{line}: not text: the file is UTF-8 only up to byte {valid}: give the path of a scenario, or save it as UTF-8",
             called(path)
         ))
     })

@@ -160,7 +160,9 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
         margins: None,
         guaranteed_gain_margin: Some(guaranteed),
         says: vec![
-            format!("the largest eta is {most:.6}; beta = {beta:.6} 1/s"),
+            format!(
+                "Proposition 3 allows eta up to {most:.6}; with this eta, {eta:.6}, beta = alpha eta/(M taubar) = {beta:.6} 1/s"
+            ),
             format!(
                 "any network of round trips up to {taubar_s} s and at most {bottlenecks} bottlenecks a path is stable \
                  (Theorem 4), at frequencies above 1/taubar with a gain margin of {guaranteed:.3} at least"

@@ -574,7 +574,9 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         }
         if v > 20.0 {
             let excess = trial.excess;
-            return Err(no(format!("even with every packet marked, its flows send {excess} packets/s too much")));
+            return Err(no(format!(
+                "even with every packet marked, the flows of this link send {excess} packets/s more than its capacity"
+            )));
         }
     }
 }

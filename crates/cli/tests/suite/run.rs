@@ -211,7 +211,7 @@ fn bad_input_is_one_clear_message_and_leaves_no_file() {
         (&["run", "small.toml", "--shard", "1/2"], "--shard"),
         (&["sweep", "small.toml", "--pcap"], "--pcap"),
         (&["sweep", "small.toml", "--shard", "1/2"], "small.toml has no [sweep]"),
-        (&["sweep", "small.toml", "--shard", "3/2"], "write I/N, as in 1/4, with I from 1 to N"),
+        (&["sweep", "small.toml", "--shard", "3/2"], "write I/N, as in 1/4: part I of N parts, with I from 1 to N"),
         (&["run", "small.toml", "--pcap", "--set", "sweep.seed={ count = 2 }"], "is a sweep of 2 cells"),
         (&["run"], "FILE"),
         (&["laws", "cubism"], "no law is named `cubism`"),

@@ -467,7 +467,7 @@ impl<N> Fields<N> for State<N> {
 fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
     let intervals = libm::round(period_s / interval);
     if intervals < 1.0 || (intervals * interval / period_s - 1.0).abs() > 1e-9 || intervals > f64::from(u32::MAX) {
-        return Err(format!("`period`, {period_s} s, is not a whole number of intervals of {interval} s"));
+        return Err(format!("`period`, {period_s} s, is not a whole multiple of `interval`, {interval} s"));
     }
     Ok(intervals as u32)
 }

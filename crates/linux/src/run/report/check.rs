@@ -74,8 +74,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     let busiest = span.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization));
     if let Some((name, link)) = busiest.filter(|(_, link)| link.utilization < BUSY) {
         let percent = 100.0 * link.utilization;
-        findings
-            .push(format!("no link was a bottleneck: the busiest, {name}, carried {percent:.0} % of what it could"));
+        findings.push(format!("no link was a bottleneck: the busiest, {name}, carried {percent:.0} % of its capacity"));
     }
     for (name, link) in &span.links {
         if link.drops + link.marks > 0 {
