@@ -375,6 +375,24 @@ fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
     }
 }
 
+/// After a timeout the average of round trips starts over, and the smallest one stays. The first acknowledgement is of a packet
+/// that was sent again. Its sample is by TCP's timestamps (RFC 7323), so in whole milliseconds here, and is all of the new
+/// average: any average with the microseconds of before has a remainder.
+fn a_timeout_ends_the_average_of_round_trips() {
+    let bench = Bench::new();
+    bench.attach("fast", Place::Sockets { default: None, trace: true }, &[]).unwrap();
+    ends(|ends| ends.send_through_an_outage("fast").unwrap());
+    assert!(bench.figure("timeouts") >= 1.0);
+    let mut records = Vec::new();
+    controller::trace(&bench.pins, "fast", |record| records.push(*record), || false).unwrap();
+    records.retain(|record| record.remote_port == 5000);
+    let outage = records.windows(2).find(|pair| pair[1].time_us - pair[0].time_us > 400_000).expect("a silence");
+    let (before, after) = (&outage[0], &outage[1]);
+    assert!(after.base_rtt_s > 0.0 && after.base_rtt_s <= before.base_rtt_s, "{outage:?}");
+    let milliseconds = after.rtt_s * 1e3;
+    assert!(milliseconds > 0.9 && (milliseconds - milliseconds.round()).abs() < 1e-4, "{outage:?}");
+}
+
 /// Follows a connection of `leadlag` by delay, its period 100 us, from its first record; how often its window moved, and
 /// how many periods went by.
 fn followed(chosen: &Chosen<Controller>, records: &[controller::Record]) -> (u32, u64) {
@@ -446,6 +464,7 @@ fn main() {
             ("attaching_and_detaching_at_once_loses_nothing", attaching_and_detaching_at_once_loses_nothing),
             ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
             ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),
+            ("a_timeout_ends_the_average_of_round_trips", a_timeout_ends_the_average_of_round_trips),
             ("the_windows_of_the_kernel_are_the_laws", the_windows_of_the_kernel_are_the_laws),
             (
                 "by_delay_the_windows_are_the_laws_and_nobody_else_needs_it",

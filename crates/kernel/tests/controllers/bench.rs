@@ -8,7 +8,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
@@ -18,6 +18,7 @@ use nix::sys::socket::{
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Attached, Error, Place, Request, Which, object};
 use penstock_machine::namespace::Namespace;
+use socket2::{SockFilter, SockRef};
 
 /// A directory of pins that is gone with all that is attached.
 pub struct Bench {
@@ -123,6 +124,34 @@ impl Ends {
             drop(stream);
             assert_eq!(reading.join().unwrap()?, bytes);
             Ok(used)
+        })
+    }
+
+    /// Sends for a second and a half, through an outage of six tenths: longer than the kernel's least timeout.
+    pub fn send_through_an_outage(&self, controller: &str) -> io::Result<()> {
+        self.within(|| {
+            let listener = TcpListener::bind(PLACE)?;
+            let mut stream = connected(Some(controller))?;
+            let receiver = listener.accept()?.0;
+            let outage = receiver.try_clone()?;
+            let reading = std::thread::spawn(move || io::copy(&mut &receiver, &mut io::sink()));
+            let outage = std::thread::spawn(move || -> io::Result<()> {
+                let outage = SockRef::from(&outage);
+                std::thread::sleep(Duration::from_millis(300));
+                // Nothing of any packet is let in.
+                outage.attach_filter(&[SockFilter::new(libc::BPF_RET as u16, 0, 0, 0)])?;
+                std::thread::sleep(Duration::from_millis(600));
+                outage.detach_filter()
+            });
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_millis(1500) {
+                stream.write_all(&[0; 10_000])?;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            drop(stream);
+            outage.join().unwrap()?;
+            reading.join().unwrap()?;
+            Ok(())
         })
     }
 
