@@ -354,6 +354,22 @@ static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
 	ccpd_forget(flow, tcp_sk(sk));
 }
 
+/*
+ * Section V: a duplicate acknowledgement allows a retransmission, whatever the
+ * window. The kernel looks at its window right after this, and sends what is lost
+ * before what is new; an acknowledgement that tells of several packets allows as many.
+ */
+static inline void ccpd_mend(struct tcp_sock *tp, const struct rate_sample *rs)
+{
+	__u32 allowed, missing = tp->lost_out - tp->retrans_out;
+
+	if ((__s32)missing <= 0)
+		return;
+	allowed = in_flight(tp) + (missing < rs->acked_sacked ? missing : rs->acked_sacked);
+	if (tp->snd_cwnd < allowed)
+		tp->snd_cwnd = allowed;
+}
+
 SEC("struct_ops")
 void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -391,6 +407,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	    (step || flow->slow_start || flow->recovers))
 		ccpd_ask(sk, covered <= mss ? 1 : (covered + mss - 1) / mss, span_us, step);
 	host_allow(sk, flow->window_q32, 0);
+	if (!covered && path->state == TCP_CA_RECOVERY)
+		ccpd_mend(tp, rs);
 	host_trace(sk, path, rs, flow->window_q32, 0, flow->capacity_q32);
 }
 

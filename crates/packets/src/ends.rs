@@ -216,6 +216,8 @@ impl Engine {
             } else {
                 flow.timer.restart(self.now);
             }
+        } else if group.mends && flow.data.recovering() {
+            flow.data.mend();
         }
         if let Some(allowed) = allowed
             && !flow.allow(allowed, group.paced, self.now)

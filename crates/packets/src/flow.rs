@@ -32,6 +32,8 @@ pub(crate) struct Group {
     pub(crate) paced: bool,
     /// Its law asks about the bottleneck.
     pub(crate) probes: bool,
+    /// It asks that duplicates mend.
+    pub(crate) mends: bool,
     pub(crate) receive_window: f64,
     /// The same in whole segments.
     pub(crate) receive_segments: u64,

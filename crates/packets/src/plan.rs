@@ -256,6 +256,7 @@ impl Parts {
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
             probes: needs.bottleneck.is_some(),
+            mends: needs.duplicates_mend,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,

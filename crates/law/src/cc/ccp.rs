@@ -12,7 +12,8 @@
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue as
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
-//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
+//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks". For the retransmission that
+//! each duplicate allows it asks its host too ([`Requirements::duplicates_mend`]).
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 use alloc::string::String;
@@ -216,6 +217,9 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
         Requirements {
             average_rtt: Some(RttAverage::weighing(self.rtt_weight)),
             bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback }),
+            // Section V: "for each duplicate ack received, the congestion window is increased to allow the retransmission of
+            // the missing segment".
+            duplicates_mend: true,
             ..Requirements::LEAST
         }
     }
