@@ -71,6 +71,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &ACCESS,
     &JITTER,
     &ACK_JITTER,
+    &RTT_NOISE,
     &SENDER,
     &CLASS,
     &CUSTOMER,
@@ -427,6 +428,15 @@ pub(crate) static ACK_JITTER: Table = Table {
     ],
 };
 
+pub(crate) static RTT_NOISE: Table = Table {
+    path: "flows.NAME.sender.rtt_noise",
+    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late.",
+    keys: &[
+        key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
+        key("upto", DURATION, Required, "its error is drawn between zero and this"),
+    ],
+};
+
 /// What senders and receivers do besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
@@ -492,6 +502,7 @@ pub(crate) static SENDER: Table = Table {
             "each of the first two duplicate acknowledgements releases a new segment (RFC 3042); `sack` recovery \
              includes it",
         ),
+        key("rtt_noise", Shape::Table(&RTT_NOISE), Means("none"), "round-trip samples that are too long; no packet is late"),
         key(
             "remember",
             Shape::Word(words::<Remember>),

@@ -167,6 +167,11 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("remember", quoted(sender.remember.word())),
         ("arithmetic", quoted(sender.arithmetic.word())),
     ];
+    let noise = sender.rtt_noise.map(|noise| {
+        let entries = [("probability", print_number(noise.probability)), ("upto", time(noise.upto))];
+        ("rtt_noise", inline(&entries))
+    });
+    entries.extend(noise);
     entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
     inline(&entries)
 }

@@ -231,3 +231,17 @@ fn estimates_are_recorded() {
         assert!(values.iter().any(|x| *x > 10.0), "{name}: {values:?}");
     }
 }
+
+/// Round trips that a sender takes for too long are taken for buffer, (5), and nothing is held up by them: packets take
+/// what the path takes. 10000 packets/s for up to 20 ms are 200 packets, of which (3) sends two thirds.
+#[test]
+fn errors_of_samples_are_taken_for_buffer() {
+    let noise = "initial_window = 3, rtt_noise = { probability = 0.01, upto = \"20 ms\" }";
+    let text = path("123.04 Mbit/s", "40 ms", "50 packets", "40 s", "cc = { law = \"ccp\" }");
+    let run = run(&format!("warmup = \"20 s\"\n{}", text.replace("initial_window = 3", noise)));
+    let buffer = estimates(&run).buffer_packets;
+    assert!((190.0..=251.0).contains(&buffer), "{buffer}");
+    assert_near(group(&run).window_mean_packets.unwrap(), buffer * 2.0 / 3.0, 0.03, "the window");
+    assert_near(group(&run).rtt_mean_s.unwrap(), 0.04, 0.01, "the round trip");
+    assert_eq!(link(&run).drops, 0);
+}
