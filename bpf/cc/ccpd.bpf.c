@@ -11,7 +11,9 @@
  * and crates/packets/src/sender/bottleneck.rs estimate, but for this: time goes in
  * steps of 1/32 of a round trip. Out of slow start the law is asked once a step, and
  * the past has a moment a step, so that the one looked back to is a round trip ago to
- * 3 %. And the latest 64 pairs count at most.
+ * 3 %. The latest 64 pairs count at most. And both packets of a pair are acknowledged
+ * alone: a receiver that acknowledges every second packet has pairs while it does not
+ * delay acknowledgements, at the start.
  *
  * Packets are not spaced: two that an acknowledgement lets go are a pair, and the
  * time between their acknowledgements, by the clock that the kernel's TCP read when

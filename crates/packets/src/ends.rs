@@ -191,7 +191,7 @@ impl Engine {
         let probe = group.probes.then(|| Probe {
             tx: heard.tx,
             sure: outcome.sure,
-            single: outcome.covered == 1,
+            covered: outcome.covered,
             next_tx: flow.data.next_tx(),
             fresh: flow.data.fresh,
             in_flight: flow.data.in_flight(),

@@ -176,7 +176,9 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                 if s.slow_start {
                     let acknowledged = N::count(packets);
                     if s.window < self.two * (observation.in_flight + acknowledged) {
-                        s.window = s.window + acknowledged;
+                        // A receiver acknowledges every second packet at the least (RFC 5681, section 4.2), so that an
+                        // acknowledgement of many stands for half as many; each of them grows the window by one.
+                        s.window = s.window + N::count(packets.div_ceil(2));
                     }
                     s.slow_start = s.window < s.ssthresh || !known;
                 }

@@ -30,7 +30,8 @@ pub enum Lookback {
 }
 
 /// Capacity of the bottleneck from packet pairs, (4): two packets sent back to back leave the slowest line one
-/// transmission apart, and if nothing came between them, neither before nor behind it, so do their acknowledgements.
+/// transmission apart, and if nothing came between them, neither before nor behind it, so do their acknowledgements. Two
+/// packets of a longer burst will do as well, with the time between them divided by their distance.
 #[derive(Debug, Clone)]
 pub struct PacketPairs<N> {
     /// Both round trips added, and the time between the acknowledgements [s], the latest last.

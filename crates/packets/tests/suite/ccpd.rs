@@ -42,6 +42,12 @@ fn capacity_is_known_at_every_rate() {
                 let run = run(&path(rate, rtt, "150 packets", "2 s", &format!("cc = {cc}")));
                 assert_near(estimates(&run).capacity_packets_per_s, packets_per_s, 0.02, &format!("{rate} {rtt} {cc}"));
             }
+            // In the kernel's arithmetic, by whole nanoseconds, and where every second packet is acknowledged.
+            for habit in ["arithmetic = \"fixed\"", "delayed_ack = 2"] {
+                let text = path(rate, rtt, "150 packets", "2 s", "cc = { law = \"ccpd\" }");
+                let run = run(&text.replace("initial_window = 3", &format!("initial_window = 3, {habit}")));
+                assert_near(estimates(&run).capacity_packets_per_s, packets_per_s, 0.02, &format!("{rate} {rtt} {habit}"));
+            }
         }
     }
 }
@@ -147,7 +153,7 @@ fn a_flow_rests_where_the_law_does() {
 }
 
 /// Reference, table 3k: pure slow start of 1e8 bytes at 1 Gbit/s and 20 ms, [s], by initial window, growth a round trip
-/// (1.5 is NewReno's with every second packet acknowledged) and receive window.
+/// (1.5 with every second packet acknowledged) and receive window.
 #[test]
 fn slow_start_takes_what_the_reference_says() {
     for (initial, law, delayed, receive, completion_s) in [
@@ -155,6 +161,8 @@ fn slow_start_takes_what_the_reference_says() {
         (3, "ccpd", 1, "1448 packets", 1.153),
         (3, "newreno", 2, "unlimited", 1.161),
         (3, "newreno", 2, "1448 packets", 1.260),
+        (3, "ccpd", 2, "unlimited", 1.161),
+        (3, "ccpd", 2, "1448 packets", 1.260),
         (10, "ccpd", 1, "unlimited", 1.018),
         (10, "ccpd", 1, "1448 packets", 1.119),
     ] {
