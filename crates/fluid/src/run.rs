@@ -274,6 +274,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
+            (link.lose_transmission.is_some(), "a transmission that is lost"),
             (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         refuse(format!("the link `{name}`"), &found);

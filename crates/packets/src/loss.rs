@@ -1,31 +1,42 @@
 //! What is lost on a line, whatever its queue does.
 
-use penstock_scenario::model::LossSpacing;
+use penstock_scenario::model::{Link, LossSpacing};
 use penstock_scenario::seed::Coins;
 
-use crate::packet::Packet;
+use crate::packet::{ACK, Packet};
 
 /// The losses of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Losses {
     share: f64,
     spacing: LossSpacing,
+    /// Of each flow's data this transmission too, the first being zero.
+    transmission: Option<u32>,
+    /// There are losses at all.
+    any: bool,
     coins: Coins,
 }
 
 impl Losses {
-    pub(crate) const fn new(share: f64, spacing: LossSpacing, coins: Coins) -> Self {
-        Self { share, spacing, coins }
+    pub(crate) fn of(link: &Link, coins: Coins) -> Self {
+        let transmission = link.lose_transmission.map(|n| n - 1);
+        let any = link.loss > 0.0 || transmission.is_some();
+        Self { share: link.loss, spacing: link.loss_spacing, transmission, any, coins }
     }
 
     /// Whether the line loses a packet.
     #[inline]
     pub(crate) fn take(&self, packet: &Packet, keys: &[u64]) -> bool {
-        self.share > 0.0
-            && match self.spacing {
-                LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
-                LossSpacing::Even => self.turn(*packet, keys),
-            }
+        self.any && self.loses(packet, keys)
+    }
+
+    #[inline]
+    fn loses(&self, packet: &Packet, keys: &[u64]) -> bool {
+        match self.spacing {
+            _ if self.transmission == Some(packet.tx) && !packet.is(ACK) => true,
+            LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
+            LossSpacing::Even => self.turn(*packet, keys),
+        }
     }
 
     /// Whether it is the turn of a packet, of which each flow's transmissions have one in `1 / share`: a transmission brings
@@ -43,10 +54,27 @@ impl Losses {
 
 #[cfg(test)]
 mod tests {
+    use penstock_scenario::read::Document;
     use penstock_scenario::seed::Seed;
 
     use super::*;
-    use crate::packet::ACK;
+
+    /// One transmission of each flow's data, counted from 1, and no acknowledgement.
+    #[test]
+    fn the_transmission_named_is_lost() {
+        let link = "lose_transmission = 3, delay = \"1 ms\", buffer = \"unlimited\" }";
+        let text = format!(
+            "format = 1\nduration = \"1 s\"\nlinks.l = {{ from = \"a\", to = \"b\", rate = \"1 Mbit/s\", {link}\n\
+             flows.f = {{ from = \"a\", to = \"b\", cc = {{ law = \"newreno\" }} }}"
+        );
+        let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
+        let scenario = &cells[0].scenario;
+        let losses = Losses::of(&scenario.links["l"], Seed(1).coins("links.l/loss"));
+        let lost = |flow, tx, flags| losses.take(&Packet { flow, tx, flags, ..Packet::default() }, &[7, 1 << 40]);
+        let found: Vec<_> = (0..2).flat_map(|flow| (0..10).map(move |tx| (flow, tx))).filter(|(f, tx)| lost(*f, *tx, 0)).collect();
+        assert_eq!(found, [(0, 2), (1, 2)]);
+        assert!(!lost(0, 2, ACK));
+    }
 
     /// Of each flow, data and acknowledgements apart, one transmission in 1/p is lost: as many as p says, to one, and never
     /// nearer or further apart than the two whole numbers around 1/p.
@@ -55,7 +83,8 @@ mod tests {
         let keys = [7, 1 << 40, 12345];
         let mut firsts = Vec::new();
         for share in [0.001, 0.0007, 0.3, 1.0 / 64.0] {
-            let losses = Losses::new(share, LossSpacing::Even, Seed(1).coins("links.b/loss"));
+            let coins = Seed(1).coins("links.b/loss");
+            let losses = Losses { share, spacing: LossSpacing::Even, transmission: None, any: true, coins };
             for flags in [0, ACK] {
                 for flow in 0..3 {
                     let packets = 1_000_000;

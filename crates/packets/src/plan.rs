@@ -398,7 +398,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let memory = behind.max().unwrap_or(link.delay);
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
-        let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
+        let losses = Losses::of(link, coins("loss"));
         let (name, law) = (name.clone(), link.aqm.law.name);
         Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses })
     };

@@ -149,8 +149,8 @@ pub(crate) static DEFAULTS: Table = Table {
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing` and \
-           `arithmetic` of the reverse direction of a duplex link.",
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
+           `lose_transmission` and `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -186,6 +186,12 @@ pub(crate) static LINK: Table = Table {
              n = 1/`loss`, with a random offset for each flow, as in RFCs that derive response functions",
         ),
         key(
+            "lose_transmission",
+            Shape::Whole(1, MOST_WINDOW),
+            Means("none"),
+            "one loss more: of each flow's data this transmission, counted from 1",
+        ),
+        key(
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
@@ -202,7 +208,7 @@ pub(crate) static LINK: Table = Table {
 
 /// What the way back of a duplex link may change.
 pub(crate) const WAY_BACK: &[&str] =
-    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "arithmetic"];
+    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "lose_transmission", "arithmetic"];
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",

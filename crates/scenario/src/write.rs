@@ -87,6 +87,7 @@ fn link(link: &Link) -> String {
     if link.loss > 0.0 {
         entries.push(("loss_spacing", quoted(link.loss_spacing.word())));
     }
+    entries.extend(link.lose_transmission.map(|n| ("lose_transmission", n.to_string())));
     lines(&entries)
 }
 

@@ -69,6 +69,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "loss = nan", "lab.toml:13: links.bottleneck.loss: `NaN` is not a number"),
     ("duplex = true", "loss = -0.1", "lab.toml:13: links.bottleneck.loss: `-0.1` is not a probability"),
     ("duplex = true", "arithmetic = \"fixed\"", "lab.toml:13: links.bottleneck.arithmetic: the AQM `droptail` has no fixed-point build: write `\"f64\"`"),
+    ("duplex = true", "lose_transmission = 0", "lab.toml:13: links.bottleneck.lose_transmission: `0` is out of range"),
+    ("duplex = true", "lose_transmission = [1, 2]", "lab.toml:13: links.bottleneck.lose_transmission: "),
     ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: `loss_spacing` has no effect without `loss`: leave it out"),
     ("duplex = true", "loss = 0.1\nloss_spacing = \"evenly\"", "lab.toml:14: links.bottleneck.loss_spacing: `evenly` is not known here: did you mean `even`? Known: `random`, `even`"),
     ("duplex = true", "bufer = \"x\"", "lab.toml:13: links.bottleneck.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
