@@ -60,7 +60,7 @@ struct flow {
 	__u8 slow_start;
 	__u8 recovers;
 	__u8 pair;   /* enum pair_state */
-	__u8 past;   /* 1: there is a moment to look back to */
+	__u8 past;   /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 	__u8 afresh; /* 1: the average starts with the next round trip */
 };
 
@@ -290,7 +290,26 @@ static inline void ccpd_look_back(const struct law *by, struct flow *flow, struc
 	seen->earlier_q32 = flow->then_q32;
 }
 
-static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us, __s64 value_q32)
+/*
+ * (3) as printed allows much that is not sent, so what counts of the last moment is
+ * what was in flight when all had been sent in answer: as this acknowledgement came.
+ */
+static SELDOM void ccpd_sent(struct sock *sk, __u32 in_flight)
+{
+	const struct law *by = AS_LOADED(struct law, law);
+	struct flow *flow = inet_csk_ca(sk);
+	struct memory *m = by->lookback == LOOK_ROUND_TRIP ? ccpd_memory(sk) : NULL;
+	__s64 sent_q32 = fx_count(in_flight);
+
+	if (m)
+		m->past[(m->end - 1) & (PAST - 1)].value_q32 += sent_q32;
+	if (flow->then_us == flow->stepped_us)
+		flow->then_q32 = fx_add(flow->then_q32, sent_q32);
+	flow->past = 1;
+}
+
+static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us, __s64 value_q32,
+			       __u8 past)
 {
 	if (m) {
 		if (!flow->past)
@@ -302,9 +321,11 @@ static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us
 			m->first++;
 	}
 	flow->stepped_us = now_us;
-	if (m && flow->past)
+	if (m && flow->past) {
+		flow->past = past;
 		return;
-	flow->past = 1;
+	}
+	flow->past = past;
 	flow->then_us = now_us;
 	flow->then_q32 = value_q32;
 }
@@ -338,9 +359,12 @@ static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32
 		ccpd_look_back(by, flow, m, now_us, span_us, &seen);
 	ccp_ack(&by->ccp, &law_now, packets, &seen);
 	ccpd_keep(flow, &law_now);
-	if (step)
+	if (step && by->ccp.implicit)
 		ccpd_commit(flow, m, now_us,
-			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)));
+			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)),
+			    1);
+	else if (step)
+		ccpd_commit(flow, m, now_us, seen.level_q32, 2);
 }
 
 static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
@@ -388,6 +412,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	if (!path->open)
 		return;
 	flow->una = una;
+	if (flow->past == 2)
+		ccpd_sent(sk, rs->prior_in_flight);
 	if (host_cut(path, tp, rs))
 		ccpd_cut(sk, rs->prior_in_flight);
 	if (sure && host_sample(path, rs, &rtt_q32)) {

@@ -88,7 +88,7 @@ numbers! {
         level: "packets",
         /// Packets in flight, in the same way, before any are sent in answer to what happens now.
         in_flight: "packets",
-        /// `earlier_s` ago: packets in the buffer, and in flight or allowed to be, whichever were more.
+        /// `earlier_s` ago: packets in the buffer, and those of the flow, by [`BottleneckEstimate::committed`].
         earlier: "packets",
         /// How long ago that was, by [`BottleneckEstimate::lookback`]; zero where nothing is known of that time.
         earlier_s: "s",

@@ -19,7 +19,7 @@
 use alloc::string::String;
 
 use super::{Context, Controller, Event, Observation, Output, Requirements, RttAverage};
-use crate::estimate::{BottleneckEstimate, Lookback};
+use crate::estimate::{BottleneckEstimate, Committed, Lookback};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
@@ -216,9 +216,10 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
 
     fn requirements(&self) -> Requirements {
         let lookback = (DERIVATIVE && self.kd_s > N::of(0.0)).then_some(self.lookback);
+        let committed = if self.implicit { Committed::Allowed } else { Committed::Sent };
         Requirements {
             average_rtt: Some(RttAverage::weighing(self.rtt_weight)),
-            bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback }),
+            bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback, committed }),
             // Section V: "for each duplicate ack received, the congestion window is increased to allow the retransmission of
             // the missing segment".
             duplicates_mend: true,

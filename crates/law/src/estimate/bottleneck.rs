@@ -18,6 +18,17 @@ pub struct BottleneckEstimate {
     pub pairs: u32,
     /// Which moment [`Observation::earlier`](crate::cc::Observation) tells of.
     pub lookback: Option<Lookback>,
+    /// What it tells of that moment besides the level.
+    pub committed: Committed,
+}
+
+/// What counts of a flow's own packets, besides those in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Committed {
+    /// What was in flight, or allowed to be if that was more: the law takes its window for what will be in flight.
+    Allowed,
+    /// What was in flight once everything had been sent in answer: a law of what is in flight allows much that is not sent.
+    Sent,
 }
 
 /// Which moment a law looks back to.

@@ -3,7 +3,7 @@
 
 use penstock_law::cc;
 use penstock_law::estimate::{
-    BottleneckEstimate, Clocked, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
+    BottleneckEstimate, Clocked, Committed, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
 };
 use penstock_law::quantity::Time;
 
@@ -39,6 +39,8 @@ pub(crate) struct Bottleneck<N> {
     pairs: PacketPairs<N>,
     most: MostRtt<N>,
     history: History<N>,
+    /// What was committed when the law last spoke, and when, before it sent in answer.
+    unsent: Option<(Time, N)>,
     train: Option<Train<N>>,
     /// When the next train may leave: one a round trip, unless the last one told nothing.
     next_train: Time,
@@ -71,6 +73,7 @@ impl<N: Clocked> Bottleneck<N> {
             pairs: PacketPairs::new(by.pairs, N::dispersion(least)),
             most: MostRtt::UNKNOWN,
             history: History::new(),
+            unsent: None,
             train: None,
             next_train: Time::ZERO,
             before: None,
@@ -101,6 +104,9 @@ impl<N: Clocked> Bottleneck<N> {
         let after = (probe.next_tx, probe.fresh);
         let Some(before) = self.before.replace(after) else { return };
         let (sent, fresh) = (after.0 - before.0, after.1.saturating_sub(before.1));
+        if let Some((then, committed)) = self.unsent.take() {
+            self.history.push(N::span(then), committed + N::of(sent as f64));
+        }
         if sent >= 2 && sent == fresh && now >= self.next_train {
             self.train = Some(Train { first: before.0, end: after.0, heard: None });
             self.next_train = now + Time::from_seconds(rtt_s.value());
@@ -142,14 +148,18 @@ impl<N: Clocked> Bottleneck<N> {
         (path.earlier_s, path.earlier) = found.unwrap_or((N::of(0.0), N::of(0.0)));
     }
 
-    /// After the law allowed `window`: what is committed now.
-    pub(crate) fn commit(&mut self, now: Time, window: N, path: &cc::Observation<N>) {
-        self.history.push(N::span(now), path.level + path.in_flight.max(window));
+    /// After the law allowed `window`: what is committed now, or once it is sent.
+    pub(crate) fn commit(&mut self, by: Committed, now: Time, window: N, path: &cc::Observation<N>) {
+        match by {
+            Committed::Allowed => self.history.push(N::span(now), path.level + path.in_flight.max(window)),
+            Committed::Sent => self.unsent = Some((now, path.level + path.in_flight)),
+        }
     }
 
     /// A congestion event or a timeout: what was committed before it says nothing about what follows.
     pub(crate) fn forget(&mut self, path: &mut cc::Observation<N>) {
         self.history.forget();
+        self.unsent = None;
         (path.earlier_s, path.earlier) = (N::of(0.0), N::of(0.0));
     }
 }
@@ -159,7 +169,7 @@ mod tests {
     use super::*;
 
     const US: u64 = 1_000_000;
-    const BY: BottleneckEstimate = BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip) };
+    const BY: BottleneckEstimate = BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip), committed: Committed::Allowed };
 
     fn probe(tx: u64, next_tx: u64, fresh: u64) -> Probe {
         Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }
@@ -244,12 +254,24 @@ mod tests {
         }
     }
 
+    /// A law of what is in flight allowed 1000 packets, of which three were sent: those count, with the 10 in flight.
+    #[test]
+    fn what_was_allowed_and_not_sent_is_not_committed() {
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
+        bottleneck.hear(Time(100 * US), &probe(0, 20, 20), Some(1e-3), &mut path);
+        bottleneck.commit(Committed::Sent, Time(100 * US), 1000.0, &path);
+        bottleneck.hear(Time(1200 * US), &probe(1, 23, 23), Some(1e-3), &mut path);
+        bottleneck.look_back(Lookback::RoundTrip, Time(1200 * US), &mut path);
+        assert!((path.earlier_s - 1100e-6).abs() < 1e-12 && path.earlier == 13.0, "{path:?}");
+    }
+
     /// After a congestion event the law is told of no moment before it.
     #[test]
     fn an_event_cuts_history_off() {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
         let mut path = cc::Observation { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..cc::Observation::zero() };
-        bottleneck.commit(Time(1000 * US), 30.0, &path);
+        bottleneck.commit(Committed::Allowed, Time(1000 * US), 30.0, &path);
         bottleneck.look_back(Lookback::RoundTrip, Time(1800 * US), &mut path);
         assert!((path.earlier_s - 800e-6).abs() < 1e-12 && path.earlier == 35.0, "{path:?}");
         bottleneck.forget(&mut path);

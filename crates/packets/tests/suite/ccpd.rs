@@ -253,3 +253,21 @@ fn errors_of_samples_are_taken_for_buffer() {
     assert_near(group(&run).rtt_mean_s.unwrap(), 0.04, 0.01, "the round trip");
     assert_eq!(link(&run).drops, 0);
 }
+
+/// (3) as printed, by acknowledgements and with Kd in microseconds, comes to rest where the law does: the reference, table
+/// 3h, has 402 packets with a deviation of 4 for B = 600 and Kd = 100. A window that is allowed and cannot be sent is not
+/// part of what was committed, or each change is answered by a larger one, until the window is no number.
+#[test]
+fn the_explicit_form_comes_to_rest() {
+    for kd in [100.0, 1000.0] {
+        let cc = format!(
+            "cc = {{ law = \"ccpd\", kd = {kd}, kd_unit = \"us\", derivative_span = \"ack\", window_form = \"explicit\" }}"
+        );
+        let text = path("1 Gbit/s", "40 ms", "200 packets", "20 s", &cc);
+        let text = text.replace("initial_window = 3", "initial_window = 3, receive_window = \"2896 packets\"");
+        let run = run(&format!("warmup = \"10 s\"\n{text}"));
+        let rest = estimates(&run).buffer_packets * 2.0 / 3.0;
+        let throughput = group(&run).throughput_packets_per_s * 0.04;
+        assert_near(throughput, rest, 0.25, &format!("Kd {kd}: what is sent in a round trip"));
+    }
+}
