@@ -203,6 +203,9 @@ static inline void ccpd_released(struct sock *sk, struct flow *flow, __u32 now_u
 	flow->retrans = retrans;
 	if (!anew || now_us - flow->paired_us < span_us || nxt - first < 2 * tp->mss_cache)
 		return;
+	/* The second of the last pair is about to be acknowledged. */
+	if (flow->pair == PAIR_FIRST_HEARD)
+		return;
 	flow->pair_seq = first;
 	flow->pair = PAIR_LEFT;
 	flow->paired_us = now_us;

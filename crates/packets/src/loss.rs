@@ -10,8 +10,8 @@ use crate::packet::{ACK, Packet};
 pub(crate) struct Losses {
     share: f64,
     spacing: LossSpacing,
-    /// Of each flow's data this transmission too, the first being zero.
-    transmission: Option<u32>,
+    /// Of each flow's data one transmission too, drawn between these, the first being zero.
+    transmission: Option<(u32, u32)>,
     /// There are losses at all.
     any: bool,
     coins: Coins,
@@ -19,7 +19,7 @@ pub(crate) struct Losses {
 
 impl Losses {
     pub(crate) fn of(link: &Link, coins: Coins) -> Self {
-        let transmission = link.lose_transmission.map(|n| n - 1);
+        let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
         let any = link.loss > 0.0 || transmission.is_some();
         Self { share: link.loss, spacing: link.loss_spacing, transmission, any, coins }
     }
@@ -33,10 +33,18 @@ impl Losses {
     #[inline]
     fn loses(&self, packet: &Packet, keys: &[u64]) -> bool {
         match self.spacing {
-            _ if self.transmission == Some(packet.tx) && !packet.is(ACK) => true,
+            _ if self.transmission.is_some_and(|between| self.is_drawn(between, packet, keys)) => true,
             LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
             LossSpacing::Even => self.turn(*packet, keys),
         }
+    }
+
+    /// Whether a packet is the one that was drawn for its flow.
+    #[cold]
+    fn is_drawn(&self, (least, most): (u32, u32), packet: &Packet, keys: &[u64]) -> bool {
+        let within = least <= packet.tx && packet.tx <= most && !packet.is(ACK);
+        let coin = || self.coins.of(Packet { tx: 0, ..*packet }.identity(keys));
+        within && packet.tx - least == (coin() * f64::from(most - least + 1)) as u32
     }
 
     /// Whether it is the turn of a packet, of which each flow's transmissions have one in `1 / share`: a transmission brings
@@ -54,26 +62,31 @@ impl Losses {
 
 #[cfg(test)]
 mod tests {
-    use penstock_scenario::read::Document;
     use penstock_scenario::seed::Seed;
 
     use super::*;
 
-    /// One transmission of each flow's data, counted from 1, and no acknowledgement.
+    /// One transmission of each flow's data, counted from 1, and no acknowledgement; where it is drawn, flows differ.
     #[test]
-    fn the_transmission_named_is_lost() {
-        let link = "lose_transmission = 3, delay = \"1 ms\", buffer = \"unlimited\" }";
-        let text = format!(
-            "format = 1\nduration = \"1 s\"\nlinks.l = {{ from = \"a\", to = \"b\", rate = \"1 Mbit/s\", {link}\n\
-             flows.f = {{ from = \"a\", to = \"b\", cc = {{ law = \"newreno\" }} }}"
-        );
-        let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        let scenario = &cells[0].scenario;
-        let losses = Losses::of(&scenario.links["l"], Seed(1).coins("links.l/loss"));
-        let lost = |flow, tx, flags| losses.take(&Packet { flow, tx, flags, ..Packet::default() }, &[7, 1 << 40]);
-        let found: Vec<_> = (0..2).flat_map(|flow| (0..10).map(move |tx| (flow, tx))).filter(|(f, tx)| lost(*f, *tx, 0)).collect();
-        assert_eq!(found, [(0, 2), (1, 2)]);
-        assert!(!lost(0, 2, ACK));
+    fn one_transmission_of_each_flow_is_lost() {
+        let keys: Vec<u64> = (0..20).map(|flow| flow << 32).collect();
+        let lost = |between| {
+            let (coins, spacing) = (Seed(1).coins("links.b/loss"), LossSpacing::Random);
+            let losses = Losses { share: 0.0, spacing, transmission: Some(between), any: true, coins };
+            let mut found = Vec::new();
+            for (flow, tx) in (0..20).flat_map(|flow| (0..1000).map(move |tx| (flow, tx))) {
+                let packet = Packet { flow, tx, ..Packet::default() };
+                assert!(!losses.take(&Packet { flags: ACK, ..packet }, &keys));
+                if losses.take(&packet, &keys) {
+                    found.push((flow, tx));
+                }
+            }
+            assert!(found.iter().map(|(flow, _)| *flow).eq(0..20), "{found:?}");
+            found.into_iter().map(|(_, tx)| tx).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(lost((2, 2)), [2].into());
+        let drawn = lost((149, 899));
+        assert!(drawn.len() > 15 && drawn.iter().all(|tx| (149..=899).contains(tx)), "{drawn:?}");
     }
 
     /// Of each flow, data and acknowledgements apart, one transmission in 1/p is lost: as many as p says, to one, and never

@@ -187,9 +187,9 @@ pub(crate) static LINK: Table = Table {
         ),
         key(
             "lose_transmission",
-            Shape::Whole(1, MOST_WINDOW),
+            Shape::Either(&[Shape::Whole(1, MOST_WINDOW), Shape::Pair(&Shape::Whole(1, MOST_WINDOW))]),
             Means("none"),
-            "one loss more: of each flow's data this transmission, counted from 1",
+            "one loss more: of each flow's data this transmission, counted from 1, or one drawn between two",
         ),
         key(
             "arithmetic",

@@ -102,8 +102,8 @@ pub struct Link {
     pub loss: f64,
     /// How those losses are spaced.
     pub loss_spacing: LossSpacing,
-    /// Of each flow's data this transmission is lost too, the first being 1.
-    pub lose_transmission: Option<u32>,
+    /// Of each flow's data one transmission is lost too, drawn between these two, the first being 1.
+    pub lose_transmission: Option<(u32, u32)>,
     /// The numbers its AQM computes with.
     pub arithmetic: Arithmetic,
 }

@@ -87,7 +87,9 @@ fn link(link: &Link) -> String {
     if link.loss > 0.0 {
         entries.push(("loss_spacing", quoted(link.loss_spacing.word())));
     }
-    entries.extend(link.lose_transmission.map(|n| ("lose_transmission", n.to_string())));
+    entries.extend(link.lose_transmission.map(|(least, most)| {
+        ("lose_transmission", if least == most { least.to_string() } else { format!("[{least}, {most}]") })
+    }));
     lines(&entries)
 }
 

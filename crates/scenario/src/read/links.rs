@@ -186,10 +186,19 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
     Err(item.wrong("`loss_spacing` has no effect without `loss`", "leave it out, or write a `loss` above zero"))
 }
 
-/// The one transmission of each flow that is lost whatever `loss` says.
-fn lose_transmission(fields: &Fields<'_>) -> Result<Option<u32>, Reported> {
-    let written = fields.find("lose_transmission");
-    Ok(written.map(|item| item.whole(1, MOST_WINDOW)).transpose()?.map(|n| n as u32))
+/// The one transmission of each flow that is lost whatever `loss` says: this, or drawn between two.
+fn lose_transmission(fields: &Fields<'_>) -> Result<Option<(u32, u32)>, Reported> {
+    let Some(item) = fields.find("lose_transmission") else { return Ok(None) };
+    let number = |item: &Item<'_>| item.whole(1, MOST_WINDOW).map(|n| n as u32);
+    let Value::List(_) = &item.node.value else { return number(&item).map(|n| Some((n, n))) };
+    let remedy = "write a whole number, or two, the smaller first";
+    match item.list(remedy)?.as_slice() {
+        [least, most] => match (number(least)?, number(most)?) {
+            (least, most) if least <= most => Ok(Some((least, most))),
+            _ => Err(item.wrong("the larger number is first", remedy)),
+        },
+        _ => Err(item.is_not("a pair of transmissions", remedy)),
+    }
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.
