@@ -508,7 +508,12 @@ pub(crate) static SENDER: Table = Table {
             "each of the first two duplicate acknowledgements releases a new segment (RFC 3042); `sack` recovery \
              includes it",
         ),
-        key("rtt_noise", Shape::Table(&RTT_NOISE), Means("none"), "round-trip samples that are too long; no packet is late"),
+        key(
+            "rtt_noise",
+            Shape::Table(&RTT_NOISE),
+            Means("none"),
+            "round-trip samples that are too long; no packet is late",
+        ),
         key(
             "remember",
             Shape::Word(words::<Remember>),

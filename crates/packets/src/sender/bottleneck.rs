@@ -172,7 +172,8 @@ mod tests {
     use super::*;
 
     const US: u64 = 1_000_000;
-    const BY: BottleneckEstimate = BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip), committed: Committed::Allowed };
+    const BY: BottleneckEstimate =
+        BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip), committed: Committed::Allowed };
 
     fn probe(tx: u64, next_tx: u64, fresh: u64) -> Probe {
         Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }

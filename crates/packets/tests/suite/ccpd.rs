@@ -46,7 +46,12 @@ fn capacity_is_known_at_every_rate() {
             for habit in ["arithmetic = \"fixed\"", "delayed_ack = 2"] {
                 let text = path(rate, rtt, "150 packets", "2 s", "cc = { law = \"ccpd\" }");
                 let run = run(&text.replace("initial_window = 3", &format!("initial_window = 3, {habit}")));
-                assert_near(estimates(&run).capacity_packets_per_s, packets_per_s, 0.02, &format!("{rate} {rtt} {habit}"));
+                assert_near(
+                    estimates(&run).capacity_packets_per_s,
+                    packets_per_s,
+                    0.02,
+                    &format!("{rate} {rtt} {habit}"),
+                );
             }
         }
     }
