@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(data.in_flight(), 1);
     }
 
-    /// Eight of ten are lost under a window kept at two: each duplicate mends one, and nothing new goes out beyond the window.
+    /// Eight of twelve are lost under a window kept at two: each duplicate mends one, and nothing new exceeds the window.
     #[test]
     fn a_duplicate_that_mends_sends_one_lost_segment() {
         let mut data = Data::new(Recovery::Sack, false, u64::MAX);
@@ -188,7 +188,7 @@ mod tests {
         }
         hear(&mut data, 12, 12, None);
         data.mend();
-        assert!(send(&mut data, 1.0).is_empty(), "nothing is missing");
+        assert!(send(&mut data, 1.0).iter().all(|seq| *seq >= 12), "nothing is missing");
     }
 
     /// A retransmission that is lost too is found by deliveries after it, as a new congestion event.
