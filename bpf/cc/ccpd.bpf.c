@@ -11,7 +11,9 @@
  * and crates/packets/src/sender/bottleneck.rs estimate, but for this: time goes in
  * steps of 1/32 of a round trip. Out of slow start the law is asked once a step, and
  * the past has a moment a step, so that the one looked back to is a round trip ago to
- * 3 %. And the latest 64 pairs count at most.
+ * 3 %. The latest 64 pairs count at most. And both packets of a pair are acknowledged
+ * alone: a receiver that acknowledges every second packet has pairs while it does not
+ * delay acknowledgements, at the start.
  *
  * Packets are not spaced: two that an acknowledgement lets go are a pair, and the
  * time between their acknowledgements, by the clock that the kernel's TCP read when
@@ -58,7 +60,7 @@ struct flow {
 	__u8 slow_start;
 	__u8 recovers;
 	__u8 pair;   /* enum pair_state */
-	__u8 past;   /* 1: there is a moment to look back to */
+	__u8 past;   /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 	__u8 afresh; /* 1: the average starts with the next round trip */
 };
 
@@ -201,6 +203,9 @@ static inline void ccpd_released(struct sock *sk, struct flow *flow, __u32 now_u
 	flow->retrans = retrans;
 	if (!anew || now_us - flow->paired_us < span_us || nxt - first < 2 * tp->mss_cache)
 		return;
+	/* The second of the last pair is about to be acknowledged. */
+	if (flow->pair == PAIR_FIRST_HEARD)
+		return;
 	flow->pair_seq = first;
 	flow->pair = PAIR_LEFT;
 	flow->paired_us = now_us;
@@ -288,7 +293,26 @@ static inline void ccpd_look_back(const struct law *by, struct flow *flow, struc
 	seen->earlier_q32 = flow->then_q32;
 }
 
-static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us, __s64 value_q32)
+/*
+ * (3) as printed allows much that is not sent, so what counts of the last moment is
+ * what was in flight when all had been sent in answer: as this acknowledgement came.
+ */
+static SELDOM void ccpd_sent(struct sock *sk, __u32 in_flight)
+{
+	const struct law *by = AS_LOADED(struct law, law);
+	struct flow *flow = inet_csk_ca(sk);
+	struct memory *m = by->lookback == LOOK_ROUND_TRIP ? ccpd_memory(sk) : NULL;
+	__s64 sent_q32 = fx_count(in_flight);
+
+	if (m)
+		m->past[(m->end - 1) & (PAST - 1)].value_q32 += sent_q32;
+	if (flow->then_us == flow->stepped_us)
+		flow->then_q32 = fx_add(flow->then_q32, sent_q32);
+	flow->past = 1;
+}
+
+static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us, __s64 value_q32,
+			       __u8 past)
 {
 	if (m) {
 		if (!flow->past)
@@ -300,9 +324,11 @@ static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us
 			m->first++;
 	}
 	flow->stepped_us = now_us;
-	if (m && flow->past)
+	if (m && flow->past) {
+		flow->past = past;
 		return;
-	flow->past = 1;
+	}
+	flow->past = past;
 	flow->then_us = now_us;
 	flow->then_q32 = value_q32;
 }
@@ -336,9 +362,12 @@ static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32
 		ccpd_look_back(by, flow, m, now_us, span_us, &seen);
 	ccp_ack(&by->ccp, &law_now, packets, &seen);
 	ccpd_keep(flow, &law_now);
-	if (step)
+	if (step && by->ccp.implicit)
 		ccpd_commit(flow, m, now_us,
-			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)));
+			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)),
+			    1);
+	else if (step)
+		ccpd_commit(flow, m, now_us, seen.level_q32, 2);
 }
 
 static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
@@ -352,6 +381,22 @@ static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
 	ccp_cut(&by->ccp, &law_now, &seen);
 	ccpd_keep(flow, &law_now);
 	ccpd_forget(flow, tcp_sk(sk));
+}
+
+/*
+ * Section V: a duplicate acknowledgement allows a retransmission, whatever the
+ * window. The kernel looks at its window right after this, and sends what is lost
+ * before what is new; an acknowledgement that tells of several packets allows as many.
+ */
+static inline void ccpd_mend(struct tcp_sock *tp, const struct rate_sample *rs)
+{
+	__u32 allowed, missing = tp->lost_out - tp->retrans_out;
+
+	if ((__s32)missing <= 0)
+		return;
+	allowed = in_flight(tp) + (missing < rs->acked_sacked ? missing : rs->acked_sacked);
+	if (tp->snd_cwnd < allowed)
+		tp->snd_cwnd = allowed;
 }
 
 SEC("struct_ops")
@@ -370,6 +415,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	if (!path->open)
 		return;
 	flow->una = una;
+	if (flow->past == 2)
+		ccpd_sent(sk, rs->prior_in_flight);
 	if (host_cut(path, tp, rs))
 		ccpd_cut(sk, rs->prior_in_flight);
 	if (sure && host_sample(path, rs, &rtt_q32)) {
@@ -391,6 +438,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	    (step || flow->slow_start || flow->recovers))
 		ccpd_ask(sk, covered <= mss ? 1 : (covered + mss - 1) / mss, span_us, step);
 	host_allow(sk, flow->window_q32, 0);
+	if (!covered && path->state == TCP_CA_RECOVERY)
+		ccpd_mend(tp, rs);
 	host_trace(sk, path, rs, flow->window_q32, 0, flow->capacity_q32);
 }
 

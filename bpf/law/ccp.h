@@ -66,7 +66,7 @@ static inline void ccp_ack(const struct ccp_params *p, struct ccp *s, __u32 pack
 
 		/* No window grows of which less than half is in use. */
 		if (s->window_q32 < fx_mul(2 * FX_ONE, used))
-			s->window_q32 = fx_add(s->window_q32, acknowledged);
+			s->window_q32 = fx_add(s->window_q32, fx_count(packets / 2 + packets % 2));
 		s->slow_start = s->window_q32 < s->ssthresh_q32 || !known;
 	}
 	if (!s->slow_start && known) {

@@ -279,6 +279,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (link.service != Service::Constant, "a rate that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
+            (link.lose_transmission.is_some(), "a transmission that is lost"),
             (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         refuse(format!("the link `{name}`"), &found);
@@ -291,6 +292,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.access.is_some(), "access links"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "jitter of acknowledgements"),
+            (group.sender.rtt_noise.is_some(), "errors of round-trip samples"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),

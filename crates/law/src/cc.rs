@@ -88,7 +88,7 @@ numbers! {
         level: "packets",
         /// Packets in flight, in the same way, before any are sent in answer to what happens now.
         in_flight: "packets",
-        /// `earlier_s` ago: packets in the buffer, and in flight or allowed to be, whichever were more.
+        /// `earlier_s` ago: packets in the buffer, and those of the flow, by [`BottleneckEstimate::committed`].
         earlier: "packets",
         /// How long ago that was, by [`BottleneckEstimate::lookback`]; zero where nothing is known of that time.
         earlier_s: "s",
@@ -159,6 +159,9 @@ pub struct Requirements {
     /// What it wants to know of the bottleneck. Round trips then count only where an acknowledgement covers new data, all
     /// of it sent once.
     pub bottleneck: Option<BottleneckEstimate>,
+    /// Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
+    /// that keeps its window through recovery would otherwise mend no more a round trip than that window has room for.
+    pub duplicates_mend: bool,
     /// Whether it is a name for what only the kernel has: nobody else may host it.
     pub kernel: bool,
 }
@@ -173,6 +176,7 @@ impl Requirements {
         now: false,
         low_latency: false,
         bottleneck: None,
+        duplicates_mend: false,
         kernel: false,
     };
 }

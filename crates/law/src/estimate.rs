@@ -5,7 +5,7 @@ mod clock;
 mod marks;
 mod rtt;
 
-pub use bottleneck::{BottleneckEstimate, History, Lookback, PacketPairs, buffer_level, buffer_size};
+pub use bottleneck::{BottleneckEstimate, Committed, History, Lookback, PacketPairs, buffer_level, buffer_size};
 pub use clock::Clocked;
 pub use marks::{MarkEstimate, MarkRegister, PriceTable};
 pub use rtt::{AverageRtt, BaseRtt, MostRtt};

@@ -154,12 +154,16 @@ impl Engine {
         };
         let was_recovering = flow.data.recovering();
         let outcome = flow.data.hear(&heard);
-        let rtt = outcome.sent.map(|sent| since(self.now, sent));
-        if let Some(rtt) = rtt {
-            flow.timer.sample(rtt.0, heard.tx >= flow.round);
+        let mut rtt = outcome.sent.map(|sent| since(self.now, sent));
+        if let Some(rtt) = &mut rtt {
             flow.sent.rtt += u128::from(rtt.0);
             flow.sent.rtts += 1;
             flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
+            // What is recorded is true; the timer and the law have the sender's reading of it.
+            if !PLAIN && let Some(noise) = &mut group.noise {
+                *rtt = noise.heard(flow.index as usize, *rtt);
+            }
+            flow.timer.sample(rtt.0, heard.tx >= flow.round);
         }
         let echo = reply.flags & ECE != 0;
         // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).
@@ -187,7 +191,7 @@ impl Engine {
         let probe = group.probes.then(|| Probe {
             tx: heard.tx,
             sure: outcome.sure,
-            single: outcome.covered == 1,
+            covered: outcome.covered,
             next_tx: flow.data.next_tx(),
             fresh: flow.data.fresh,
             in_flight: flow.data.in_flight(),
@@ -216,6 +220,8 @@ impl Engine {
             } else {
                 flow.timer.restart(self.now);
             }
+        } else if group.mends && flow.data.recovering() {
+            flow.data.mend();
         }
         if let Some(allowed) = allowed
             && !flow.allow(allowed, group.paced, self.now)

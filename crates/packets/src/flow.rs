@@ -2,7 +2,8 @@
 
 use penstock_law::cc::Marks;
 use penstock_law::quantity::{Time, is_amount};
-use penstock_scenario::model::Remember;
+use penstock_scenario::model::{Remember, RttNoise};
+use penstock_scenario::seed::Stream;
 
 use crate::engine::Hop;
 use crate::packet::{CWR, ECT};
@@ -30,8 +31,12 @@ pub(crate) struct Group {
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
+    /// What is added to its round-trip samples; none where they are true.
+    pub(crate) noise: Option<Noise>,
     /// Its law asks about the bottleneck.
     pub(crate) probes: bool,
+    /// It asks that duplicates mend.
+    pub(crate) mends: bool,
     pub(crate) receive_window: f64,
     /// The same in whole segments.
     pub(crate) receive_segments: u64,
@@ -53,6 +58,27 @@ pub(crate) struct Group {
     pub(crate) steps: Vec<(u64, Windows)>,
     /// When the next of them does [ps].
     pub(crate) next_step: u64,
+}
+
+/// Errors of the round-trip samples of a group's flows.
+#[derive(Debug)]
+pub(crate) struct Noise {
+    pub(crate) noise: RttNoise,
+    /// Of each flow.
+    pub(crate) streams: Vec<Stream>,
+}
+
+impl Noise {
+    /// A sample as the sender takes it.
+    #[cold]
+    pub(crate) fn heard(&mut self, flow: usize, rtt: Time) -> Time {
+        let stream = &mut self.streams[flow];
+        if stream.lands(self.noise.probability) {
+            rtt + Time((stream.unit() * self.noise.upto.0 as f64) as u64)
+        } else {
+            rtt
+        }
+    }
 }
 
 /// What a flow has counted since the start of the run.

@@ -1,31 +1,50 @@
 //! What is lost on a line, whatever its queue does.
 
-use penstock_scenario::model::LossSpacing;
+use penstock_scenario::model::{Link, LossSpacing};
 use penstock_scenario::seed::Coins;
 
-use crate::packet::Packet;
+use crate::packet::{ACK, Packet};
 
 /// The losses of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Losses {
     share: f64,
     spacing: LossSpacing,
+    /// Of each flow's data one transmission too, drawn between these, the first being zero.
+    transmission: Option<(u32, u32)>,
+    /// There are losses at all.
+    any: bool,
     coins: Coins,
 }
 
 impl Losses {
-    pub(crate) const fn new(share: f64, spacing: LossSpacing, coins: Coins) -> Self {
-        Self { share, spacing, coins }
+    pub(crate) fn of(link: &Link, coins: Coins) -> Self {
+        let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
+        let any = link.loss > 0.0 || transmission.is_some();
+        Self { share: link.loss, spacing: link.loss_spacing, transmission, any, coins }
     }
 
     /// Whether the line loses a packet.
     #[inline]
     pub(crate) fn take(&self, packet: &Packet, keys: &[u64]) -> bool {
-        self.share > 0.0
-            && match self.spacing {
-                LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
-                LossSpacing::Even => self.turn(*packet, keys),
-            }
+        self.any && self.loses(packet, keys)
+    }
+
+    #[inline]
+    fn loses(&self, packet: &Packet, keys: &[u64]) -> bool {
+        match self.spacing {
+            _ if self.transmission.is_some_and(|between| self.is_drawn(between, packet, keys)) => true,
+            LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
+            LossSpacing::Even => self.turn(*packet, keys),
+        }
+    }
+
+    /// Whether a packet is the one that was drawn for its flow.
+    #[cold]
+    fn is_drawn(&self, (least, most): (u32, u32), packet: &Packet, keys: &[u64]) -> bool {
+        let within = least <= packet.tx && packet.tx <= most && !packet.is(ACK);
+        let coin = || self.coins.of(Packet { tx: 0, ..*packet }.identity(keys));
+        within && packet.tx - least == (coin() * f64::from(most - least + 1)) as u32
     }
 
     /// Whether it is the turn of a packet, of which each flow's transmissions have one in `1 / share`: a transmission brings
@@ -46,7 +65,29 @@ mod tests {
     use penstock_scenario::seed::Seed;
 
     use super::*;
-    use crate::packet::ACK;
+
+    /// One transmission of each flow's data, counted from 1, and no acknowledgement; where it is drawn, flows differ.
+    #[test]
+    fn one_transmission_of_each_flow_is_lost() {
+        let keys: Vec<u64> = (0..20).map(|flow| flow << 32).collect();
+        let lost = |between| {
+            let (coins, spacing) = (Seed(1).coins("links.b/loss"), LossSpacing::Random);
+            let losses = Losses { share: 0.0, spacing, transmission: Some(between), any: true, coins };
+            let mut found = Vec::new();
+            for (flow, tx) in (0..20).flat_map(|flow| (0..1000).map(move |tx| (flow, tx))) {
+                let packet = Packet { flow, tx, ..Packet::default() };
+                assert!(!losses.take(&Packet { flags: ACK, ..packet }, &keys));
+                if losses.take(&packet, &keys) {
+                    found.push((flow, tx));
+                }
+            }
+            assert!(found.iter().map(|(flow, _)| *flow).eq(0..20), "{found:?}");
+            found.into_iter().map(|(_, tx)| tx).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(lost((2, 2)), [2].into());
+        let drawn = lost((149, 899));
+        assert!(drawn.len() > 15 && drawn.iter().all(|tx| (149..=899).contains(tx)), "{drawn:?}");
+    }
 
     /// Of each flow, data and acknowledgements apart, one transmission in 1/p is lost: as many as p says, to one, and never
     /// nearer or further apart than the two whole numbers around 1/p.
@@ -55,7 +96,8 @@ mod tests {
         let keys = [7, 1 << 40, 12345];
         let mut firsts = Vec::new();
         for share in [0.001, 0.0007, 0.3, 1.0 / 64.0] {
-            let losses = Losses::new(share, LossSpacing::Even, Seed(1).coins("links.b/loss"));
+            let coins = Seed(1).coins("links.b/loss");
+            let losses = Losses { share, spacing: LossSpacing::Even, transmission: None, any: true, coins };
             for flags in [0, ACK] {
                 for flow in 0..3 {
                     let packets = 1_000_000;

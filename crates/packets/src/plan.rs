@@ -12,7 +12,7 @@ use crate::agenda::Agenda;
 use crate::conditioners::{conditioner_of, conditioners};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::Entry;
-use crate::flow::{Flow, Group, NONE, Sent};
+use crate::flow::{Flow, Group, NONE, Noise, Sent};
 use crate::line::Line;
 use crate::loss::Losses;
 use crate::measure::Measure;
@@ -243,7 +243,11 @@ impl Parts {
         let customer = scenario.customers.values().position(|customer| customer.flows.iter().any(|f| f == name));
         let accounts = [class.map_or(NONE, |at| at as u32), customer.map_or(NONE, |at| (classes.len() + at) as u32)];
         let sender = &group.sender;
-        let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2;
+        let noise = sender.rtt_noise.map(|noise| {
+            let of = |index| scenario.seed.stream(&format!("flows.{name}/rtt_noise/{index}"));
+            Noise { noise, streams: (0..group.count).map(of).collect() }
+        });
+        let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2 && noise.is_none();
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
             name: name.to_owned(),
@@ -255,7 +259,9 @@ impl Parts {
             marks: needs.marks,
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
+            noise,
             probes: needs.bottleneck.is_some(),
+            mends: needs.duplicates_mend,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
             burst: group.sender.burst,
@@ -392,7 +398,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let memory = behind.max().unwrap_or(link.delay);
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
-        let losses = Losses::new(link.loss, link.loss_spacing, coins("loss"));
+        let losses = Losses::of(link, coins("loss"));
         let (name, law) = (name.clone(), link.aqm.law.name);
         Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses })
     };

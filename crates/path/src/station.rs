@@ -68,6 +68,10 @@ impl Link {
     /// Says what this path does not do.
     pub(super) fn of(scenario: &Scenario, name: &str, memory: Time) -> Result<Self, Refused> {
         let link = &scenario.links[name];
+        if link.lose_transmission.is_some() {
+            let what = format!("links.{name}.lose_transmission: the kernel does not number its transmissions");
+            return Err(Refused::new(what, "leave it out"));
+        }
         let (station, apart) =
             Station::of(scenario, name, memory).map_err(|what| Refused::new(what, "choose other parameters"))?;
         let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));

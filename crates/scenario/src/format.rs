@@ -77,6 +77,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &ACCESS,
     &JITTER,
     &ACK_JITTER,
+    &RTT_NOISE,
     &SENDER,
     &CLASS,
     &CUSTOMER,
@@ -154,8 +155,8 @@ pub(crate) static DEFAULTS: Table = Table {
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing` and \
-           `arithmetic` of the reverse direction of a duplex link.",
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
+           `lose_transmission` and `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -191,6 +192,12 @@ pub(crate) static LINK: Table = Table {
              n = 1/`loss`, with a random offset for each flow, as in RFCs that derive response functions",
         ),
         key(
+            "lose_transmission",
+            Shape::Either(&[Shape::Whole(1, MOST_WINDOW), Shape::Pair(&Shape::Whole(1, MOST_WINDOW))]),
+            Means("none"),
+            "one loss more: of each flow's data this transmission, counted from 1, or one drawn between two",
+        ),
+        key(
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
@@ -207,7 +214,7 @@ pub(crate) static LINK: Table = Table {
 
 /// What the way back of a duplex link may change.
 pub(crate) const WAY_BACK: &[&str] =
-    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "arithmetic"];
+    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "lose_transmission", "arithmetic"];
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
@@ -433,6 +440,15 @@ pub(crate) static ACK_JITTER: Table = Table {
     ],
 };
 
+pub(crate) static RTT_NOISE: Table = Table {
+    path: "flows.NAME.sender.rtt_noise",
+    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late.",
+    keys: &[
+        key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
+        key("upto", DURATION, Required, "its error is drawn between zero and this"),
+    ],
+};
+
 /// What senders and receivers do besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
@@ -497,6 +513,12 @@ pub(crate) static SENDER: Table = Table {
             Is("false"),
             "each of the first two duplicate acknowledgements releases a new segment (RFC 3042); `sack` recovery \
              includes it",
+        ),
+        key(
+            "rtt_noise",
+            Shape::Table(&RTT_NOISE),
+            Means("none"),
+            "round-trip samples that are too long; no packet is late",
         ),
         key(
             "remember",

@@ -102,6 +102,8 @@ pub struct Link {
     pub loss: f64,
     /// How those losses are spaced.
     pub loss_spacing: LossSpacing,
+    /// Of each flow's data one transmission is lost too, drawn between these two, the first being 1.
+    pub lose_transmission: Option<(u32, u32)>,
     /// The numbers its AQM computes with.
     pub arithmetic: Arithmetic,
 }
@@ -307,6 +309,15 @@ pub struct AckJitter {
     pub between: (Time, Time),
 }
 
+/// Round-trip samples that are too long, as by a host that reads its clock late; no packet is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RttNoise {
+    /// Of each sample.
+    pub probability: f64,
+    /// The largest error; the least is zero.
+    pub upto: Time,
+}
+
 /// What a flow knows of its path when a transfer after the first begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {
@@ -414,6 +425,8 @@ pub struct SenderOptions {
     pub burst: u32,
     /// Whether the first two duplicate acknowledgements each send a new segment (RFC 3042).
     pub limited_transmit: bool,
+    /// How much too long its round-trip samples are.
+    pub rtt_noise: Option<RttNoise>,
     /// What a transfer after the first begins with.
     pub remember: Remember,
     /// The numbers the law computes with.
@@ -471,6 +484,7 @@ impl Default for SenderOptions {
             pacing: Pacing::Law,
             burst: 1,
             limited_transmit: false,
+            rtt_noise: None,
             remember: Remember::Nothing,
             arithmetic: Arithmetic::Real,
         }

@@ -87,6 +87,9 @@ fn link(link: &Link) -> String {
     if link.loss > 0.0 {
         entries.push(("loss_spacing", quoted(link.loss_spacing.word())));
     }
+    entries.extend(link.lose_transmission.map(|(least, most)| {
+        ("lose_transmission", if least == most { least.to_string() } else { format!("[{least}, {most}]") })
+    }));
     lines(&entries)
 }
 
@@ -167,6 +170,11 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("remember", quoted(sender.remember.word())),
         ("arithmetic", quoted(sender.arithmetic.word())),
     ];
+    let noise = sender.rtt_noise.map(|noise| {
+        let entries = [("probability", print_number(noise.probability)), ("upto", time(noise.upto))];
+        ("rtt_noise", inline(&entries))
+    });
+    entries.extend(noise);
     entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
     inline(&entries)
 }

@@ -12,7 +12,8 @@
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue as
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
-//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks".
+//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks". For the retransmission that
+//! each duplicate allows it asks its host too ([`Requirements::duplicates_mend`]).
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 pub(super) mod derivative;
@@ -20,7 +21,7 @@ pub(super) mod derivative;
 use alloc::string::String;
 
 use super::{Context, Controller, Event, Observation, Output, Requirements, RttAverage};
-use crate::estimate::{BottleneckEstimate, Lookback};
+use crate::estimate::{BottleneckEstimate, Committed, Lookback};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
 use crate::numbers;
@@ -177,7 +178,9 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                 if s.slow_start {
                     let acknowledged = N::count(packets);
                     if s.window < self.two * (observation.in_flight + acknowledged) {
-                        s.window += acknowledged;
+                        // A receiver acknowledges every second packet at the least (RFC 5681, section 4.2), so that an
+                        // acknowledgement of many stands for half as many; each of them grows the window by one.
+                        s.window += N::count(packets.div_ceil(2));
                     }
                     s.slow_start = s.window < s.ssthresh || !known;
                 }
@@ -215,9 +218,13 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
 
     fn requirements(&self) -> Requirements {
         let lookback = (DERIVATIVE && self.kd_s > N::of(0.0)).then_some(self.lookback);
+        let committed = if self.implicit { Committed::Allowed } else { Committed::Sent };
         Requirements {
             average_rtt: Some(RttAverage::weighing(self.rtt_weight)),
-            bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback }),
+            bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback, committed }),
+            // Section V: "for each duplicate ack received, the congestion window is increased to allow the retransmission of
+            // the missing segment".
+            duplicates_mend: true,
             ..Requirements::LEAST
         }
     }

@@ -18,6 +18,17 @@ pub struct BottleneckEstimate {
     pub pairs: u32,
     /// Which moment [`Observation::earlier`](crate::cc::Observation) refers to.
     pub lookback: Option<Lookback>,
+    /// What it tells of that moment besides the level.
+    pub committed: Committed,
+}
+
+/// What counts of a flow's own packets, besides those in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Committed {
+    /// What was in flight, or allowed to be if that was more: the law takes its window for what will be in flight.
+    Allowed,
+    /// What was in flight once everything had been sent in answer: a law of what is in flight allows much that is not sent.
+    Sent,
 }
 
 /// Which moment a law looks back to.
@@ -30,7 +41,8 @@ pub enum Lookback {
 }
 
 /// Capacity of the bottleneck from packet pairs, (4): two packets sent back to back leave the slowest line one
-/// transmission apart, and if nothing came between them, neither before nor behind it, so do their acknowledgements.
+/// transmission apart, and if nothing came between them, neither before nor behind it, so do their acknowledgements. Two
+/// packets of a longer burst will do as well, with the time between them divided by their distance.
 #[derive(Debug, Clone)]
 pub struct PacketPairs<N> {
     /// Both round trips added, and the time between the acknowledgements [s], the latest last.

@@ -194,6 +194,13 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if sender.initial_ssthresh.is_finite() {
         refuse("sender.ssthresh", "the kernel starts without one", "leave it out");
     }
+    if sender.rtt_noise.is_some() {
+        refuse(
+            "sender.rtt_noise",
+            "the kernel's round-trip samples are what they are",
+            "leave it out, or use `ack_jitter`",
+        );
+    }
     if sender.pacing == Pacing::Off && group.cc.law.name == "bbr" {
         refuse("sender.pacing", "the kernel's bbr always paces", "leave it out");
     }

@@ -3,7 +3,7 @@
 
 use penstock_law::cc;
 use penstock_law::estimate::{
-    BottleneckEstimate, Clocked, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
+    BottleneckEstimate, Clocked, Committed, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
 };
 use penstock_law::quantity::Time;
 
@@ -14,8 +14,8 @@ pub(crate) struct Probe {
     pub(crate) tx: u64,
     /// It covers new data, all of it sent once (Karn).
     pub(crate) sure: bool,
-    /// It covers one segment only.
-    pub(crate) single: bool,
+    /// Segments that it covers.
+    pub(crate) covered: u32,
     /// The next transmission, and the first segment never sent, before it is answered.
     pub(crate) next_tx: u64,
     pub(crate) fresh: u64,
@@ -23,13 +23,14 @@ pub(crate) struct Probe {
     pub(crate) in_flight: u64,
 }
 
-/// Two packets that left together.
+/// Two or more packets that left together: where one acknowledgement is for two of them, two acknowledgements make the pair.
 #[derive(Debug, Clone, Copy)]
-struct Pair<N> {
-    /// The first transmission; the other is the next.
+struct Train<N> {
+    /// The first transmission, and one past the last.
     first: u64,
-    /// When the first was acknowledged, and its round trip [s].
-    heard: Option<(Time, N)>,
+    end: u64,
+    /// One of them that was acknowledged: which, when, and its round trip [s].
+    heard: Option<(u64, Time, N)>,
 }
 
 /// What one flow knows of its bottleneck.
@@ -38,9 +39,11 @@ pub(crate) struct Bottleneck<N> {
     pairs: PacketPairs<N>,
     most: MostRtt<N>,
     history: History<N>,
-    pair: Option<Pair<N>>,
-    /// When the next pair may leave: one a round trip.
-    next_pair: Time,
+    /// What was committed when the law last spoke, and when, before it sent in answer.
+    unsent: Option<(Time, N)>,
+    train: Option<Train<N>>,
+    /// When the next train may leave: one a round trip, unless the last one told nothing.
+    next_train: Time,
     /// Next transmission and first segment never sent, after the acknowledgement before was heard and before it was
     /// answered.
     before: Option<(u64, u64)>,
@@ -67,11 +70,12 @@ impl<N: Clocked> Bottleneck<N> {
         // A thousandth is left for a path as fast as the interface, whose times are rounded.
         let least = Time(interface.0 - interface.0 / 1000);
         Self {
-            pairs: PacketPairs::new(by.pairs, N::span(least)),
+            pairs: PacketPairs::new(by.pairs, N::dispersion(least)),
             most: MostRtt::UNKNOWN,
             history: History::new(),
-            pair: None,
-            next_pair: Time::ZERO,
+            unsent: None,
+            train: None,
+            next_train: Time::ZERO,
             before: None,
             capacity: None,
             estimated: Estimated::default(),
@@ -100,25 +104,41 @@ impl<N: Clocked> Bottleneck<N> {
         let after = (probe.next_tx, probe.fresh);
         let Some(before) = self.before.replace(after) else { return };
         let (sent, fresh) = (after.0 - before.0, after.1.saturating_sub(before.1));
-        if sent >= 2 && sent == fresh && now >= self.next_pair {
-            self.pair = Some(Pair { first: before.0, heard: None });
-            self.next_pair = now + Time::from_seconds(rtt_s.value());
+        if let Some((then, committed)) = self.unsent.take() {
+            self.history.push(N::span(then), committed + N::of(sent as f64));
+        }
+        // A train that is being acknowledged is not given up for the next: an average in whole microseconds may be shorter
+        // than the round trip.
+        let heard = self.train.is_none_or(|train| probe.tx >= train.end);
+        if sent >= 2 && sent == fresh && heard && now >= self.next_train {
+            self.train = Some(Train { first: before.0, end: after.0, heard: None });
+            self.next_train = now + Time::from_seconds(rtt_s.value());
         }
     }
 
-    /// An acknowledgement of one packet of the pair. Both must be acknowledged alone, or the time between them says
-    /// nothing.
+    /// An acknowledgement that may be for packets of the train: two after each other make a pair, if the second covers
+    /// what left since the first, and nothing else.
     fn paired(&mut self, now: Time, probe: &Probe, rtt_s: N) {
-        let Some(pair) = &mut self.pair else { return };
-        if probe.tx == pair.first && probe.single {
-            pair.heard = Some((now, rtt_s));
-        } else if probe.tx > pair.first {
-            if let (true, true, Some((first, first_rtt_s))) = (probe.tx == pair.first + 1, probe.single, pair.heard) {
-                self.pairs.take(first_rtt_s + rtt_s, N::span(now.since(first)));
-                self.capacity = self.pairs.capacity();
-            }
-            self.pair = None;
+        let Some(train) = &mut self.train else { return };
+        if probe.tx < train.first {
+            return;
         }
+        let within = probe.tx < train.end;
+        let Some((tx, then, first_rtt_s)) = train.heard else {
+            train.heard = Some((probe.tx, now, rtt_s));
+            if probe.tx + 1 >= train.end {
+                (self.train, self.next_train) = (None, now);
+            }
+            return;
+        };
+        self.train = None;
+        let apart = probe.tx.saturating_sub(tx);
+        if !within || apart == 0 || apart != u64::from(probe.covered) {
+            self.next_train = now;
+            return;
+        }
+        self.pairs.take(first_rtt_s + rtt_s, N::dispersion(Time(now.since(then).0 / apart)));
+        self.capacity = self.pairs.capacity();
     }
 
     /// Before the law is asked: what was committed earlier.
@@ -131,14 +151,18 @@ impl<N: Clocked> Bottleneck<N> {
         (path.earlier_s, path.earlier) = found.unwrap_or((N::of(0.0), N::of(0.0)));
     }
 
-    /// After the law allowed `window`: what is committed now.
-    pub(crate) fn commit(&mut self, now: Time, window: N, path: &cc::Observation<N>) {
-        self.history.push(N::span(now), path.level + path.in_flight.max(window));
+    /// After the law allowed `window`: what is committed now, or once it is sent.
+    pub(crate) fn commit(&mut self, by: Committed, now: Time, window: N, path: &cc::Observation<N>) {
+        match by {
+            Committed::Allowed => self.history.push(N::span(now), path.level + path.in_flight.max(window)),
+            Committed::Sent => self.unsent = Some((now, path.level + path.in_flight)),
+        }
     }
 
     /// A congestion event or a timeout: what was committed before it says nothing about what follows.
     pub(crate) fn forget(&mut self, path: &mut cc::Observation<N>) {
         self.history.forget();
+        self.unsent = None;
         (path.earlier_s, path.earlier) = (N::of(0.0), N::of(0.0));
     }
 }
@@ -148,10 +172,11 @@ mod tests {
     use super::*;
 
     const US: u64 = 1_000_000;
-    const BY: BottleneckEstimate = BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip) };
+    const BY: BottleneckEstimate =
+        BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip), committed: Committed::Allowed };
 
     fn probe(tx: u64, next_tx: u64, fresh: u64) -> Probe {
-        Probe { tx, sure: true, single: true, next_tx, fresh, in_flight: 10 }
+        Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }
     }
 
     /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
@@ -181,6 +206,18 @@ mod tests {
         assert_eq!(hear(&acks[..4]), 0.0);
     }
 
+    /// Acknowledgements of the train come when the next may leave: it is heard out first.
+    #[test]
+    fn a_train_is_heard_out() {
+        let acks = [
+            (100, probe(0, 10, 10), Some(1000.0)),
+            (200, probe(1, 12, 12), Some(1000.0)),
+            (1200, probe(10, 14, 14), Some(1000.0)),
+            (1212, probe(11, 16, 16), Some(1012.0)),
+        ];
+        assert!((hear(&acks) * 12e-6 - 1.0).abs() < 1e-9);
+    }
+
     #[test]
     fn no_pair_is_made_of_one_packet_or_of_one_sent_again() {
         for (next_tx, fresh) in [(11, 11), (12, 11)] {
@@ -194,13 +231,31 @@ mod tests {
         }
     }
 
-    /// Karn: no round trip is believed (none is handed in), and so no pair; nor where one acknowledgement is for two.
+    /// A receiver that acknowledges every second packet: four leave together, and whichever of them are acknowledged, two
+    /// acknowledgements are two packets, 24 us, apart.
     #[test]
-    fn both_packets_must_be_acknowledged_alone_and_beyond_doubt() {
-        let both = Probe { single: false, ..probe(11, 16, 16) };
+    fn of_a_train_two_acknowledgements_are_a_pair() {
+        for odd in [0, 1] {
+            let both = |tx, next| Probe { covered: 2, ..probe(tx, next, next) };
+            let acks = [
+                (100, both(1, 10), Some(1000.0)),
+                (200, both(3, 14), Some(1000.0)),
+                (1112, both(10 + odd, 17), Some(1012.0)),
+                (1136, both(12 + odd, 20), Some(1036.0)),
+            ];
+            assert!((hear(&acks) * 12e-6 - 1.0).abs() < 1e-9, "{odd}");
+        }
+    }
+
+    /// Karn: no round trip is believed (none is handed in), and so no pair; nor where the second acknowledgement covers
+    /// other packets than those between, comes from beyond the train, or ends it alone.
+    #[test]
+    fn both_packets_must_be_acknowledged_beyond_doubt() {
+        let both = Probe { covered: 2, ..probe(11, 16, 16) };
         for (first, second) in [
             ((1100, probe(10, 15, 15), None), (1112, probe(11, 16, 16), Some(1012.0))),
             ((1100, probe(10, 15, 15), Some(1000.0)), (1112, probe(11, 16, 16), None)),
+            ((1100, probe(10, 15, 15), Some(1000.0)), (1112, both, Some(1012.0))),
             ((1100, probe(9, 15, 15), Some(1000.0)), (1112, both, Some(1012.0))),
             ((1100, probe(10, 15, 15), Some(1000.0)), (1112, probe(12, 16, 16), Some(1012.0))),
         ] {
@@ -215,12 +270,24 @@ mod tests {
         }
     }
 
+    /// A law of what is in flight allowed 1000 packets, of which three were sent: those count, with the 10 in flight.
+    #[test]
+    fn what_was_allowed_and_not_sent_is_not_committed() {
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
+        bottleneck.hear(Time(100 * US), &probe(0, 20, 20), Some(1e-3), &mut path);
+        bottleneck.commit(Committed::Sent, Time(100 * US), 1000.0, &path);
+        bottleneck.hear(Time(1200 * US), &probe(1, 23, 23), Some(1e-3), &mut path);
+        bottleneck.look_back(Lookback::RoundTrip, Time(1200 * US), &mut path);
+        assert!((path.earlier_s - 1100e-6).abs() < 1e-12 && path.earlier == 13.0, "{path:?}");
+    }
+
     /// After a congestion event the law observes no moment before it.
     #[test]
     fn an_event_cuts_history_off() {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
         let mut path = cc::Observation { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..cc::Observation::zero() };
-        bottleneck.commit(Time(1000 * US), 30.0, &path);
+        bottleneck.commit(Committed::Allowed, Time(1000 * US), 30.0, &path);
         bottleneck.look_back(Lookback::RoundTrip, Time(1800 * US), &mut path);
         assert!((path.earlier_s - 800e-6).abs() < 1e-12 && path.earlier == 35.0, "{path:?}");
         bottleneck.forget(&mut path);

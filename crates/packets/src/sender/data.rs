@@ -128,6 +128,15 @@ impl Data {
         Outcome { covered: covered as u32, sent, lost, sure }
     }
 
+    /// A duplicate acknowledgement came whose packet's place a segment that is lost may take, whatever the window.
+    /// Duplicates widen NewReno's window by themselves.
+    #[cold]
+    pub(crate) fn mend(&mut self) {
+        if let Rule::Sack(sack) = &mut self.rule {
+            sack.urgent |= sack.again(self.una).is_some();
+        }
+    }
+
     /// A congestion event begins: nothing sent so far can cause another.
     pub(crate) fn cut(&mut self) {
         self.event = self.records.next;

@@ -96,9 +96,9 @@ impl<N: Clocked> Estimates<N> {
     #[inline]
     pub(crate) fn after(&mut self, wanted: &Wanted<N>, now: Time, event: Event, window: N) {
         if let (Some(bottleneck), Event::Ack { .. }) = (&mut self.bottleneck, event)
-            && wanted.needs.bottleneck.is_some_and(|by| by.lookback.is_some())
+            && let Some(by) = wanted.needs.bottleneck.filter(|by| by.lookback.is_some())
         {
-            bottleneck.commit(now, window, &self.path);
+            bottleneck.commit(by.committed, now, window, &self.path);
         }
     }
 

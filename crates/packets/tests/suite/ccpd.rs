@@ -42,6 +42,17 @@ fn capacity_is_known_at_every_rate() {
                 let run = run(&path(rate, rtt, "150 packets", "2 s", &format!("cc = {cc}")));
                 assert_near(estimates(&run).capacity_packets_per_s, packets_per_s, 0.02, &format!("{rate} {rtt} {cc}"));
             }
+            // In the kernel's arithmetic, by whole nanoseconds, and where every second packet is acknowledged.
+            for habit in ["arithmetic = \"fixed\"", "delayed_ack = 2"] {
+                let text = path(rate, rtt, "150 packets", "2 s", "cc = { law = \"ccpd\" }");
+                let run = run(&text.replace("initial_window = 3", &format!("initial_window = 3, {habit}")));
+                assert_near(
+                    estimates(&run).capacity_packets_per_s,
+                    packets_per_s,
+                    0.02,
+                    &format!("{rate} {rtt} {habit}"),
+                );
+            }
         }
     }
 }
@@ -147,7 +158,7 @@ fn a_flow_rests_where_the_law_does() {
 }
 
 /// Reference, table 3k: pure slow start of 1e8 bytes at 1 Gbit/s and 20 ms, [s], by initial window, growth a round trip
-/// (1.5 is NewReno's with every second packet acknowledged) and receive window.
+/// (1.5 with every second packet acknowledged) and receive window.
 #[test]
 fn slow_start_takes_what_the_reference_says() {
     for (initial, law, delayed, receive, completion_s) in [
@@ -155,6 +166,8 @@ fn slow_start_takes_what_the_reference_says() {
         (3, "ccpd", 1, "1448 packets", 1.153),
         (3, "newreno", 2, "unlimited", 1.161),
         (3, "newreno", 2, "1448 packets", 1.260),
+        (3, "ccpd", 2, "unlimited", 1.161),
+        (3, "ccpd", 2, "1448 packets", 1.260),
         (10, "ccpd", 1, "unlimited", 1.018),
         (10, "ccpd", 1, "1448 packets", 1.119),
     ] {
@@ -178,7 +191,8 @@ fn a_random_loss_leaves_the_window() {
         // After slow start, whose overshoot is no random loss.
         let run = run(&format!("warmup = \"20 s\"\n{}", text.replace("duplex", "loss = 1e-3\nduplex")));
         assert!(group(&run).retransmits > 5, "{law}: {}", group(&run).retransmits);
-        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-9, law);
+        // A retransmission that is lost too is a cut that leaves what (3) allows: one in a thousand of CCP's cuts.
+        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-6, law);
     }
 }
 
@@ -229,5 +243,40 @@ fn estimates_are_recorded() {
         let column = flows.columns.iter().find(|column| column.name == name).unwrap_or_else(|| panic!("no {name}"));
         let Cells::Number(values) = &column.values else { panic!("{name} are numbers") };
         assert!(values.iter().any(|x| *x > 10.0), "{name}: {values:?}");
+    }
+}
+
+/// Round trips that a sender takes for too long are taken for buffer, (5), and nothing is held up by them: packets take
+/// what the path takes. 10000 packets/s for up to 20 ms are 200 packets, of which (3) sends two thirds.
+#[test]
+fn errors_of_samples_are_taken_for_buffer() {
+    let noise = "initial_window = 3, rtt_noise = { probability = 0.01, upto = \"20 ms\" }";
+    let text = path("123.04 Mbit/s", "40 ms", "50 packets", "40 s", "cc = { law = \"ccp\" }");
+    let run = run(&format!("warmup = \"20 s\"\n{}", text.replace("initial_window = 3", noise)));
+    let buffer = estimates(&run).buffer_packets;
+    assert!((190.0..=251.0).contains(&buffer), "{buffer}");
+    assert_near(group(&run).window_mean_packets.unwrap(), buffer * 2.0 / 3.0, 0.03, "the window");
+    assert_near(group(&run).rtt_mean_s.unwrap(), 0.04, 0.01, "the round trip");
+    assert_eq!(link(&run).drops, 0);
+}
+
+/// (3) as printed, by acknowledgements and with Kd in microseconds, comes to rest near where the law does: the reference,
+/// table 3h, has 402 packets for B = 600 and Kd = 100. A window that is allowed and cannot be sent is not part of what was
+/// committed, or each change is answered by a larger one, until the window is no number. With Kd = 1000 a packet moves the
+/// window by as much as is in flight, so that it swings, between bounds.
+#[test]
+fn the_explicit_form_stays_within_bounds() {
+    for (kd, rests) in [(100.0, true), (1000.0, false)] {
+        let cc = format!(
+            "cc = {{ law = \"ccpd\", kd = {kd}, kd_unit = \"us\", derivative_span = \"ack\", window_form = \"explicit\" }}"
+        );
+        let text = path("1 Gbit/s", "40 ms", "200 packets", "20 s", &cc);
+        let text = text.replace("initial_window = 3", "initial_window = 3, receive_window = \"2896 packets\"");
+        let run = run(&format!("warmup = \"10 s\"\n{text}"));
+        let in_flight = group(&run).throughput_packets_per_s * 0.04;
+        if rests {
+            assert_near(in_flight, estimates(&run).buffer_packets * 2.0 / 3.0, 0.05, "what is in flight");
+        }
+        assert!(group(&run).window_mean_packets.unwrap() < 2896.0, "Kd {kd}");
     }
 }

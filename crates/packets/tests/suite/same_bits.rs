@@ -127,7 +127,7 @@ const PINNED: [(&str, &str); 6] = [
     ("sack", "4d57b190af3bf804"),
     ("sack, paced", "5320ba73a6264599"),
     ("newreno", "d21abe6d66758be1"),
-    ("ccp", "67fe59698a5f4cda"),
+    ("ccp", "d45c66d877f17ed4"),
     ("red", "9e2f149c5eb71307"),
     ("codel, drr", "60f7565303c392dc"),
 ];

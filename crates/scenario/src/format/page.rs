@@ -100,6 +100,7 @@ fn takes(shape: &Shape) -> String {
     let plural = |shape: &Shape| match shape {
         Shape::Quantity(kind) => several(kind).to_owned(),
         Shape::Name => "names".into(),
+        Shape::Whole(least, most) => format!("whole numbers, {least} to {most}"),
         other => takes(other),
     };
     match shape {

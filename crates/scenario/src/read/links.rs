@@ -9,7 +9,7 @@ use super::schedule::schedule;
 use super::table::{Fields, Item};
 use super::trace::{Traces, mean_rate};
 use super::tree::Value;
-use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, WAY_BACK};
+use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, MOST_WINDOW, WAY_BACK};
 use crate::model::{Arithmetic, Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
 use crate::quantity::{self, Products};
 
@@ -82,12 +82,26 @@ fn line<'a>(
     let aqm = aqm(&fields, None, site.as_ref());
     let scheduler = scheduler(&fields, Scheduler::Fifo, aqm.as_ref().ok(), packet);
     let loss = loss(&fields);
+    let lose = lose_transmission(&fields);
     let arithmetic = arithmetic(&fields, Arithmetic::Real, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     let duplex = fields.or("duplex", false, |item| item.switch());
     let ((from, _), (to, _), (rate, service), ((buffer, bdp), written)) = (from?, to?, rate?, buffer?);
     let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
-    let arithmetic = arithmetic?;
-    let link = Link { from, to, rate, service, delay: delay?, buffer, aqm, scheduler, loss, loss_spacing, arithmetic };
+    let (arithmetic, delay, lose_transmission) = (arithmetic?, delay?, lose?);
+    let link = Link {
+        from,
+        to,
+        rate,
+        service,
+        delay,
+        buffer,
+        aqm,
+        scheduler,
+        loss,
+        loss_spacing,
+        lose_transmission,
+        arithmetic,
+    };
     let bdp = bdp.map(|n| (written, n));
     let line = Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled };
     Ok((line, duplex?))
@@ -106,6 +120,7 @@ fn way_back<'a>(
         to: there.link.from.clone(),
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
+        lose_transmission: None,
         ..there.link.clone()
     };
     let Some(over) = over else {
@@ -124,6 +139,7 @@ fn way_back<'a>(
     let aqm = aqm(&fields, Some(link.aqm.clone()), site.as_ref());
     let scheduler = scheduler(&fields, link.scheduler, aqm.as_ref().ok(), packet);
     let loss = loss(&fields);
+    let lose = lose_transmission(&fields);
     let arithmetic = arithmetic(&fields, link.arithmetic, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     (link.rate, link.service) = rate?;
     link.delay = delay?;
@@ -133,7 +149,7 @@ fn way_back<'a>(
     }
     let scheduled;
     (link.aqm, (link.scheduler, scheduled), (link.loss, link.loss_spacing)) = (aqm?.0, scheduler?, loss?);
-    link.arithmetic = arithmetic?;
+    (link.lose_transmission, link.arithmetic) = (lose?, arithmetic?);
     Ok(Line { name, item: over, link, bdp, same_buffer, scheduler: scheduled })
 }
 
@@ -168,6 +184,21 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
         return Ok((loss, LossSpacing::Random));
     }
     Err(item.wrong("`loss_spacing` has no effect without `loss`", "leave it out, or write a `loss` above zero"))
+}
+
+/// The one transmission of each flow that is lost whatever `loss` says: this, or drawn between two.
+fn lose_transmission(fields: &Fields<'_>) -> Result<Option<(u32, u32)>, Reported> {
+    let Some(item) = fields.find("lose_transmission") else { return Ok(None) };
+    let number = |item: &Item<'_>| item.whole(1, MOST_WINDOW).map(|n| n as u32);
+    let Value::List(_) = &item.node.value else { return number(&item).map(|n| Some((n, n))) };
+    let remedy = "write a whole number, or two, the smaller first";
+    match item.list(remedy)?.as_slice() {
+        [least, most] => match (number(least)?, number(most)?) {
+            (least, most) if least <= most => Ok(Some((least, most))),
+            _ => Err(item.wrong("the larger number is first", remedy)),
+        },
+        _ => Err(item.is_not("a pair of transmissions", remedy)),
+    }
 }
 
 /// A rate, a schedule of rates, or a trace: the rate at the start, and how it goes on.

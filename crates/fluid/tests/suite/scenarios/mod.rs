@@ -81,6 +81,7 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Aqm>, groups: Vec<Gr
         aqm: aqm.clone(),
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
+        lose_transmission: None,
         arithmetic: Arithmetic::Real,
     };
     let links = [("bottleneck", link("left", "right")), ("bottleneck/back", link("right", "left"))];

@@ -172,6 +172,25 @@ mod tests {
         assert_eq!(data.in_flight(), 1);
     }
 
+    /// Eight of twelve are lost under a window kept at two: each duplicate mends one, and nothing new exceeds the window.
+    #[test]
+    fn a_duplicate_that_mends_sends_one_lost_segment() {
+        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        send(&mut data, 12.0);
+        assert!(hear(&mut data, 0, 8, Some(8)).lost);
+        assert_eq!(send(&mut data, 2.0), [0], "one is sent whatever the window");
+        hear(&mut data, 0, 9, Some(8));
+        assert!(send(&mut data, 2.0).is_empty(), "10, 11 and the one sent again fill it");
+        for tx in [10, 11] {
+            data.mend();
+            assert_eq!(send(&mut data, 2.0).len(), 1);
+            hear(&mut data, 0, tx, Some(8));
+        }
+        hear(&mut data, 12, 12, None);
+        data.mend();
+        assert!(send(&mut data, 1.0).iter().all(|seq| *seq >= 12), "nothing is missing");
+    }
+
     /// A retransmission that is lost too is found by deliveries after it, as a new congestion event.
     #[test]
     fn a_lost_retransmission_is_found_without_a_timeout() {

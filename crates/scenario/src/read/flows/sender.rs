@@ -7,8 +7,8 @@ use super::super::error::Reported;
 use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
-use crate::format::{self, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
-use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, SenderOptions};
+use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
+use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, RttNoise, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
@@ -39,6 +39,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let pacing = fields.or("pacing", options.pacing, |item| item.choice());
     let burst = fields.or("burst", options.burst, |item| burst(&item));
     let limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch());
+    let rtt_noise = fields.find("rtt_noise").map(|item| rtt_noise(&item)).transpose();
     let remember = fields.or("remember", options.remember, |item| item.choice());
     let arithmetic = fields.or("arithmetic", options.arithmetic, |item| item.choice());
     options.initial_window = initial_window?;
@@ -52,6 +53,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.pacing = pacing?;
     options.burst = burst?;
     options.limited_transmit = limited_transmit?;
+    options.rtt_noise = rtt_noise?;
     options.remember = remember?;
     options.arithmetic = arithmetic?;
     Ok(options)
@@ -70,6 +72,17 @@ fn burst(item: &Item<'_>) -> Result<u32, Reported> {
         format!("a burst of `{}` is out of range", item.shown()),
         format!("write `1 packet` to `{MOST_BURST} packets`: segmentation offload sends 64 KiB at most"),
     ))
+}
+
+fn rtt_noise(item: &Item<'_>) -> Result<RttNoise, Reported> {
+    let remedy = "write `{ probability = 0.001, upto = \"9 ms\" }`";
+    let fields = item.clone().fields(&format::RTT_NOISE, remedy)?;
+    let probability = fields.need("probability", remedy).and_then(|item| item.within(CHANCE, "a probability"));
+    let upto = fields.need("upto", remedy).and_then(|item| match item.time()? {
+        Time::ZERO => Err(item.wrong("an error of nothing", "write a duration above zero, or leave `rtt_noise` out")),
+        time => Ok(time),
+    });
+    Ok(RttNoise { probability: probability?, upto: upto? })
 }
 
 /// Refuses options that contradict the law or that nobody reads; those from `[defaults.flows]` that nobody reads are
