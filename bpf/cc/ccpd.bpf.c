@@ -59,8 +59,8 @@ struct flow {
 	__u16 retrans;
 	__u8 slow_start;
 	__u8 recovers;
-	__u8 pair;   /* enum pair_state */
-	__u8 past;   /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
+	__u8 pair; /* enum pair_state */
+	__u8 past; /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 	__u8 afresh; /* 1: the average starts with the next round trip */
 };
 
