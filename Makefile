@@ -86,7 +86,7 @@ site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 	rm -rf target/site-pages target/site && mkdir -p target/site-pages
 	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers vectors/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
 	"$$tools/bin/mkdocs" build 2>&1 | sed "/^INFO/d"
-	if [ -d $(BUILT)/doc ]; then cp -r $(BUILT)/doc target/site/api; fi
+	if [ -d $(BUILT)/doc ]; then cp -r $(BUILT)/doc target/site/api; [ -f target/site/api/penstock_law/index.html ]; fi
 
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
 	@worst=0
@@ -110,13 +110,14 @@ lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pa
 doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
-# Pages as JSON are an option of rustdoc that is not stable yet.
+# Pages as JSON are an option of rustdoc that is not stable yet. They have a directory of their own, since rustdoc removes a
+# crate's other pages.
 surface: setup ## the public interface of each crate, against its public-api.txt
-	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --lib --no-deps --locked
-	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/doc crates || status=$$?
-	rm -f $(BUILT)/doc/*.json
-	# Another compiler writes other pages: a reason to look, and no failure.
-	[ "$$status" = 3 ] || exit "$$status"
+	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
+	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --lib --no-deps --locked --target-dir $(BUILT)/surface
+	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/surface/doc crates || status=$$?
+	# Another compiler writes other pages: a reason to look, and in CI a failure.
+	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"
 
 deny: setup ## licences and known vulnerabilities of the dependencies, by cargo-deny
 	if ! cargo deny --version >/dev/null 2>&1; then

@@ -304,8 +304,11 @@ static SELDOM void ccpd_sent(struct sock *sk, __u32 in_flight)
 	struct memory *m = by->lookback == LOOK_ROUND_TRIP ? ccpd_memory(sk) : NULL;
 	__s64 sent_q32 = fx_count(in_flight);
 
-	if (m)
-		m->past[(m->end - 1) & (PAST - 1)].value_q32 += sent_q32;
+	if (m) {
+		__s64 *value_q32 = &m->past[(m->end - 1) & (PAST - 1)].value_q32;
+
+		*value_q32 = fx_add(*value_q32, sent_q32);
+	}
 	if (flow->then_us == flow->stepped_us)
 		flow->then_q32 = fx_add(flow->then_q32, sent_q32);
 	flow->past = 1;

@@ -466,7 +466,7 @@ pub(crate) struct Attach {
     /// Make a controller the default of new connections
     #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["device", "direction"])]
     pub(crate) default: Option<ScopeName>,
-    /// Let a controller write an entry for each acknowledgement, for `penstock linux trace`; costs time
+    /// Let a controller write an entry for each acknowledgement, for `linux trace`; costs time
     #[arg(long, conflicts_with_all = ["device", "direction"])]
     pub(crate) trace: bool,
     /// The device, for an AQM or a conditioner

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::arguments;
 use crate::failure::{Done, Failure};
-use crate::{pages, terminal};
+use crate::{pages, program, terminal};
 
 /// A scenario file, as it is in the repository.
 #[derive(Debug)]
@@ -44,7 +44,10 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
     let rows = all.into_iter().map(|listed| vec![listed.name.to_owned(), listed.shows]).collect();
     let table = pages::table("", &[("example", false), ("content", false)], rows);
     terminal::say(table.trim_end())?;
-    terminal::note("`penstock examples NAME > NAME.toml` writes one to a file, and `penstock run NAME.toml` runs it");
+    let program = program::name();
+    terminal::note(format!(
+        "`{program} examples NAME > NAME.toml` writes one to a file, and `{program} run NAME.toml` runs it"
+    ));
     Ok(Done::Well)
 }
 

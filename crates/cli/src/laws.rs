@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::arguments::Laws;
 use crate::failure::{Done, Failure};
-use crate::{pages, registry, terminal};
+use crate::{pages, program, registry, terminal};
 
 /// A law as the registry has it.
 #[derive(Debug, Serialize)]
@@ -131,8 +131,8 @@ fn listed(laws: &[View]) -> String {
     let rows = laws.iter().map(|law| vec![law.name.into(), law.role.into(), law.title.into()]);
     let heads = ["law", "role", "title"].map(|head| (head, false));
     let table = pages::table("", &heads, rows.collect());
-    let more =
-        terminal::look().paragraph("`penstock laws NAME` has parameters with units, ranges, defaults and sources.");
+    let more = format!("`{} laws NAME` has parameters with units, ranges, defaults and sources.", program::name());
+    let more = terminal::look().paragraph(&more);
     format!("{table}\n{more}")
 }
 

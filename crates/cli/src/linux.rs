@@ -40,7 +40,7 @@ mod kernel {
     use penstock_machine::{Missing, scheduling};
 
     use crate::failure::{Done, Failure};
-    use crate::{pages, scenario, terminal};
+    use crate::{pages, program, scenario, terminal};
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
@@ -53,10 +53,11 @@ mod kernel {
             wrong.extend(missing.iter().map(|m| format!("  {what}: {m}")));
             terminal::say(format!("{what}: no"))
         };
-        tell("emulated path (`penstock run --world linux`, `penstock linux path`)", &paths)?;
-        tell("laws in the kernel (`penstock linux replay`)", &programs)?;
+        let name = program::name();
+        tell(&format!("emulated path (`{name} run --world linux`, `{name} linux path`)"), &paths)?;
+        tell(&format!("laws in the kernel (`{name} linux replay`)"), &programs)?;
         let attached = attach::missing(&Pins::default());
-        tell("laws attached to the kernel (`penstock linux attach`)", attached.as_slice())?;
+        tell(&format!("laws attached to the kernel (`{name} linux attach`)"), attached.as_slice())?;
         let allowed = scheduling::allowed();
         terminal::say(match allowed.as_slice() {
             [] => "priority of the path: none; runs will be milliseconds late and end with status 4".to_owned(),

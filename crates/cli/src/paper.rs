@@ -351,7 +351,7 @@ fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let short = if extent == Extent::Short { " --short" } else { "" };
     let linux = source.paper.item(&judged.finding.item).and_then(Item::runs) == Some("linux");
     let world = if linux { " --world linux" } else { "" };
-    let command = format!("penstock paper {}{world} --record{short}", source.key);
+    let command = format!("{} paper {}{world} --record{short}", program::name(), source.key);
     let (id, verdict) = (&judged.finding.id, judged.finding.verdict);
     match judged.recorded {
         Some(recorded) => {

@@ -16,7 +16,7 @@ use crate::failure::{Done, Failure, causes};
 use crate::finished::{Finished, Found};
 use crate::folder::Folder;
 use crate::record::{self, Kept};
-use crate::{content, pages, terminal};
+use crate::{content, pages, program, terminal};
 
 /// What is needed of `sweep.json`.
 #[derive(Debug, Deserialize)]
@@ -65,8 +65,8 @@ fn is_record(directory: &Path) -> Result<bool, Failure> {
 fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     let path = directory.join("record.toml");
     let again = |e: &RecordError| {
-        let (record, header) = (directory.display(), path.display());
-        Failure::Input(format!("{record}: {}; `penstock run {header}` makes the record again", causes(e)))
+        let (record, header, program) = (directory.display(), path.display(), program::name());
+        Failure::Input(format!("{record}: {}; `{program} run {header}` makes the record again", causes(e)))
     };
     let header = read_header(&bytes(&path, content::HEADER)?).map_err(|e| match e {
         RecordError::Format(1) => again(&e),

@@ -141,9 +141,10 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         let file = arguments.files[at].display();
         if batch.swept && pcap.is_some() {
             return Err(Failure::Input(format!(
-                "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `penstock check {file}` prints its \
+                "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `{} check {file}` prints its \
                  first cell as a file, and --set KEY=VALUE fixes a swept key",
-                batch.cells.len()
+                batch.cells.len(),
+                program::name()
             )));
         }
         if batch.swept && generator != Generator::Own {

@@ -14,7 +14,7 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
-use crate::{examples, memory, registry, terminal};
+use crate::{examples, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -62,7 +62,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
         let valid = e.utf8_error().valid_up_to();
         let line = 1 + String::from_utf8_lossy(&e.as_bytes()[..valid]).matches('\n').count();
         Failure::Input(format!(
-            "{}:{line}: not text: the file is UTF-8 only up to byte {valid}: give the path of a scenario, or save it as UTF-8",
+            "{}:{line}: not text: byte {valid} is the first that is not UTF-8: give the path of a scenario, or save it as UTF-8",
             called(path)
         ))
     })
@@ -91,8 +91,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 fn meant(path: &Path) -> String {
     let example = path.to_str().filter(|_| !path.exists()).and_then(examples::find);
     example.map_or_else(String::new, |example| {
-        let name = example.name;
-        format!("; `penstock examples {name} > {name}.toml` writes the example of that name")
+        let (program, name) = (program::name(), example.name);
+        format!("; `{program} examples {name} > {name}.toml` writes the example of that name")
     })
 }
 

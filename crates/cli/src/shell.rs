@@ -47,14 +47,15 @@ pub(crate) fn completions(shell: Shell) -> Result<Done, Failure> {
 
 /// Prints the manual page of the command, or writes those of all its subcommands into a directory.
 pub(crate) fn manual(folder: Option<&Path>) -> Result<Done, Failure> {
+    let command = Arguments::command().name(program::name());
     let Some(folder) = folder else {
         let mut text = Vec::new();
-        let written = Man::new(Arguments::command()).render(&mut text).and_then(|()| text.flush());
+        let written = Man::new(command).render(&mut text).and_then(|()| text.flush());
         written.map_err(|e| Failure::Bug(format!("manual page: {e}")))?;
         terminal::say(String::from_utf8_lossy(&text).trim_end())?;
         return Ok(Done::Well);
     };
-    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.map_err(|e| Failure::Input(format!("cannot write manual pages to {}: {e}", folder.display())))?;
     terminal::note(format!("manual pages in {}", folder.display()));
     Ok(Done::Well)

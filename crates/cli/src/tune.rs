@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Changes, GainRule, Tune, TuneClcc, TuneEarlyMarking};
 use crate::failure::{Done, Failure};
-use crate::{scenario, terminal};
+use crate::{program, scenario, terminal};
 
 /// Parameters, and what they are good for.
 #[derive(Debug, Serialize)]
@@ -124,11 +124,10 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
             m.delay_margin_s.map(|d| format!(", delay margin {d:.3} s")).unwrap_or_default()
         ));
     }
-    says.push(
-        "more flows and shorter round-trip times have larger margins; `penstock analyze` computes those of a \
-         scenario"
-            .into(),
-    );
+    says.push(format!(
+        "more flows and shorter round-trip times have larger margins; `{} analyze` computes those of a scenario",
+        program::name()
+    ));
     Ok(Tuned {
         law: "pi",
         rule: "Hollot, Misra, Towsley, Gong, On Designing Improved Controllers for AQM Routers, 2001, section IV",
@@ -253,7 +252,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
              but not a prediction"
         ));
     }
-    says.push("`penstock analyze` computes the margins of a scenario from the code of the laws".into());
+    says.push(format!("`{} analyze` computes the margins of a scenario from the code of the laws", program::name()));
     settable(CONDITIONERS, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
     Ok(Tuned {
         law: "early-marking",

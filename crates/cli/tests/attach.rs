@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bench::Bench;
 use penstock_kernel::attach;
+use penstock_machine::capability::{CAP_SYS_PTRACE, Capabilities};
 use serde_json::Value;
 
 /// A directory of pins that is gone with all that is attached.
@@ -163,7 +164,7 @@ fn what_is_wrong_is_refused_before_anything_changes() {
         (&["attach", "fast", "--device", "lo"], 2, "leave out --device"),
         (&["attach", "fast", "--default", "everywhere"], 2, "everywhere"),
         (&["detach", "fast"], 2, "`fast` is not attached"),
-        (&["trace", "fast"], 2, "penstock linux attach fast --trace"),
+        (&["trace", "fast"], 2, "`linux attach fast --trace`"),
     ] {
         let ended = pins.run(arguments);
         assert_eq!(ended.status, status, "{arguments:?}: {}", ended.err);
@@ -316,13 +317,6 @@ sender = { initial_window = 10, burst = 2 }
     assert!(off.abs() < 0.15, "{off}: {found}");
 }
 
-/// Whether this process has CAP_SYS_PTRACE, number 19.
-fn may_trace() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() >> 19 & 1 == 1
-}
-
 fn main() {
     let pins = attach::pins::Pins::at("/sys/fs/bpf/penstock-test");
     let missing = attach::missing(&pins).into_iter().chain(penstock_path::missing());
@@ -343,8 +337,8 @@ fn main() {
     let unprepared: &[(&str, fn())] =
         &[("a_machine_that_nobody_has_prepared_is_enough", a_machine_that_nobody_has_prepared_is_enough)];
     // It makes a first process that has CAP_SYS_PTRACE, and looks at it without.
-    let unable =
-        (!may_trace()).then(|| ("mounts", "CAP_SYS_PTRACE is missing here, so no test can take it away".to_owned()));
+    let unable = (!Capabilities::of_this_process().has(CAP_SYS_PTRACE))
+        .then(|| ("mounts", "CAP_SYS_PTRACE is missing here, so no test can take it away".to_owned()));
     optional::run_groups(&[
         optional::Group { tests, missing: missing.clone() },
         optional::Group { tests: unprepared, missing: missing.clone().or(unable) },

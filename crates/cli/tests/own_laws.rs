@@ -4,6 +4,7 @@ mod bench;
 mod optional;
 
 use std::env;
+use std::fs;
 use std::process::{Command, ExitCode};
 
 use bench::{Bench, Ended, SMALL};
@@ -153,7 +154,19 @@ fn messages_have_the_name_of_the_program() {
         let ended = run(&bench, arguments);
         assert_eq!(ended.status, status, "{arguments:?}: {}", ended.err);
         assert!(ended.err.starts_with(&format!("{program}: ")), "{}", ended.err);
-        assert!(!ended.err.contains("penstock: "), "{}", ended.err);
+        assert!(!ended.err.contains("penstock: ") && !ended.err.contains("`penstock "), "{}", ended.err);
+    }
+    // A command that would do is this program's: Penstock's own has not these laws, and may not be there.
+    assert_eq!(run(&bench, &["run", "small.toml"]).status, 0);
+    fs::write(bench.path("out/small-seed1/links.parquet"), "").unwrap();
+    for (arguments, remedy) in [
+        (&["run", "bufferbloat.toml"], "examples bufferbloat > bufferbloat.toml` writes"),
+        (&["report", "out/small-seed1"], "run out/small-seed1/record.toml` makes"),
+    ] {
+        let ended = run(&bench, arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(&format!("`{program} {remedy}")), "{}", ended.err);
+        assert!(!ended.err.contains("`penstock "), "{}", ended.err);
     }
     let panic = "flows.ftp.cc={ law = \"odd\", window = \"panic\" }";
     let ended = run(&bench, &["run", "small.toml", "--set", panic]);

@@ -217,7 +217,7 @@ impl Bottleneck {
             outcome = follow(&fresh);
         }
         let Outcome::Still(state) = outcome else {
-            return Err(AnalysisError::NoRest {
+            return Err(AnalysisError::NotSettled {
                 class: self.name.clone(),
                 law: self.law,
                 queueing_delay_s: queue / self.capacity,
@@ -231,7 +231,7 @@ impl Bottleneck {
     }
 
     /// The state in which a law that integrates says `probability` and stays, and the load or queue that it wants.
-    pub(crate) fn rest_saying(&mut self, probability: f64, free: Free) -> Option<BottleneckEquilibrium> {
+    pub(crate) fn equilibrium_saying(&mut self, probability: f64, free: Free) -> Option<BottleneckEquilibrium> {
         let capacity = self.capacity;
         let split = |x: Dual| match free {
             Free::Load => (Dual::of(0.0), x),

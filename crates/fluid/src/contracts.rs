@@ -448,7 +448,7 @@ impl<'a> Aggregated<'a> {
         let rate =
             self.sources.iter().zip(&equilibria).map(|(s, equilibrium)| f64::from(s.count) * equilibrium.rate).sum();
         let Some(equilibrium) = self.conditioner.equilibrium(rate) else {
-            return Err(AnalysisError::NoRest {
+            return Err(AnalysisError::NotSettled {
                 class: self.customer.to_owned(),
                 law: self.conditioner.law(),
                 queueing_delay_s: 0.0,

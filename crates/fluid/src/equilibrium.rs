@@ -212,7 +212,9 @@ impl Net<'_> {
             Kind::Queue => l.equilibrium(libm::exp(x), capacity)?,
             Kind::Load => l.equilibrium(0.0, libm::exp(x))?,
             Kind::Probability(free) => {
-                let Some(equilibrium) = l.rest_saying(-libm::expm1(-libm::exp(x)), free) else { return Ok(None) };
+                let Some(equilibrium) = l.equilibrium_saying(-libm::expm1(-libm::exp(x)), free) else {
+                    return Ok(None);
+                };
                 equilibrium
             }
         };
@@ -221,7 +223,7 @@ impl Net<'_> {
     }
 
     /// Newton's method on all binding links at once, along the logarithm of what each search goes along. Whether it ended
-    /// at the rest of all.
+    /// at the equilibrium of all.
     fn polish(&mut self, state: &mut [Option<LinkEquilibrium>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
         let binding: Vec<usize> = (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| r.binding)).collect();
         let mut x: Vec<f64> =
@@ -537,8 +539,9 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
     let mut maybe = |v: f64| -> Result<Option<Trial>, AnalysisError> {
         let probability = -libm::expm1(-v);
         let bottleneck = &mut net.links[l];
-        let empty = bottleneck.rest_saying(probability, Free::Load).filter(|r| 0.0 < r.load && r.load <= capacity);
-        let full = || bottleneck.rest_saying(probability, Free::Queue).filter(|r| r.queue >= 0.0);
+        let empty =
+            bottleneck.equilibrium_saying(probability, Free::Load).filter(|r| 0.0 < r.load && r.load <= capacity);
+        let full = || bottleneck.equilibrium_saying(probability, Free::Queue).filter(|r| r.queue >= 0.0);
         let Some(link) = empty.or_else(full) else { return Ok(None) };
         let signal = Signal { queueing_delay_s: link.queue / capacity, probability };
         let excess = match demand(net, signal)? {

@@ -97,7 +97,7 @@ pub enum AnalysisError {
         "`{law}` of `{class}` has no equilibrium at a queueing delay of {queueing_delay_s} s and a mark probability \
          of {probability}"
     )]
-    NoRest {
+    NotSettled {
         /// The class of flows, or the link.
         class: String,
         /// The law's name.

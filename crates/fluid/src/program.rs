@@ -36,9 +36,9 @@ struct Curve {
     price: f64,
 }
 
-/// Solves the program of `sources` whose rest is `rest`; `wanted` is what each link takes [packets/s]. None where the
-/// program is not known: a demand of changing elasticity or without equilibrium at a neighbouring price, two kinds of price,
-/// losses.
+/// Solves the program of `sources`, which settle at `equilibrium`; `wanted` is what each link takes [packets/s]. None where
+/// the program is not known: a demand of changing elasticity or without equilibrium at a neighbouring price, two kinds of
+/// price, losses.
 pub(crate) fn check(
     sources: &mut [Source],
     routes: &[Vec<usize>],

@@ -45,7 +45,7 @@ const ROUGH: f64 = 1e-3;
 
 /// Follows `drift` [1/s] from `start`, beginning with steps of `step_s`, until it stands still or `escaped` says so.
 /// `grain` is what rounding may make of each drift at a state [1/s]: below it a drift cannot be told from none, and the
-/// rest is known to no more digits than that leaves.
+/// equilibrium is known to no more digits than that leaves.
 pub(crate) fn settle(
     start: &[f64],
     step_s: f64,

@@ -440,7 +440,7 @@ impl Source {
                 }))
             }
             Outcome::Escaped => Ok(Demand::Unbounded),
-            Outcome::Lost => Err(AnalysisError::NoRest {
+            Outcome::Lost => Err(AnalysisError::NotSettled {
                 class: self.name.clone(),
                 law: self.law,
                 queueing_delay_s: signal.queueing_delay_s,
@@ -450,7 +450,7 @@ impl Source {
     }
 
     /// The rate at which the law settles at the same signal when it starts from `away` times the numbers of its
-    /// rest, where that is another rate [packets/s].
+    /// equilibrium, where that is another rate [packets/s].
     pub(crate) fn elsewhere(&mut self, equilibrium: &SourceEquilibrium, signal: Signal, away: f64) -> Option<f64> {
         let was = (core::mem::replace(&mut self.settled, false), self.last.clone());
         self.last = equilibrium.state.iter().map(|x| x * away).collect();
@@ -471,7 +471,7 @@ impl Source {
     pub fn equilibrium(&mut self, signal: Signal) -> Result<SourceEquilibrium, AnalysisError> {
         match self.demand(signal, 1e15)? {
             Demand::Equilibrium(equilibrium) => Ok(equilibrium),
-            Demand::Unbounded => Err(AnalysisError::NoRest {
+            Demand::Unbounded => Err(AnalysisError::NotSettled {
                 class: self.name.clone(),
                 law: self.law,
                 queueing_delay_s: signal.queueing_delay_s,

@@ -89,10 +89,7 @@ pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
     }
     if let (true, Some(name)) = (detached.gone.is_empty(), which.name) {
         let there = which.device.map(|device| format!(" at {device}")).unwrap_or_default();
-        return Err(Error::Input(format!(
-            "`{name}` is not attached{there}; `penstock linux status` lists attached \
-                                         laws"
-        )));
+        return Err(Error::Input(format!("`{name}` is not attached{there}; `linux status` lists attached laws")));
     }
     Ok(detached)
 }

@@ -8,17 +8,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
+use penstock_machine::request_about_device;
 
 /// What a device of this thread's network namespace is: one of `ARPHRD_*`.
 pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
     let any = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let most = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
-        *to = from as libc::c_char;
-    }
+    let mut request = request_about_device(name);
     // SAFETY: the descriptor is open; SIOCGIFHWADDR reads the name and writes a `sockaddr`, whose family is the kind.
     unsafe {
         Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request))?;

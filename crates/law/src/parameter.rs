@@ -133,7 +133,7 @@ pub struct Values {
 /// The first name that a law asked for in vain, as far as it fits. Values are shared between threads, and a crate without
 /// `std` has no lock; laws that ask at the same moment are the same law and ask for the same name.
 #[derive(Debug, Default)]
-struct Missed([AtomicU8; 32]);
+struct Missed([AtomicU8; Values::LONGEST_NAME]);
 
 impl Missed {
     fn note(&self, name: &str) {
@@ -166,6 +166,9 @@ impl PartialEq for Missed {
 }
 
 impl Values {
+    /// The longest name of a parameter [bytes].
+    pub(crate) const LONGEST_NAME: usize = 32;
+
     /// The defaults of `parameters`; what is required or automatic is still open.
     pub fn defaults(parameters: &'static [Parameter]) -> Self {
         let value = |p: &Parameter| if let Default::Is(x) = p.default { Some(x) } else { None };

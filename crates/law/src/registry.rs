@@ -13,6 +13,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -47,13 +48,13 @@ mod list {
     pub trait List: Role + Sized {
         fn of(registry: &Registry) -> &[&'static Entry<Self>];
         fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
-        /// A place such as scenarios have.
-        fn place() -> Self::Context;
+        /// Places such as scenarios have. A law may refuse one of them.
+        fn places() -> Vec<Self::Context>;
     }
 }
 
 macro_rules! registered {
-    ($role:ty, $list:ident, $place:expr) => {
+    ($role:ty, $list:ident, $places:expr) => {
         impl Registered for $role {}
         impl list::List for $role {
             fn of(registry: &Registry) -> &[&'static Entry<Self>] {
@@ -62,8 +63,8 @@ macro_rules! registered {
             fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
                 &mut registry.$list
             }
-            fn place() -> Self::Context {
-                $place
+            fn places() -> Vec<Self::Context> {
+                $places
             }
         }
     };
@@ -72,14 +73,21 @@ const PACKET: Bytes = Bytes(1500);
 registered!(
     Controller,
     controllers,
-    cc::Context { packet: PACKET, initial_window: 10.0, initial_ssthresh: f64::from(u32::MAX) }
+    vec![cc::Context { packet: PACKET, initial_window: 10.0, initial_ssthresh: f64::from(u32::MAX) }]
 );
 registered!(
     Aqm,
     aqms,
-    aqm::Context { rate: Rate(100_000_000), delay: Time(Time::PER_SECOND / 100), packet: PACKET, classes: Vec::new() }
+    [Vec::new(), vec![aqm::Class::FREE; 2]]
+        .map(|classes| aqm::Context {
+            rate: Rate(100_000_000),
+            delay: Time(Time::PER_SECOND / 100),
+            packet: PACKET,
+            classes
+        })
+        .into()
 );
-registered!(Conditioner, conditioners, conditioner::Context { packet: PACKET });
+registered!(Conditioner, conditioners, vec![conditioner::Context { packet: PACKET }]);
 
 /// What tables and figures show of a law, whatever its role.
 #[derive(Debug, Clone, Copy)]
@@ -220,6 +228,9 @@ fn sound<R: Role>(entry: &Entry<R>) -> Result<(), String> {
         if !is_name(&name.to_ascii_lowercase()) {
             return Err(format!("`{name}` is not a name of a parameter; {NAMES}"));
         }
+        if name.len() > Values::LONGEST_NAME {
+            return Err(format!("`{name}` is too long; write at most {} letters", Values::LONGEST_NAME));
+        }
         if entry.parameters[..at].iter().any(|other| other.name == name) || name == "law" {
             return Err(format!("two parameters are called `{name}`; choose another name"));
         }
@@ -247,14 +258,15 @@ fn compiles<R: Registered>(entry: &'static Entry<R>) -> Result<(), String> {
 fn compiles_in<N: Number, R: Registered>(entry: &'static Entry<R>, build: Option<Build<N, R>>) -> Result<(), String> {
     let Some(build) = build else { return Ok(()) };
     let values = Values::some(entry.parameters);
-    let built = build(&values, &R::place());
+    let built: Vec<_> = R::places().iter().map(|place| build(&values, place)).collect();
     if let Some(mistake) = values.missed() {
         return Err(mistake);
     }
+    let any = built.iter().any(Result::is_ok);
     // Of values that a scenario must give, others may be right.
     let has_all = entry.parameters.iter().all(|parameter| parameter.default != Default::Required);
-    match built {
-        Err(why) if has_all => Err(format!("it refuses its own defaults: {why}")),
+    match built.into_iter().find_map(Result::err) {
+        Some(why) if has_all && !any => Err(format!("it refuses its own defaults: {why}")),
         _ => Ok(()),
     }
 }

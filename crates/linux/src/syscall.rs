@@ -9,7 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 
 use nix::errno::Errno;
-use penstock_machine::capability::{keep_capabilities, keep_capabilities_to_inherit};
+use penstock_machine::capability::{CAP_NET_ADMIN, keep_capabilities, keep_capabilities_to_inherit};
 
 use crate::account::Rights;
 
@@ -118,8 +118,8 @@ fn limit_to(rights: &Rights, kept: u64) -> io::Result<()> {
 
 /// By which a process writes in others' directories.
 pub(crate) const MAY_WRITE: u64 = 1 << 1;
-/// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in: `CAP_NET_ADMIN`.
-pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << 12;
+/// By which a process has its sockets use any controller of the kernel's, and changes the network namespace that it is in.
+pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << CAP_NET_ADMIN;
 
 /// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
 /// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.

@@ -12,11 +12,11 @@ use std::time::Duration;
 use penstock_law::quantity::Time;
 use penstock_machine::capability::keep_capabilities;
 use penstock_machine::clock::Clock;
-use penstock_machine::program;
+use penstock_machine::{program, while_trying};
 use penstock_path::capture::{Capture, Captured};
 use penstock_path::ends::{End, FlowHabits, Habits};
 use penstock_path::packet::Way;
-use penstock_path::{Error, Laid, Refused, Schedule, address, while_trying};
+use penstock_path::{Error, Laid, Refused, Schedule, address};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
 
@@ -80,7 +80,7 @@ pub enum NotRun {
 }
 
 /// The variables that programs find the other end by.
-pub const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
+const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
 
 /// Runs programs at the ends of a scenario's links, whose flows' round trips are those of their addresses. Ctrl-C is left
 /// to the command. Whatever the programs have started ends with them, and with this process.
@@ -131,8 +131,8 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
         let server = server.map(ScopedJoinHandle::join).map(unless_panicked);
         (unless_panicked(status), server, limited)
     });
-    limited.map_err(while_trying("give up rights"))?;
-    let server = server.transpose().map_err(while_trying("run the server"))?.flatten();
+    limited.map_err(while_trying("give up rights")).map_err(Error::from)?;
+    let server = server.transpose().map_err(while_trying("run the server")).map_err(Error::from)?.flatten();
     let status = status.map_err(not_run)?.unwrap_or_default();
     let captured = capture.map(Capture::end).transpose().map_err(NotRun::Capture)?;
     let bound = path.bound;

@@ -7,6 +7,8 @@ use crate::syscall;
 
 /// Changes devices, routes and congestion controllers.
 pub const CAP_NET_ADMIN: u32 = 12;
+/// Looks into the processes of others, and traces them.
+pub const CAP_SYS_PTRACE: u32 = 19;
 /// Makes namespaces, mounts, and sees the kernel's objects of others.
 pub const CAP_SYS_ADMIN: u32 = 21;
 /// Loads BPF programs.

@@ -1,5 +1,5 @@
 //! System calls that no library wraps safely, each behind a safe function: the only unsafe code of this crate.
-#![allow(unsafe_code, reason = "sched_setattr and capset are unsafe; everything here is a thin wrapper")]
+#![allow(unsafe_code, reason = "sched_setattr, capset and `ifreq` are unsafe; everything here is a thin wrapper")]
 
 use std::io;
 
@@ -50,4 +50,16 @@ pub(crate) fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
         Errno::result(libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()))?;
     }
     Ok(())
+}
+
+/// What ioctl(2) asks about the device of this name (netdevice(7)): all but the name is zero. A name is at most 15 bytes; of a
+/// longer one the rest is left out.
+pub fn request_about_device(name: &str) -> libc::ifreq {
+    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let most = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
+        *to = from as libc::c_char;
+    }
+    request
 }

@@ -9,31 +9,31 @@ use nix::errno::Errno;
 use nix::sys::uio::{readv, writev};
 
 use super::burst::{Burst, MOST_SEGMENTS, Train};
-use super::wire::{Flaw, Offload};
+use super::wire::Offload;
 use crate::syscall::make_tun;
 
 /// What it is called, in a namespace where there is no other.
-pub const NAME: &str = "penstock0";
+pub(crate) const NAME: &str = "penstock0";
 
 /// The longest packet of IP [B].
 const LONGEST: usize = 65_535;
 
 /// A TUN device whose end is in some namespace.
 #[derive(Debug)]
-pub struct Device {
+pub(crate) struct Device {
     file: File,
     buffer: Box<[u8]>,
 }
 
 /// What a device gave.
 #[derive(Debug)]
-pub enum Got {
+pub(crate) enum Got {
     /// Nothing: there is nothing to read.
     Nothing,
     /// A packet, or several at once.
     Burst(Burst),
     /// Something that a router does not pass on.
-    Flawed(Flaw),
+    Flawed,
 }
 
 impl Device {
@@ -41,7 +41,7 @@ impl Device {
     ///
     /// # Errors
     /// What the kernel says; it asks for `CAP_NET_ADMIN`.
-    pub fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
         let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
         make_tun(file.as_fd(), NAME, offloads)?;
@@ -49,7 +49,7 @@ impl Device {
     }
 
     /// To be polled.
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
@@ -57,7 +57,7 @@ impl Device {
     ///
     /// # Errors
     /// Where the device is no longer there.
-    pub fn read(&mut self) -> io::Result<Got> {
+    pub(crate) fn read(&mut self) -> io::Result<Got> {
         let mut front = [0; Offload::BYTES];
         let mut into = [IoSliceMut::new(&mut front), IoSliceMut::new(&mut self.buffer)];
         let bytes = match readv(&self.file, &mut into) {
@@ -66,14 +66,14 @@ impl Device {
             Err(error) => return Err(error.into()),
         };
         let packet = self.buffer.get(..bytes.saturating_sub(Offload::BYTES)).unwrap_or_default();
-        Ok(Burst::new(Offload::read(front), packet).map_or_else(Got::Flawed, Got::Burst))
+        Ok(Burst::new(Offload::read(front), packet).map_or(Got::Flawed, Got::Burst))
     }
 
     /// Hands packets to the end, whose network stack does its work before this returns. `bytes` gives those of a burst.
     ///
     /// # Errors
     /// Where the device did not take it.
-    pub fn write<'a, K: Copy + PartialEq>(
+    pub(crate) fn write<'a, K: Copy + PartialEq>(
         &self,
         train: &'a Train<K>,
         bytes: impl Fn(K) -> &'a [u8],

@@ -19,11 +19,11 @@ use super::station::{Fate, Link};
 
 /// A packet that comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exit {
+pub(crate) struct Exit {
     /// When it should.
-    pub wanted: Time,
+    pub(crate) wanted: Time,
     /// The packet.
-    pub packet: Packet,
+    pub(crate) packet: Packet,
 }
 
 /// Data packets of one flow, from the start of the run to a moment.
@@ -247,7 +247,7 @@ impl Emulation {
     }
 
     /// What has come out since this was last asked, in the order of time.
-    pub fn exits(&mut self) -> std::vec::Drain<'_, Exit> {
+    pub(crate) fn exits(&mut self) -> std::vec::Drain<'_, Exit> {
         self.exits.drain(..)
     }
 

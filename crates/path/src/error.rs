@@ -55,7 +55,7 @@ impl Lateness {
 
     /// The path did not look for so long.
     #[inline]
-    pub fn looked_away(&mut self, span: Time) {
+    pub(crate) fn looked_away(&mut self, span: Time) {
         self.gaps += u64::from(span > GAP);
         self.longest_gap = self.longest_gap.max(span);
     }

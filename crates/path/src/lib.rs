@@ -11,7 +11,7 @@ mod arrivals;
 mod attention;
 pub mod burst;
 pub mod capture;
-pub mod device;
+mod device;
 pub mod emulation;
 pub mod ends;
 pub mod error;
@@ -34,7 +34,7 @@ use std::thread::{self, JoinHandle};
 use penstock_law::quantity::{Rate, Time};
 use penstock_machine::capability::{CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
 use penstock_machine::clock::Clock;
-use penstock_machine::{Missing, program};
+use penstock_machine::{Failed, Missing, program, while_trying};
 use penstock_scenario::model::{Scenario, Service};
 
 use emulation::Emulation;
@@ -72,18 +72,8 @@ pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The kernel was expected to do it, and did not.
-    #[error("cannot {what}: {source}")]
-    System {
-        /// What.
-        what: &'static str,
-        /// Why.
-        source: io::Error,
-    },
-}
-
-/// For `map_err`: says what was being done.
-pub fn while_trying(what: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::System { what, source }
+    #[error(transparent)]
+    System(#[from] Failed),
 }
 
 /// Everything that keeps this machine from having an emulated path; empty if nothing is known to.

@@ -9,10 +9,12 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use penstock_machine::while_trying;
+
 use super::device::NAME;
 use super::ends::{End, ip};
 use super::packet::Way;
-use super::{Error, Refused, address, masquerade, while_trying};
+use super::{Error, Refused, address, masquerade};
 
 /// The rules of both namespaces.
 #[derive(Debug)]

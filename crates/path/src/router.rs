@@ -267,7 +267,7 @@ impl Work {
             while self.flawed < most && !self.arrivals.enough(way, gap) {
                 match self.devices[way as usize].read()? {
                     Got::Nothing => break,
-                    Got::Flawed(_) => self.flawed += 1,
+                    Got::Flawed => self.flawed += 1,
                     Got::Burst(burst) => self.arrivals.push(way, burst.bytes().len(), burst),
                 }
             }

@@ -5,16 +5,12 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
+use penstock_machine::request_about_device;
 
 /// Makes a TUN device of an open `/dev/net/tun`, in the network namespace of this thread: IP packets without link header,
 /// each behind the ten bytes of [`Offload`](crate::wire::Offload). `offloads` are `TUN_F_*`.
 pub(crate) fn make_tun(device: BorrowedFd<'_>, name: &str, offloads: u32) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let most = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
-        *to = from as libc::c_char;
-    }
+    let mut request = request_about_device(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     let bytes: libc::c_int = crate::wire::Offload::BYTES as libc::c_int;
     let fd = device.as_raw_fd();

@@ -233,7 +233,7 @@ pub fn mark(bytes: &mut [u8]) {
 
 /// Sets the codepoint of differentiated services (RFC 2474), six bits, and leaves those of ECN. `bytes` begins with the IP
 /// header that was parsed.
-pub fn set_codepoint(bytes: &mut [u8], codepoint: u8) {
+pub(crate) fn set_codepoint(bytes: &mut [u8], codepoint: u8) {
     change_class(bytes, |class| codepoint << 2 | class & 3);
 }
 

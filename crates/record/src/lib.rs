@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! | --- | --- |
 //! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
-//! | `summary.json` | the [`Summary`], as a [`SummaryFile`] |
+//! | `summary.json` | the [`Summary`], behind the version of the file, see [`summary_file`] |
 //! | `cost.json` | the [`Cost`](penstock_scenario::summary::Cost) of the run, which whoever runs it adds |
 //! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
 //! | `links.parquet`, `groups.parquet` | series of links and of groups |
@@ -36,7 +36,7 @@ pub use self::page::reference;
 pub use self::parquet::{read_table, write_table};
 pub use self::record::{Record, flow_table, table_file};
 pub use self::seal::{hexadecimal, sealed};
-pub use self::summary::{SummaryFile, json, read_summary, summary_file, summary_value};
+pub use self::summary::{json, read_summary, summary_file};
 pub use self::sweep::{Place, SweepCell, Told, place_of, sweep};
 
 /// The example of the README is a test.

@@ -10,15 +10,15 @@ use crate::format::SUMMARY_FORMAT;
 
 /// `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct SummaryFile {
+pub(crate) struct SummaryFile {
     /// The version of the file's format: 2. Files of version 1 lack this number.
-    pub format: u32,
+    pub(crate) format: u32,
     /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<String>,
+    pub(crate) changes: Vec<String>,
     /// The numbers.
     #[serde(flatten)]
-    pub summary: Summary,
+    pub(crate) summary: Summary,
 }
 
 /// What `summary.json` holds, as JSON.
@@ -34,7 +34,7 @@ pub fn summary_file(summary: &Summary, changes: &[String]) -> Result<Value, Reco
 ///
 /// # Errors
 /// Names the first number that is infinite or NaN, for JSON has no word for it.
-pub fn summary_value(summary: &Summary) -> Result<Value, RecordError> {
+pub(crate) fn summary_value(summary: &Summary) -> Result<Value, RecordError> {
     finite(serde_json::to_value(summary)?)
 }
 

@@ -442,7 +442,9 @@ pub(crate) static ACK_JITTER: Table = Table {
 
 pub(crate) static RTT_NOISE: Table = Table {
     path: "flows.NAME.sender.rtt_noise",
-    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late.",
+    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late. The law and the \
+           retransmission timer observe them. The round trips in the results are the true ones, and so are the gaps of \
+           packet pairs. Only the packets world has them.",
     keys: &[
         key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
         key("upto", DURATION, Required, "its error is drawn between zero and this"),

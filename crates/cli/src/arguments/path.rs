@@ -61,7 +61,7 @@ pub(crate) struct LinkOptions {
     /// The buffer of each link, as in "50 packets", "64 kB", "2 bdp" or "unlimited" [default: 1000 packets]
     #[arg(long, value_name = "SIZE", requires = "rate")]
     pub(crate) queue: Option<String>,
-    /// The AQM of each link, from `penstock laws` [default: droptail]. `--set aqm.KEY=VALUE` sets its parameters
+    /// The AQM of each link, from `laws` [default: droptail]. `--set aqm.KEY=VALUE` sets its parameters
     #[arg(long, value_name = "LAW", requires = "rate")]
     pub(crate) aqm: Option<String>,
     /// The share of packets that each link loses at random, as in 0.01 [default: 0]

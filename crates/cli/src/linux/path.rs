@@ -16,7 +16,6 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity as written;
 use penstock_scenario::read::Document;
 use penstock_scenario::summary::Summary;
-use penstock_scenario::world::RunError;
 use penstock_scenario::write::print;
 
 use crate::arguments::{CaptureEnd, LinkOptions, PathOptions};
@@ -55,8 +54,8 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         NotRun::Program { .. } => {
             Failure::Input(format!("{error} (as {}; --user names another account)", account.name))
         }
-        NotRun::Report(RunError::Broken(what)) => Failure::Bug(what),
-        NotRun::Path(_) | NotRun::Capture(_) | NotRun::Report(_) => Failure::Machine(error.to_string()),
+        NotRun::Report(error) => error.into(),
+        NotRun::Path(_) | NotRun::Capture(_) => Failure::Machine(error.to_string()),
     })?;
     let Ended { status, server, run, captured } = ended;
     let of = Subject { scenario: &scenario, changes: &changes, labels: &[] };
@@ -192,7 +191,8 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
     if let [_] = cells.as_slice() {
         return Ok(cells.remove(0).scenario);
     }
-    Err(Failure::Input("--set: one value of each key describes a path; a sweep is run by `penstock sweep`".to_owned()))
+    let program = program::name();
+    Err(Failure::Input(format!("--set: one value of each key describes a path; a sweep is run by `{program} sweep`")))
 }
 
 /// What the links did, and how late the path was.

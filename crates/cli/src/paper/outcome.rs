@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use penstock_papers::{Comparison, Extent, Figure, Finding, Row, Verdict};
 use serde::Serialize;
 
+use crate::program;
+
 /// What a paper gave.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
@@ -63,7 +65,7 @@ impl Outcome {
 /// What runs an item.
 pub(super) fn command(key: &str, item: &str, extent: Extent) -> String {
     let short = if extent == Extent::Short { " --short" } else { "" };
-    format!("penstock paper {key}/{item}{short}")
+    format!("{} paper {key}/{item}{short}", program::name())
 }
 
 /// A claim, its verdict, and how that compares with the record.

@@ -20,11 +20,11 @@ use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore, Object};
 use penstock_law::cc::Controller;
-use penstock_machine::Missing;
+use penstock_machine::{Missing, while_trying};
 use penstock_scenario::model::Chosen;
 
 use super::attachment::{Attached, Detached, Scope, or_stranger, stranger};
-use super::error::{Error, while_trying};
+use super::error::Error;
 use super::pins::Pins;
 use super::{object, settings};
 use crate::requirements;
@@ -152,9 +152,11 @@ impl Loaded {
         }
         let link = attached.map_err(|source| match source.kind() {
             libbpf_rs::ErrorKind::AlreadyExists => Error::Input(format!(
-                "this kernel has a controller `{name}` already, which `penstock linux detach` does not know: take it away first"
+                "this kernel has a controller `{name}` already, which `linux detach` does not know: take it away first"
             )),
-            _ => Error::Kernel { what: format!("the kernel did not register `{name}`"), source, verifier: String::new() },
+            _ => {
+                Error::Kernel { what: format!("the kernel did not register `{name}`"), source, verifier: String::new() }
+            }
         })?;
         Ok(Self { law: program.law, name: name.to_owned(), link, _object: object })
     }
@@ -319,7 +321,7 @@ pub(super) fn attach(
         if before.is_none() {
             let _ = pins.remove(&pin);
         }
-        return Err(while_trying(format!("make `{name}` the default controller"))(error));
+        return Err(while_trying(format!("make `{name}` the default controller"))(error).into());
     }
     if before.is_some() {
         // Where it is the default that is the controller of before, which the kernel goes on using.
@@ -413,7 +415,7 @@ pub(super) fn detach(pins: &Pins, name: Option<&str>, detached: &mut Detached) -
                     place.namespace
                 )),
                 Err(error) if own == Some(place.namespace) => {
-                    return Err(while_trying(format!("give back the default that `{controller}` has"))(error));
+                    return Err(while_trying(format!("give back the default that `{controller}` has"))(error).into());
                 }
                 Err(error) => detached.notes.push(format!(
                     "network namespace {} keeps `{controller}` as its default ({error})",

@@ -1,8 +1,6 @@
 //! Why a law was not attached, told of or detached.
 
-use std::io;
-
-use penstock_machine::Missing;
+use penstock_machine::{Failed, Missing};
 
 /// Why something was not attached, told of or detached.
 #[derive(Debug, thiserror::Error)]
@@ -24,21 +22,10 @@ pub enum Error {
         verifier: String,
     },
     /// The kernel was expected to do something, and did not.
-    #[error("cannot {what}: {source}")]
-    System {
-        /// What.
-        what: String,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    System(#[from] Failed),
 }
 
 fn said(verifier: &str) -> String {
     if verifier.is_empty() { String::new() } else { format!("\nthe verifier:\n{verifier}") }
-}
-
-/// For `map_err`: says what was being done.
-pub(crate) fn while_trying(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
-    let what = what.into();
-    move |source| Error::System { what, source }
 }

@@ -10,9 +10,9 @@ use libbpf_rs::Link;
 use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::statfs;
-use penstock_machine::Missing;
+use penstock_machine::{Missing, while_trying};
 
-use super::error::{Error, while_trying};
+use super::error::Error;
 use super::object;
 use crate::syscall;
 
@@ -172,7 +172,7 @@ impl Pins {
         if error.kind() == ErrorKind::PermissionDenied {
             return Missing::new(format!("cannot {what} ({error})"), "run it as root").into();
         }
-        while_trying(what)(error)
+        while_trying(what)(error).into()
     }
 
     /// The link behind a pin.
@@ -198,7 +198,8 @@ impl Pins {
     /// # Errors
     /// What the kernel says.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
-        fs::remove_file(self.path(name)).map_err(while_trying(format!("remove {}", self.path(name).display())))
+        let path = self.path(name);
+        Ok(fs::remove_file(&path).map_err(while_trying(format!("remove {}", path.display())))?)
     }
 }
 

@@ -16,6 +16,7 @@ mod trial;
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapHandle, Object, ProgramHandle};
 use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
+use penstock_machine::while_trying;
 
 pub use books::{Books, Count};
 pub use loaded::missing;
@@ -23,7 +24,7 @@ pub use program::Wanted;
 pub use trial::{Arrival, Trial, Verdict};
 
 use super::attachment::{Attached, Detached, Direction, Figure, Which, or_stranger, stranger};
-use super::error::{Error, while_trying};
+use super::error::Error;
 use super::pins::Pins;
 use crate::requirements;
 use crate::syscall;

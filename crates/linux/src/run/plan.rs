@@ -83,7 +83,7 @@ impl Plan {
     pub(super) fn of(scenario: &Scenario) -> Result<Self, Vec<Refused>> {
         let mut refusals = Vec::new();
         if scenario.groups.is_empty() {
-            let instead = "add a group; `penstock linux path` is for programs of one's own";
+            let instead = "add a group; `linux path` is for programs of one's own";
             refusals.push(no("flows", "there are none", instead));
         }
         let (wire, payload) = (scenario.packet.wire.0, scenario.packet.payload.0);

@@ -70,7 +70,7 @@ impl<'a> Traces<'a> {
         let Some(load) = self.load else {
             return Err(named.wrong(
                 format!("the trace `{file}` is a file, and no files are read here"),
-                "write a schedule, or read the scenario where there are files, as `penstock run` does",
+                "write a schedule, or read the scenario where there are files, as the command `run` does",
             ));
         };
         let text = load(file).map_err(|why| {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns};
-use penstock_machine::Missing;
+use penstock_machine::{Missing, while_trying};
 
 use super::super::attachment::Scope;
-use super::super::error::{Error, while_trying};
+use super::super::error::Error;
 use super::stack::LAST;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use libbpf_rs::RingBufferBuilder;
+use penstock_machine::while_trying;
 
-use super::super::error::{Error, while_trying};
+use super::super::error::Error;
 use super::super::pins::Pins;
 use super::figures::{Figures, map_of};
 use super::origin::{Origin, PREFIX};
@@ -80,11 +81,11 @@ pub fn trace(
 ) -> Result<(), Error> {
     let pin = format!("{PREFIX}{name}");
     if !pins.names()?.contains(&pin) {
-        return Err(Error::Input(format!("`{name}` is not attached: `penstock linux attach {name} --trace`")));
+        return Err(Error::Input(format!("`{name}` is not attached; `linux attach {name} --trace` attaches it")));
     }
     let figures = Figures::of(&pins.open(&pin)?)?;
     if !Origin::read(&figures.origin).traced {
-        return Err(Error::Input(format!("`{name}` writes no records: `penstock linux attach {name} --trace`")));
+        return Err(Error::Input(format!("`{name}` writes no records; after `linux attach {name} --trace` it does")));
     }
     let kernel = |source| Error::Kernel {
         what: "the kernel does not hand over records".to_owned(),
@@ -92,7 +93,7 @@ pub fn trace(
         verifier: String::new(),
     };
     let Some(map) = map_of(&figures.maps, "records") else {
-        return Err(while_trying("find the records")(std::io::Error::from(std::io::ErrorKind::NotFound)));
+        return Err(while_trying("find the records")(std::io::ErrorKind::NotFound.into()).into());
     };
     let mut hear = |bytes: &[u8]| {
         if let Some(record) = Record::read(bytes) {

@@ -288,7 +288,7 @@ fn what_cannot_be_steered_is_refused() {
     assert!(why(&[], vec![share(0.0), Class::FREE]).contains("a share of 0"));
     assert!(why(&[], vec![share(1.0), Class::FREE]).contains("a share of 1"));
     assert!(why(&[], vec![Class { share: Some(0.3), ..floor(101) }, Class::FREE]).contains("add up"));
-    assert!(why(&[("period", 0.0061)], vec![share(0.3), Class::FREE]).contains("whole number"));
+    assert!(why(&[("period", 0.0061)], vec![share(0.3), Class::FREE]).contains("whole multiple"));
     assert!(why(&[("edge_near", 0.6)], vec![share(0.3), Class::FREE]).contains("edge_far"));
     assert!(why(&[("inner", 1.0), ("gain", 0.5)], vec![share(0.3), Class::FREE]).contains("`gain`"));
     assert!(either(&values(&[("inner", 1.0)]), &context(vec![share(0.3), Class::FREE])).is_ok());
