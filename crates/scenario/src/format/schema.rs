@@ -124,7 +124,7 @@ fn of(shape: &Shape) -> Value {
         Shape::List(each) => json!({ "type": "array", "items": of(each), "minItems": 1 }),
         Shape::Pair(each) => json!({ "type": "array", "items": of(each), "minItems": 2, "maxItems": 2 }),
         Shape::Schedule(each) => {
-            let pair = [of(&super::DURATION), of(each)];
+            let pair = [of(&super::shape::DURATION), of(each)];
             let entry = json!({ "type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2 });
             json!({ "type": "array", "items": entry, "minItems": 1 })
         }
@@ -218,8 +218,7 @@ fn parameter(parameter: &Parameter, by_the_clock: bool) -> Value {
         shapes.push(json!({ "const": AUTOMATIC }));
     }
     if by_the_clock && !matches!(parameter.unit, Unit::Switch | Unit::Choice(_)) {
-        let entry =
-            json!({ "type": "array", "prefixItems": [of(&super::DURATION), value], "minItems": 2, "maxItems": 2 });
+        let entry = json!({ "type": "array", "prefixItems": [of(&super::shape::DURATION), value], "minItems": 2, "maxItems": 2 });
         shapes.push(json!({ "type": "array", "items": entry, "minItems": 1 }));
         shapes.push(reference(&name(&STEPS)));
     }

@@ -1,7 +1,7 @@
 //! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
 
 use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
-use crate::quantity::Kind;
+use crate::quantity::{Kind, RATE, SIZE, TIME};
 
 /// A table of the format.
 #[derive(Debug)]
@@ -190,3 +190,13 @@ pub(crate) enum Discipline {
 impl Word for Discipline {
     const WORDS: &'static [(&'static str, Self)] = &[("fifo", Self::Fifo), ("drr", Self::Drr)];
 }
+
+/// A key of a table in one line.
+pub(crate) const fn key(name: &'static str, shape: Shape, silent: Silent, what: &'static str) -> Key {
+    Key { name, shape, silent, what }
+}
+
+pub(crate) const DURATION: Shape = Shape::Quantity(&TIME);
+pub(crate) const BIT_RATE: Shape = Shape::Quantity(&RATE);
+pub(crate) const BYTES: Shape = Shape::Quantity(&SIZE);
+pub(crate) const UNLIMITED: Shape = Shape::Exactly("unlimited");

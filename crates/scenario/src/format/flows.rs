@@ -1,0 +1,316 @@
+//! The tables of flow groups: who sends, when, how much, by what way to the first link, and how their senders work.
+
+use super::limits::{CHANCE, MOST_AT_ONCE, MOST_BURST, MOST_FLOWS, MOST_WINDOW, TAIL};
+use super::shape::Silent::{Is, Means, Required};
+use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
+use crate::model::{Arithmetic, EcnEcho, Pacing, Recovery, Remember, Rto};
+use crate::quantity::PER_SECOND;
+
+const SPAN: Shape = Shape::Either(&[DURATION, Shape::OneOf(&SPAN_TABLE)]);
+
+/// A group of flows.
+pub(crate) static FLOWS: Table = Table {
+    path: "flows.NAME",
+    what: "Flows that share every setting except the round-trip time and the start.",
+    keys: &[
+        key("count", Shape::Whole(1, MOST_FLOWS), Is("1"), "number of flows"),
+        key("from", Shape::Name, Required, "the senders' node"),
+        key("to", Shape::Name, Required, "the receivers' node"),
+        key(
+            "via",
+            Shape::List(&Shape::Name),
+            Means("the shortest route: fewest links, then least delay, then the order of the file"),
+            "the links that data cross, in order; acknowledgements take the shortest route back, or an ideal one if \
+             no links lead back",
+        ),
+        key(
+            "rtt",
+            Shape::Either(&[DURATION, Shape::List(&DURATION), Shape::OneOf(&RTT)]),
+            Means("the delay of the links in both directions"),
+            "total two-way propagation delay; a private delay behind the last link adds the part that the links \
+             lack; a list has one value for each flow",
+        ),
+        key("cc", Shape::Controller, Required, "the law of the senders; see `docs/laws.md` and below"),
+        key(
+            "start",
+            Shape::Either(&[DURATION, Shape::Table(&START)]),
+            Is("{ uniform = [\"0 s\", \"1 s\"] }"),
+            "start times; the default of a run shorter than a second spreads them over the run",
+        ),
+        key("stop", DURATION, Means("the end of the run"), "time at which the flows stop sending new data"),
+        key(
+            "size",
+            Shape::Either(&[UNLIMITED, BYTES, Shape::OneOf(&DRAWN_SIZE)]),
+            Is("\"unlimited\""),
+            "the user's data in each transfer; a source without acknowledgements stops after this amount",
+        ),
+        key(
+            "arrivals",
+            Shape::OneOf(&ARRIVALS),
+            Means("each flow is one transfer"),
+            "open loop: transfers arrive at the group from its first start on; a free flow takes each, or it waits \
+             for one; needs `size`",
+        ),
+        key(
+            "idle",
+            SPAN,
+            Means("each flow is one transfer"),
+            "closed loop: each flow pauses this long after a transfer, then begins the next; needs `size`, excludes \
+             `arrivals`",
+        ),
+        key("on_off", Shape::Table(&ON_OFF), Means("always on"), "alternating periods of sending and silence"),
+        key(
+            "class",
+            Shape::Name,
+            Means("no class"),
+            "the traffic class, for laws and schedulers that separate classes; if `[classes]` exists, one of its names",
+        ),
+        key("access", Shape::Table(&ACCESS), Means("no limit"), "a separate interface for each flow"),
+        key(
+            "jitter",
+            Shape::OneOf(&JITTER),
+            Means("none"),
+            "random delay of each data packet in the sender, before the first link; packets stay in order",
+        ),
+        key(
+            "ack_jitter",
+            Shape::Table(&ACK_JITTER),
+            Means("none"),
+            "random delay of some acknowledgements; later ones wait behind them",
+        ),
+        key("series", Shape::Switch, Is("false"), "record a series for each flow"),
+        key(
+            "sender",
+            Shape::Table(&SENDER),
+            Means("the defaults below"),
+            "behaviour of senders and receivers apart from the law",
+        ),
+    ],
+};
+
+pub(crate) static RTT: Table = Table {
+    path: "flows.NAME.rtt",
+    what: "Round-trip times that differ from flow to flow.",
+    keys: &[
+        key("spread", Shape::List(&DURATION), Means(""), "two times: evenly spaced from the first flow to the last"),
+        key("uniform", Shape::Pair(&DURATION), Means(""), "drawn for each flow between two times"),
+    ],
+};
+
+pub(crate) static START: Table = Table {
+    path: "flows.NAME.start",
+    what: "Starts that differ from flow to flow: `uniform`, or `every` with or without `from`.",
+    keys: &[
+        key("uniform", Shape::Pair(&DURATION), Means(""), "drawn for each flow between two times"),
+        key("every", DURATION, Means(""), "time between one start and the next"),
+        key("from", DURATION, Is("\"0 s\""), "with `every`: start of the first flow"),
+    ],
+};
+
+pub(crate) static DRAWN_SIZE: Table = Table {
+    path: "flows.NAME.size",
+    what: "A size drawn for each transfer.",
+    keys: &[key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, heavy-tailed")],
+};
+
+pub(crate) static PARETO_SIZE: Table = Table {
+    path: "flows.NAME.size.pareto",
+    what: "The smallest size is mean * (shape - 1) / shape.",
+    keys: &[
+        key("mean", BYTES, Required, "the mean"),
+        key(
+            "shape",
+            Shape::Number(TAIL),
+            Required,
+            "the exponent of the tail; at 1 and below the mean would be infinite",
+        ),
+    ],
+};
+
+pub(crate) static ARRIVALS: Table = Table {
+    path: "flows.NAME.arrivals",
+    what: "The process by which transfers arrive at the group as a whole.",
+    keys: &[key(
+        "poisson",
+        Shape::Quantity(&PER_SECOND),
+        Means(""),
+        "a Poisson process with this mean rate, as in \
+         `20 /s`",
+    )],
+};
+
+/// A time that is drawn anew each time it is needed.
+pub(crate) static SPAN_TABLE: Table = Table {
+    path: "SPAN",
+    what: "A span of time for `idle`, `on` and `off`, drawn anew for each use.",
+    keys: &[
+        key("fixed", DURATION, Means(""), "always this span, the same as the bare duration"),
+        key("uniform", Shape::Pair(&DURATION), Means(""), "between two times"),
+        key("exponential", DURATION, Means(""), "the exponential distribution with this mean"),
+        key("pareto", Shape::Table(&PARETO_SPAN), Means(""), "the Pareto distribution, heavy-tailed"),
+    ],
+};
+
+pub(crate) static PARETO_SPAN: Table = Table {
+    path: "SPAN.pareto",
+    what: "The shortest span is mean * (shape - 1) / shape.",
+    keys: &[
+        key("mean", DURATION, Required, "the mean"),
+        key(
+            "shape",
+            Shape::Number(TAIL),
+            Required,
+            "the exponent of the tail; at 1 and below the mean would be infinite",
+        ),
+    ],
+};
+
+pub(crate) static ON_OFF: Table = Table {
+    path: "flows.NAME.on_off",
+    what: "A flow alternates between sending and silence, from its start on.",
+    keys: &[key("on", SPAN, Required, "length of a sending period"), key("off", SPAN, Required, "length of a silence")],
+};
+
+pub(crate) static ACCESS: Table = Table {
+    path: "flows.NAME.access",
+    what: "Each flow's own interface, in front of its first link.",
+    keys: &[
+        key("rate", BIT_RATE, Required, "bits a second"),
+        key(
+            "queue",
+            Shape::Buffer { bdp: false },
+            Is("\"unlimited\""),
+            "space for waiting packets; a packet that does not fit is lost",
+        ),
+    ],
+};
+
+pub(crate) static JITTER: Table = Table {
+    path: "flows.NAME.jitter",
+    what: "Delay in the sender.",
+    keys: &[key("uniform", Shape::Pair(&DURATION), Means(""), "drawn for each packet between two times")],
+};
+
+pub(crate) static ACK_JITTER: Table = Table {
+    path: "flows.NAME.ack_jitter",
+    what: "Delay of acknowledgements.",
+    keys: &[
+        key("probability", Shape::Number(CHANCE), Required, "probability that an acknowledgement is delayed"),
+        key("uniform", Shape::Pair(&DURATION), Required, "its delay, drawn between two times"),
+    ],
+};
+
+pub(crate) static RTT_NOISE: Table = Table {
+    path: "flows.NAME.sender.rtt_noise",
+    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late. The law and the \
+           retransmission timer observe them. The round trips in the results are the true ones, and so are the gaps of \
+           packet pairs. Only the packets world has them.",
+    keys: &[
+        key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
+        key("upto", DURATION, Required, "its error is drawn between zero and this"),
+    ],
+};
+
+/// What senders and receivers do besides the law.
+pub(crate) static SENDER: Table = Table {
+    path: "flows.NAME.sender",
+    what: "Behaviour of senders and receivers apart from the law. A law without acknowledgements accepts only \
+           `burst` and `arithmetic`.",
+    keys: &[
+        key("initial_window", Shape::Packets(1, MOST_AT_ONCE), Is("2"), "initial window [packets]"),
+        key(
+            "ssthresh",
+            Shape::Either(&[UNLIMITED, Shape::Packets(1, MOST_WINDOW)]),
+            Is("\"unlimited\""),
+            "initial slow-start threshold [packets]",
+        ),
+        key(
+            "receive_window",
+            Shape::Either(&[UNLIMITED, Shape::Packets(1, MOST_WINDOW)]),
+            Is("\"unlimited\""),
+            "upper limit on packets in flight, regardless of the law",
+        ),
+        key(
+            "min_rto",
+            DURATION,
+            Is("\"200 ms\""),
+            "minimum retransmission timeout (RFC 6298 requires 1 s, operating \
+             systems use 0.2 s)",
+        ),
+        key(
+            "rto",
+            Shape::Word(words::<Rto>),
+            Is("\"rfc6298\""),
+            "use of `min_rto`: it bounds the whole timeout (RFC 6298, rule 2.4), or, as in Linux, only the term \
+             added to the smoothed RTT",
+        ),
+        key(
+            "recovery",
+            Shape::Word(words::<Recovery>),
+            Is("\"sack\""),
+            "loss recovery: selective acknowledgements (RFC 6675, RFC 9002), NewReno (RFC 6582) or Reno (RFC 2581)",
+        ),
+        key("delayed_ack", Shape::Whole(1, 2), Is("1"), "packets that one acknowledgement covers"),
+        key(
+            "ecn_echo",
+            Shape::Word(words::<EcnEcho>),
+            Is("\"per-packet\""),
+            "echo of marks by the receiver: for each packet, or latched (RFC 3168)",
+        ),
+        key(
+            "pacing",
+            Shape::Word(words::<Pacing>),
+            Is("\"law\""),
+            "`law` spaces packets by the law's gap, if it sets one; `off` sends them as acknowledgements arrive",
+        ),
+        key(
+            "burst",
+            Shape::Packets(1, MOST_BURST),
+            Is("\"1 packet\""),
+            "packets that leave back to back, as with segmentation offload: at most 64 KiB, or 64 packets of 1 KiB",
+        ),
+        key(
+            "limited_transmit",
+            Shape::Switch,
+            Is("false"),
+            "each of the first two duplicate acknowledgements releases a new segment (RFC 3042); `sack` recovery \
+             includes it",
+        ),
+        key(
+            "rtt_noise",
+            Shape::Table(&RTT_NOISE),
+            Means("none"),
+            "round-trip samples that are too long; no packet is late",
+        ),
+        key(
+            "remember",
+            Shape::Word(words::<Remember>),
+            Is("\"nothing\""),
+            "with `arrivals` or `idle`: state that a flow keeps from one transfer to the next",
+        ),
+        key(
+            "arithmetic",
+            Shape::Word(words::<Arithmetic>),
+            Is("\"f64\""),
+            "arithmetic of the law: `fixed` equals the kernel bit for bit, for laws that have a kernel implementation",
+        ),
+    ],
+};
+
+/// The options that mean something to a sender whose packets nobody acknowledges.
+pub(crate) const OF_ANY_LAW: &[&str] = &["burst", "arithmetic"];
+
+/// A parameter that steps through values.
+pub(crate) static STEPS: Table = Table {
+    path: "flows.NAME.cc.PARAMETER",
+    what: "A numeric parameter of a law that does not respond to congestion can change over time. It takes a list \
+           such as \
+           `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`; times count from the start of the run, and the \
+           first is `0 s`. Or it takes steps of equal length, which repeat until the run ends. Such a law also has \
+           `spacing_jitter`, a number j from 0 to below 1: each gap between two packets is drawn uniformly from 1 - \
+           j to 1 + j times the gap.",
+    keys: &[
+        key("every", DURATION, Required, "length of each step"),
+        key("steps", Shape::List(&Shape::Parameter), Required, "two or more values, in order"),
+    ],
+};

@@ -1,0 +1,26 @@
+//! The least and the most that numbers of the format may be.
+
+use super::shape::Range;
+
+/// The most flows a group may have.
+pub(crate) const MOST_FLOWS: u64 = 10_000_000;
+/// The most packets a flow may start with: they are sent, and held in memory, at once.
+pub(crate) const MOST_AT_ONCE: u64 = 1_000_000;
+/// 2^31 - 1 packets are the most that every arithmetic can say.
+pub(crate) const MOST_WINDOW: u64 = 2_147_483_647;
+/// Segmentation offload sends 64 KiB at most: 43 packets of 1500 B, 64 of 1 KiB.
+pub(crate) const MOST_BURST: u64 = 64;
+/// The largest quantum of a scheduler: more in one turn than any buffer of a router holds.
+pub(crate) const MOST_QUANTUM: u64 = 1_000_000_000;
+
+/// The most seeds of a sweep.
+pub(crate) const MOST_SEEDS: u64 = 10_000;
+
+/// Loss on a line; at one nothing would ever arrive.
+pub(crate) const LOSS: Range = Range { least: 0.0, above: false, most: 1.0, below: true };
+/// How far a gap between two packets may be from the law's, as a share of it; at one the gap could vanish.
+pub(crate) const SPACING: Range = LOSS;
+/// The probability of something that happens now and then; at zero it never would.
+pub(crate) const CHANCE: Range = Range { least: 0.0, above: true, most: 1.0, below: false };
+/// The exponent of a Pareto distribution: at 1 and below its mean is infinite, far above it has no tail left.
+pub(crate) const TAIL: Range = Range { least: 1.0, above: true, most: 1000.0, below: false };
