@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use penstock_scenario::summary::Summary;
 use serde_json::Value;
 
-use crate::paper::{Seeds, Values};
+use crate::paper::Values;
 
 /// One cell of a sweep, run.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +60,11 @@ impl Cell {
         here.as_f64().ok_or_else(|| format!("`{path}` is not a number"))
     }
 
+    /// Whether its run was outside its error bounds, as a run over an emulated path says of itself.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.summary["path"]["beyond"].as_array().is_some_and(|reasons| !reasons.is_empty())
+    }
+
     /// The cell in words, without the keys in `but`.
     pub fn words(&self, but: &[&str]) -> String {
         words(&self.labels, but)
@@ -88,6 +93,8 @@ pub(crate) fn without(labels: &[(String, String)], but: &str) -> Vec<(String, St
 pub(crate) struct Sample {
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) value: f64,
+    /// How far from the mean of its seeds a further trial is with a probability of 5 % (Student's prediction interval).
+    pub(crate) spread: Option<f64>,
 }
 
 /// What is measured in a cell: a number, what is taken from it, and what that is divided by.
@@ -103,28 +110,11 @@ impl<'a> Measure<'a> {
         Self { path, minus: None, over: None }
     }
 
-    fn number(&self, cell: &Cell) -> Result<f64, String> {
+    pub(crate) fn number(&self, cell: &Cell) -> Result<f64, String> {
         let other = |path: Option<&str>, none: f64| path.map_or(Ok(none), |path| cell.number(path));
         let value = (cell.number(self.path)? - other(self.minus, 0.0)?) / other(self.over, 1.0)?;
         if value.is_finite() { Ok(value) } else { Err(format!("`{}` is divided by zero", self.path)) }
     }
-}
-
-/// The numbers of `measure`, with seeds joined.
-pub(crate) fn samples(cells: &[Cell], measure: Measure<'_>, seeds: Seeds) -> Result<Vec<Sample>, String> {
-    let mut joined: IndexMap<Vec<(String, String)>, Vec<f64>> = IndexMap::new();
-    for cell in cells {
-        let value = measure.number(cell).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
-        let labels = if seeds == Seeds::Each { cell.labels.clone() } else { without(&cell.labels, "seed") };
-        joined.entry(labels).or_default().push(value);
-    }
-    let join = |values: &[f64]| match seeds {
-        Seeds::Mean | Seeds::Each => mean(values),
-        Seeds::Min => least(values),
-        Seeds::Max => largest(values),
-        Seeds::Sd => deviation(values),
-    };
-    Ok(joined.into_iter().map(|(labels, values)| Sample { labels, value: join(&values) }).collect())
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
@@ -171,23 +161,5 @@ mod tests {
         let what = cell("1", 0.9).number("links.bottleneck.utilisation").unwrap_err();
         assert_eq!(what, "`bottleneck` has no `utilisation`; it has utilization");
         assert_eq!(cell("1", 0.9).number("links").unwrap_err(), "`links` is not a number");
-    }
-
-    #[test]
-    fn seeds_are_joined_as_asked() {
-        let cells = [cell("1", 0.8), cell("2", 1.0)];
-        let joined = |seeds| samples(&cells, Measure::of("links.bottleneck.utilization"), seeds).unwrap();
-        assert_eq!(joined(Seeds::Mean)[0].value, 0.9);
-        assert_eq!(joined(Seeds::Min)[0].value, 0.8);
-        assert_eq!(joined(Seeds::Max)[0].value, 1.0);
-        assert_eq!(joined(Seeds::Each).len(), 2);
-        assert!((joined(Seeds::Sd)[0].value - 0.02_f64.sqrt()).abs() < 1e-12, "of a sample: over n - 1");
-        let over = samples(
-            &cells,
-            Measure { over: Some("flows.0.rtt_s"), ..Measure::of("links.bottleneck.utilization") },
-            Seeds::Mean,
-        )
-        .unwrap();
-        assert_eq!(over[0].value, 9.0);
     }
 }

@@ -1,86 +1,14 @@
 //! Whether a claim holds in the cells that were run.
 
-use std::fmt;
-
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 
-use crate::axis::position;
-use crate::cell::{self, Cell, Measure, Sample};
+use crate::cell::{Cell, matches};
+use crate::certainty;
 use crate::extent::Extent;
-use crate::paper::{Claim, Falls, Item, Order, Other, Reduce, Table, Test, Values};
-
-/// What became of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
-    /// The bound is kept.
-    #[serde(rename = "holds")]
-    Holds,
-    /// It is not.
-    #[serde(rename = "fails")]
-    Fails,
-    /// Nobody can tell from what runs here.
-    #[serde(rename = "not run here")]
-    NotRunHere,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::NotRunHere => "not run here",
-        })
-    }
-}
-
-/// A claim with its verdict and what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
-    /// The claim's id.
-    pub id: String,
-    /// The figure or table it was measured in.
-    pub item: String,
-    /// Where it stands in the paper.
-    pub place: String,
-    /// What the paper states.
-    pub statement: String,
-    /// Whether the statement is the paper's wording.
-    pub quoted: bool,
-    /// Whether the test is ours.
-    pub ours: bool,
-    /// The measure: a path in a summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measure: Option<String>,
-    /// What must hold, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound: Option<String>,
-    /// Where the bound comes from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// What became of it.
-    pub verdict: Verdict,
-    /// The numbers that were tested.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub measured: Vec<Measured>,
-    /// Why it fails or was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-/// A number that was tested.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Measured {
-    /// Where: the cell in words.
-    pub at: String,
-    /// What was measured there.
-    pub value: f64,
-    /// What it was compared with, where that is not the bound itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub against: Option<f64>,
-    /// Whether it keeps the bound.
-    pub keeps: bool,
-}
+use crate::numbers::Numbers;
+use crate::paper::{Claim, Item, Other, Test, Values};
+use crate::tested::tested;
+use crate::verdict::{Finding, Verdict};
 
 /// A claim that cannot be tested as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,11 +32,15 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         statement: claim.statement().to_owned(),
         quoted: claim.quote.is_some(),
         ours: claim.ours,
+        finding: claim.finding,
         measure: claim.measure.as_ref().map(|_| in_words(claim)),
         bound: claim.test.as_ref().map(|t| bound(t.get_ref(), &|x| x.to_string())),
         source: claim.source.clone(),
         verdict: Verdict::NotRunHere,
         measured: Vec::new(),
+        seeds: None,
+        chance: None,
+        flips: None,
         why: claim.why_not(item),
     };
     let (None, Some(measure), Some(test)) = (&finding.why, &claim.measure, &claim.test) else {
@@ -119,39 +51,47 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         return Ok(finding);
     }
     let fault = |what| JudgeError { claim: claim.id.get_ref().clone(), what };
-    // What stands for one value only needs not be said of each number.
-    let given: Vec<&str> = claim.cells.iter().filter(|(_, v)| v.is_one()).map(|(k, _)| k.as_str()).collect();
-    let measured = if let Test::Table(table) = test.get_ref() {
-        tabled(table, claim, measure.get_ref(), cells, &given).map_err(fault)?
+    let (path, test) = (measure.get_ref(), test.get_ref());
+    let numbers = Numbers::of(claim, path, cells).map_err(fault)?;
+    finding.measured = tested(claim, test, &numbers, None, &|_, x| x).map_err(fault)?;
+    let keeps = finding.measured.iter().all(|m| m.keeps);
+    finding.chance = certainty::chance(claim, test, &numbers).map_err(fault)?;
+    finding.seeds = finding.chance.map(|_| numbers.seeds());
+    finding.flips = certainty::flips(claim, test, &numbers, &finding.measured).map_err(fault)?;
+    let about: Vec<&Cell> = cells.iter().filter(|cell| is_about(claim, test, cell)).collect();
+    let outside = about.iter().filter(|cell| cell.is_outside()).count();
+    (finding.verdict, finding.why) = if outside > 0 {
+        let runs = if outside == 1 { "run is outside its error bounds" } else { "runs are outside their error bounds" };
+        (Verdict::Undecided, Some(format!("{outside} of {} {runs}", about.len())))
     } else {
-        let path = |p: &'_ Option<toml::Spanned<String>>| p.as_ref().map(|p| p.get_ref().clone());
-        let (minus, over) = (path(&claim.minus), path(&claim.over));
-        let measure = Measure { path: measure.get_ref(), minus: minus.as_deref(), over: over.as_deref() };
-        let all = cell::samples(cells, measure, claim.seeds).map_err(fault)?;
-        let mut chosen = chosen(&all, claim).map_err(fault)?;
-        if !claim.per.is_empty() {
-            for sample in &mut chosen {
-                sample.value /= counterpart(sample, &claim.per, &all).map_err(fault)?.value;
+        match (keeps, finding.chance) {
+            (true, None) => (Verdict::Holds, None),
+            (false, None) => (Verdict::Fails, None),
+            (true, Some(chance)) if chance >= certainty::ENOUGH => (Verdict::Holds, None),
+            (false, Some(chance)) if chance <= 1.0 - certainty::ENOUGH => (Verdict::Fails, None),
+            (_, Some(chance)) => {
+                let share = (100.0 * chance).round();
+                let why = format!("{share} % of draws from the {} seeds keep the bound", numbers.seeds());
+                (Verdict::Undecided, Some(why))
             }
         }
-        if let Some(reduce) = claim.reduce {
-            chosen = vec![reduced(&chosen, reduce)];
-        }
-        test_all(test.get_ref(), &chosen, &all, &given).map_err(fault)?
     };
-    finding.verdict = if measured.iter().all(|m| m.keeps) { Verdict::Holds } else { Verdict::Fails };
-    finding.measured = measured;
     Ok(finding)
 }
 
-/// The samples that a claim is about.
-fn chosen(all: &[Sample], claim: &Claim) -> Result<Vec<Sample>, String> {
-    let chosen: Vec<Sample> = all.iter().filter(|s| cell::matches(&s.labels, &claim.cells)).cloned().collect();
-    if chosen.is_empty() {
-        let words: Vec<String> = claim.cells.iter().map(|(k, v)| format!("{k} = {}", v.words())).collect();
-        return Err(format!("no cell has {}", words.join(" and ")));
-    }
-    Ok(chosen)
+/// Whether a claim is about a cell, or compares with it.
+fn is_about(claim: &Claim, test: &Test, cell: &Cell) -> bool {
+    let other = match test {
+        Test::Above(other) | Test::Below(other) => Some(&other.cells),
+        Test::Times(times) => Some(&times.of),
+        _ => None,
+    };
+    let with = |other: &IndexMap<String, String>| {
+        let mut wanted = claim.cells.clone();
+        wanted.extend(other.iter().map(|(key, value)| (key.clone(), Values::One(value.clone()))));
+        matches(&cell.labels, &wanted)
+    };
+    matches(&cell.labels, &claim.cells) || other.into_iter().chain([&claim.per]).any(with)
 }
 
 /// What is measured, in words.
@@ -169,170 +109,6 @@ fn in_words(claim: &Claim) -> String {
     }
     let others: Vec<&str> = claim.per.values().map(String::as_str).collect();
     format!("{measured} / that of {}", others.join(", "))
-}
-
-fn tabled(table: &Table, claim: &Claim, prefix: &str, cells: &[Cell], given: &[&str]) -> Result<Vec<Measured>, String> {
-    let mut measured = Vec::new();
-    for (rest, wanted) in &table.values {
-        let path = format!("{prefix}.{rest}");
-        let room = table.absolute.or(table.relative.map(|r| r * wanted.abs())).unwrap_or_default();
-        let all = cell::samples(cells, Measure::of(&path), claim.seeds)?;
-        for sample in chosen(&all, claim)? {
-            let at = cell::words(&sample.labels, given);
-            measured.push(Measured {
-                at: if at.is_empty() { rest.clone() } else { format!("{at}, {rest}") },
-                value: sample.value,
-                against: Some(*wanted),
-                keeps: (sample.value - wanted).abs() <= room,
-            });
-        }
-    }
-    Ok(measured)
-}
-
-fn reduced(samples: &[Sample], reduce: Reduce) -> Sample {
-    let values: Vec<f64> = samples.iter().map(|s| s.value).collect();
-    let (word, value) = match reduce {
-        Reduce::Mean => ("mean", cell::mean(&values)),
-        Reduce::Min => ("least", cell::least(&values)),
-        Reduce::Max => ("largest", cell::largest(&values)),
-        Reduce::Ratio => ("largest over least", cell::largest(&values) / cell::least(&values)),
-    };
-    Sample { labels: vec![("over".into(), format!("{word} of {}", values.len()))], value }
-}
-
-fn test_all(test: &Test, chosen: &[Sample], all: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
-    let each = |keeps: &dyn Fn(f64) -> bool| {
-        let measured = |s: &Sample| Measured {
-            at: cell::words(&s.labels, given),
-            value: s.value,
-            against: None,
-            keeps: keeps(s.value),
-        };
-        chosen.iter().map(measured).collect()
-    };
-    Ok(match test {
-        Test::AtLeast(bound) => each(&|x| x >= *bound),
-        Test::AtMost(bound) => each(&|x| x <= *bound),
-        Test::Within(b) => {
-            let room = b.absolute.or(b.relative.map(|r| r * b.value.abs())).unwrap_or_default();
-            each(&|x| (x - b.value).abs() <= room)
-        }
-        Test::Falls(falls) => falling(falls, chosen, given)?,
-        Test::Above(other) => against(other, chosen, all, given, |x, y| x > y && x >= y + other.by)?,
-        Test::Below(other) => against(other, chosen, all, given, |x, y| x < y && x <= y - other.by)?,
-        Test::Table(_) => Vec::new(),
-        Test::Times(times) => against(&Other::of(&times.of), chosen, all, given, |x, y| {
-            times.at_least.is_none_or(|n| x >= n * y) && times.at_most.is_none_or(|n| x <= n * y)
-        })?,
-        Test::Order(order) => rising(order, chosen, given)?,
-    })
-}
-
-/// A cell's value of a key, and its sample.
-type Keyed<'a> = (&'a str, &'a Sample);
-
-/// Samples in groups that differ in `key` only.
-fn groups<'a>(samples: &'a [Sample], key: &str) -> Result<Vec<Vec<Keyed<'a>>>, String> {
-    let mut groups: IndexMap<_, Vec<Keyed<'a>>> = IndexMap::new();
-    for sample in samples {
-        let Some((_, value)) = sample.labels.iter().find(|(k, _)| k == key) else {
-            let known: Vec<&str> = sample.labels.iter().map(|(k, _)| k.as_str()).collect();
-            return Err(format!("the sweep has no key `{key}`; it has {}", known.join(", ")));
-        };
-        groups.entry(cell::without(&sample.labels, key)).or_default().push((value, sample));
-    }
-    Ok(groups.into_values().collect())
-}
-
-fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
-    let mut measured = Vec::new();
-    for mut group in groups(chosen, &falls.along)? {
-        if group.len() < 2 {
-            return Err(format!("nothing can fall along `{}`: there is one cell only", falls.along));
-        }
-        // Values that are not numbers keep the order of the sweep.
-        if let Some(mut ranked) =
-            group.iter().map(|(v, s)| position(v).map(|(x, _)| (x, *v, *s))).collect::<Option<Vec<_>>>()
-        {
-            ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-            group = ranked.into_iter().map(|(_, v, s)| (v, s)).collect();
-        }
-        let first = group[0].1.value;
-        let mut before: Option<f64> = None;
-        for (n, (_, sample)) in group.iter().enumerate() {
-            let step = match (falls.rise_at_most, before) {
-                (Some(rise), Some(before)) => sample.value - before <= rise,
-                _ => true,
-            };
-            let total = match falls.drop_at_least {
-                Some(drop) if n + 1 == group.len() => first - sample.value >= drop,
-                _ => true,
-            };
-            measured.push(Measured {
-                at: cell::words(&sample.labels, given),
-                value: sample.value,
-                against: None,
-                keeps: step && total,
-            });
-            before = Some(sample.value);
-        }
-    }
-    Ok(measured)
-}
-
-/// The sample whose labels differ in `other` only.
-fn counterpart<'a>(sample: &Sample, other: &IndexMap<String, String>, all: &'a [Sample]) -> Result<&'a Sample, String> {
-    let mut wanted: IndexMap<String, Values> =
-        sample.labels.iter().map(|(key, value)| (key.clone(), Values::One(value.clone()))).collect();
-    for (key, value) in other {
-        wanted.insert(key.clone(), Values::One(value.clone()));
-    }
-    all.iter().find(|s| cell::matches(&s.labels, &wanted)).ok_or_else(|| {
-        let words: Vec<String> = wanted.values().map(Values::words).collect();
-        format!("no cell to compare with: {}", words.join(", "))
-    })
-}
-
-fn against(
-    other: &Other,
-    chosen: &[Sample],
-    all: &[Sample],
-    given: &[&str],
-    keeps: impl Fn(f64, f64) -> bool,
-) -> Result<Vec<Measured>, String> {
-    let mut measured = Vec::new();
-    for sample in chosen {
-        let counterpart = counterpart(sample, &other.cells, all)?;
-        measured.push(Measured {
-            at: cell::words(&sample.labels, given),
-            value: sample.value,
-            against: Some(counterpart.value),
-            keeps: keeps(sample.value, counterpart.value),
-        });
-    }
-    Ok(measured)
-}
-
-fn rising(order: &Order, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measured>, String> {
-    let mut measured = Vec::new();
-    for group in groups(chosen, &order.of)? {
-        let mut before: Option<f64> = None;
-        for wanted in &order.rising {
-            let (_, sample) = group
-                .iter()
-                .find(|(value, _)| value == wanted)
-                .ok_or_else(|| format!("no cell has {} = {wanted:?}", order.of))?;
-            measured.push(Measured {
-                at: cell::words(&sample.labels, given),
-                value: sample.value,
-                against: before,
-                keeps: before.is_none_or(|b| sample.value > b),
-            });
-            before = Some(sample.value);
-        }
-    }
-    Ok(measured)
 }
 
 /// A test in words. `say` prints a number in the measure's own unit.
@@ -367,5 +143,6 @@ pub fn bound(test: &Test, say: &dyn Fn(f64) -> String) -> String {
             format!("{} {}", parts.join(" and "), named(&Other::of(&t.of)))
         }
         Test::Order(o) => o.rising.join(" < "),
+        Test::Trial(x) => format!("a trial of {} is among ours", say(*x)),
     }
 }

@@ -9,13 +9,17 @@
 mod analysis;
 mod axis;
 mod cell;
+mod certainty;
 mod check;
 mod computed;
 mod extent;
 mod figure;
 mod formula;
 mod judge;
+mod numbers;
 mod paper;
+mod tested;
+mod verdict;
 mod verdicts;
 
 pub use analysis::analyze;
@@ -25,11 +29,12 @@ pub use computed::{Computed, Curve};
 pub use extent::Extent;
 pub use figure::{Figure, Line, Point, Row, also, figure, rows};
 pub use formula::compute;
-pub use judge::{Finding, JudgeError, Measured, Verdict, bound, judge};
+pub use judge::{JudgeError, bound, judge};
 pub use paper::{
     Axis, Bounds, Claim, Column, Falls, Item, LoopPlot, Other, Paper, PaperError, Path, Reason, Reference, Scale,
     Seeds, Table, Test, Values,
 };
+pub use verdict::{Finding, Measured, Verdict};
 pub use verdicts::{Comparison, Recorded, Verdicts};
 
 /// The example of the README is a test.

@@ -193,6 +193,9 @@ pub struct Claim {
     /// Whether the test is ours, for a sentence without a number.
     #[serde(default)]
     pub ours: bool,
+    /// Whether the statement itself is ours: a finding that the paper does not state. It is counted apart.
+    #[serde(default)]
+    pub finding: bool,
     /// Whether short runs can tell.
     #[serde(default = "yes")]
     pub short: bool,
@@ -318,6 +321,9 @@ pub enum Test {
     Times(Times),
     /// It rises strictly along these values of a key, in this order.
     Order(Order),
+    /// This number, of a single trial, is one that the runs' own scatter admits: it lies in the interval in which a
+    /// further trial is with a probability of 95 % (Student's prediction interval over the seeds).
+    Trial(f64),
 }
 
 /// A value and how far from it is near enough; exactly one of the two is given.

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::check;
 use crate::extent::Extent;
-use crate::judge::{Finding, Verdict};
 use crate::paper::PaperError;
+use crate::verdict::{Finding, Measured, Verdict};
 
 /// A recorded verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
     /// What became of the claim.
@@ -19,10 +19,19 @@ pub struct Recorded {
     /// What was measured, for people: it is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<String>,
+    /// How many seeds were joined. Like the two below it is not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<usize>,
+    /// The share of draws of as many seeds in which the bound is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// The smallest change of what is measured that would turn the verdict, as a share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flips: Option<f64>,
 }
 
 /// Every recorded verdict of a paper, by claim.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdicts {
     format: u32,
@@ -91,7 +100,13 @@ impl Verdicts {
             Extent::Short => &mut self.short,
         };
         for finding in findings {
-            let recorded = Recorded { verdict: finding.verdict, measured: in_words(finding) };
+            let recorded = Recorded {
+                verdict: finding.verdict,
+                measured: in_words(finding),
+                seeds: finding.seeds,
+                chance: finding.chance,
+                flips: finding.flips.map(|share| (share * 1e4).round() / 1e4),
+            };
             kept.insert(finding.id.clone(), recorded);
         }
     }
@@ -117,6 +132,15 @@ impl Verdicts {
                 if let Some(measured) = &recorded.measured {
                     let _ = writeln!(text, "measured = {measured:?}");
                 }
+                if let Some(seeds) = recorded.seeds {
+                    let _ = writeln!(text, "seeds    = {seeds}");
+                }
+                if let Some(chance) = recorded.chance {
+                    let _ = writeln!(text, "chance   = {chance:?}");
+                }
+                if let Some(flips) = recorded.flips {
+                    let _ = writeln!(text, "flips    = {flips:?}");
+                }
             }
         }
         text
@@ -124,7 +148,7 @@ impl Verdicts {
 }
 
 fn in_words(finding: &Finding) -> Option<String> {
-    let word = |m: &crate::judge::Measured| {
+    let word = |m: &Measured| {
         let at = if m.at.is_empty() { String::new() } else { format!("{}: ", m.at) };
         let against = m.against.map(|a| format!(" against {}", short(a))).unwrap_or_default();
         let fails = if m.keeps { "" } else { " (fails)" };

@@ -370,6 +370,8 @@ fn paper() -> Page {
         verdict,
         recorded: Some(if id == "queue-empty" { Verdict::Fails } else { Verdict::Holds }),
         ours,
+        finding: false,
+        certainty: String::new(),
         reason: if verdict == Verdict::Fails {
             "RED\u{2019}s average follows the queue too slowly.".to_owned()
         } else {

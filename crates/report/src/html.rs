@@ -6,7 +6,7 @@ mod contents;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::page::{Align, ClaimView, Code, Page, Section, TableView, Tally, Tone, Verdict};
+use crate::page::{Align, ClaimView, Code, Counts, Page, Section, TableView, Tally, Tone, Verdict};
 use crate::svg;
 
 const STYLE: &str = include_str!("page.css");
@@ -186,7 +186,7 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
             badge(claim.verdict)
         );
         let quotation = escape(&claim.quotation);
-        let tag = if claim.ours { "span" } else { "q" };
+        let tag = if claim.ours || claim.finding { "span" } else { "q" };
         let _ = write!(out, "<{tag}>{quotation}</{tag}>");
         let _ = write!(
             out,
@@ -198,11 +198,13 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
             let reason = if claim.reason.is_empty() { "Not explained yet." } else { &claim.reason };
             let _ = write!(out, "<span class=\"reason\"><b>Why it fails:</b> {}</span>", rich(reason));
         }
-        if !claim.note.is_empty() {
-            let _ = write!(out, "<span class=\"note\">{}</span>", rich(&claim.note));
+        for note in [&claim.note, &claim.certainty].into_iter().filter(|note| !note.is_empty()) {
+            let _ = write!(out, "<span class=\"note\">{}</span>", rich(note));
         }
         let mut tags = String::new();
-        if claim.ours {
+        if claim.finding {
+            tags.push_str("<span class=\"tag\">our own finding: the paper does not state it</span> ");
+        } else if claim.ours {
             tags.push_str("<span class=\"tag\">our own test: the paper gives no number</span> ");
         }
         if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
@@ -239,7 +241,13 @@ fn badge(verdict: Verdict) -> String {
 
 /// The verdicts as a bar, and in words; beside it, whether they are as recorded.
 fn tally(out: &mut String, tally: &Tally) {
-    let parts = [("holds", tally.holds), ("fails", tally.fails), ("absent", tally.not_run)];
+    let all = |of: fn(&Counts) -> usize| of(&tally.stated) + of(&tally.findings);
+    let parts = [
+        ("holds", all(|c| c.holds)),
+        ("fails", all(|c| c.fails)),
+        ("undecided", all(|c| c.undecided)),
+        ("absent", all(|c| c.not_run)),
+    ];
     out.push_str("<div class=\"tally\">\n<div class=\"bar\" aria-hidden=\"true\">");
     for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
         let _ = write!(out, "<span class=\"{class}\" style=\"flex-grow:{count}\"></span>");
@@ -366,6 +374,8 @@ mod tests {
             verdict: Verdict::Fails,
             recorded: Some(Verdict::Holds),
             ours: true,
+            finding: false,
+            certainty: String::new(),
             reason: e(),
             note: e(),
         };
@@ -374,7 +384,7 @@ mod tests {
             label: e(),
             part: e(),
             prose: e(),
-            tally: Some(Tally { holds: 1, fails: 2, ..Tally::default() }),
+            tally: Some(Tally { stated: Counts { holds: 1, fails: 2, ..Counts::default() }, ..Tally::default() }),
             callout: Some(Callout { tone: Tone::Bad, text: e() }),
             tables: vec![table],
             figures: vec![figure],

@@ -119,21 +119,36 @@ pub struct ClaimView {
     pub recorded: Option<Verdict>,
     /// Whether the paper gives no number, so that the test is ours.
     pub ours: bool,
+    /// Whether the paper does not state it at all: a finding of ours.
+    pub finding: bool,
+    /// How sure the verdict is: seeds, the share of draws that keep the bound, the change that would turn it.
+    pub certainty: String,
     /// Why it fails, where it does and a reason is known.
     pub reason: String,
     /// What else a reader should know.
     pub note: String,
 }
 
-/// How many claims have which verdict, and how that compares with the record.
+/// How many claims have which verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct Counts {
     /// How many hold.
     pub holds: usize,
     /// How many fail.
     pub fails: usize,
-    /// How many this run does not decide.
+    /// How many the runs do not decide.
+    pub undecided: usize,
+    /// How many were not run.
     pub not_run: usize,
+}
+
+/// How many claims have which verdict, and how that compares with the record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Of what the paper states.
+    pub stated: Counts,
+    /// Of our own findings, which the paper does not state.
+    pub findings: Counts,
     /// How many have another verdict on record.
     pub differing: usize,
     /// How many of those that fail are not on record at all.
@@ -150,7 +165,9 @@ pub enum Verdict {
     Holds,
     /// It is not.
     Fails,
-    /// This run does not say.
+    /// The runs do not decide it.
+    Undecided,
+    /// It was not run.
     NotRunHere,
 }
 
@@ -166,18 +183,19 @@ pub struct Code {
 }
 
 impl Verdict {
-    /// `holds`, `fails` or `not run here`.
+    /// `holds`, `fails`, `undecided` or `not run here`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Fails => "fails",
+            Self::Undecided => "undecided",
             Self::NotRunHere => "not run here",
         }
     }
 
     /// The verdict of that word.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Holds, Self::Fails, Self::NotRunHere].into_iter().find(|v| v.word() == word)
+        [Self::Holds, Self::Fails, Self::Undecided, Self::NotRunHere].into_iter().find(|v| v.word() == word)
     }
 
     /// A sign that does without colour.
@@ -185,6 +203,7 @@ impl Verdict {
         match self {
             Self::Holds => '\u{2713}',
             Self::Fails => '\u{2717}',
+            Self::Undecided => '?',
             Self::NotRunHere => '\u{2013}',
         }
     }
@@ -193,8 +212,38 @@ impl Verdict {
         match self {
             Self::Holds => "holds",
             Self::Fails => "fails",
+            Self::Undecided => "undecided",
             Self::NotRunHere => "absent",
         }
+    }
+}
+
+impl Counts {
+    /// How many there are.
+    pub const fn claims(&self) -> usize {
+        self.holds + self.fails + self.undecided + self.not_run
+    }
+
+    const fn count(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Holds => self.holds += 1,
+            Verdict::Fails => self.fails += 1,
+            Verdict::Undecided => self.undecided += 1,
+            Verdict::NotRunHere => self.not_run += 1,
+        }
+    }
+
+    /// `30 hold, 23 fail, 2 undecided, 31 not run here`.
+    fn words(&self) -> String {
+        let verb = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        let mut parts = vec![verb(self.holds, "holds", "hold"), verb(self.fails, "fails", "fail")];
+        if self.undecided > 0 {
+            parts.push(format!("{} undecided", self.undecided));
+        }
+        if self.not_run > 0 {
+            parts.push(format!("{} not run here", self.not_run));
+        }
+        parts.join(", ")
     }
 }
 
@@ -203,11 +252,8 @@ impl Tally {
     pub fn of<'a>(claims: impl Iterator<Item = &'a ClaimView>) -> Self {
         let mut tally = Self::default();
         for claim in claims {
-            match claim.verdict {
-                Verdict::Holds => tally.holds += 1,
-                Verdict::Fails => tally.fails += 1,
-                Verdict::NotRunHere => tally.not_run += 1,
-            }
+            let counts = if claim.finding { &mut tally.findings } else { &mut tally.stated };
+            counts.count(claim.verdict);
             tally.differing += usize::from(claim.differs());
             tally.new_failures += usize::from(claim.recorded.is_none() && claim.verdict == Verdict::Fails);
             tally.recorded += usize::from(claim.recorded.is_some());
@@ -217,17 +263,21 @@ impl Tally {
 
     /// How many there are.
     pub const fn claims(&self) -> usize {
-        self.holds + self.fails + self.not_run
+        self.stated.claims() + self.findings.claims()
     }
 
-    /// `84 claims: 30 hold, 23 fail, 31 not run here`.
+    /// `84 claims: 30 hold, 23 fail, 31 not run here; 3 findings of ours: 3 hold, 0 fail`.
     pub fn counts(&self) -> String {
-        let verb = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-        let mut parts = vec![verb(self.holds, "holds", "hold"), verb(self.fails, "fails", "fail")];
-        if self.not_run > 0 {
-            parts.push(format!("{} not run here", self.not_run));
+        let of = |counts: &Counts, one: &str, many: &str| {
+            let n = counts.claims();
+            format!("{n} {}: {}", if n == 1 { one } else { many }, counts.words())
+        };
+        let stated = of(&self.stated, "claim", "claims");
+        if self.findings.claims() == 0 {
+            return stated;
         }
-        format!("{}: {}", verb(self.claims(), "claim", "claims"), parts.join(", "))
+        let findings = of(&self.findings, "finding of ours", "findings of ours");
+        if self.stated.claims() == 0 { findings } else { format!("{stated}; {findings}") }
     }
 
     /// How the verdicts compare with the record, in a sentence.
@@ -314,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_word_is_its_verdict() {
-        for v in [Verdict::Holds, Verdict::Fails, Verdict::NotRunHere] {
+        for v in [Verdict::Holds, Verdict::Fails, Verdict::Undecided, Verdict::NotRunHere] {
             assert_eq!(Verdict::from_word(v.word()), Some(v));
         }
         assert_eq!(Verdict::from_word("maybe"), None);

@@ -159,6 +159,7 @@ impl Look {
         cell.fg(match verdict {
             Verdict::Holds => Color::Green,
             Verdict::Fails => Color::Red,
+            Verdict::Undecided => Color::Blue,
             Verdict::NotRunHere => Color::Yellow,
         })
     }
@@ -305,7 +306,9 @@ pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a
     let mut view = TableView::new(caption, columns);
     for (place, claim) in claims {
         let mut remarks = Vec::new();
-        if claim.ours {
+        if claim.finding {
+            remarks.push("finding of ours".to_owned());
+        } else if claim.ours {
             remarks.push("ours".to_owned());
         }
         if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
@@ -394,6 +397,8 @@ mod tests {
             verdict,
             recorded,
             ours: id == "b",
+            finding: false,
+            certainty: String::new(),
             reason: String::new(),
             note: String::new(),
         }

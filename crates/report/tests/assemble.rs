@@ -224,6 +224,8 @@ fn a_known_failure_is_no_alarm_and_a_new_one_is() {
         verdict,
         recorded,
         ours: false,
+        finding: false,
+        certainty: String::new(),
         reason: String::new(),
         note: String::new(),
     };
@@ -260,6 +262,8 @@ fn a_paper_says_why_claims_fail_and_lets_a_reader_find_them() {
         verdict,
         recorded: Some(verdict),
         ours: false,
+        finding: false,
+        certainty: String::new(),
         reason: reason.to_owned(),
         note: String::new(),
     };

@@ -71,6 +71,8 @@ fn a_paper() {
         verdict,
         recorded: Some(recorded),
         ours: id == "order",
+        finding: false,
+        certainty: String::new(),
         reason: if id == "order" { "The `red` queue swings.".to_owned() } else { String::new() },
         note: String::new(),
     };

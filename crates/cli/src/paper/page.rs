@@ -164,6 +164,8 @@ fn claim(judged: &Judged) -> ClaimView {
         verdict: verdict(finding.verdict),
         recorded: judged.recorded.map(verdict),
         ours: finding.ours,
+        finding: finding.finding,
+        certainty: certainty(finding),
         reason: judged.reason.clone().unwrap_or_default(),
         note: finding.why.clone().or_else(|| finding.source.clone()).unwrap_or_default(),
     }
@@ -173,8 +175,28 @@ fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
     match verdict {
         penstock_papers::Verdict::Holds => Verdict::Holds,
         penstock_papers::Verdict::Fails => Verdict::Fails,
+        penstock_papers::Verdict::Undecided => Verdict::Undecided,
         penstock_papers::Verdict::NotRunHere => Verdict::NotRunHere,
     }
+}
+
+/// How sure a verdict is, in a sentence.
+fn certainty(finding: &penstock_papers::Finding) -> String {
+    let mut parts = Vec::new();
+    if let (Some(seeds), Some(chance)) = (finding.seeds, finding.chance) {
+        parts.push(format!("{seeds} seeds, {} of draws from them keep the bound", percent(chance)));
+    }
+    if let Some(flips) = finding.flips {
+        parts.push(format!("a change by {} would turn it", percent(flips)));
+    }
+    let text = parts.join("; ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+/// A share as people read it.
+fn percent(share: f64) -> String {
+    format!("{} %", short(100.0 * share, 2))
 }
 
 /// What was measured, in a few words: the range, or for what falls the values in order; and where it does not hold.

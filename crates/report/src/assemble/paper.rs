@@ -118,7 +118,7 @@ fn verdicts(view: &PaperView) -> Section {
     }
     let tally = Tally::of(claims());
     section.tally = Some(tally);
-    if tally.fails > 0 && !view.explained_in.is_empty() {
+    if tally.stated.fails + tally.findings.fails > 0 && !view.explained_in.is_empty() {
         let more = format!("The reason for a failure is next to its claim; {} has more.", view.explained_in);
         section.prose = format!("{}\n\n{more}", section.prose);
     }
