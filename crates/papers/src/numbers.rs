@@ -20,11 +20,13 @@ pub(crate) struct Set {
     groups: Vec<Group>,
 }
 
+/// A number, and the place of its cell's seed among the seeds, where it has one.
+type Seeded = (Option<usize>, f64);
+
 /// Cells that are joined to one number.
 struct Group {
     labels: Vec<(String, String)>,
-    /// Each number, and its place among the seeds where the cell has one.
-    values: Vec<(Option<usize>, f64)>,
+    values: Vec<Seeded>,
 }
 
 impl Numbers {
@@ -60,7 +62,7 @@ impl Set {
         cells: &[Cell],
         known: &IndexSet<String>,
     ) -> Result<Self, String> {
-        let mut joined: IndexMap<Vec<(String, String)>, Vec<(Option<usize>, f64)>> = IndexMap::new();
+        let mut joined: IndexMap<Vec<(String, String)>, Vec<Seeded>> = IndexMap::new();
         for cell in cells {
             let value = measure.number(cell).map_err(|what| format!("{}: {what}", cell.words(&[])))?;
             let labels = if seeds == Seeds::Each { cell.labels.clone() } else { cell::without(&cell.labels, "seed") };
