@@ -40,7 +40,7 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
             tc::attach(pins, wanted, name, direction, request.settings)
         }
         Place::Device { .. } if controllers.contains(&wanted) => {
-            Err(Error::Input(format!("`{wanted}` is a controller, and acts at sockets: leave out --device")))
+            Err(Error::Input(format!("`{wanted}` is a controller of TCP sockets, and belongs to no device: leave out --device")))
         }
         Place::Sockets { .. } if programs.contains(&wanted) => {
             Err(Error::Input(format!("`{wanted}` acts at a device: name it with --device")))

@@ -137,7 +137,7 @@ fn falling(falls: &Falls, chosen: &[Sample], given: &[&str]) -> Result<Vec<Measu
     let mut measured = Vec::new();
     for mut group in groups(chosen, &falls.along)? {
         if group.len() < 2 {
-            return Err(format!("nothing can fall along `{}`: there is one cell only", falls.along));
+            return Err(format!("`falls` needs two values of `{}` at least, and the runs have one", falls.along));
         }
         // Values that are not numbers keep the order of the sweep.
         if let Some(mut ranked) =

@@ -133,7 +133,7 @@ fn items_that_share_a_scenario_share_its_runs() {
     bench.write("papers/two/paper.toml", &shared.replace("\"10 Mbit/s\" }\ncolumns", "\"11 Mbit/s\" }\ncolumns"));
     let ended = bench.run(&["paper", "two"]);
     assert_eq!(ended.status, 2);
-    assert!(ended.err.contains("two/fig3: `cells` and `short` in paper.toml keep no cell"), "{}", ended.err);
+    assert!(ended.err.contains("two/fig3: `cells` and `short` in paper.toml select no run"), "{}", ended.err);
 }
 
 #[test]
