@@ -159,7 +159,8 @@ fn prepare<'a>(
     let mut cells = scenario::cells(&document)?;
     cells.retain(|cell| item.shows(&cell.labels, extent));
     if cells.is_empty() {
-        let what = format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.display());
+        let what =
+            format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.display());
         return Err(Failure::Input(what));
     }
     let stem = scenario::stem(&file);

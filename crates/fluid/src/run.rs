@@ -27,7 +27,7 @@ mod way;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Arithmetic, Buffer, LossSpacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Arithmetic, Buffer, EcnOnLine, LossSpacing, Scenario, Scheduler, Service};
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::source::Clocking;
@@ -280,6 +280,9 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
             (link.lose_transmission.is_some(), "a transmission that is lost"),
+            (link.loss_burst.is_some(), "losses in bursts"),
+            (link.reorder.is_some(), "packets that come late"),
+            (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field"),
             (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         refuse(format!("the link `{name}`"), &found);

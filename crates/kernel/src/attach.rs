@@ -39,9 +39,9 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
         Place::Device { name, direction } if programs.contains(&wanted) => {
             tc::attach(pins, wanted, name, direction, request.settings)
         }
-        Place::Device { .. } if controllers.contains(&wanted) => {
-            Err(Error::Input(format!("`{wanted}` is a controller of TCP sockets, and belongs to no device: leave out --device")))
-        }
+        Place::Device { .. } if controllers.contains(&wanted) => Err(Error::Input(format!(
+            "`{wanted}` is a controller of TCP sockets, and belongs to no device: leave out --device"
+        ))),
         Place::Sockets { .. } if programs.contains(&wanted) => {
             Err(Error::Input(format!("`{wanted}` acts at a device: name it with --device")))
         }

@@ -8,6 +8,7 @@
 //! implementation.
 
 mod account;
+mod bursts;
 mod conditioner;
 mod entry;
 mod histogram;
@@ -21,6 +22,7 @@ mod station;
 mod verdict;
 
 pub use account::Counters;
+pub use bursts::Bursts;
 pub use conditioner::{CUSTOMER_COLUMNS, Conditioner, Passed};
 pub use entry::Entry;
 pub use histogram::Histogram;

@@ -257,7 +257,7 @@ impl Engine {
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
         let hop = flow.out;
-        let (link, line) = (&mut self.links[hop.port as usize], &mut self.lines[hop.line as usize]);
+        let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let fresh = now < flow.until;
         loop {
             let segment = if PLAIN || group.reliable {
@@ -315,7 +315,7 @@ impl Engine {
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
-                    cross(packet, now, hop.line, port, (link.coins, &link.losses, &self.keys), line, agenda)
+                    cross(packet, now, hop.line, port, (link.coins, &mut link.losses, &self.keys), lines, agenda)
                 } else {
                     self.outbox.push(packet);
                     true

@@ -3,6 +3,7 @@
 use penstock_law::cc::Event;
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port, Ring};
+use penstock_scenario::model::EcnOnLine;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::transfer::Transfer;
 use penstock_scenario::world::{RunError, Sighting, Watcher};
@@ -11,10 +12,10 @@ use crate::agenda::Agenda;
 use crate::conditioners::CustomerConditioner;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
-use crate::line::Line;
-use crate::loss::Losses;
+use crate::line::{LATE, Line, MARKS};
+use crate::loss::{Fate, Losses};
 use crate::measure::{Measure, Taken};
-use crate::packet::{ACK, CE, ECT, Packet};
+use crate::packet::{ACK, CE, ECT, LOW, Packet};
 use crate::receiver::{Receiver, Reply};
 use crate::sender::window::Allowed;
 use crate::station::{Link, Station, held};
@@ -210,17 +211,20 @@ impl Engine {
     fn arrive(&mut self, at: u32) {
         let line = &mut self.lines[at as usize];
         let mut packet = line.packets.pop();
-        let (port, marks, delay) = (line.port as usize, line.marks, line.delay);
+        let (port, decides, delay) = (line.port as usize, line.decides, line.delay);
         if let Some(head) = line.packets.front() {
             line.flow = head.flow;
             self.agenda.put(at, head.at, head.stamp);
         }
-        if marks
-            && packet.is(ECT)
-            && let Link { station: Station::Port(port), coins, .. } = &mut self.links[port]
-            && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
-        {
-            packet.flags |= CE;
+        if decides != 0 && packet.is(ECT) {
+            let Link { station, coins, ecn, .. } = &mut self.links[port];
+            if decides & MARKS != 0
+                && let Station::Port(port) = station
+                && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
+            {
+                packet.flags |= CE;
+            }
+            packet.flags &= !cleared(*ecn, packet.flags);
         }
         packet.hop += 1;
         self.crossed += u64::from(!packet.is(ACK));
@@ -264,8 +268,8 @@ impl Engine {
         let hop = self.hops[first as usize + packet.hop as usize];
         let Link { station, coins, losses, .. } = &mut self.links[hop.port as usize];
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
-        let line = &mut self.lines[hop.line as usize];
-        if !cross(packet, self.now, hop.line, port, (*coins, losses, &self.keys), line, &mut self.agenda) {
+        let lines = &mut self.lines;
+        if !cross(packet, self.now, hop.line, port, (*coins, losses, &self.keys), lines, &mut self.agenda) {
             self.lost(packet.flow, packet.flags);
         }
     }
@@ -329,24 +333,42 @@ pub(crate) fn cross(
     now: u64,
     number: u32,
     port: &mut Port,
-    (coins, losses, keys): (Coins, &Losses, &[u64]),
-    line: &mut Line,
+    (coins, losses, keys): (Coins, &mut Losses, &[u64]),
+    lines: &mut [Line],
     agenda: &mut Agenda,
 ) -> bool {
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            if losses.take(&packet, keys) {
-                port.lose();
-                return false;
-            }
+            let number = match losses.take(&packet, keys) {
+                Fate::Comes => number,
+                Fate::Late => number + LATE,
+                Fate::Lost => {
+                    port.lose();
+                    return false;
+                }
+            };
             if marked {
                 packet.flags |= CE;
             }
+            let line = &mut lines[number as usize];
             packet.at = departure.0.saturating_add(line.delay);
             push(packet, number, line, agenda);
             true
         }
+    }
+}
+
+/// The flags that a line clears of a packet that may be marked.
+#[cold]
+fn cleared(ecn: EcnOnLine, flags: u8) -> u8 {
+    match ecn {
+        EcnOnLine::Bleach => ECT | CE | LOW,
+        // What was ECT(1) before it was marked comes out as ECT(0), as all do.
+        EcnOnLine::EraseCe if flags & CE != 0 => CE | LOW,
+        // A mark has taken the place of ECT(1).
+        EcnOnLine::Ect0 if flags & CE == 0 => LOW,
+        EcnOnLine::Keep | EcnOnLine::EraseCe | EcnOnLine::Ect0 => 0,
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(way: penstock_link::Entry) -> Self {
-        Self { line: Line::new(NONE, 0, false), way }
+        Self { line: Line::new(NONE, 0, 0), way }
     }
 
     /// When a packet of `bytes` offered at `now` comes out [ps]; none if there is no room for it.

@@ -4,6 +4,14 @@ use penstock_link::Ring;
 
 use crate::packet::Packet;
 
+/// The port decides marks at departure, so that they are drawn at the end of its line.
+pub(crate) const MARKS: u8 = 1;
+/// The line changes the ECN field.
+pub(crate) const ECN: u8 = 2;
+
+/// Where packets come late, each line has one for them so many numbers after it.
+pub(crate) const LATE: u32 = 1;
+
 /// A delay line.
 // As long as a line of the processor's cache, and aligned as one, so that all of it comes at once.
 #[derive(Debug)]
@@ -13,8 +21,8 @@ pub(crate) struct Line {
     pub(crate) port: u32,
     /// From the port's near end to here [ps].
     pub(crate) delay: u64,
-    /// Whether the port decides marks at departure, so that they are drawn here.
-    pub(crate) marks: bool,
+    /// What is decided here of packets that come out: [`MARKS`], [`ECN`].
+    pub(crate) decides: u8,
     /// Whose packet the head is, if there is one.
     pub(crate) flow: u32,
     /// What is under way.
@@ -22,8 +30,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(port: u32, delay: u64, marks: bool) -> Self {
-        Self { port, delay, marks, flow: 0, packets: Ring::new() }
+    pub(crate) fn new(port: u32, delay: u64, decides: u8) -> Self {
+        Self { port, delay, decides, flow: 0, packets: Ring::new() }
     }
 }
 

@@ -1,39 +1,79 @@
-//! What is lost on a line, whatever its queue does.
+//! What is lost on a line, whatever its queue does, and what comes late.
 
+use penstock_link::Bursts;
 use penstock_scenario::model::{Link, LossSpacing};
-use penstock_scenario::seed::Coins;
+use penstock_scenario::seed::{Coins, Stream};
 
 use crate::packet::{ACK, Packet};
 
-/// The losses of a line.
-#[derive(Debug, Clone, Copy)]
+/// What becomes of a packet on a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Lost,
+    Comes,
+    /// It comes later than those behind it.
+    Late,
+}
+
+/// Losses in bursts, and the draws that they go by.
+#[derive(Debug, Clone)]
+struct InBursts {
+    bursts: Bursts,
+    draws: Stream,
+}
+
+/// The losses of a line, and the packets that come late.
+#[derive(Debug, Clone)]
 pub(crate) struct Losses {
     share: f64,
     spacing: LossSpacing,
     /// Of each flow's data one transmission too, drawn between these, the first being zero.
     transmission: Option<(u32, u32)>,
-    /// There are losses at all.
+    in_bursts: Option<Box<InBursts>>,
+    /// The share of packets that come late, and their coins.
+    late: Option<(f64, Coins)>,
+    /// There are losses or late packets at all.
     any: bool,
     coins: Coins,
 }
 
 impl Losses {
-    pub(crate) fn of(link: &Link, coins: Coins) -> Self {
+    /// Those of `link`, whose coins are `loss` and `late`; bursts take what they need from `draws`.
+    pub(crate) fn of(link: &Link, loss: Coins, late: Coins, draws: Stream) -> Self {
         let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
-        let any = link.loss > 0.0 || transmission.is_some();
-        Self { share: link.loss, spacing: link.loss_spacing, transmission, any, coins }
+        let bursts = link.loss_burst.map(|mean| Bursts::new(link.loss, mean));
+        let in_bursts = bursts.map(|bursts| Box::new(InBursts { bursts, draws }));
+        let late = link.reorder.map(|reorder| (reorder.share, late));
+        let any = link.loss > 0.0 || transmission.is_some() || late.is_some();
+        Self { share: link.loss, spacing: link.loss_spacing, transmission, in_bursts, late, any, coins: loss }
     }
 
-    /// Whether the line loses a packet.
+    /// What becomes of a packet on the line.
     #[inline]
-    pub(crate) fn take(&self, packet: &Packet, keys: &[u64]) -> bool {
-        self.any && self.loses(packet, keys)
+    pub(crate) fn take(&mut self, packet: &Packet, keys: &[u64]) -> Fate {
+        if self.any { self.draw(packet, keys) } else { Fate::Comes }
     }
 
     #[inline]
-    fn loses(&self, packet: &Packet, keys: &[u64]) -> bool {
+    fn draw(&mut self, packet: &Packet, keys: &[u64]) -> Fate {
+        if self.loses(packet, keys) {
+            return Fate::Lost;
+        }
+        match &self.late {
+            Some((share, coins)) if coins.of(packet.identity(keys)) < *share => Fate::Late,
+            _ => Fate::Comes,
+        }
+    }
+
+    #[inline]
+    fn loses(&mut self, packet: &Packet, keys: &[u64]) -> bool {
+        if self.transmission.is_some_and(|between| self.is_drawn(between, packet, keys)) {
+            return true;
+        }
+        if let Some(InBursts { bursts, draws }) = self.in_bursts.as_deref_mut() {
+            return bursts.take(draws.unit());
+        }
         match self.spacing {
-            _ if self.transmission.is_some_and(|between| self.is_drawn(between, packet, keys)) => true,
             LossSpacing::Random => self.coins.of(packet.identity(keys)) < self.share,
             LossSpacing::Even => self.turn(*packet, keys),
         }
@@ -72,12 +112,13 @@ mod tests {
         let keys: Vec<u64> = (0..20).map(|flow| flow << 32).collect();
         let lost = |between| {
             let (coins, spacing) = (Seed(1).coins("links.b/loss"), LossSpacing::Random);
-            let losses = Losses { share: 0.0, spacing, transmission: Some(between), any: true, coins };
+            let (in_bursts, late, transmission) = (None, None, Some(between));
+            let mut losses = Losses { share: 0.0, spacing, transmission, in_bursts, late, any: true, coins };
             let mut found = Vec::new();
             for (flow, tx) in (0..20).flat_map(|flow| (0..1000).map(move |tx| (flow, tx))) {
                 let packet = Packet { flow, tx, ..Packet::default() };
-                assert!(!losses.take(&Packet { flags: ACK, ..packet }, &keys));
-                if losses.take(&packet, &keys) {
+                assert_eq!(losses.take(&Packet { flags: ACK, ..packet }, &keys), Fate::Comes);
+                if losses.take(&packet, &keys) == Fate::Lost {
                     found.push((flow, tx));
                 }
             }
@@ -97,12 +138,13 @@ mod tests {
         let mut firsts = Vec::new();
         for share in [0.001, 0.0007, 0.3, 1.0 / 64.0] {
             let coins = Seed(1).coins("links.b/loss");
-            let losses = Losses { share, spacing: LossSpacing::Even, transmission: None, any: true, coins };
+            let (spacing, in_bursts, late) = (LossSpacing::Even, None, None);
+            let mut losses = Losses { share, spacing, transmission: None, in_bursts, late, any: true, coins };
             for flags in [0, ACK] {
                 for flow in 0..3 {
                     let packets = 1_000_000;
-                    let is_lost = |tx: &u32| losses.take(&Packet { flow, tx: *tx, flags, ..Packet::default() }, &keys);
-                    let lost: Vec<u32> = (0..packets).filter(is_lost).collect();
+                    let of = |tx| Packet { flow, tx, flags, ..Packet::default() };
+                    let lost: Vec<u32> = (0..packets).filter(|tx| losses.take(&of(*tx), &keys) == Fate::Lost).collect();
                     assert!((lost.len() as f64 - f64::from(packets) * share).abs() <= 1.0, "{share}: {}", lost.len());
                     let (least, most) = ((1.0 / share).floor(), (1.0 / share).ceil());
                     for gap in lost.windows(2).map(|pair| f64::from(pair[1] - pair[0])) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Values, cc};
-use penstock_scenario::model::{self, Arithmetic, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_scenario::model::{self, Arithmetic, EcnOnLine, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
@@ -13,7 +13,7 @@ use crate::conditioners::{conditioner_of, conditioners};
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::Entry;
 use crate::flow::{Flow, Group, NONE, Noise, Sent};
-use crate::line::Line;
+use crate::line::{ECN, Line, MARKS};
 use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
@@ -48,7 +48,12 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let lines: Vec<Line> = routes
         .lines
         .iter()
-        .map(|(port, delay)| Line::new(*port, delay.0, links[*port as usize].station.marks_at_departure()))
+        .map(|(port, delay)| {
+            let link = &links[*port as usize];
+            let marks = if link.station.marks_at_departure() { MARKS } else { 0 };
+            let ecn = if link.ecn == EcnOnLine::Keep { 0 } else { ECN };
+            Line::new(*port, delay.0, marks | ecn)
+        })
         .collect();
     for group in &mut parts.groups {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
@@ -398,9 +403,10 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let memory = behind.max().unwrap_or(link.delay);
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
-        let losses = Losses::of(link, coins("loss"));
+        let bursts = scenario.seed.stream(&format!("links.{name}/bursts"));
+        let losses = Losses::of(link, coins("loss"), coins("late"), bursts);
         let (name, law) = (name.clone(), link.aqm.law.name);
-        Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses })
+        Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses, ecn: link.ecn })
     };
     scenario.links.iter().enumerate().map(build).collect()
 }
@@ -456,7 +462,10 @@ impl Routes {
             let lines = &mut self.lines;
             let line = *self.by_port_and_delay.entry((port, delay)).or_insert_with(|| {
                 lines.push((port, delay));
-                lines.len() as u32 - 1
+                let line = lines.len() as u32 - 1;
+                // Where packets come late, the line for them is the next.
+                lines.extend(scenario.links[link].reorder.map(|reorder| (port, delay + reorder.by)));
+                line
             });
             self.hops.push(Hop { port, line });
         }

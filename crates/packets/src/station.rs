@@ -2,12 +2,14 @@
 
 use penstock_law::quantity::Time;
 use penstock_link::{Apart, Arrival, Offered};
+use penstock_scenario::model::EcnOnLine;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::world::RunError;
 
 use crate::engine::Engine;
 use crate::flow::Flow;
-use crate::loss::Losses;
+use crate::line::LATE;
+use crate::loss::{Fate, Losses};
 use crate::packet::{ACK, CE, ECT, LOW, Packet};
 
 /// What holds a link's queue.
@@ -21,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) station: Station,
     pub(crate) coins: Coins,
     pub(crate) losses: Losses,
+    /// What its line does to the ECN field.
+    pub(crate) ecn: EcnOnLine,
     pub(crate) apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(crate) scheduled: bool,
@@ -90,13 +94,14 @@ impl Engine {
         let coin = |packet: &Packet| coins.of(packet.identity(keys));
         let Some(leaving) = served.next(Time(*now), coin, |dropped| lose(flows, &dropped)) else { return };
         let mut packet = leaving.packet;
-        if losses.take(&packet, keys) {
+        let fate = losses.take(&packet, keys);
+        if fate == Fate::Lost {
             served.lose();
             lose(flows, &packet);
         } else {
             packet.flags |= if leaving.marked { CE } else { 0 };
             let (first, _) = flows[packet.flow as usize].route[usize::from(packet.flags & ACK)];
-            let line = hops[first as usize + packet.hop as usize].line;
+            let line = hops[first as usize + packet.hop as usize].line + if fate == Fate::Late { LATE } else { 0 };
             let behind = &mut lines[line as usize];
             packet.at = leaving.departure.0.saturating_add(behind.delay);
             crate::engine::push(packet, line, behind, agenda);

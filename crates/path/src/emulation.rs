@@ -15,7 +15,7 @@ use penstock_scenario::world::RunError;
 
 use super::Refused;
 use super::packet::{Key, Packet};
-use super::station::{Fate, Link};
+use super::station::{Fate, Leaving, Link};
 
 /// A packet that comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -357,7 +357,7 @@ impl Emulation {
         let link = &mut links[hop.link as usize];
         match link.offer(now, packet, key, |displaced| lose(flows, dropped, displaced)) {
             Fate::Dropped => lose(flows, dropped, packet),
-            Fate::Leaves(departure, marked) => self.leave(hop.line, departure, packet, marked),
+            Fate::Leaves(leaving) => self.leave(hop.line, packet, leaving),
             Fate::Waits if link.scheduled => {}
             Fate::Waits => self.serve_or_wait(now, hop.link),
         }
@@ -379,10 +379,10 @@ impl Emulation {
         let link = &mut links[at as usize];
         link.scheduled = false;
         let leaving = link.serve(now, |packet| lose(flows, dropped, packet));
-        if let Some((packet, departure, marked)) = leaving {
+        if let Some((packet, leaving)) = leaving {
             let (first, _) = self.flows[packet.flow as usize].routes[packet.way as usize];
             let hop = self.hops[first as usize + usize::from(packet.hops)];
-            self.leave(hop.line, departure, packet, marked);
+            self.leave(hop.line, packet, leaving);
         }
         if let Some(free) = self.links[at as usize].free_at() {
             self.links[at as usize].scheduled = true;
@@ -390,8 +390,10 @@ impl Emulation {
         }
     }
 
-    /// A packet leaves a link for the line behind it at `departure`.
-    fn leave(&mut self, at: u32, departure: Time, mut packet: Packet, marked: bool) {
+    /// A packet leaves a link for the line behind it.
+    fn leave(&mut self, at: u32, mut packet: Packet, Leaving { departure, marked, late }: Leaving) {
+        // The line of those that come late is the next.
+        let at = at + u32::from(late);
         packet.marked |= marked;
         packet.hops += 1;
         self.crossed += u64::from(packet.data);
@@ -475,8 +477,12 @@ impl Plan {
             let delay = scenario.links[link].delay + if at + 1 == links.len() { private } else { Time::ZERO };
             let lines = &mut self.lines;
             let line = *self.by_link_and_delay.entry((number, delay)).or_insert_with(|| {
-                lines.push(Line { link: number, delay, last: Time::ZERO, packets: Ring::new() });
-                lines.len() as u32 - 1
+                let behind = |delay| Line { link: number, delay, last: Time::ZERO, packets: Ring::new() };
+                lines.push(behind(delay));
+                let line = lines.len() as u32 - 1;
+                // Where packets come late, the line for them is the next.
+                lines.extend(scenario.links[link].reorder.map(|reorder| behind(delay + reorder.by)));
+                line
             });
             self.hops.push(Hop { link: number, line });
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use penstock_law::aqm::Decides;
 use penstock_law::quantity::Time;
-use penstock_link::{Apart, Arrival, Offer, Offered, Station};
-use penstock_scenario::model::{LossSpacing, Scenario};
+use penstock_link::{Apart, Arrival, Bursts, Offer, Offered, Station};
+use penstock_scenario::model::{EcnOnLine, LossSpacing, Scenario};
 use penstock_scenario::seed::Stream;
 
 use super::Refused;
@@ -16,6 +16,8 @@ pub(super) struct Link {
     pub(super) station: Station<Packet>,
     pub(super) coins: Stream,
     losses: Losses,
+    /// The share of packets that come late, and their coins.
+    late: Option<(f64, Stream)>,
     apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(super) scheduled: bool,
@@ -26,6 +28,7 @@ struct Losses {
     share: f64,
     spacing: LossSpacing,
     coins: Stream,
+    bursts: Option<Bursts>,
     /// Where losses are even: how much of the next one each flow has, each way apart.
     shares: BTreeMap<(u32, bool), f64>,
 }
@@ -37,7 +40,10 @@ impl Losses {
         if self.share <= 0.0 {
             return false;
         }
-        let Self { share, spacing, coins, shares } = self;
+        let Self { share, spacing, coins, bursts, shares } = self;
+        if let Some(bursts) = bursts {
+            return bursts.take(coins.unit());
+        }
         match spacing {
             LossSpacing::Random => coins.lands(*share),
             LossSpacing::Even => {
@@ -51,14 +57,29 @@ impl Losses {
     }
 }
 
+/// Whether a packet comes late.
+fn lands(late: &mut Option<(f64, Stream)>) -> bool {
+    late.as_mut().is_some_and(|(share, coins)| coins.lands(*share))
+}
+
 /// What becomes of a packet that reaches a link.
 pub(super) enum Fate {
     /// It is gone.
     Dropped,
-    /// It leaves then, marked or not.
-    Leaves(Time, bool),
+    /// It leaves for its line.
+    Leaves(Leaving),
     /// It waits for its turn.
     Waits,
+}
+
+/// How a packet leaves a link for its line.
+pub(super) struct Leaving {
+    /// When.
+    pub(super) departure: Time,
+    /// Whether the link's law has marked it.
+    pub(super) marked: bool,
+    /// Whether it comes later than those behind it.
+    pub(super) late: bool,
 }
 
 impl Link {
@@ -72,12 +93,22 @@ impl Link {
             let what = format!("links.{name}.lose_transmission: the kernel does not number its transmissions");
             return Err(Refused::new(what, "leave it out"));
         }
+        if link.ecn != EcnOnLine::Keep {
+            let what = format!("links.{name}.ecn: the emulated path changes no ECN field beside its marks");
+            return Err(Refused::new(what, "write `ecn = \"keep\"`"));
+        }
         let (station, apart) =
             Station::of(scenario, name, memory).map_err(|what| Refused::new(what, "choose other parameters"))?;
         let stream = |what| scenario.seed.stream(&format!("links.{name}/{what}"));
-        let losses =
-            Losses { share: link.loss, spacing: link.loss_spacing, coins: stream("loss"), shares: BTreeMap::new() };
-        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses })
+        let losses = Losses {
+            share: link.loss,
+            spacing: link.loss_spacing,
+            coins: stream("loss"),
+            bursts: link.loss_burst.map(|mean| Bursts::new(link.loss, mean)),
+            shares: BTreeMap::new(),
+        };
+        let late = link.reorder.map(|reorder| (reorder.share, stream("late")));
+        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses, late })
     }
 
     /// A packet reaches it. `dropped` is given packets that make room for it.
@@ -91,7 +122,7 @@ impl Link {
                         port.lose();
                         return Fate::Dropped;
                     }
-                    Fate::Leaves(departure, marked)
+                    Fate::Leaves(Leaving { departure, marked, late: lands(&mut self.late) })
                 }
             },
             Station::Served(served) => {
@@ -119,10 +150,10 @@ impl Link {
         }
     }
 
-    /// The line is free: the packet that starts, and when it leaves and whether it was marked; none where all were dropped
+    /// The line is free: the packet that starts, and how it leaves; none where all were dropped
     /// or it is lost.
-    pub(super) fn serve(&mut self, now: Time, mut dropped: impl FnMut(Packet)) -> Option<(Packet, Time, bool)> {
-        let Self { station, coins, losses, .. } = self;
+    pub(super) fn serve(&mut self, now: Time, mut dropped: impl FnMut(Packet)) -> Option<(Packet, Leaving)> {
+        let Self { station, coins, losses, late, .. } = self;
         let Station::Served(served) = station else { return None };
         let leaving = served.next(now, |_| coins.unit(), &mut dropped)?;
         if losses.take(&leaving.packet) {
@@ -130,7 +161,8 @@ impl Link {
             dropped(leaving.packet);
             return None;
         }
-        Some((leaving.packet, leaving.departure, leaving.marked))
+        let penstock_link::Departing { packet, departure, marked, .. } = leaving;
+        Some((packet, Leaving { departure, marked, late: lands(late) }))
     }
 
     /// Whether a packet that left a port at `departure` was marked then, where the law decides at departure.

@@ -19,7 +19,7 @@ pub(crate) use shape::{Discipline, Key, Range, Shape, Silent, Table, Word};
 use Silent::{Is, Means, Required};
 use shape::{BIT_RATE, BYTES, DURATION, UNLIMITED, key, words};
 
-use crate::model::{Arithmetic, By, LossSpacing, StopRule};
+use crate::model::{Arithmetic, By, EcnOnLine, LossSpacing, StopRule};
 
 /// What stands for a value that the law works out from where it runs.
 pub(crate) const AUTOMATIC: &str = "automatic";
@@ -32,6 +32,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &SCENARIO,
     &PACKET,
     &LINK,
+    &REORDER,
     &TRACE,
     &SCHEDULER,
     &FLOWS,
@@ -126,7 +127,7 @@ pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
            `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
-           `lose_transmission` and `arithmetic` of the reverse direction of a duplex link.",
+           `lose_transmission`, `loss_burst`, `reorder`, `ecn` and `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -168,6 +169,26 @@ pub(crate) static LINK: Table = Table {
             "one loss more: of each flow's data this transmission, counted from 1, or one drawn between two",
         ),
         key(
+            "loss_burst",
+            Shape::Number(BURST),
+            Means("each loss is independent"),
+            "with `loss`: losses come in bursts of this mean length in packets (Gilbert's model), with \
+             `loss_spacing = \"random\"`; `loss` stays the share of all packets, at most b/(b + 1) for bursts of b",
+        ),
+        key(
+            "reorder",
+            Shape::Table(&REORDER),
+            Means("packets keep their order"),
+            "packets that come late, so that others overtake them",
+        ),
+        key(
+            "ecn",
+            Shape::Word(words::<EcnOnLine>),
+            Is("\"keep\""),
+            "what the line does to the ECN field: `bleach` makes every packet Not-ECT, `erase-ce` makes CE ECT(0), `ect0` \
+             makes ECT(1) ECT(0)",
+        ),
+        key(
             "arithmetic",
             Shape::Word(words::<Arithmetic>),
             Is("\"f64\""),
@@ -183,8 +204,29 @@ pub(crate) static LINK: Table = Table {
 };
 
 /// What the way back of a duplex link may change.
-pub(crate) const WAY_BACK: &[&str] =
-    &["rate", "delay", "buffer", "aqm", "scheduler", "loss", "loss_spacing", "lose_transmission", "arithmetic"];
+pub(crate) const WAY_BACK: &[&str] = &[
+    "rate",
+    "delay",
+    "buffer",
+    "aqm",
+    "scheduler",
+    "loss",
+    "loss_spacing",
+    "lose_transmission",
+    "loss_burst",
+    "reorder",
+    "ecn",
+    "arithmetic",
+];
+
+pub(crate) static REORDER: Table = Table {
+    path: "links.NAME.reorder",
+    what: "Some packets, each drawn by itself, take longer on the line than the others.",
+    keys: &[
+        key("share", Shape::Number(CHANCE), Required, "the share of packets that come late"),
+        key("by", DURATION, Required, "how much longer they take, above zero"),
+    ],
+};
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",

@@ -104,8 +104,36 @@ pub struct Link {
     pub loss_spacing: LossSpacing,
     /// Of each flow's data one transmission is lost too, drawn between these two, the first being 1.
     pub lose_transmission: Option<(u32, u32)>,
+    /// How long its losses are in a row, on average [packets], where they come in bursts.
+    pub loss_burst: Option<f64>,
+    /// Which of its packets come late, so that others overtake them.
+    pub reorder: Option<Reorder>,
+    /// What it does to the ECN field of packets.
+    pub ecn: EcnOnLine,
     /// The numbers its AQM computes with.
     pub arithmetic: Arithmetic,
+}
+
+/// A line that lets some packets come late.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reorder {
+    /// The share of packets that do.
+    pub share: f64,
+    /// By how much.
+    pub by: Time,
+}
+
+/// What a line does to the ECN field, as middleboxes have been seen to do (RFC 9331, section 5; RFC 9768, section 3.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnOnLine {
+    /// Nothing.
+    Keep,
+    /// Every packet leaves as Not-ECT.
+    Bleach,
+    /// CE becomes ECT(0): congestion is not seen.
+    EraseCe,
+    /// ECT(1) becomes ECT(0): the low-latency queue behind it does not take the packet.
+    Ect0,
 }
 
 /// How the losses of a line are spaced.

@@ -37,6 +37,7 @@ mod contracts;
 mod error;
 mod flows;
 mod law;
+mod line;
 mod links;
 mod memory;
 mod needs;

@@ -10,8 +10,8 @@ use penstock_law::{Role, Values};
 use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, Word};
 use crate::key::{bare, quoted};
 use crate::model::{
-    Arithmetic, Buffer, By, Chosen, Class, Customer, Group, Link, Packet, Repeats, Rtt, Scenario, Scheduler,
-    SenderOptions, Service, Size, Span, Start,
+    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Group, Link, Packet, Reorder, Repeats, Rtt, Scenario,
+    Scheduler, SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 
@@ -90,6 +90,14 @@ fn link(link: &Link) -> String {
     entries.extend(link.lose_transmission.map(|(least, most)| {
         ("lose_transmission", if least == most { least.to_string() } else { format!("[{least}, {most}]") })
     }));
+    entries.extend(link.loss_burst.map(|mean| ("loss_burst", print_number(mean))));
+    entries.extend(
+        link.reorder
+            .map(|Reorder { share, by }| ("reorder", inline(&[("share", print_number(share)), ("by", time(by))]))),
+    );
+    if link.ecn != EcnOnLine::Keep {
+        entries.push(("ecn", quoted(link.ecn.word())));
+    }
     lines(&entries)
 }
 

@@ -280,6 +280,9 @@ fn what_a_world_cannot_carry_is_refused_with_its_own_status() {
             &["--set", "links.bottleneck.loss=0.01", "--set", "links.bottleneck.loss_spacing=even"],
             "losses that are evenly spaced",
         ),
+        (&["--set", "links.bottleneck.loss=0.01", "--set", "links.bottleneck.loss_burst=3"], "losses in bursts"),
+        (&["--set", "links.bottleneck.reorder={ share = 0.01, by = \"1 ms\" }"], "packets that come late"),
+        (&["--set", "links.bottleneck.ecn=bleach"], "changes the ECN field"),
         (&["--pcap"], "--pcap"),
     ] {
         let ended = fluid(more);

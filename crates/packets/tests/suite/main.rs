@@ -5,6 +5,7 @@ mod classes;
 mod contracts;
 mod crowd;
 mod disciplines;
+mod elements;
 mod extremes;
 mod fast_start;
 mod fidelity;

@@ -22,5 +22,7 @@ pub(crate) const LOSS: Range = Range { least: 0.0, above: false, most: 1.0, belo
 pub(crate) const SPACING: Range = LOSS;
 /// The probability of something that happens now and then; at zero it never would.
 pub(crate) const CHANCE: Range = Range { least: 0.0, above: true, most: 1.0, below: false };
+/// The mean length of a burst of losses, in packets.
+pub(crate) const BURST: Range = Range { least: 1.0, above: false, most: 1e6, below: false };
 /// The exponent of a Pareto distribution: at 1 and below its mean is infinite, far above it has no tail left.
 pub(crate) const TAIL: Range = Range { least: 1.0, above: true, most: 1000.0, below: false };

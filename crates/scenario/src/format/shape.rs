@@ -1,6 +1,6 @@
 //! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
 
-use crate::model::{Arithmetic, By, EcnEcho, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
+use crate::model::{Arithmetic, By, EcnEcho, EcnOnLine, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
 use crate::quantity::{Kind, RATE, SIZE, TIME};
 
 /// A table of the format.
@@ -174,6 +174,11 @@ impl Word for By {
 
 impl Word for LossSpacing {
     const WORDS: &'static [(&'static str, Self)] = &[("random", Self::Random), ("even", Self::Even)];
+}
+
+impl Word for EcnOnLine {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("keep", Self::Keep), ("bleach", Self::Bleach), ("erase-ce", Self::EraseCe), ("ect0", Self::Ect0)];
 }
 
 impl Word for StopRule {

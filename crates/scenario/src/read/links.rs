@@ -5,12 +5,13 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 
 use super::error::Reported;
 use super::law;
+use super::line::{OnLine, on_line};
 use super::schedule::schedule;
 use super::table::{Fields, Item};
 use super::trace::{Traces, mean_rate};
 use super::tree::Value;
 use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, MOST_WINDOW, WAY_BACK};
-use crate::model::{Arithmetic, Buffer, By, Chosen, Group, Link, LossSpacing, Packet, Scheduler, Service};
+use crate::model::{Arithmetic, Buffer, By, Chosen, EcnOnLine, Group, Link, LossSpacing, Packet, Scheduler, Service};
 use crate::quantity::{self, Products};
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
@@ -83,11 +84,13 @@ fn line<'a>(
     let scheduler = scheduler(&fields, Scheduler::Fifo, aqm.as_ref().ok(), packet);
     let loss = loss(&fields);
     let lose = lose_transmission(&fields);
+    let on_line = on_line(&fields, loss.as_ref().ok().copied());
     let arithmetic = arithmetic(&fields, Arithmetic::Real, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     let duplex = fields.or("duplex", false, |item| item.switch());
     let ((from, _), (to, _), (rate, service), ((buffer, bdp), written)) = (from?, to?, rate?, buffer?);
     let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
     let (arithmetic, delay, lose_transmission) = (arithmetic?, delay?, lose?);
+    let OnLine { loss_burst, reorder, ecn } = on_line?;
     let link = Link {
         from,
         to,
@@ -100,6 +103,9 @@ fn line<'a>(
         loss,
         loss_spacing,
         lose_transmission,
+        loss_burst,
+        reorder,
+        ecn,
         arithmetic,
     };
     let bdp = bdp.map(|n| (written, n));
@@ -121,6 +127,9 @@ fn way_back<'a>(
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
         lose_transmission: None,
+        loss_burst: None,
+        reorder: None,
+        ecn: EcnOnLine::Keep,
         ..there.link.clone()
     };
     let Some(over) = over else {
@@ -140,6 +149,7 @@ fn way_back<'a>(
     let scheduler = scheduler(&fields, link.scheduler, aqm.as_ref().ok(), packet);
     let loss = loss(&fields);
     let lose = lose_transmission(&fields);
+    let on_line = on_line(&fields, loss.as_ref().ok().copied());
     let arithmetic = arithmetic(&fields, link.arithmetic, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     (link.rate, link.service) = rate?;
     link.delay = delay?;
@@ -150,6 +160,7 @@ fn way_back<'a>(
     let scheduled;
     (link.aqm, (link.scheduler, scheduled), (link.loss, link.loss_spacing)) = (aqm?.0, scheduler?, loss?);
     (link.lose_transmission, link.arithmetic) = (lose?, arithmetic?);
+    OnLine { loss_burst: link.loss_burst, reorder: link.reorder, ecn: link.ecn } = on_line?;
     Ok(Line { name, item: over, link, bdp, same_buffer, scheduler: scheduled })
 }
 

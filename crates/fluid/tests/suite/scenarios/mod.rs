@@ -8,8 +8,8 @@ use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Values};
 use penstock_scenario::model::{
-    Arithmetic, Buffer, Chosen, Group, Link, LossSpacing, Packet, Rtt, Scenario, Scheduler, SenderOptions, Service,
-    Start,
+    Arithmetic, Buffer, Chosen, EcnOnLine, Group, Link, LossSpacing, Packet, Rtt, Scenario, Scheduler, SenderOptions,
+    Service, Start,
 };
 use penstock_scenario::seed::Seed;
 
@@ -82,6 +82,9 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Aqm>, groups: Vec<Gr
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
         lose_transmission: None,
+        loss_burst: None,
+        reorder: None,
+        ecn: EcnOnLine::Keep,
         arithmetic: Arithmetic::Real,
     };
     let links = [("bottleneck", link("left", "right")), ("bottleneck/back", link("right", "left"))];
