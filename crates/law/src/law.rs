@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
+use crate::kernel::KernelProgram;
 use crate::number::{Dual, Fix, Number};
 use crate::parameter::{Parameter, Values};
 
@@ -311,6 +312,8 @@ pub struct Entry<R: Role> {
     pub dual: Option<Build<Dual, R>>,
     /// Builds it in the arithmetic of the kernel; none where there is no kernel implementation.
     pub fixed: Option<Build<Fix<32>, R>>,
+    /// Its program for the kernel; none where it brings none. The programs of this registry's laws are in `penstock-kernel`.
+    pub kernel: Option<&'static KernelProgram<R>>,
 }
 
 impl<R: Role> fmt::Debug for Entry<R> {
