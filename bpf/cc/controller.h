@@ -76,8 +76,9 @@ static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow
 	if (flow->weight_q32)
 		flow->weight_q32 = fx_min(fx_div(asks.over_window_q32, window_q32), asks.most_q32);
 	host_allow(sk, window_q32, 0);
-	if (habits.paced && gap_q32 > 0)
-		sk->sk_pacing_rate = ((__u64)tcp_sk(sk)->mss_cache << 32) / (__u64)gap_q32;
+	if (habits.paced)
+		sk->sk_pacing_rate =
+			gap_q32 > 0 ? ((__u64)tcp_sk(sk)->mss_cache << 32) / (__u64)gap_q32 : ~0UL;
 	return window_q32;
 }
 

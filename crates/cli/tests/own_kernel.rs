@@ -25,8 +25,8 @@ use serde_json::Value;
 
 /// What makes this the command, and not its test: the name of the law, and the file of its object.
 const COMMAND: &str = "PENSTOCK_OWN_KERNEL";
-/// What the law asks for besides, which controller.h does not measure.
-const PRICED: &str = "PENSTOCK_OWN_KERNEL_PRICED";
+/// What the law makes of marks unless it ignores them: `price`, which controller.h does not measure, or `cut`.
+const MARKS: &str = "PENSTOCK_OWN_KERNEL_MARKS";
 
 /// `steady` of examples/own-law with an average round trip, a period and a gap, so that all is used that controller.h has.
 #[derive(Debug)]
@@ -87,7 +87,11 @@ impl<N: Number> Law<N> for Brisk<N> {
         cc::Requirements {
             tick_s: Some(0.01),
             average_rtt: Some(RttAverage { over_window: 3.0, most: 0.25 }),
-            marks: if env::var_os(PRICED).is_some() { Marks::Price(estimate) } else { Marks::Ignored },
+            marks: match env::var(MARKS).as_deref() {
+                Ok("price") => Marks::Price(estimate),
+                Ok(_) => Marks::Cut,
+                Err(_) => Marks::Ignored,
+            },
             ..cc::Requirements::LEAST
         }
     }
@@ -325,6 +329,35 @@ fn a_scenario_runs_it_on_the_kernels_tcp() {
     });
 }
 
+/// A mark is a congestion event for a law that asks for it, in the kernel too: the queue marks, drops nothing, and the window
+/// comes down. For one that ignores marks packets do not ask for ECN.
+fn an_echo_of_a_mark_is_a_congestion_event() {
+    optional::timed(|late| {
+        let own = Own::compiled("brisk", &[]);
+        let aqm = "aqm = { law = \"red\", ecn = true, min_th = \"5 packets\", max_th = \"15 packets\" }\nduplex = true";
+        own.bench.write("line.toml", &LINE.replace("duplex = true", aqm));
+        let mut summary = |marks: Option<&str>| {
+            let mut command = own.command(&[
+                "run",
+                "line.toml",
+                "--world",
+                "linux",
+                "--json",
+                "--set",
+                "flows.brisk.cc.alpha=30 packets",
+            ]);
+            let ended = Ended::of(&command.envs(marks.map(|marks| (MARKS, marks))).output().unwrap());
+            assert!([0, 4].contains(&ended.status), "{}", ended.err);
+            late.replace(ended.late());
+            ended.result()
+        };
+        for marks in [Some("cut"), None] {
+            let summary = summary(marks);
+            println!("{marks:?} {summary:#}");
+        }
+    });
+}
+
 /// One error, and nothing is left: neither a pin nor a controller.
 fn what_does_not_fit_is_refused() {
     let whole = fs::read(Own::compiled("brisk", &[]).bench.path("brisk.bpf.o")).unwrap_or_default();
@@ -359,7 +392,7 @@ fn what_the_host_does_not_measure_is_refused() {
     own.bench.write("line.toml", LINE);
     let pins = own.pins.to_str().unwrap();
     for arguments in [&["linux", "attach", "brisk", "--pins", pins][..], &["run", "line.toml", "--world", "linux"]] {
-        let ended = Ended::of(&own.command(arguments).env(PRICED, "1").output().unwrap());
+        let ended = Ended::of(&own.command(arguments).env(MARKS, "price").output().unwrap());
         assert!([2, 3].contains(&ended.status), "{}", ended.err);
         assert!(ended.err.contains("it asks for a price, which cc/controller.h does not have"), "{}", ended.err);
     }
@@ -379,6 +412,7 @@ fn main() -> ExitCode {
             ("it_writes_a_trace", it_writes_a_trace),
             ("a_replay_holds_it_against_its_law", a_replay_holds_it_against_its_law),
             ("a_scenario_runs_it_on_the_kernels_tcp", a_scenario_runs_it_on_the_kernels_tcp),
+            ("an_echo_of_a_mark_is_a_congestion_event", an_echo_of_a_mark_is_a_congestion_event),
             ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
             ("what_the_host_does_not_measure_is_refused", what_the_host_does_not_measure_is_refused),
         ],

@@ -27,7 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("packets", &["law", "scenario", "link"]),
     ("machine", &["law"]),
     ("path", &["law", "scenario", "link", "machine"]),
-    ("kernel", &["law", "scenario", "machine"]),
+    ("kernel-build", &[]),
+    ("kernel", &["law", "scenario", "machine", "kernel-build"]),
     ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
     ("papers", &["scenario", "fluid"]),
     ("report", &["law", "scenario"]),
@@ -35,7 +36,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),
     (
         "cli",
-        &["law", "scenario", "record", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"],
+        &[
+            "law",
+            "scenario",
+            "record",
+            "fluid",
+            "packets",
+            "machine",
+            "path",
+            "kernel-build",
+            "kernel",
+            "linux",
+            "papers",
+            "report",
+        ],
     ),
 ];
 
