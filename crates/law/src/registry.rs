@@ -384,6 +384,8 @@ mod tests {
         static COLOUR: Entry<Controller> = Entry { name: "mine", colour: "green", ..FIRST };
         static DUAL: Entry<Controller> =
             Entry { name: "mine", linearisation: Linearisation::Automatic, dual: None, ..FIRST };
+        static QUEUE_PROGRAM: KernelProgram<Aqm> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
+        static QUEUE: Entry<Aqm> = Entry { name: "mine", kernel: Some(&QUEUE_PROGRAM), ..AQMS[0] };
         static PROGRAM: KernelProgram<Controller> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
         static KERNEL: Entry<Controller> = Entry { name: "mine", fixed: None, kernel: Some(&PROGRAM), ..FIRST };
         for (entry, why) in [
@@ -395,8 +397,6 @@ mod tests {
             let refused = Registry::standard().with(entry).unwrap_err();
             assert!(refused.why.contains(why), "{refused}");
         }
-        static QUEUE_PROGRAM: KernelProgram<Aqm> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
-        static QUEUE: Entry<Aqm> = Entry { name: "mine", kernel: Some(&QUEUE_PROGRAM), ..AQMS[0] };
         let refused = Registry::standard().with(&QUEUE).unwrap_err();
         assert!(refused.why.starts_with("only a controller can bring a kernel program"), "{refused}");
     }

@@ -39,7 +39,7 @@ use origin::{Origin, PREFIX};
 use stack::Attachments;
 pub use trace::{Record, trace};
 pub use trail::Replayed;
-use words::Words;
+use words::Told;
 
 /// A law that is there for this kernel.
 #[derive(Clone, Copy)]
@@ -55,13 +55,13 @@ struct Program {
 #[derive(Clone, Copy)]
 enum By {
     /// This crate.
-    Us(fn(&Chosen<Controller>) -> Result<Words, Error>),
+    Us(fn(&Chosen<Controller>) -> Result<Told, Error>),
     /// The entry that brings the program.
     Entry(&'static KernelProgram<Controller>),
 }
 
 impl Program {
-    fn words(&self, chosen: &Chosen<Controller>) -> Result<Words, Error> {
+    fn words(&self, chosen: &Chosen<Controller>) -> Result<Told, Error> {
         match self.words {
             By::Us(words) => words(chosen),
             By::Entry(program) => own::words(chosen, program),
@@ -303,7 +303,7 @@ fn load_for(
 }
 
 /// Writes what a program is told before it is loaded.
-fn tell(open: &mut OpenObject, law: &str, told: &Words, habits: Habits, origin: &str) -> Result<(), Error> {
+fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &str) -> Result<(), Error> {
     let bytes = |words: &[i64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
     let habit = bytes(&[i64::from(habits.paced), i64::from(habits.traced)]);
     let mut wanted = vec![(".rodata.habits", habit), (".rodata.origin", origin.into())];

@@ -5,11 +5,11 @@ use penstock_law::{Fix, KernelProgram, Number};
 use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
-use super::words::{Asks, SITE, Words};
+use super::words::{Asks, SITE, Told};
 use crate::attach::error::Error;
 
 /// What the program is told.
-pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Controller>) -> Result<Words, Error> {
+pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Controller>) -> Result<Told, Error> {
     let name = chosen.law.name;
     is_object(name, program.object)?;
     let refused = |why: String| Error::Input(format!("the law `{name}` cannot run like this: {why}"));
@@ -26,7 +26,7 @@ pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Control
     }
     let words = program.told(&chosen.values, &SITE).map_err(refused)?;
     let needs_ecn = matches!(needs.marks, Marks::Price(_) | Marks::Counted);
-    Ok(Words { words, needs_ecn, asks: Some(asks(&needs)) })
+    Ok(Told { words, needs_ecn, asks: Some(asks(&needs)) })
 }
 
 /// `struct asks`, or what bpf/cc/controller.h does not measure.

@@ -189,7 +189,7 @@ fn in_kernel(law: &str, object: &Object, trail: &[Told]) -> Result<(Vec<Vec<i64>
     let map = object.maps().find(|map| map.name() == MAP).ok_or_else(lacks)?;
     let program = object.progs_mut().find(|program| program.name() == PROGRAM).ok_or_else(lacks)?;
     let size = map.value_size() as usize;
-    if size < STATE_AT || size % 8 != 0 {
+    if size < STATE_AT || !size.is_multiple_of(8) {
         return Err(lacks());
     }
     let keys: Vec<u8> = (0..trail.len() as u32).flat_map(u32::to_ne_bytes).collect();
