@@ -12,15 +12,13 @@ pub mod aqm;
 pub mod cc;
 pub mod conditioner;
 pub mod estimate;
-pub mod kernel;
 pub mod law;
 pub mod number;
 pub mod parameter;
 pub mod quantity;
 pub mod registry;
 
-pub use kernel::KernelProgram;
-pub use law::{Entry, Fields, Instances, Law, Observable, Observables, Role};
+pub use law::{Entry, Fields, Instances, KernelProgram, Law, Observable, Observables, Role};
 pub use number::{Dual, Fix, Number};
 pub use parameter::{Parameter, Values};
 pub use registry::Registry;

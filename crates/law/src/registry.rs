@@ -292,7 +292,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::kernel::KernelProgram;
+    use crate::law::KernelProgram;
 
     #[test]
     fn the_standard_laws_would_all_be_taken() {

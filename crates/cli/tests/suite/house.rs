@@ -192,6 +192,13 @@ fn nothing_is_accepted_where_ci_is_set() {
 }
 
 #[test]
+fn the_page_of_own_laws_has_the_kernel_program_of_the_example() {
+    let page = read("docs/own-law.md");
+    let shown = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program in C");
+    assert!(read("examples/own-law/bpf/steady.bpf.c").ends_with(shown), "{shown}");
+}
+
+#[test]
 fn the_page_of_laws_is_what_the_registry_says() {
     let page = page();
     if accepts() {
