@@ -11,7 +11,7 @@ PROFILE  ?= release
 PENSTOCK := $(BUILT)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/penstock
 # Where records go.
 OUT      ?= out
-C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c)
+C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c examples/own-law/bpf/*.c crates/cli/tests/own_kernel/*.c)
 
 .ONESHELL:
 .DEFAULT_GOAL := help
@@ -45,23 +45,23 @@ bits: build ## the optimised command against the one that tests use: the same bi
 	done
 
 # The crates as they would be published, in the order in which they need each other.
-PACKAGES = law scenario record link machine packets fluid papers report path kernel linux cli
+PACKAGES = law scenario record link machine packets fluid papers report path kernel-build kernel linux cli
 PACKED   = $(BUILT)/package
 packages: setup ## the crates as they would be published: target/package
 	package() { cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%) "$$@"; }
 	# What was downloaded for the workspace is enough, and no registry has to be asked.
 	package --offline 2>/dev/null || package
-	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"*/ && tar -xzmf "penstock-$$each-"*.crate; done
+	cd $(PACKED) && for each in $(PACKAGES); do rm -rf "penstock-$$each-"[0-9]*/ && tar -xzmf "penstock-$$each-"[0-9]*.crate; done
 
 # Somebody else's program: it knows the packaged crates and nothing of this repository. It is built with the versions of this
 # workspace, and other crates with its profile, so that these are built once. Its scenarios are short, so the packaged crates
 # are not optimised.
 OWN_LAW = $(abspath $(BUILT))/debug/own-law
-own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run and an analysis
+own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run, an analysis and its kernel program
 	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
 	export CARGO_TARGET_DIR="$(abspath $(BUILT))"
 	flags=()
-	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-*/)'"); done
+	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-[0-9]*/)'"); done
 	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/{/^penstock/!s/^\([a-z0-9_-]*\)\.opt-level = \(.*\)/\1=\2/p}' Cargo.toml); do
 		flags+=(--config "profile.dev.package.$${profile%=*}.opt-level=$${profile#*=}")
 	done
@@ -76,6 +76,13 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 		$(OWN_LAW) analyze $$each.toml --plain
 		$(OWN_LAW) compare $$each.toml --plain --out compared
 	done
+	# Its kernel program against the law in Rust, where this machine runs programs in the kernel.
+	can=$$($(OWN_LAW) linux check 2>&1 || true)
+	if grep -q 'linux replay.*: yes' <<<"$$can"; then
+		$(OWN_LAW) linux replay
+	else
+		echo "own-law: no replay in the kernel: $$can"; [[ "$${PENSTOCK_REQUIRE:-}" != *kernel* ]]
+	fi
 
 # What the pages of the site are made with; kept from run to run.
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14

@@ -84,6 +84,7 @@ struct tcp_congestion_ops {
 #define TCP_CONG_NEEDS_ECN 2
 
 /* enum tcp_ca_state */
+#define TCP_CA_CWR 2
 #define TCP_CA_RECOVERY 3
 #define TCP_CA_LOSS 4
 

@@ -32,15 +32,17 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
 mod kernel {
     use std::path::Path;
 
+    use penstock_kernel::attach::controller::Replayed;
     use penstock_kernel::attach::{self, pins::Pins};
     use penstock_kernel::kernel_laws::KERNEL_LAWS;
     use penstock_kernel::replay::{self, Build, Error, Report};
     use penstock_kernel::vectors::Vectors;
+    use penstock_law::cc::Controller;
     use penstock_linux::run;
     use penstock_machine::{Missing, scheduling};
 
     use crate::failure::{Done, Failure};
-    use crate::{pages, program, scenario, terminal};
+    use crate::{pages, program, registry, scenario, terminal};
 
     /// Says what this kernel can do, and why not.
     pub(super) fn check() -> Result<Done, Failure> {
@@ -71,7 +73,11 @@ mod kernel {
             },
         );
         let own = own.collect::<Vec<_>>().join(", ");
-        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}"))?;
+        let brought = registry::laws().laws::<Controller>().iter().filter(|law| law.kernel.is_some());
+        let brought: Vec<&str> = brought.map(|law| law.name).collect();
+        let brought =
+            if brought.is_empty() { String::new() } else { format!("; by this program: {}", brought.join(", ")) };
+        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}{brought}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);
         }
@@ -80,21 +86,23 @@ mod kernel {
 
     /// Replays every kernel implementation's vectors wherever this machine can.
     pub(super) fn replay(vectors: Option<&Path>) -> Result<Done, Failure> {
-        let folder = match vectors {
-            Some(folder) => folder.to_path_buf(),
-            None => scenario::above("vectors", |path| {
+        let own: Vec<_> = registry::laws().laws::<Controller>().iter().filter(|law| law.kernel.is_some()).collect();
+        let found = || {
+            scenario::above("vectors", |path| {
                 KERNEL_LAWS.iter().all(|kernel_law| path.join(format!("{}.txt", kernel_law.name)).is_file())
             })
-            .ok_or_else(|| {
-                Failure::Input(
-                    "no directory `vectors` here or in a parent directory; change to the repository, or name it with \
-                     --vectors DIR"
-                        .into(),
-                )
-            })?,
         };
+        let folder = vectors.map(Path::to_path_buf).or_else(found);
+        if folder.is_none() && own.is_empty() {
+            return Err(Failure::Input(
+                "no directory `vectors` here or in a parent directory; change to the repository, or name it with \
+                 --vectors DIR"
+                    .into(),
+            ));
+        }
         let (mut rows, mut wrong, mut missing) = (Vec::new(), Vec::new(), None);
-        for kernel_law in KERNEL_LAWS {
+        let files = folder.iter().flat_map(|folder| KERNEL_LAWS.iter().map(move |kernel_law| (kernel_law, folder)));
+        for (kernel_law, folder) in files {
             let file = folder.join(format!("{}.txt", kernel_law.name));
             let shown = file.display().to_string();
             let vectors = Vectors::parse(kernel_law, &shown, &scenario::text(&file)?).map_err(Failure::input)?;
@@ -121,6 +129,25 @@ mod kernel {
             };
             rows.push(vec![kernel_law.name.to_owned(), vectors.len().to_string(), rust, native, kernel, cost]);
         }
+        let mut wrong_of_own = Vec::new();
+        for law in own {
+            let (steps, kernel, cost) = match attach::controller::replay(law) {
+                Ok(Some(Replayed { steps, wrong: None, nanoseconds_a_step })) => {
+                    (steps, "equal".to_owned(), format!("{nanoseconds_a_step:.0}"))
+                }
+                Ok(Some(Replayed { steps, wrong: Some(wrong), .. })) => {
+                    wrong_of_own.push(format!("`{}`: {wrong}", law.name));
+                    (steps, "wrong".to_owned(), String::new())
+                }
+                Ok(None) => (0, "it has no replay".to_owned(), String::new()),
+                Err(attach::Error::Missing(what)) => {
+                    missing = Some(what.to_string());
+                    (0, "not run here".to_owned(), String::new())
+                }
+                Err(error) => return Err(error.into()),
+            };
+            rows.push(vec![law.name.to_owned(), steps.to_string(), "the law".to_owned(), String::new(), kernel, cost]);
+        }
         let heads = [
             ("law", false),
             ("vectors", true),
@@ -132,6 +159,10 @@ mod kernel {
         terminal::say(pages::table("", &heads, rows).trim_end())?;
         if !wrong.is_empty() {
             return Err(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
+        }
+        if !wrong_of_own.is_empty() {
+            let what = format!("the kernel program differs from its law:\n{}", wrong_of_own.join("\n"));
+            return Err(Failure::Law(what));
         }
         missing.map_or(Ok(Done::Well), |what| Err(Failure::Machine(what)))
     }

@@ -29,6 +29,7 @@ static ODD: Entry<Controller> = Entry {
     real: &build::<f64, Odd>,
     dual: Some(&build::<Dual, Odd>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -82,6 +83,7 @@ static ODD_QUEUE: Entry<Aqm> = Entry {
     real: &build::<f64, OddQueue>,
     dual: Some(&build::<Dual, OddQueue>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -17,6 +17,7 @@ pub mod pins;
 pub mod settings;
 pub mod tc;
 
+use penstock_law::cc::Controller;
 use penstock_machine::Missing;
 
 pub use attachment::{Attached, Detached, Direction, Figure, Place, Request, Scope, Which};
@@ -30,11 +31,13 @@ use pins::Pins;
 /// # Errors
 /// What of the request is wrong, what the machine lacks, and what the kernel says. Nothing has changed then.
 pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
-    let (controllers, programs) = (controller::names(), tc::names());
     let wanted = request.name;
+    let own = request.laws.laws::<Controller>().iter().filter(|law| law.kernel.is_some()).map(|law| law.name);
+    let (mut controllers, programs) = (controller::names(), tc::names());
+    controllers.extend(own);
     match request.place {
         Place::Sockets { default, trace } if controllers.contains(&wanted) => {
-            controller::attach(pins, wanted, default, trace, request.settings)
+            controller::attach(pins, request, default, trace)
         }
         Place::Device { name, direction } if programs.contains(&wanted) => {
             tc::attach(pins, wanted, name, direction, request.settings)

@@ -12,6 +12,7 @@ mod defaults;
 mod optional;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::{env, fs};
 
 use bench::{Bench, Objects, ends, link_of, names, wrong};
@@ -20,8 +21,12 @@ use penstock_kernel::attach::{self, Error, Place, Scope, Which, controller, sett
 use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{self, Controller, Event};
 use penstock_law::quantity::Bytes;
-use penstock_law::{Fix, Law, Number};
+use penstock_law::{Fix, Law, Number, Registry};
 use penstock_scenario::model::Chosen;
+
+fn controller_of_ours(law: &str, settings: &[String]) -> Result<Chosen<Controller>, Error> {
+    settings::controller(&Arc::new(Registry::standard()), law, settings)
+}
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
 
@@ -293,7 +298,7 @@ fn the_windows_of_the_kernel_are_the_laws() {
         let bench = Bench::new();
         bench.attach("fast", Place::Sockets { default: None, trace: true }, &set).unwrap();
         let owned: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
-        let chosen = settings::controller("fast", &owned).unwrap();
+        let chosen = controller_of_ours("fast", &owned).unwrap();
         let site = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         let law: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
         let mut plain: Fast<Fix<32>> = Fast::compile(&chosen.values, &site).unwrap();
@@ -351,7 +356,7 @@ fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
         let bench = Bench::new();
         let set = ["law.signal=delay", &format!("law.form={form}"), "law.taubar=10 ms", "law.period=100 us"];
         bench.attach("leadlag", Place::Sockets { default: None, trace: true }, &set).unwrap();
-        let chosen = settings::controller("leadlag", &set.map(str::to_owned)).unwrap();
+        let chosen = controller_of_ours("leadlag", &set.map(str::to_owned)).unwrap();
         let (mut moves, mut periods) = (0, 0);
         ends(|ends| {
             ends.refuse_ecn();

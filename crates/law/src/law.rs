@@ -287,6 +287,34 @@ pub enum Linearisation {
     Unsupported(&'static str),
 }
 
+/// A law as a program for the kernel, and how the program gets the law's parameters.
+///
+/// Nothing here knows BPF: the program is bytes, and who loads it judges them. The law itself is that of [`Entry::fixed`]: it says which parameters fit the kernel's arithmetic and what
+/// the law asks of its host, and the program is compared with it.
+pub struct KernelProgram<R: Role> {
+    /// The compiled object. Empty where the build had no compiler for it.
+    pub object: &'static [u8],
+    /// The parameters as the program has them, word by word: compiled once, and numbers times 2^32.
+    pub words: fn(&Values, &R::Context) -> Result<Vec<i64>, String>,
+}
+
+impl<R: Role> KernelProgram<R> {
+    /// What the program is told.
+    ///
+    /// # Errors
+    /// As the law says of its parameters; or `words` reads a parameter that the law does not have, or that has no value.
+    pub fn told(&self, values: &Values, context: &R::Context) -> Result<Vec<i64>, String> {
+        let words = (self.words)(values, context);
+        values.missed().map_or(words, Err)
+    }
+}
+
+impl<R: Role> fmt::Debug for KernelProgram<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelProgram").field("object_bytes", &self.object.len()).finish_non_exhaustive()
+    }
+}
+
 /// What the registry knows of a law. The command line, the docs, the reader, the report's colours and the conformance
 /// tests are loops over entries.
 #[derive(Clone, Copy)]
@@ -311,6 +339,9 @@ pub struct Entry<R: Role> {
     pub dual: Option<Build<Dual, R>>,
     /// Builds it in the arithmetic of the kernel; none where there is no kernel implementation.
     pub fixed: Option<Build<Fix<32>, R>>,
+    /// Its program for the kernel, which a controller may bring. None of a law of this crate: their programs are in
+    /// `penstock-kernel`.
+    pub kernel: Option<&'static KernelProgram<R>>,
 }
 
 impl<R: Role> fmt::Debug for Entry<R> {

@@ -18,7 +18,7 @@ pub mod parameter;
 pub mod quantity;
 pub mod registry;
 
-pub use law::{Entry, Fields, Instances, Law, Observable, Observables, Role};
+pub use law::{Entry, Fields, Instances, KernelProgram, Law, Observable, Observables, Role};
 pub use number::{Dual, Fix, Number};
 pub use parameter::{Parameter, Values};
 pub use registry::Registry;

@@ -46,6 +46,8 @@ mod list {
     use crate::law::{Entry, Role};
 
     pub trait List: Role + Sized {
+        /// Whether its laws may bring kernel programs.
+        const BRINGS_PROGRAMS: bool;
         fn of(registry: &Registry) -> &[&'static Entry<Self>];
         fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
         /// Places such as scenarios have. A law may refuse one of them.
@@ -54,9 +56,10 @@ mod list {
 }
 
 macro_rules! registered {
-    ($role:ty, $list:ident, $places:expr) => {
+    ($role:ty, $list:ident, $brings_programs:literal, $places:expr) => {
         impl Registered for $role {}
         impl list::List for $role {
+            const BRINGS_PROGRAMS: bool = $brings_programs;
             fn of(registry: &Registry) -> &[&'static Entry<Self>] {
                 &registry.$list
             }
@@ -73,11 +76,13 @@ const PACKET: Bytes = Bytes(1500);
 registered!(
     Controller,
     controllers,
+    true,
     vec![cc::Context { packet: PACKET, initial_window: 10.0, initial_ssthresh: f64::from(u32::MAX) }]
 );
 registered!(
     Aqm,
     aqms,
+    false,
     [Vec::new(), vec![aqm::Class::FREE; 2]]
         .map(|classes| aqm::Context {
             rate: Rate(100_000_000),
@@ -87,7 +92,7 @@ registered!(
         })
         .into()
 );
-registered!(Conditioner, conditioners, vec![conditioner::Context { packet: PACKET }]);
+registered!(Conditioner, conditioners, false, vec![conditioner::Context { packet: PACKET }]);
 
 /// What tables and figures show of a law, whatever its role.
 #[derive(Debug, Clone, Copy)]
@@ -138,8 +143,8 @@ impl Registry {
     /// # Errors
     /// A law of any role has this name already, or the entry contradicts itself: its name or a parameter's is not of lower
     /// case letters, digits, `-` and `_`; its colour is not `#rrggbb`; a default is out of its range; it says that it can be
-    /// linearised and has no builder for dual numbers; it reads a parameter that it does not have; it refuses its own defaults,
-    /// where all parameters have one.
+    /// linearised and has no builder for dual numbers; it brings a kernel program and is no controller, or has no builder for the kernel's arithmetic;
+    /// it reads a parameter that it does not have; it refuses its own defaults, where all parameters have one.
     pub fn with<R: Registered>(mut self, entry: &'static Entry<R>) -> Result<Self, Refused> {
         let refused = |why: String| Refused { law: entry.name.into(), why };
         if let Some(role) = self.role(entry.name) {
@@ -215,7 +220,7 @@ fn is_colour(colour: &str) -> bool {
 }
 
 /// What the documentation of [`Registry::with`] asks of an entry.
-fn sound<R: Role>(entry: &Entry<R>) -> Result<(), String> {
+fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
     const NAMES: &str = "write a lower case letter, then lower case letters, digits, `-` and `_`";
     if !is_name(entry.name) {
         return Err(format!("`{}` is not a name; {NAMES}", entry.name));
@@ -245,6 +250,12 @@ fn sound<R: Role>(entry: &Entry<R>) -> Result<(), String> {
     if entry.dual.is_none() && !matches!(entry.linearisation, Linearisation::Unsupported(_)) {
         return Err("it says that it can be linearised; give it `dual: Some(&build::<Dual, ...>)`".into());
     }
+    if entry.kernel.is_some() && !R::BRINGS_PROGRAMS {
+        return Err("only a controller can bring a kernel program; give it `kernel: None`".into());
+    }
+    if entry.kernel.is_some() && entry.fixed.is_none() {
+        return Err("it brings a kernel program; give it `fixed: Some(&build::<Fix<32>, ...>)`".into());
+    }
     Ok(())
 }
 
@@ -252,7 +263,12 @@ fn sound<R: Role>(entry: &Entry<R>) -> Result<(), String> {
 fn compiles<R: Registered>(entry: &'static Entry<R>) -> Result<(), String> {
     compiles_in(entry, Some(entry.real))?;
     compiles_in(entry, entry.dual)?;
-    compiles_in(entry, entry.fixed)
+    compiles_in(entry, entry.fixed)?;
+    let Some(program) = entry.kernel else { return Ok(()) };
+    let values = Values::some(entry.parameters);
+    // Whether these values fit each other is `fixed`'s to say.
+    let _: Vec<_> = R::places().iter().map(|place| program.told(&values, place)).collect();
+    values.missed().map_or(Ok(()), Err)
 }
 
 fn compiles_in<N: Number, R: Registered>(entry: &'static Entry<R>, build: Option<Build<N, R>>) -> Result<(), String> {
@@ -276,6 +292,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
+    use crate::law::KernelProgram;
 
     #[test]
     fn the_standard_laws_would_all_be_taken() {
@@ -349,6 +366,17 @@ mod tests {
         assert!(Registry::standard().with(&UNKNOWN).is_ok(), "another value of `gain` may be right");
     }
 
+    /// A kernel program that would be told a parameter under a wrong name.
+    #[test]
+    fn words_for_the_kernel_read_the_laws_parameters() {
+        static PROGRAM: KernelProgram<Controller> =
+            KernelProgram { object: &[], words: |values, _| Ok(vec![values.number("alhpa") as i64]) };
+        const FAST: Entry<Controller> = CONTROLLERS[7];
+        static MINE: Entry<Controller> = Entry { name: "mine", kernel: Some(&PROGRAM), ..FAST };
+        let refused = Registry::standard().with(&MINE).unwrap_err();
+        assert!(refused.why.contains("reads a parameter `alhpa` that the law does not have"), "{refused}");
+    }
+
     #[test]
     fn entries_that_contradict_themselves_are_refused() {
         const FIRST: Entry<Controller> = CONTROLLERS[0];
@@ -356,9 +384,20 @@ mod tests {
         static COLOUR: Entry<Controller> = Entry { name: "mine", colour: "green", ..FIRST };
         static DUAL: Entry<Controller> =
             Entry { name: "mine", linearisation: Linearisation::Automatic, dual: None, ..FIRST };
-        for (entry, why) in [(&UPPER, "is not a name"), (&COLOUR, "is not a colour"), (&DUAL, "give it `dual")] {
+        static QUEUE_PROGRAM: KernelProgram<Aqm> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
+        static QUEUE: Entry<Aqm> = Entry { name: "mine", kernel: Some(&QUEUE_PROGRAM), ..AQMS[0] };
+        static PROGRAM: KernelProgram<Controller> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
+        static KERNEL: Entry<Controller> = Entry { name: "mine", fixed: None, kernel: Some(&PROGRAM), ..FIRST };
+        for (entry, why) in [
+            (&UPPER, "is not a name"),
+            (&COLOUR, "is not a colour"),
+            (&DUAL, "give it `dual"),
+            (&KERNEL, "it brings a kernel program; give it `fixed"),
+        ] {
             let refused = Registry::standard().with(entry).unwrap_err();
             assert!(refused.why.contains(why), "{refused}");
         }
+        let refused = Registry::standard().with(&QUEUE).unwrap_err();
+        assert!(refused.why.starts_with("only a controller can bring a kernel program"), "{refused}");
     }
 }

@@ -9,11 +9,13 @@ mod laboratory;
 mod optional;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::Arc;
 
 use figures::{ce_packets_in, ended, figure, said};
 use laboratory::{Laboratory, bulk, line};
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Place, Request, Which, tc};
+use penstock_law::Registry;
 
 /// A directory of pins for this process alone.
 fn pins() -> Pins {
@@ -27,7 +29,7 @@ fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
     let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
     let (pins, settings) = (pins(), said(settings));
     let place = Place::Device { name: "penstock0", direction: None };
-    let request = Request { name: law, place, settings: &settings };
+    let request = Request { laws: &Arc::new(Registry::standard()), name: law, place, settings: &settings };
     sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
     let rate = bulk(
         [&|| sender.enter(), &|| receiver.enter()],
@@ -61,7 +63,7 @@ fn a_flow_without_ecn_passes_where_it_is_told_to() {
     let (sender, receiver) = (&laboratory.path.sender, &laboratory.path.receiver);
     let (pins, settings) = (pins(), said(&["link.rate=50 Mbit/s", "not_ect=pass"]));
     let place = Place::Device { name: "penstock0", direction: None };
-    let request = Request { name: "price", place, settings: &settings };
+    let request = Request { laws: &Arc::new(Registry::standard()), name: "price", place, settings: &settings };
     let first = sender.within(|| Ok(attach::attach(&pins, &request).unwrap())).unwrap();
     assert!(first.parameters.contains(&("not_ect".to_owned(), "pass".to_owned())), "{first:?}");
     let rate = bulk(

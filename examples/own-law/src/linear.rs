@@ -19,6 +19,7 @@ pub static ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Linear<f64>>,
     dual: Some(&build::<Dual, Linear<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 /// The law with its parameters.

@@ -6,7 +6,7 @@
 use penstock_law::cc::{Context, Controller, Event, Observation, Output, Requirements};
 use penstock_law::law::{Linearisation, build};
 use penstock_law::parameter::{Parameter, Unit};
-use penstock_law::{Dual, Entry, Law, Number, Observables, Values, numbers};
+use penstock_law::{Dual, Entry, Fix, KernelProgram, Law, Number, Observables, Values, numbers};
 
 pub static ENTRY: Entry<Controller> = Entry {
     name: "steady",
@@ -21,7 +21,17 @@ pub static ENTRY: Entry<Controller> = Entry {
     linearisation: Linearisation::Automatic,
     real: &build::<f64, Steady<f64>>,
     dual: Some(&build::<Dual, Steady<Dual>>),
-    fixed: None,
+    fixed: Some(&build::<Fix<32>, Steady<Fix<32>>>),
+    kernel: Some(&KERNEL),
+};
+
+/// bpf/steady.bpf.c, which build.rs compiles.
+static KERNEL: KernelProgram<Controller> = KernelProgram {
+    object: include_bytes!(concat!(env!("OUT_DIR"), "/steady.bpf.o")),
+    words: |values, context| {
+        let Steady::<Fix<32>> { alpha, gain, .. } = Steady::compile(values, context)?;
+        Ok(vec![alpha.0, gain.0])
+    },
 };
 
 /// The law with its parameters.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{Attach, DirectionName, Pinned, ScopeName};
 use crate::failure::{Done, Failure};
-use crate::{interrupt, pages, terminal};
+use crate::{interrupt, pages, registry, terminal};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -46,7 +46,7 @@ pub(super) fn attach(arguments: &Attach) -> Result<Done, Failure> {
             }),
         },
     };
-    let request = Request { name: &arguments.name, place, settings: &arguments.set };
+    let request = Request { laws: registry::laws(), name: &arguments.name, place, settings: &arguments.set };
     let attached = attach::attach(&pins(&arguments.pins), &request)?;
     for note in &attached.notes {
         terminal::note(format!("note: {note}"));

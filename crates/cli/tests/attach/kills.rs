@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Place, Request, Scope, Which};
+use penstock_law::Registry;
 use penstock_machine::namespace::Namespace;
 
 use super::{available, eventually};
@@ -34,7 +36,7 @@ impl Bench {
 
     fn attach(&self, name: &str) {
         let place = Place::Sockets { default: Some(Scope::Namespace), trace: false };
-        let request = Request { name, place, settings: &[] };
+        let request = Request { laws: &Arc::new(Registry::standard()), name, place, settings: &[] };
         self.namespace.within(|| Ok(attach::attach(&self.pins, &request).unwrap())).unwrap();
     }
 

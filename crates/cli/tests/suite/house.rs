@@ -27,7 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("packets", &["law", "scenario", "link"]),
     ("machine", &["law"]),
     ("path", &["law", "scenario", "link", "machine"]),
-    ("kernel", &["law", "scenario", "machine"]),
+    ("kernel-build", &[]),
+    ("kernel", &["law", "scenario", "machine", "kernel-build"]),
     ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
     ("papers", &["scenario", "fluid"]),
     ("report", &["law", "scenario"]),
@@ -35,7 +36,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),
     (
         "cli",
-        &["law", "scenario", "record", "fluid", "packets", "machine", "path", "kernel", "linux", "papers", "report"],
+        &[
+            "law",
+            "scenario",
+            "record",
+            "fluid",
+            "packets",
+            "machine",
+            "path",
+            "kernel-build",
+            "kernel",
+            "linux",
+            "papers",
+            "report",
+        ],
     ),
 ];
 
@@ -175,6 +189,13 @@ fn nothing_is_accepted_where_ci_is_set() {
         .env("PENSTOCK_BLESS", "1");
     let ended = test.output().unwrap();
     assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("not where CI is set"));
+}
+
+#[test]
+fn the_page_of_own_laws_has_the_kernel_program_of_the_example() {
+    let page = read("docs/own-law.md");
+    let shown = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program in C");
+    assert!(read("examples/own-law/bpf/steady.bpf.c").ends_with(shown), "{shown}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Controlle
         real,
         dual: None,
         fixed: None,
+        kernel: None,
     }
 }
 

@@ -1,11 +1,17 @@
 //! What is asked of an attachment, and what is told of it.
 
+use std::sync::Arc;
+
+use penstock_law::Registry;
+
 use super::error::Error;
 use super::pins::Pins;
 
 /// What to attach.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
+    /// The laws that may be attached: those with a kernel program.
+    pub laws: &'a Arc<Registry>,
     /// The law.
     pub name: &'a str,
     /// Where.

@@ -7,23 +7,27 @@
 mod default;
 mod figures;
 mod origin;
+mod own;
 mod stack;
 mod trace;
+mod trail;
 mod words;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use libbpf_rs::{Link, MapCore, Object};
+use libbpf_rs::{Link, MapCore, MapType, Object, OpenMapMut, OpenObject};
 use penstock_law::cc::Controller;
+use penstock_law::{Entry, KernelProgram, Registry};
 use penstock_machine::{Missing, while_trying};
 use penstock_scenario::model::Chosen;
 
-use super::attachment::{Attached, Detached, Scope, or_stranger, stranger};
+use super::attachment::{Attached, Detached, Request, Scope, or_stranger, stranger};
 use super::error::Error;
 use super::pins::Pins;
 use super::{object, settings};
@@ -34,15 +38,35 @@ pub use figures::{Capacity, Cost};
 use origin::{Origin, PREFIX};
 use stack::Attachments;
 pub use trace::{Record, trace};
-use words::Words;
+pub use trail::Replayed;
+use words::Told;
 
 /// A law that is there for this kernel.
+#[derive(Clone, Copy)]
 struct Program {
-    /// Its name in scenarios, and that of its struct_ops map.
+    /// Its name in scenarios.
     law: &'static str,
     object: &'static [u8],
     /// What its object has in `.rodata.law`.
-    words: fn(&Chosen<Controller>) -> Result<Words, Error>,
+    words: By,
+}
+
+/// Who says what a program is told.
+#[derive(Clone, Copy)]
+enum By {
+    /// This crate.
+    Us(fn(&Chosen<Controller>) -> Result<Told, Error>),
+    /// The entry that brings the program.
+    Entry(&'static KernelProgram<Controller>),
+}
+
+impl Program {
+    fn words(&self, chosen: &Chosen<Controller>) -> Result<Told, Error> {
+        match self.words {
+            By::Us(words) => words(chosen),
+            By::Entry(program) => own::words(chosen, program),
+        }
+    }
 }
 
 macro_rules! program {
@@ -50,7 +74,7 @@ macro_rules! program {
         Program {
             law: stringify!($law),
             object: include_bytes!(concat!(env!("OUT_DIR"), "/cc_", stringify!($law), ".bpf.o")),
-            words: words::$law,
+            words: By::Us(words::$law),
         }
     };
 }
@@ -73,9 +97,14 @@ const TRACE_ROOM: u32 = 1 << 22;
 const LET_GO: u64 = 1000;
 const LOOK: u64 = 20;
 
-/// Laws that can be attached to sockets.
+/// Laws of Penstock that can be attached to sockets.
 pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.law).collect()
+}
+
+/// Whether a law can be attached to sockets: it brings a program, or Penstock has one.
+pub fn has_program(law: &Entry<Controller>) -> bool {
+    program(law).is_ok()
 }
 
 /// Has the kernel count how often programs run and how long, while the result lives.
@@ -94,7 +123,7 @@ pub fn missing() -> Vec<Missing> {
 /// What keeps this process from attaching controllers, asked of the kernel by loading one and registering it nowhere.
 pub(super) fn refused() -> Option<Missing> {
     let program = &PROGRAMS[0];
-    let chosen = settings::controller(program.law, &[]).ok()?;
+    let chosen = settings::controller(&Arc::new(Registry::standard()), program.law, &[]).ok()?;
     match load(program, &chosen, Habits { paced: true, traced: false }, program.law, "") {
         Err(Error::Missing(missing)) => Some(missing),
         // What else there is to say the attachment says.
@@ -127,7 +156,7 @@ impl Loaded {
     /// # Errors
     /// What the machine lacks, what of the parameters has no kernel implementation, and what the kernel says.
     pub fn new(chosen: &Chosen<Controller>, habits: Habits, name: &str) -> Result<Self, Error> {
-        Self::register(program(chosen.law.name)?, chosen, habits, name, "")
+        Self::register(&program(chosen.law)?, chosen, habits, name, "")
     }
 
     fn register(
@@ -138,7 +167,7 @@ impl Loaded {
         origin: &str,
     ) -> Result<Self, Error> {
         let mut object = load(program, chosen, habits, name, origin)?;
-        let mut map = object.maps_mut().find(|map| map.name() == program.law).expect("load has found it");
+        let mut map = object.maps_mut().find(|map| map.map_type() == MapType::StructOps).expect("load has found it");
         let mut attached = map.attach_struct_ops();
         // One that was killed on its way here, or detached on an older kernel, keeps its name for some milliseconds.
         for _ in 0..LET_GO / LOOK {
@@ -152,7 +181,8 @@ impl Loaded {
         }
         let link = attached.map_err(|source| match source.kind() {
             libbpf_rs::ErrorKind::AlreadyExists => Error::Input(format!(
-                "this kernel has a controller `{name}` already, which `linux detach` does not know: take it away first"
+                "this kernel has a controller `{name}` already, which `linux detach` does not know: take it away first, or rename \
+                 the law"
             )),
             _ => {
                 Error::Kernel { what: format!("the kernel did not register `{name}`"), source, verifier: String::new() }
@@ -182,6 +212,23 @@ impl Loaded {
     }
 }
 
+/// Holds a program that an entry brings against the law in Rust: thousands of events under parameters from their whole ranges,
+/// inside the running kernel and without a socket. None where the program cannot be replayed: it is not one over
+/// bpf/cc/controller.h.
+///
+/// # Errors
+/// What the machine lacks, an object that does not fit, and what the kernel says.
+pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error> {
+    let program = program(law)?;
+    let habits = Habits { paced: false, traced: false };
+    trail::follow(law, |chosen| {
+        // Nothing is registered, so that the name is any.
+        let object = load_for(Use::Trail, &program, chosen, habits, "replay", "")?;
+        let replays = object.progs_mut().any(|program| program.name() == trail::PROGRAM);
+        Ok(replays.then_some(object))
+    })
+}
+
 /// A name that no other process has: 15 characters at most, so that a law's name is cut if need be. `number` tells those
 /// of this process apart.
 pub fn own_name(law: &str, number: usize) -> String {
@@ -194,12 +241,15 @@ pub fn own_name(law: &str, number: usize) -> String {
 /// # Errors
 /// A law, or parameters, that this kernel cannot have.
 pub fn needs_ecn(chosen: &Chosen<Controller>) -> Result<bool, Error> {
-    Ok((program(chosen.law.name)?.words)(chosen)?.needs_ecn)
+    Ok(program(chosen.law)?.words(chosen)?.needs_ecn)
 }
 
-fn program(law: &str) -> Result<&'static Program, Error> {
-    let found = PROGRAMS.iter().find(|program| program.law == law);
-    found.ok_or_else(|| Error::Input(format!("the law `{law}` has no program for this kernel")))
+fn program(law: &Entry<Controller>) -> Result<Program, Error> {
+    if let Some(own) = law.kernel {
+        return Ok(Program { law: law.name, object: own.object, words: By::Entry(own) });
+    }
+    let found = PROGRAMS.iter().find(|program| program.law == law.name).copied();
+    found.ok_or_else(|| Error::Input(format!("the law `{}` has no program for this kernel", law.name)))
 }
 
 /// Loads a program, not yet registered.
@@ -210,33 +260,100 @@ fn load(
     name: &str,
     origin: &str,
 ) -> Result<Object, Error> {
-    let words = (program.words)(chosen)?;
+    load_for(Use::Sockets, program, chosen, habits, name, origin)
+}
+
+/// What a program is loaded for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Sockets,
+    /// The trail of [`replay`].
+    Trail,
+}
+
+fn load_for(
+    what_for: Use,
+    program: &Program,
+    chosen: &Chosen<Controller>,
+    habits: Habits,
+    name: &str,
+    origin: &str,
+) -> Result<Object, Error> {
+    let told = program.words(chosen)?;
     if let Some(missing) = missing().into_iter().next() {
         return Err(missing.into());
     }
-    let habit = [i64::from(habits.paced), i64::from(habits.traced)].map(i64::to_ne_bytes).concat();
-    let law: Vec<u8> = words.words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     object::load(name, program.object, |open| {
-        let mut found = 0;
-        for mut map in open.maps_mut() {
-            let value = match map.name().to_str().unwrap_or_default() {
-                ".rodata.law" => fill(&mut map, &law, false),
-                ".rodata.habits" => fill(&mut map, &habit, false),
-                ".rodata.origin" => fill(&mut map, origin.as_bytes(), true),
-                "records" if habits.traced => map.set_max_entries(TRACE_ROOM).is_ok(),
-                own if own == program.law => rename(&mut map, name, words.needs_ecn),
-                _ => continue,
-            };
-            assert!(value, "{} is not what bpf/cc/{}.bpf.c has", map.name().display(), program.law);
-            found += 1;
+        for mut program in open.progs_mut().filter(|program| program.section() == "syscall") {
+            program.set_autoload(what_for == Use::Trail);
         }
-        assert!(found >= 4, "bpf/cc/{}.bpf.c lacks a part of what it is told", program.law);
-        Ok(())
+        for mut map in open.maps_mut().filter(|map| map.name() == trail::MAP && what_for == Use::Trail) {
+            map.set_max_entries(trail::STEPS as u32)
+                .map_err(|_| own::unfit(program.law, "its map `trail` is not an array"))?;
+        }
+        tell(open, program.law, &told, habits, origin)?;
+        let mut map = struct_ops(open, program.law)?;
+        if rename(&mut map, program.law, name, told.needs_ecn) {
+            return Ok(());
+        }
+        let why =
+            format!("its struct_ops are not `struct tcp_congestion_ops` of cc/tcp.h with the name \"{}\"", program.law);
+        Err(own::unfit(program.law, &why))
     })
 }
 
+/// Writes what a program is told before it is loaded.
+fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &str) -> Result<(), Error> {
+    let bytes = |words: &[i64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+    let habit = bytes(&[i64::from(habits.paced), i64::from(habits.traced)]);
+    let mut wanted = vec![(".rodata.habits", habit), (".rodata.origin", origin.into())];
+    // Of a law without parameters there is no section.
+    if !told.words.is_empty() {
+        wanted.push((".rodata.law", bytes(&told.words)));
+    }
+    for (name, bytes) in wanted {
+        let map = open.maps_mut().find(|map| map.name() == name);
+        let mut map = map.ok_or_else(|| own::unfit(law, &format!("it has no section {name}, as cc/host.h has")))?;
+        let room = map.initial_value_mut().map_or(0, |value| value.len());
+        let size = bytes.len();
+        if !fill(&mut map, &bytes, name == ".rodata.origin") {
+            return Err(own::unfit(law, &format!("its {name} has {room} B, and {size} B are for it")));
+        }
+    }
+    for mut map in open.maps_mut() {
+        match (map.name().to_str().unwrap_or_default(), &told.asks) {
+            (".rodata.asks", Some(asks)) => {
+                let asks = asks
+                    .as_ref()
+                    .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
+                if !fill(&mut map, &bytes(asks), false) {
+                    return Err(own::unfit(law, "its .rodata.asks is that of another version of cc/controller.h"));
+                }
+            }
+            ("records", _) if habits.traced => {
+                let enough = map.set_max_entries(TRACE_ROOM);
+                enough.map_err(|_| own::unfit(law, "its map `records` is not that of cc/host.h"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The one map of struct_ops that a controller is.
+fn struct_ops<'a>(open: &'a mut OpenObject, law: &str) -> Result<OpenMapMut<'a>, Error> {
+    let mut found = open.maps_mut().filter(|map| map.map_type() == MapType::StructOps);
+    match (found.next(), found.next()) {
+        (Some(map), None) => Ok(map),
+        (first, _) => {
+            let what = if first.is_none() { "no struct_ops" } else { "several struct_ops" };
+            Err(own::unfit(law, &format!("it has {what}, and a controller is one")))
+        }
+    }
+}
+
 /// Writes a section; whether it has that size, or room for it.
-fn fill(map: &mut libbpf_rs::OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> bool {
+fn fill(map: &mut OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> bool {
     let Some(value) = map.initial_value_mut() else { return false };
     if value.len() < bytes.len() || (value.len() > bytes.len() && !shorter) {
         return false;
@@ -245,17 +362,20 @@ fn fill(map: &mut libbpf_rs::OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> boo
     true
 }
 
-fn rename(map: &mut libbpf_rs::OpenMapMut<'_>, name: &str, needs_ecn: bool) -> bool {
+/// Gives struct_ops that are called like their law another name; whether they were, and it fits.
+fn rename(map: &mut OpenMapMut<'_>, law: &str, name: &str, needs_ecn: bool) -> bool {
     let Some(value) = map.initial_value_mut() else { return false };
     if value.len() < FLAGS_AT + 4 || name.len() >= NAME_ROOM {
         return false;
     }
-    value[NAME_AT..NAME_AT + NAME_ROOM].fill(0);
-    value[NAME_AT..NAME_AT + name.len()].copy_from_slice(name.as_bytes());
+    let room = &mut value[NAME_AT..NAME_AT + NAME_ROOM];
+    let is_law = room.split(|byte| *byte == 0).next() == law.as_bytes().get(..law.len().min(NAME_ROOM - 1));
+    room.fill(0);
+    room[..name.len()].copy_from_slice(name.as_bytes());
     if needs_ecn {
         value[FLAGS_AT] |= NEEDS_ECN as u8;
     }
-    true
+    is_law
 }
 
 /// Controllers that are attached, by name, and where each has been made the default. What else has such a pin is left out.
@@ -274,14 +394,15 @@ fn claims(attachments: &BTreeMap<String, Origin>) -> Attachments {
 /// Attaches one of [`names`].
 pub(super) fn attach(
     pins: &Pins,
-    name: &str,
+    request: &Request<'_>,
     scope: Option<Scope>,
     traced: bool,
-    set: &[String],
 ) -> Result<Attached, Error> {
-    let program = program(name)?;
-    let chosen = settings::controller(name, set)?;
-    (program.words)(&chosen)?;
+    let name = request.name;
+    let chosen = settings::controller(request.laws, name, request.settings)?;
+    let program = &program(chosen.law)?;
+    own::fits_the_kernel(name, NAME_ROOM)?;
+    program.words(&chosen)?;
     if let Some(missing) = requirements::not_allowed_to_attach().into_iter().chain(missing()).next() {
         return Err(missing.into());
     }
@@ -303,7 +424,7 @@ pub(super) fn attach(
     let habits = Habits { paced: true, traced };
     if let Some(link) = &before {
         let object = load(program, &chosen, habits, name, &origin.text())?;
-        let map = object.maps().find(|map| map.name() == program.law).expect("load has found it");
+        let map = object.maps().find(|map| map.map_type() == MapType::StructOps).expect("load has found it");
         replace(link, &map).map_err(while_trying(format!("replace `{name}`")))?;
     } else {
         let mut loaded = Loaded::register(program, &chosen, habits, name, &origin.text())?;

@@ -1,6 +1,9 @@
 //! Parameters of a law by the command line, read as a scenario's are: the same names, units, ranges, defaults and words of
 //! refusal.
 
+use std::sync::Arc;
+
+use penstock_law::Registry;
 use penstock_law::cc::Controller;
 use penstock_law::law::Role;
 use penstock_law::parameter::Unit;
@@ -23,19 +26,20 @@ flows.f = { from = "a", to = "b", cc = { law = "CC" } }
 const OURS: &str = "law.";
 const THEIRS: &str = "flows.f.cc.";
 
-/// A controller with what `settings` (`law.KEY=VALUE`) say of it.
+/// A controller of `laws` with what `settings` (`law.KEY=VALUE`) say of it.
 ///
 /// # Errors
 /// [`Error::Input`] with the words of the scenario reader.
-pub fn controller(law: &str, settings: &[String]) -> Result<Chosen<Controller>, Error> {
-    let mut scenario = read(&SCENARIO.replace("CC", law), settings)?;
+pub fn controller(laws: &Arc<Registry>, law: &str, settings: &[String]) -> Result<Chosen<Controller>, Error> {
+    let mut scenario = read(laws, &SCENARIO.replace("CC", law), settings)?;
     let group = scenario.groups.shift_remove("f");
     group.map(|group| group.cc).ok_or_else(|| Error::Input("no flow".to_owned()))
 }
 
-fn read(text: &str, settings: &[String]) -> Result<Scenario, Error> {
+fn read(laws: &Arc<Registry>, text: &str, settings: &[String]) -> Result<Scenario, Error> {
     let input = |what: &dyn ToString| Error::Input(what.to_string().replace(THEIRS, OURS));
-    let mut document = Document::parse(text, "the law").map_err(|e| input(&e))?;
+    let document = Document::parse(text, "the law").map_err(|e| input(&e))?;
+    let mut document = document.with_laws(Arc::clone(laws));
     for setting in settings {
         let key = setting.split_once('=').and_then(|(key, value)| Some((key.trim().strip_prefix(OURS)?, value.trim())));
         let Some((key, value)) = key else {
@@ -69,18 +73,22 @@ pub fn shown<R: Role>(chosen: &Chosen<R>) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
+    fn fast(settings: &[String]) -> Result<Chosen<Controller>, Error> {
+        controller(&Arc::new(Registry::standard()), "fast", settings)
+    }
+
     fn set(all: &[&str]) -> Vec<String> {
         all.iter().map(|text| (*text).to_owned()).collect()
     }
 
     #[test]
     fn parameters_are_read_as_a_scenario_reads_them() {
-        let fast = controller("fast", &set(&["law.alpha=50 packets", "law.gamma=0.25"])).unwrap();
-        let shown = shown(&fast);
+        let law = fast(&set(&["law.alpha=50 packets", "law.gamma=0.25"])).unwrap();
+        let shown = shown(&law);
         assert_eq!(shown[0], ("alpha".to_owned(), "50 packets".to_owned()));
         assert_eq!(shown[1], ("gamma".to_owned(), "0.25".to_owned()));
         assert!(shown.iter().all(|(name, _)| !name.starts_with("start")), "off unless asked for: {shown:?}");
-        let start = controller("fast", &set(&["law.start_growth=1.25", "law.start_qdelay=250 us"])).unwrap();
+        let start = fast(&set(&["law.start_growth=1.25", "law.start_qdelay=250 us"])).unwrap();
         let shown = self::shown(&start);
         assert_eq!(
             shown[3..],
@@ -99,7 +107,7 @@ mod tests {
             ("alpha=3", "--set alpha=3: write it as in --set law.KEY=VALUE"),
             ("law.gamma", "write it as in"),
         ] {
-            let error = controller("fast", &set(&[setting])).unwrap_err().to_string();
+            let error = fast(&set(&[setting])).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains("flows.f"), "{error}");
         }
     }

@@ -8,6 +8,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
@@ -17,6 +18,7 @@ use nix::sys::socket::{
 };
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Attached, Error, Place, Request, Which, object};
+use penstock_law::Registry;
 use penstock_machine::namespace::Namespace;
 use socket2::{SockFilter, SockRef};
 
@@ -38,7 +40,7 @@ impl Bench {
 
     pub fn attach(&self, name: &str, place: Place<'_>, settings: &[&str]) -> Result<Attached, Error> {
         let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
-        attach::attach(&self.pins, &Request { name, place, settings: &settings })
+        attach::attach(&self.pins, &Request { laws: &Arc::new(Registry::standard()), name, place, settings: &settings })
     }
 
     /// A figure of what is attached, and nothing else is.

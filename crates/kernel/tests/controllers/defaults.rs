@@ -1,11 +1,13 @@
 //! Defaults that are made and taken back in any order, with kills and others' changes in between.
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{env, process};
 
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Place, Request, Scope, Which};
+use penstock_law::Registry;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -64,7 +66,10 @@ pub(crate) fn obey(order: &str) -> ! {
     let words: Vec<&str> = order.split(' ').collect();
     let pins = Pins::at(words[0]);
     match words[1] {
-        "attach" => drop(attach::attach(&pins, &Request { name: words[2], place: BY_DEFAULT, settings: &[] })),
+        "attach" => drop(attach::attach(
+            &pins,
+            &Request { laws: &Arc::new(Registry::standard()), name: words[2], place: BY_DEFAULT, settings: &[] },
+        )),
         _ => drop(attach::detach(&pins, Which { name: Some(words[2]), device: None })),
     }
     process::exit(0);

@@ -6,12 +6,14 @@ use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter};
 use nix::sys::socket::{setsockopt, sockopt};
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Direction, Error, Place, Request, Which, tc};
+use penstock_law::Registry;
 use penstock_law::quantity::Time;
 use penstock_machine::clock::Clock;
 use penstock_machine::namespace::Namespace;
@@ -68,7 +70,8 @@ pub(crate) fn pins() -> Pins {
 }
 
 fn request<'a>(name: &'a str, direction: Direction, settings: &'a [String]) -> Request<'a> {
-    Request { name, place: Place::Device { name: DEVICE, direction: Some(direction) }, settings }
+    static LAWS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::standard()));
+    Request { laws: &LAWS, name, place: Place::Device { name: DEVICE, direction: Some(direction) }, settings }
 }
 
 /// Super-packets of UDP over Ethernet, twice as much as the device is told it carries, out of it and into it: what is marked
@@ -175,7 +178,11 @@ pub(crate) fn what_is_refused_changes_nothing() {
         let refuse = |device: &str, law: &str, settings: &[&str]| {
             let settings = said(settings);
             let place = Place::Device { name: device, direction: None };
-            attach::attach(&pins, &Request { name: law, place, settings: &settings }).unwrap_err()
+            attach::attach(
+                &pins,
+                &Request { laws: &Arc::new(Registry::standard()), name: law, place, settings: &settings },
+            )
+            .unwrap_err()
         };
         for (device, law, settings, what) in [
             ("eth9", "price", &["link.rate=1 Gbit/s"][..], "there is no device `eth9` here; there are"),

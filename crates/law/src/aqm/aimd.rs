@@ -40,6 +40,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Alone<Plain<f64>>>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 /// Its constants.

@@ -59,6 +59,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Avq<f64>>,
     dual: None,
     fixed: Some(&build::<Fix<32>, Avq<Fix<32>>>),
+    kernel: None,
 };
 
 /// The law's compiled parameters.

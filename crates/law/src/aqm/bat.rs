@@ -45,6 +45,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Alone<Bat<f64>>>,
     dual: None,
     fixed: Some(&build::<Fix<32>, Alone<Bat<Fix<32>>>>),
+    kernel: None,
 };
 
 pub(super) const INTERVAL: Parameter = Parameter::number(

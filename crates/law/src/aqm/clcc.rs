@@ -141,6 +141,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &either,
     dual: Some(&turns),
     fixed: Some(&in_kernel_arithmetic),
+    kernel: None,
 };
 
 /// At -1 the factor of (6) could be zero.

@@ -31,6 +31,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, CoDel>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 pub(super) const NOT_LINEAR: &str = "its drop times depend on its past drops, not smoothly on the delay";

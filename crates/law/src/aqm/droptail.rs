@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, DropTail>,
     dual: Some(&build::<Dual, DropTail>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -87,6 +87,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, DualPi2>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

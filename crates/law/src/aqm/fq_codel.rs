@@ -37,6 +37,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, FqCoDel>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

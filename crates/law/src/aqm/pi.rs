@@ -50,6 +50,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Pi<f64>>,
     dual: Some(&build::<Dual, Pi<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

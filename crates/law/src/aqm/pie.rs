@@ -71,6 +71,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Pie>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -49,6 +49,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Price<f64>>,
     dual: Some(&build::<Dual, Price<Dual>>),
     fixed: Some(&build::<Fix<32>, Price<Fix<32>>>),
+    kernel: None,
 };
 
 /// The law's compiled parameters.

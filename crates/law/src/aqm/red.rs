@@ -113,6 +113,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &real,
     dual: Some(&build::<Dual, Red<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 fn real(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, Aqm>>, String> {

@@ -60,6 +60,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Rem<f64>>,
     dual: Some(&build::<Dual, Rem<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -121,6 +121,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     real: &build::<f64, Wred<f64>>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 /// The drop probability of one colour over the level it meets.

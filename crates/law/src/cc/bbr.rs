@@ -22,6 +22,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Bbr>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -27,6 +27,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Cbr<f64>>,
     dual: Some(&build::<Dual, Cbr<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

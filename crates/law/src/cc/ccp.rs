@@ -83,6 +83,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Control<f64, false>>,
     dual: Some(&build::<Dual, Control<Dual, false>>),
     fixed: Some(&build::<Fix<32>, Control<Fix<32>, false>>),
+    kernel: None,
 };
 
 /// Compiled parameters of CCP and, with `DERIVATIVE`, of CCPD.

@@ -23,4 +23,5 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Control<f64, true>>,
     dual: Some(&build::<Dual, Control<Dual, true>>),
     fixed: Some(&build::<Fix<32>, Control<Fix<32>, true>>),
+    kernel: None,
 };

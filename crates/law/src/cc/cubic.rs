@@ -78,6 +78,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Cubic>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -53,6 +53,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Dctcp<f64>>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

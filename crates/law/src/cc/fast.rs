@@ -88,6 +88,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Fast<f64>>,
     dual: Some(&build::<Dual, Fast<Dual>>),
     fixed: Some(&build::<Fix<32>, Fast<Fix<32>>>),
+    kernel: None,
 };
 
 /// `start_qdelay` where it is not given.

@@ -74,6 +74,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, HighSpeed<f64>>,
     dual: Some(&build::<Dual, HighSpeed<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

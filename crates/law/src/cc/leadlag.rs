@@ -116,6 +116,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, LeadLag<f64>>,
     dual: Some(&build::<Dual, LeadLag<Dual>>),
     fixed: Some(&in_kernel_arithmetic),
+    kernel: None,
 };
 
 /// In the kernel's arithmetic: only what the kernel implementation computes.

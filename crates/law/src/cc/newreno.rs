@@ -51,6 +51,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, NewReno<f64>>,
     dual: Some(&build::<Dual, NewReno<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -53,6 +53,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Scalable<f64>>,
     dual: Some(&build::<Dual, Scalable<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

@@ -57,6 +57,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     real: &build::<f64, Vegas<f64>>,
     dual: None,
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

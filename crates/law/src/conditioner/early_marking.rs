@@ -108,6 +108,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     real: &build::<f64, EarlyMarking<f64>>,
     dual: Some(&build::<Dual, EarlyMarking<Dual>>),
     fixed: Some(&held),
+    kernel: None,
 };
 
 /// How the gain follows from an aggregate.

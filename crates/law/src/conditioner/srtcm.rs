@@ -40,6 +40,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     real: &build::<f64, SingleRate<f64>>,
     dual: None,
     fixed: Some(&held),
+    kernel: None,
 };
 
 /// In the kernel's arithmetic, as far as it reaches.

@@ -56,7 +56,7 @@ pub(super) struct Wanted {
 /// The law of a group, unless no kernel can have it; `number` tells the groups of a run apart.
 pub(super) fn wanted(whose: &str, group: &Group, number: usize) -> Option<Result<Wanted, Refused>> {
     let law = group.cc.law.name;
-    if !controller::names().contains(&law) {
+    if !controller::has_program(group.cc.law) {
         return None;
     }
     let no = |what: String, instead: &str| Some(Err(Refused::new(format!("{whose}: {what}"), instead)));
@@ -90,12 +90,13 @@ impl Registered {
     pub(super) fn costs(&self) -> Vec<String> {
         let told = |loaded: &controller::Loaded| {
             let (law, cost) = (loaded.law(), loaded.cost()?);
+            let whose = if controller::names().contains(&law) { "Penstock's" } else { "this program's own" };
             let controller::Cost { acks, nanoseconds_an_ack } = cost;
             let pairs = loaded.capacity().map_or_else(String::new, |controller::Capacity { pairs, packets_per_s }| {
                 format!("; {pairs} packet pairs, the last of which has the bottleneck at {packets_per_s:.0} packets/s")
             });
             Some(format!(
-                "{law} is Penstock's, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each{pairs}"
+                "{law} is {whose}, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each{pairs}"
             ))
         };
         self.loaded.iter().filter_map(told).collect()

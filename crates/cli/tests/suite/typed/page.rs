@@ -55,7 +55,7 @@ pub(crate) fn read(markdown: &str) -> Page {
             match language {
                 "toml" => page.scenarios.push(block.join("\n")),
                 // The compiler has seen it: a test of documentation, or examples/own-law.
-                "rust" | "rust,no_run" => {}
+                "rust" | "rust,no_run" | "c" => {}
                 _ if block.iter().any(|line| line.starts_with("penstock ")) => page.block(&block),
                 _ => page.shown.push(block.join("\n")),
             }

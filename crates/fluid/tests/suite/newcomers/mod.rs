@@ -25,6 +25,7 @@ pub(crate) static STATIC: Entry<Controller> = Entry {
     real: &build::<f64, Static<f64>>,
     dual: Some(&build::<Dual, Static<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -79,6 +80,7 @@ pub(crate) static DYNAMIC: Entry<Controller> = Entry {
     real: &build::<f64, Dynamic<f64>>,
     dual: Some(&build::<Dual, Dynamic<Dual>>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -144,6 +146,7 @@ pub(crate) static PI: Entry<Aqm> = Entry {
     real: &build::<f64, Pi>,
     dual: Some(&build::<Dual, Pi>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -203,6 +206,7 @@ pub(crate) static CUBIC: Entry<Controller> = Entry {
     real: &build::<f64, ThreeDelays>,
     dual: Some(&build::<Dual, ThreeDelays>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -242,6 +246,7 @@ pub(crate) static JUMPING: Entry<Controller> = Entry {
     real: &build::<f64, Jumping>,
     dual: Some(&build::<Dual, Jumping>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]
@@ -279,6 +284,7 @@ pub(crate) static TWO_RESTS: Entry<Controller> = Entry {
     real: &build::<f64, TwoRests>,
     dual: Some(&build::<Dual, TwoRests>),
     fixed: None,
+    kernel: None,
 };
 
 #[derive(Debug)]

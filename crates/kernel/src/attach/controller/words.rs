@@ -11,17 +11,29 @@ use penstock_scenario::model::Chosen;
 
 use crate::attach::error::Error;
 
+/// What of the requirements a program over bpf/cc/controller.h has to know: `struct asks` there.
+pub(super) type Asks = [i64; 4];
+
 /// What a program is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct Told {
     /// `struct law`, word by word.
     pub(super) words: Vec<i64>,
     /// Whether the receiver must have the controller too, and echo marks packet by packet.
     pub(super) needs_ecn: bool,
+    /// What a program that an entry brings is told of the law's requirements, or which of them bpf/cc/controller.h does not give; that
+    /// matters where the program includes it.
+    pub(super) asks: Option<Result<Asks, String>>,
+}
+
+impl Told {
+    fn new(words: Vec<i64>, needs_ecn: bool) -> Self {
+        Self { words, needs_ecn, asks: None }
+    }
 }
 
 /// A connection as the laws are compiled for it. Its first window is the kernel's, told when it opens.
-const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+pub(super) const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
 
 /// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the kernel implementation does not have.
 fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> Result<L, Error> {
@@ -32,16 +44,16 @@ fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> 
     L::compile(&chosen.values, &SITE).map_err(refused)
 }
 
-pub(super) fn fast(chosen: &Chosen<Controller>) -> Result<Words, Error> {
+pub(super) fn fast(chosen: &Chosen<Controller>) -> Result<Told, Error> {
     let law: Fast<Fix<32>> = compiled(chosen)?;
     let average = law.requirements().average_rtt.expect("FAST goes by an average");
     let [step, surge, qdelay] = law.start.map_or([number(0.0); 3], |start| [start.step, start.surge, start.qdelay_s]);
     let average = [number(average.over_window), number(average.most)];
     let words = [law.alpha, law.gamma, law.keep, step, surge, qdelay].into_iter().chain(average);
-    Ok(Words { words: words.map(|word| word.0).collect(), needs_ecn: false })
+    Ok(Told::new(words.map(|word| word.0).collect(), false))
 }
 
-pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Words, Error> {
+pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Told, Error> {
     let law: LeadLag<Fix<32>> = compiled(chosen)?;
     let needs = law.requirements();
     let period_s = needs.tick_s.expect("the lead-lag protocol has a period");
@@ -55,10 +67,10 @@ pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Words, Error> {
     let table = estimate.map(|estimate| (estimate.packets, PriceTable::<Fix<32>>::new(estimate)));
     let price = |marks: u32| table.as_ref().map_or(0, |(most, table)| table.price_s(marks.min(*most)).0);
     words.extend((0..=MOST_MARKS).map(price));
-    Ok(Words { words, needs_ecn: estimate.is_some() })
+    Ok(Told::new(words, estimate.is_some()))
 }
 
-pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Words, Error> {
+pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Told, Error> {
     let law: Control<Fix<32>, true> = compiled(chosen)?;
     let needs = law.requirements();
     let (average, bottleneck) = (needs.average_rtt, needs.bottleneck);
@@ -75,7 +87,7 @@ pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Words, Error> {
     let implicit = i64::from(law.implicit);
     let weight = number(average.most).0;
     let words = vec![law.kp.0, implicit, law.kd_s.0, weight, i64::from(bottleneck.pairs), lookback];
-    Ok(Words { words, needs_ecn: false })
+    Ok(Told::new(words, false))
 }
 
 /// The packet pairs that are kept, as in bpf/cc/ccpd.bpf.c.
@@ -90,7 +102,15 @@ fn number(x: f64) -> Fix<32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attach::settings::controller;
+    use std::sync::Arc;
+
+    use penstock_law::Registry;
+
+    use crate::attach::settings;
+
+    fn controller(law: &str, settings: &[String]) -> Result<Chosen<Controller>, Error> {
+        settings::controller(&Arc::new(Registry::standard()), law, settings)
+    }
 
     #[test]
     fn fast_is_told_its_parameters_and_its_average() {

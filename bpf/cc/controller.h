@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * A whole controller around a law that is only arithmetic. It calls the law at the
+ * events of bpf/cc/host.h, and gives it what the law's requirements in Rust ask for:
+ * a period, an average round trip, echoes of marks as congestion events.
+ *
+ * Who includes this has named
+ *
+ *   LAW_NAME     the law, as a string: at most 15 characters
+ *   LAW_PARAMS   a structure: its parameters, in the order of `words` of its entry
+ *   LAW_STATE    a structure: the numbers of its state as in Rust, in their order,
+ *                then whatever is frozen there; 56 bytes at most
+ *   LAW_OPEN(params, state, window_q32)
+ *                the state of a new connection, which begins with this window
+ *   LAW_EVENT(params, state, told)
+ *                what an event does, by `struct told`
+ *   LAW_WINDOW(params, state, told)
+ *                packets in flight at most, over 2^32
+ *   LAW_GAP(params, state, told)
+ *                least time between two packets [s], over 2^32; zero leaves the
+ *                spacing to acknowledgements
+ *
+ * `law_replay` gives the law a trail of events without a socket: `linux replay` holds
+ * every number of it against the law in Rust.
+ */
+#ifndef PENSTOCK_CC_CONTROLLER_H
+#define PENSTOCK_CC_CONTROLLER_H
+
+#include "cc/host.h"
+#include "cc/told.h"
+
+/* What the law asks of its host; written before the program is loaded. */
+struct asks {
+	__s64 over_window_q32; /* weight of a round trip in the average: this over the window, */
+	__s64 most_q32;        /* and at most this; zero: no average */
+	__u64 period_us;       /* of ticks; zero: none */
+	__u64 echoes;          /* 1: an echo of a mark is a congestion event (RFC 3168) */
+};
+
+const volatile struct asks asks SEC(".rodata.asks") = {};
+const volatile LAW_PARAMS law SEC(".rodata.law") = {};
+
+struct flow {
+	struct path path;
+	LAW_STATE state;
+	__s64 weight_q32; /* of a round trip in the average, under this window; zero: it starts over */
+	__u64 tick_us;    /* when the last period ended */
+};
+
+_Static_assert(sizeof(LAW_STATE) <= 56, "the law's state has 56 bytes at most");
+_Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
+
+/* Periods made up for at one acknowledgement; after a longer silence the law starts afresh. */
+#define MOST_TICKS 8
+
+static inline void law_hear(const LAW_PARAMS *by, struct flow *flow, __u32 event, __u32 packets)
+{
+	struct told told = {
+		.event = event,
+		.packets = packets,
+		.rtt_q32 = flow->path.rtt_q32,
+		.base_rtt_q32 = flow->path.base_rtt_q32,
+	};
+
+	LAW_EVENT(by, &flow->state, &told);
+}
+
+/* The law has spoken. */
+static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow *flow)
+{
+	struct told told = {.rtt_q32 = flow->path.rtt_q32, .base_rtt_q32 = flow->path.base_rtt_q32};
+	__s64 window_q32 = fx_max(LAW_WINDOW(by, &flow->state, &told), FX_ONE);
+	__s64 gap_q32 = LAW_GAP(by, &flow->state, &told);
+
+	(void)told; /* of a law that goes by its state alone */
+	if (flow->weight_q32)
+		flow->weight_q32 = fx_min(fx_div(asks.over_window_q32, window_q32), asks.most_q32);
+	host_allow(sk, window_q32, 0);
+	if (habits.paced)
+		sk->sk_pacing_rate =
+			gap_q32 > 0 ? ((__u64)tcp_sk(sk)->mss_cache << 32) / (__u64)gap_q32 : ~0UL;
+	return window_q32;
+}
+
+SEC("struct_ops")
+void BPF_PROG(law_open, struct sock *sk)
+{
+	const LAW_PARAMS *by = AS_LOADED(LAW_PARAMS, law);
+	struct flow *flow = inet_csk_ca(sk);
+
+	host_open(sk, &flow->path);
+	LAW_OPEN(by, &flow->state, fx_count(tcp_sk(sk)->snd_cwnd));
+	flow->weight_q32 = 0;
+	flow->tick_us = tcp_sk(sk)->tcp_mstamp;
+	law_allow(sk, by, flow);
+}
+
+SEC("struct_ops")
+void BPF_PROG(law_close, struct sock *sk)
+{
+	COUNT(closed, 1);
+}
+
+SEC("struct_ops")
+void BPF_PROG(law_state, struct sock *sk, __u8 state)
+{
+	const LAW_PARAMS *by = AS_LOADED(LAW_PARAMS, law);
+	struct flow *flow = inet_csk_ca(sk);
+	__s64 rtt_q32 = flow->path.rtt_q32;
+
+	if (asks.echoes && state == TCP_CA_CWR && flow->path.open)
+		flow->path.cut = 1;
+	if (host_state(sk, &flow->path, state)) {
+		/* The law sees the last one; what comes next starts the average over. */
+		flow->path.rtt_q32 = rtt_q32;
+		law_hear(by, flow, EVENT_TIMEOUT, 0);
+		law_allow(sk, by, flow);
+		flow->weight_q32 = 0;
+	}
+}
+
+/* The periods that have gone by since the acknowledgement before. */
+static inline void law_catch_up(const LAW_PARAMS *by, struct flow *flow, __u64 now_us)
+{
+	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= asks.period_us; i++) {
+		flow->tick_us += asks.period_us;
+		law_hear(by, flow, EVENT_TICK, 0);
+	}
+	if (now_us - flow->tick_us >= asks.period_us)
+		flow->tick_us = now_us;
+}
+
+SEC("struct_ops")
+void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
+{
+	const LAW_PARAMS *by = AS_LOADED(LAW_PARAMS, law);
+	struct flow *flow = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct path *path = &flow->path;
+	__s64 rtt_q32, window_q32 = fx_count(tp->snd_cwnd);
+
+	if (!path->open)
+		return;
+	if (!path->known)
+		flow->tick_us = tp->tcp_mstamp;
+	if (asks.period_us)
+		law_catch_up(by, flow, tp->tcp_mstamp);
+	if (host_cut(path, tp, rs))
+		law_hear(by, flow, EVENT_CUT, 0);
+	if (host_sample(path, rs, &rtt_q32)) {
+		/* Taken under the window of before. */
+		__s64 step = fx_mul(flow->weight_q32, fx_sub(rtt_q32, path->rtt_q32));
+
+		path->rtt_q32 = flow->weight_q32 ? fx_add(path->rtt_q32, step) : rtt_q32;
+		flow->weight_q32 = asks.most_q32;
+	}
+	if (rs->acked_sacked && host_settled(path, rs, window_q32))
+		law_hear(by, flow, EVENT_ACK, rs->acked_sacked);
+	if (host_round(path, tp, rs) && path->known && host_settled(path, rs, window_q32))
+		law_hear(by, flow, EVENT_ROUND, 0);
+	window_q32 = law_allow(sk, by, flow);
+	host_trace(sk, path, rs, window_q32, 0, 0);
+}
+
+/* The kernel asks when it counts a loss; the law answers in law_control. */
+SEC("struct_ops")
+__u32 BPF_PROG(law_ssthresh, struct sock *sk)
+{
+	return tcp_sk(sk)->snd_ssthresh;
+}
+
+/* The law knows no loss that was none. */
+SEC("struct_ops")
+__u32 BPF_PROG(law_undo, struct sock *sk)
+{
+	return tcp_sk(sk)->snd_cwnd;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops law_ops = {
+	.init = (void *)law_open,
+	.release = (void *)law_close,
+	.set_state = (void *)law_state,
+	.cong_control = (void *)law_control,
+	.ssthresh = (void *)law_ssthresh,
+	.undo_cwnd = (void *)law_undo,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = LAW_NAME,
+};
+
+/* A step of a trail: what the law is told, and how it then is. */
+struct step {
+	struct told told;
+	__s64 window_q32;
+	__s64 gap_q32;
+	LAW_STATE state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* as many as there are steps, where a trail is given */
+	__type(key, __u32);
+	__type(value, struct step);
+} trail SEC(".maps");
+
+/* The context of law_replay: read, and written back. */
+struct replay {
+	__u64 steps;
+	__s64 window_q32; /* of a new connection */
+	__u64 elapsed_ns; /* what all steps took */
+};
+
+static long law_step(__u32 at, void *context)
+{
+	const LAW_PARAMS *by = AS_LOADED(LAW_PARAMS, law);
+	struct step *step = bpf_map_lookup_elem(&trail, &at);
+	__u32 last = at - 1;
+	struct step *before = bpf_map_lookup_elem(&trail, &last);
+	__s64 window_q32 = *(__s64 *)context;
+
+	if (!step)
+		return 1;
+	if (before)
+		step->state = before->state;
+	else
+		LAW_OPEN(by, &step->state, window_q32);
+	LAW_EVENT(by, &step->state, &step->told);
+	step->window_q32 = LAW_WINDOW(by, &step->state, &step->told);
+	step->gap_q32 = LAW_GAP(by, &step->state, &step->told);
+	return 0;
+}
+
+SEC("syscall")
+int law_replay(struct replay *replay)
+{
+	__s64 window_q32 = replay->window_q32;
+	__u64 start = bpf_ktime_get_ns();
+	long done = bpf_loop((__u32)replay->steps, law_step, &window_q32, 0);
+
+	replay->elapsed_ns = bpf_ktime_get_ns() - start;
+	return done == (long)replay->steps ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The law of crates/cli/tests/own_kernel.rs in C, right or wrong in one way: by a name that the test defines.
+ */
+#include "cc/told.h"
+
+struct brisk_params {
+	__s64 alpha_q32;
+	__s64 gain_q32;
+	__s64 rise_q32;
+#ifdef WIDE
+	__s64 more_q32;
+#endif
+};
+
+struct brisk {
+	__s64 window_q32;
+	__u32 ticks;
+};
+
+static inline void brisk_event(const struct brisk_params *p, struct brisk *s,
+			       const struct told *told)
+{
+	__s64 queued, step;
+
+	switch (told->event) {
+	case EVENT_ACK:
+		if (told->rtt_q32 <= 0)
+			break;
+		queued = fx_mul(s->window_q32,
+				fx_sub(FX_ONE, fx_div(told->base_rtt_q32, told->rtt_q32)));
+		step = fx_div(fx_mul(p->gain_q32, fx_sub(p->alpha_q32, queued)), s->window_q32);
+		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(told->packets), step));
+		break;
+	case EVENT_TICK:
+		s->ticks++;
+#ifdef SLIP
+		if (s->ticks % 4 == 1)
+#else
+		if (s->ticks % 4 == 0)
+#endif
+			s->window_q32 = fx_add(s->window_q32, p->rise_q32);
+		break;
+	case EVENT_ROUND:
+		s->window_q32 = fx_sub(s->window_q32, p->rise_q32);
+		break;
+	case EVENT_CUT:
+	case EVENT_TIMEOUT:
+		s->window_q32 = fx_mul(s->window_q32, FX_HALF);
+		break;
+	}
+	s->window_q32 = fx_max(s->window_q32, 2 * FX_ONE);
+}
+
+#ifdef NO_OPS
+#include "cc/host.h"
+
+const volatile struct brisk_params law SEC(".rodata.law") = {};
+
+SEC("syscall")
+int brisk_runs(void *nothing)
+{
+	const struct brisk_params *by = AS_LOADED(struct brisk_params, law);
+	struct told told = {};
+	struct brisk state = {};
+
+	brisk_event(by, &state, &told);
+	return habits.paced && origin.text[0] && state.ticks;
+}
+#else
+#ifndef LAW_NAME
+#define LAW_NAME "brisk"
+#endif
+#define LAW_PARAMS struct brisk_params
+#define LAW_STATE struct brisk
+#define LAW_OPEN(params, state, window) ((state)->window_q32 = (window), (state)->ticks = 0)
+#define LAW_EVENT brisk_event
+#define LAW_WINDOW(params, state, told) ((state)->window_q32)
+#define LAW_GAP(params, state, told) fx_div((told)->rtt_q32, (state)->window_q32)
+#include "cc/controller.h"
+#endif

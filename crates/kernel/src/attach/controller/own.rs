@@ -1,0 +1,90 @@
+//! Controllers that an entry of the registry brings: what the program is told, and whether the object is one.
+
+use penstock_law::cc::{Controller, Marks, Requirements};
+use penstock_law::{Fix, KernelProgram, Number};
+use penstock_machine::Missing;
+use penstock_scenario::model::Chosen;
+
+use super::words::{Asks, SITE, Told};
+use crate::attach::error::Error;
+
+/// What the program is told.
+pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Controller>) -> Result<Told, Error> {
+    let name = chosen.law.name;
+    is_object(name, program.object)?;
+    let refused = |why: String| Error::Input(format!("the law `{name}` cannot run like this: {why}"));
+    let fixed = chosen.law.fixed.ok_or_else(|| refused("its entry has no `fixed`".to_owned()))?;
+    let needs = fixed(&chosen.values, &SITE).map_err(refused)?.requirements();
+    for (asks, what) in [
+        (!needs.reliable, "a sender without acknowledgements"),
+        (needs.low_latency, "packets with ECT(1)"),
+        (needs.kernel, "a controller that is the kernel's own"),
+    ] {
+        if asks {
+            return Err(refused(format!("it asks for {what}, which no program gives")));
+        }
+    }
+    let words = program.told(&chosen.values, &SITE).map_err(refused)?;
+    let needs_ecn = matches!(needs.marks, Marks::Price(_) | Marks::Counted);
+    Ok(Told { words, needs_ecn, asks: Some(asks(&needs)) })
+}
+
+/// `struct asks`, or what bpf/cc/controller.h does not measure.
+fn asks(needs: &Requirements) -> Result<Asks, String> {
+    let unmeasured = [
+        (matches!(needs.marks, Marks::Price(_)), "a price"),
+        (matches!(needs.marks, Marks::Counted), "counts of marks"),
+        (needs.now, "the time since the start"),
+        (needs.bottleneck.is_some(), "the state of its bottleneck"),
+        (needs.duplicates_mend, "a retransmission for each duplicate acknowledgement"),
+    ];
+    if let Some((_, what)) = unmeasured.iter().find(|(asks, _)| *asks) {
+        return Err(format!("it asks for {what}, which cc/controller.h does not have: use cc/host.h, and measure it"));
+    }
+    let number = |x: f64| Fix::<32>::of(x).0;
+    let [over_window, most] =
+        needs.average_rtt.map_or([0; 2], |average| [number(average.over_window), number(average.most)]);
+    let period_us = needs.tick_s.map_or(0.0, |period_s| (period_s * 1e6).round());
+    if needs.tick_s.is_some() && period_us < 1.0 {
+        return Err("its period is below 1 us".to_owned());
+    }
+    Ok([over_window, most, period_us as i64, i64::from(needs.marks == Marks::Cut)])
+}
+
+/// Bytes of an ELF file for BPF: its magic, 64 bits, and the machine.
+const MAGIC: &[u8] = b"\x7fELF\x02";
+const MACHINE: std::ops::Range<usize> = 18..20;
+const EM_BPF: u16 = 247;
+
+/// Whether the bytes are an object for BPF at all.
+fn is_object(law: &str, object: &[u8]) -> Result<(), Error> {
+    if object.is_empty() {
+        let what = format!("this build has no kernel program of `{law}`, because clang or a header was missing");
+        return Err(Missing::new(
+            what,
+            "install them (Debian: apt install clang libbpf-dev linux-libc-dev) and build again",
+        )
+        .into());
+    }
+    let machine = object.get(MACHINE).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
+    if object.starts_with(MAGIC) && machine == Some(EM_BPF) {
+        return Ok(());
+    }
+    Err(unfit(law, "it is no ELF object for BPF of this machine: compile it with penstock_kernel_build::compile"))
+}
+
+/// An object that lacks something.
+pub(super) fn unfit(law: &str, why: &str) -> Error {
+    Error::Input(format!("the kernel program of `{law}` does not fit: {why}"))
+}
+
+/// A name that the kernel has no room for.
+pub(super) fn fits_the_kernel(name: &str, room: usize) -> Result<(), Error> {
+    if name.len() < room {
+        return Ok(());
+    }
+    let (length, most) = (name.len(), room - 1);
+    Err(Error::Input(format!(
+        "`{name}` has {length} characters, and a controller of the kernel {most} at most: rename the law"
+    )))
+}

@@ -1,0 +1,212 @@
+//! A trail of events for a program that an entry brings: in the kernel and without a socket, held against the law in Rust.
+
+use libbpf_rs::{MapCore, MapFlags, Object, ProgramInput};
+use penstock_law::cc::{self, Controller, Event, Requirements};
+use penstock_law::parameter::{Default, Unit};
+use penstock_law::{Entry, Fix, Parameter, Values};
+use penstock_scenario::model::Chosen;
+
+use super::words::SITE;
+use crate::attach::error::Error;
+
+/// What a replay of a law found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// How many steps it took.
+    pub steps: usize,
+    /// The first number that came out wrong, in words.
+    pub wrong: Option<String>,
+    /// Nanoseconds of a step, a mean over all, with the loop around it.
+    pub nanoseconds_a_step: f64,
+}
+
+/// The name of the map and of the program of bpf/cc/controller.h.
+pub(super) const MAP: &str = "trail";
+pub(super) const PROGRAM: &str = "law_replay";
+/// Steps of a trail, and trails: each has parameters of its own.
+pub(super) const STEPS: usize = 4096;
+const TRAILS: u64 = 16;
+/// Steps over which the path stays what it is.
+const SPELL: usize = 256;
+/// Most packets that an acknowledgement tells of.
+const MOST_PACKETS: u64 = 44;
+/// Where `struct step` has the state, and `struct replay` the time.
+const STATE_AT: usize = 40;
+const ELAPSED_AT: usize = 16;
+const ONE: i64 = 1 << 32;
+
+/// One step: what the law is told.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    event: Event,
+    rtt: i64,
+    base_rtt: i64,
+}
+
+impl Told {
+    /// `struct step` before it, all else zero.
+    fn bytes(&self, size: usize) -> Vec<u8> {
+        let (event, packets) = match self.event {
+            Event::Ack { packets, .. } => (0_u32, packets),
+            Event::Tick => (1, 0),
+            Event::Round => (2, 0),
+            Event::Cut => (3, 0),
+            Event::Timeout => (4, 0),
+        };
+        let mut bytes = [event.to_ne_bytes(), packets.to_ne_bytes()].concat();
+        bytes.extend([self.rtt, self.base_rtt].map(i64::to_ne_bytes).concat());
+        bytes.resize(size, 0);
+        bytes
+    }
+}
+
+/// Numbers that look random: the same on every machine (Steele, Lea, Flood, OOPSLA 2014: SplitMix64).
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.next() % most
+    }
+
+    /// From 0 up to 1.
+    fn part(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The parameters of a trail: the defaults, the ends of all ranges, then anything between.
+fn values(parameters: &'static [Parameter], trail: u64, draws: &mut Draws) -> Values {
+    let mut values = Values::defaults(parameters);
+    for parameter in parameters {
+        let (least, most) = (parameter.least, parameter.most);
+        let between = least + draws.part() * draws.part() * (most - least);
+        let value = match (trail, parameter.default) {
+            (0, Default::Is(_)) | (0..3, Default::Automatic(_)) => continue,
+            (1, _) => least,
+            (2, _) => most,
+            _ if matches!(parameter.unit, Unit::Switch | Unit::Choice(_)) => between.round(),
+            _ => between,
+        };
+        values.set(parameter, value).expect("a value within the range");
+    }
+    values
+}
+
+/// The events of a trail: at first without any sample, then on paths of any length, empty and full.
+fn told(needs: &Requirements, draws: &mut Draws) -> Vec<Told> {
+    let ack = Event::Ack { packets: 1, marked: 0 };
+    let first = [ack, Event::Cut, ack, Event::Timeout];
+    let mut all: Vec<Told> = first.map(|event| Told { event, rtt: 0, base_rtt: 0 }).to_vec();
+    let (mut base_rtt, mut most) = (ONE, ONE);
+    while all.len() < STEPS {
+        if all.len() % SPELL == first.len() {
+            // From a quarter of a nanosecond to minutes, and as much again of queue.
+            base_rtt = ((draws.next() >> 25) >> draws.below(38)).max(1) as i64;
+            most = ((draws.next() >> 25) >> draws.below(38)).max(1) as i64;
+        }
+        let queued = [0, draws.below(most as u64), draws.below(most as u64) / 64, most as u64][draws.below(4) as usize];
+        let event = match draws.below(64) {
+            0 => Event::Timeout,
+            1..4 => Event::Cut,
+            4..10 => Event::Round,
+            10..18 if needs.tick_s.is_some() => Event::Tick,
+            _ => {
+                Event::Ack { packets: [1, 2, 1 + draws.below(MOST_PACKETS) as u32][draws.below(3) as usize], marked: 0 }
+            }
+        };
+        all.push(Told { event, rtt: base_rtt + queued as i64, base_rtt });
+    }
+    all
+}
+
+/// Leads a law through all trails. `load` loads its program for a trail, with what the law is told; it may have no trail.
+pub(super) fn follow(
+    law: &'static Entry<Controller>,
+    load: impl Fn(&Chosen<Controller>) -> Result<Option<Object>, Error>,
+) -> Result<Option<Replayed>, Error> {
+    let mut draws = Draws(0x7065_6e73_746f_636b);
+    let mut found = Replayed { steps: 0, wrong: None, nanoseconds_a_step: 0.0 };
+    let Some(fixed) = law.fixed else { return Ok(None) };
+    for trail in 0..TRAILS {
+        let chosen = Chosen { law, values: values(law.parameters, trail, &mut draws) };
+        // Of values that do not fit each other there is nothing to compare.
+        let Ok(mut rust) = fixed(&chosen.values, &SITE) else { continue };
+        let Some(object) = load(&chosen)? else { return Ok(None) };
+        let trail = told(&rust.requirements(), &mut draws);
+        let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail)?;
+        let names: Vec<&str> = rust.names().iter().map(|(name, _)| *name).collect();
+        let at = rust.add();
+        for (told, kernel) in trail.iter().zip(&steps) {
+            let seen =
+                cc::Observation { rtt_s: Fix(told.rtt), base_rtt_s: Fix(told.base_rtt), ..cc::Observation::zero() };
+            let says = rust.on_event(at, told.event, &seen);
+            let mut want =
+                vec![("the window that it answers", says.window.0), ("the gap that it answers", says.gap_s.0)];
+            let mut state = Vec::new();
+            rust.each(at, &mut |number: &mut Fix<32>| state.push(number.0));
+            want.extend(names.iter().copied().zip(state));
+            if kernel.len() < want.len() {
+                let what =
+                    format!("its state has {} words, and the law's in Rust {}", kernel.len() - 2, want.len() - 2);
+                return Err(super::own::unfit(law.name, &what));
+            }
+            let wrong = want.iter().zip(kernel).find(|((_, want), got)| want != *got);
+            if let (Some(((name, want), got)), None) = (wrong, &found.wrong) {
+                let step = found.steps + 1;
+                let parameters: Vec<String> =
+                    chosen.values.iter().filter_map(|(name, value)| Some(format!("{name} = {}", value?))).collect();
+                found.wrong = Some(format!(
+                    "step {step}, {:?} with rtt {} and base rtt {}, under {}: {name} is {got} in the kernel and {want} in Rust, \
+                     over 2^32",
+                    told.event,
+                    told.rtt,
+                    told.base_rtt,
+                    parameters.join(", ")
+                ));
+            }
+            found.steps += 1;
+        }
+        found.nanoseconds_a_step += elapsed_ns as f64 / STEPS as f64 / TRAILS as f64;
+    }
+    Ok(Some(found))
+}
+
+/// The words of each step after the kernel took it: window, gap, state; and how long all took [ns].
+fn in_kernel(law: &str, object: &Object, trail: &[Told]) -> Result<(Vec<Vec<i64>>, u64), Error> {
+    let failed = |what: &str| {
+        let what = format!("the kernel did not {what} of the replay of `{law}`");
+        move |source| Error::Kernel { what, source, verifier: String::new() }
+    };
+    let lacks = || super::own::unfit(law, "its replay is not that of cc/controller.h");
+    let map = object.maps().find(|map| map.name() == MAP).ok_or_else(lacks)?;
+    let program = object.progs_mut().find(|program| program.name() == PROGRAM).ok_or_else(lacks)?;
+    let size = map.value_size() as usize;
+    if size < STATE_AT || !size.is_multiple_of(8) {
+        return Err(lacks());
+    }
+    let keys: Vec<u8> = (0..trail.len() as u32).flat_map(u32::to_ne_bytes).collect();
+    let steps: Vec<u8> = trail.iter().flat_map(|told| told.bytes(size)).collect();
+    let any = MapFlags::ANY;
+    map.update_batch(&keys, &steps, trail.len() as u32, any, any).map_err(failed("take the events"))?;
+    let mut job = [trail.len() as i64, 10 * ONE, 0].map(i64::to_ne_bytes).concat();
+    let input = ProgramInput { context_in: Some(&mut job), ..ProgramInput::default() };
+    let status = program.test_run(input).map_err(failed("run the program"))?.return_value;
+    if status != 0 {
+        return Err(lacks());
+    }
+    let word = |bytes: &[u8]| i64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    let mut words = Vec::with_capacity(trail.len());
+    for key in keys.chunks_exact(4) {
+        let step = map.lookup(key, any).map_err(failed("give the states"))?.unwrap_or_default();
+        words.push(step.get(STATE_AT - 16..).unwrap_or_default().chunks_exact(8).map(word).collect());
+    }
+    Ok((words, word(&job[ELAPSED_AT..]) as u64))
+}

@@ -1,0 +1,3 @@
+fn main() {
+    penstock_kernel_build::compile("bpf/steady.bpf.c");
+}
