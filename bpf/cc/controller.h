@@ -12,11 +12,11 @@
  *                then whatever is frozen there; 56 bytes at most
  *   LAW_OPEN(params, state, window_q32)
  *                the state of a new connection, which begins with this window
- *   LAW_EVENT(params, state, told)
- *                what an event does, by `struct told`
- *   LAW_WINDOW(params, state, told)
+ *   LAW_EVENT(params, state, seen)
+ *                what an event does, by `struct observation`
+ *   LAW_WINDOW(params, state, seen)
  *                packets in flight at most, over 2^32
- *   LAW_GAP(params, state, told)
+ *   LAW_GAP(params, state, seen)
  *                least time between two packets [s], over 2^32; zero leaves the
  *                spacing to acknowledgements
  *
@@ -27,17 +27,17 @@
 #define PENSTOCK_CC_CONTROLLER_H
 
 #include "cc/host.h"
-#include "cc/told.h"
+#include "cc/observation.h"
 
-/* What the law asks of its host; written before the program is loaded. */
-struct asks {
+/* The requirements of the law; written before the program is loaded. */
+struct requirements {
 	__s64 over_window_q32; /* weight of a round trip in the average: this over the window, */
 	__s64 most_q32;        /* and at most this; zero: no average */
 	__u64 period_us;       /* of ticks; zero: none */
 	__u64 echoes;          /* 1: an echo of a mark is a congestion event (RFC 3168) */
 };
 
-const volatile struct asks asks SEC(".rodata.asks") = {};
+const volatile struct requirements requirements SEC(".rodata.requirements") = {};
 const volatile LAW_PARAMS law SEC(".rodata.law") = {};
 
 struct flow {
@@ -55,26 +55,28 @@ _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
 static inline void law_hear(const LAW_PARAMS *by, struct flow *flow, __u32 event, __u32 packets)
 {
-	struct told told = {
+	struct observation seen = {
 		.event = event,
 		.packets = packets,
 		.rtt_q32 = flow->path.rtt_q32,
 		.base_rtt_q32 = flow->path.base_rtt_q32,
 	};
 
-	LAW_EVENT(by, &flow->state, &told);
+	LAW_EVENT(by, &flow->state, &seen);
 }
 
 /* The law has spoken. */
 static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow *flow)
 {
-	struct told told = {.rtt_q32 = flow->path.rtt_q32, .base_rtt_q32 = flow->path.base_rtt_q32};
-	__s64 window_q32 = fx_max(LAW_WINDOW(by, &flow->state, &told), FX_ONE);
-	__s64 gap_q32 = LAW_GAP(by, &flow->state, &told);
+	struct observation seen = {.rtt_q32 = flow->path.rtt_q32,
+				   .base_rtt_q32 = flow->path.base_rtt_q32};
+	__s64 window_q32 = fx_max(LAW_WINDOW(by, &flow->state, &seen), FX_ONE);
+	__s64 gap_q32 = LAW_GAP(by, &flow->state, &seen);
 
-	(void)told; /* of a law that goes by its state alone */
+	(void)seen; /* of a law that goes by its state alone */
 	if (flow->weight_q32)
-		flow->weight_q32 = fx_min(fx_div(asks.over_window_q32, window_q32), asks.most_q32);
+		flow->weight_q32 = fx_min(fx_div(requirements.over_window_q32, window_q32),
+					  requirements.most_q32);
 	host_allow(sk, window_q32, 0);
 	if (habits.paced)
 		sk->sk_pacing_rate =
@@ -108,7 +110,7 @@ void BPF_PROG(law_state, struct sock *sk, __u8 state)
 	struct flow *flow = inet_csk_ca(sk);
 	__s64 rtt_q32 = flow->path.rtt_q32;
 
-	if (asks.echoes && state == TCP_CA_CWR && flow->path.open)
+	if (requirements.echoes && state == TCP_CA_CWR && flow->path.open)
 		flow->path.cut = 1;
 	if (host_state(sk, &flow->path, state)) {
 		/* The law sees the last one; what comes next starts the average over. */
@@ -122,11 +124,11 @@ void BPF_PROG(law_state, struct sock *sk, __u8 state)
 /* The periods that have gone by since the acknowledgement before. */
 static inline void law_catch_up(const LAW_PARAMS *by, struct flow *flow, __u64 now_us)
 {
-	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= asks.period_us; i++) {
-		flow->tick_us += asks.period_us;
+	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= requirements.period_us; i++) {
+		flow->tick_us += requirements.period_us;
 		law_hear(by, flow, EVENT_TICK, 0);
 	}
-	if (now_us - flow->tick_us >= asks.period_us)
+	if (now_us - flow->tick_us >= requirements.period_us)
 		flow->tick_us = now_us;
 }
 
@@ -143,7 +145,7 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 		return;
 	if (!path->known)
 		flow->tick_us = tp->tcp_mstamp;
-	if (asks.period_us)
+	if (requirements.period_us)
 		law_catch_up(by, flow, tp->tcp_mstamp);
 	if (host_cut(path, tp, rs))
 		law_hear(by, flow, EVENT_CUT, 0);
@@ -152,7 +154,7 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 		__s64 step = fx_mul(flow->weight_q32, fx_sub(rtt_q32, path->rtt_q32));
 
 		path->rtt_q32 = flow->weight_q32 ? fx_add(path->rtt_q32, step) : rtt_q32;
-		flow->weight_q32 = asks.most_q32;
+		flow->weight_q32 = requirements.most_q32;
 	}
 	if (rs->acked_sacked && host_settled(path, rs, window_q32))
 		law_hear(by, flow, EVENT_ACK, rs->acked_sacked);
@@ -188,9 +190,9 @@ struct tcp_congestion_ops law_ops = {
 	.name = LAW_NAME,
 };
 
-/* A step of a trail: what the law is told, and how it then is. */
+/* A step of a trail: an event, and the state after it. */
 struct step {
-	struct told told;
+	struct observation seen;
 	__s64 window_q32;
 	__s64 gap_q32;
 	LAW_STATE state;
@@ -224,9 +226,9 @@ static long law_step(__u32 at, void *context)
 		step->state = before->state;
 	else
 		LAW_OPEN(by, &step->state, window_q32);
-	LAW_EVENT(by, &step->state, &step->told);
-	step->window_q32 = LAW_WINDOW(by, &step->state, &step->told);
-	step->gap_q32 = LAW_GAP(by, &step->state, &step->told);
+	LAW_EVENT(by, &step->state, &step->seen);
+	step->window_q32 = LAW_WINDOW(by, &step->state, &step->seen);
+	step->gap_q32 = LAW_GAP(by, &step->state, &step->seen);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The law of crates/cli/tests/own_kernel.rs in C, right or wrong in one way: by a name that the test defines.
  */
-#include "cc/told.h"
+#include "cc/observation.h"
 
 struct brisk_params {
 	__s64 alpha_q32;
@@ -19,18 +19,18 @@ struct brisk {
 };
 
 static inline void brisk_event(const struct brisk_params *p, struct brisk *s,
-			       const struct told *told)
+			       const struct observation *seen)
 {
 	__s64 queued, step;
 
-	switch (told->event) {
+	switch (seen->event) {
 	case EVENT_ACK:
-		if (told->rtt_q32 <= 0)
+		if (seen->rtt_q32 <= 0)
 			break;
 		queued = fx_mul(s->window_q32,
-				fx_sub(FX_ONE, fx_div(told->base_rtt_q32, told->rtt_q32)));
+				fx_sub(FX_ONE, fx_div(seen->base_rtt_q32, seen->rtt_q32)));
 		step = fx_div(fx_mul(p->gain_q32, fx_sub(p->alpha_q32, queued)), s->window_q32);
-		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(told->packets), step));
+		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(seen->packets), step));
 		break;
 	case EVENT_TICK:
 		s->ticks++;
@@ -61,10 +61,10 @@ SEC("syscall")
 int brisk_runs(void *nothing)
 {
 	const struct brisk_params *by = AS_LOADED(struct brisk_params, law);
-	struct told told = {};
+	struct observation seen = {};
 	struct brisk state = {};
 
-	brisk_event(by, &state, &told);
+	brisk_event(by, &state, &seen);
 	return habits.paced && origin.text[0] && state.ticks;
 }
 #else
@@ -75,7 +75,7 @@ int brisk_runs(void *nothing)
 #define LAW_STATE struct brisk
 #define LAW_OPEN(params, state, window) ((state)->window_q32 = (window), (state)->ticks = 0)
 #define LAW_EVENT brisk_event
-#define LAW_WINDOW(params, state, told) ((state)->window_q32)
-#define LAW_GAP(params, state, told) fx_div((told)->rtt_q32, (state)->window_q32)
+#define LAW_WINDOW(params, state, seen) ((state)->window_q32)
+#define LAW_GAP(params, state, seen) fx_div((seen)->rtt_q32, (state)->window_q32)
 #include "cc/controller.h"
 #endif

@@ -322,12 +322,12 @@ fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &
     }
     for mut map in open.maps_mut() {
         match (map.name().to_str().unwrap_or_default(), &told.asks) {
-            (".rodata.asks", Some(asks)) => {
+            (".rodata.requirements", Some(asks)) => {
                 let asks = asks
                     .as_ref()
                     .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
                 if !fill(&mut map, &bytes(asks), false) {
-                    return Err(own::unfit(law, "its .rodata.asks is that of another version of cc/controller.h"));
+                    return Err(own::unfit(law, "its .rodata.requirements is that of another version of cc/controller.h"));
                 }
             }
             ("records", _) if habits.traced => {

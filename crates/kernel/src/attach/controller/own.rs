@@ -29,7 +29,7 @@ pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Control
     Ok(Told { words, needs_ecn, asks: Some(asks(&needs)) })
 }
 
-/// `struct asks`, or what bpf/cc/controller.h does not measure.
+/// `struct requirements`, or what bpf/cc/controller.h does not measure.
 fn asks(needs: &Requirements) -> Result<Asks, String> {
     let unmeasured = [
         (matches!(needs.marks, Marks::Price(_)), "a price"),

@@ -11,7 +11,7 @@ use penstock_scenario::model::Chosen;
 
 use crate::attach::error::Error;
 
-/// What of the requirements a program over bpf/cc/controller.h has to know: `struct asks` there.
+/// What of the requirements a program over bpf/cc/controller.h has to know: `struct requirements` there.
 pub(super) type Asks = [i64; 4];
 
 /// What a program is told.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What bpf/cc/controller.h tells a law.
+ * The observation that bpf/cc/controller.h gives a law.
  */
-#ifndef PENSTOCK_CC_TOLD_H
-#define PENSTOCK_CC_TOLD_H
+#ifndef PENSTOCK_CC_OBSERVATION_H
+#define PENSTOCK_CC_OBSERVATION_H
 
 #include "law/fx.h"
 
@@ -16,8 +16,8 @@ enum event {
 	EVENT_TIMEOUT,
 };
 
-/* What a law is told. Times are zero before the first sample. */
-struct told {
+/* An event and what was measured. Times are zero before the first sample. */
+struct observation {
 	__u32 event;        /* enum event */
 	__u32 packets;      /* that an acknowledgement covers */
 	__s64 rtt_q32;      /* s: the average that is asked for, or the latest sample */
