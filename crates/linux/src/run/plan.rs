@@ -201,6 +201,9 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
             "leave it out, or use `ack_jitter`",
         );
     }
+    if sender.tick.is_some() {
+        refuse("sender.tick", "the kernel's timer has the kernel's clock", "leave it out");
+    }
     if sender.pacing == Pacing::Off && group.cc.law.name == "bbr" {
         refuse("sender.pacing", "the kernel's bbr always paces", "leave it out");
     }
