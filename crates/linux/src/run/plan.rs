@@ -407,6 +407,7 @@ mod tests {
             ),
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
+            (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
