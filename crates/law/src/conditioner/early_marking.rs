@@ -256,9 +256,8 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
         };
         let rule = match values.number("gain_rule") as usize {
             0 => Some(GainRule::Loop),
-            1 => Some(GainRule::Paper),
+            1 | 4 => Some(GainRule::Paper),
             2 => Some(GainRule::PaperDimension),
-            4 => Some(GainRule::Paper),
             _ => None,
         };
         // Gains in packets on a level in bytes are as many times larger as a packet has bytes.

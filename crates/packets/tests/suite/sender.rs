@@ -141,7 +141,8 @@ fn a_coarse_clock_makes_every_timeout_three_ticks_at_least() {
     let waited = |sender: &str| {
         let flows = format!("cc = {{ law = \"newreno\" }}\nsender = {{ receive_window = 1, {sender} }}");
         let top = "duration = \"200 s\"\nwarmup = \"0 s\"";
-        let run = Dumbbell { top, link: "loss = 0.02\nloss_spacing = \"even\"", flows: &flows, ..Dumbbell::PLAIN }.run();
+        let run =
+            Dumbbell { top, link: "loss = 0.02\nloss_spacing = \"even\"", flows: &flows, ..Dumbbell::PLAIN }.run();
         let flow = group(&run, "f");
         assert!(flow.timeouts > 50, "{sender}: {}", flow.timeouts);
         (200.0 - 200.0 * flow.throughput_packets_per_s * flow.rtt_mean_s.unwrap()) / flow.timeouts as f64
