@@ -68,8 +68,10 @@ const TYPED: &[(&str, Typed)] = &[
     // They take ten minutes.
     (
         "penstock sweep papers/early-marking/choices1.toml",
-        As("penstock check papers/early-marking/choices1.toml && penstock check papers/early-marking/choices2.toml && \
-            penstock check papers/early-marking/choices4.toml"),
+        As(
+            "penstock check papers/early-marking/choices1.toml && penstock check papers/early-marking/choices2.toml && \
+            penstock check papers/early-marking/choices4.toml",
+        ),
     ),
     (
         "penstock sweep papers/early-marking/recovery1.toml",
