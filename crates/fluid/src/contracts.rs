@@ -309,6 +309,7 @@ fn counted(class: &Class<'_>) -> Result<(), AnalysisError> {
         (group.access.is_some(), "access links", "leave `access` out"),
         (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
         (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
+        (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
     ];
     bench::refuse(|| format!("the group `{}`", class.group_name), &found)
 }

@@ -296,6 +296,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "jitter of acknowledgements"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples"),
+            (group.sender.tick.is_some(), "coarse clocks"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),

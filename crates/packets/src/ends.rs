@@ -163,7 +163,7 @@ impl Engine {
             if !PLAIN && let Some(noise) = &mut group.noise {
                 *rtt = noise.heard(flow.index as usize, *rtt);
             }
-            flow.timer.sample(rtt.0, heard.tx >= flow.round);
+            flow.timer.sample(self.now, rtt.0, heard.tx >= flow.round);
         }
         let echo = reply.flags & ECE != 0;
         // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).

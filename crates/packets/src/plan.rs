@@ -209,7 +209,7 @@ impl Parts {
                 ack,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
                 burst: Burst::new(allowed.gap_s, start.0),
-                timer: Timer::new(group.sender.rto, group.sender.min_rto),
+                timer: Timer::new(group.sender.rto, group.sender.min_rto, group.sender.tick),
                 window: allowed.window,
                 window_since: start.0,
                 round: 0,

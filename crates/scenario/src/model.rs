@@ -441,6 +441,8 @@ pub struct SenderOptions {
     pub min_rto: Time,
     /// Which of the two.
     pub rto: Rto,
+    /// The clock of the timer, where it is coarse.
+    pub tick: Option<Time>,
     /// Which segments are sent again.
     pub recovery: Recovery,
     /// Packets an acknowledgement waits for: 1 or 2.
@@ -506,6 +508,7 @@ impl Default for SenderOptions {
             receive_window: f64::INFINITY,
             min_rto: Time(Time::PER_SECOND / 5),
             rto: Rto::Rfc6298,
+            tick: None,
             recovery: Recovery::Sack,
             delayed_ack: 1,
             ecn_echo: EcnEcho::PerPacket,

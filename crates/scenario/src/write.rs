@@ -178,6 +178,7 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("remember", quoted(sender.remember.word())),
         ("arithmetic", quoted(sender.arithmetic.word())),
     ];
+    entries.extend(sender.tick.map(|tick| ("tick", time(tick))));
     let noise = sender.rtt_noise.map(|noise| {
         let entries = [("probability", print_number(noise.probability)), ("upto", time(noise.upto))];
         ("rtt_noise", inline(&entries))

@@ -65,6 +65,18 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
     ("penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has shards")),
+    // They take ten minutes.
+    (
+        "penstock sweep papers/early-marking/choices1.toml",
+        As(
+            "penstock check papers/early-marking/choices1.toml && penstock check papers/early-marking/choices2.toml && \
+            penstock check papers/early-marking/choices4.toml",
+        ),
+    ),
+    (
+        "penstock sweep papers/early-marking/recovery1.toml",
+        As("penstock check papers/early-marking/recovery1.toml && penstock check papers/early-marking/recovery2.toml"),
+    ),
     ("nohup penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has hang-ups")),
 ];
 

@@ -161,6 +161,7 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
             (group.jitter.is_some(), "jitter", "leave `jitter` out"),
             (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
+            (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
         ];
         refuse(|| format!("the group `{group_name}`"), &of_group)?;
     }

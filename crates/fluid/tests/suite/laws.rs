@@ -433,6 +433,7 @@ fn what_the_analysis_does_not_count_is_refused() {
             flows(&|g| g.ack_jitter = Some(AckJitter { probability: 0.1, between: (Time::ZERO, second) })),
             "the group `group0` has jitter of acknowledgements",
         ),
+        (flows(&|g| g.sender.tick = Some(second)), "the group `group0` has coarse clocks"),
     ] {
         let refused = analyze(&scenario, &Options::default()).unwrap_err().to_string();
         assert!(refused.starts_with(said), "{refused}");

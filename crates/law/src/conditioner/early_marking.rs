@@ -33,7 +33,7 @@ use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Default, Parameter, Unit, Values};
 
-const RULES: &[&str] = &["loop", "paper", "paper-dimension", "given"];
+const RULES: &[&str] = &["loop", "paper", "paper-dimension", "given", "paper-bytes"];
 
 pub(super) const ENTRY: Entry<Conditioner> = Entry {
     name: "early-marking",
@@ -53,12 +53,12 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
         ),
         Parameter {
             name: "gain_rule",
-            what: "source of the gains: the exact loop, (10) as printed, (10) with corrected dimension, or `k1` and \
-                   `k2`",
+            what: "source of the gains: the exact loop, (10) as printed, (10) with corrected dimension, `k1` and \
+                   `k2`, or (10) and (12), which are in packets, on a level in bytes",
             unit: Unit::Choice(RULES),
             default: Default::Is(0.0),
             least: 0.0,
-            most: 3.0,
+            most: 4.0,
             source: "(10) follows from (8), which lacks an integrator; its gain cannot reach the operating point within \
                      minutes",
         },
@@ -256,12 +256,14 @@ impl<N: Number> Law<N> for EarlyMarking<N> {
         };
         let rule = match values.number("gain_rule") as usize {
             0 => Some(GainRule::Loop),
-            1 => Some(GainRule::Paper),
+            1 | 4 => Some(GainRule::Paper),
             2 => Some(GainRule::PaperDimension),
             _ => None,
         };
+        // Gains in packets on a level in bytes are as many times larger as a packet has bytes.
+        let unit = if values.number("gain_rule") as usize == 4 { packet } else { 1.0 };
         let [k1, k2] = match (rule, values.optional("k1"), values.optional("k2")) {
-            (Some(rule), None, None) => aggregate.design(rule).k,
+            (Some(rule), None, None) => aggregate.design(rule).k.map(|k| k * unit),
             (None, Some(k1), Some(k2)) => [k1, k2],
             (None, ..) => return Err("`gain_rule = \"given\"` needs both `k1` and `k2`".to_string()),
             (Some(_), ..) => return Err("`k1` and `k2` are given with `gain_rule = \"given\"` only".to_string()),

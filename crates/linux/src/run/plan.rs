@@ -201,6 +201,9 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
             "leave it out, or use `ack_jitter`",
         );
     }
+    if sender.tick.is_some() {
+        refuse("sender.tick", "the kernel's timer has the kernel's clock", "leave it out");
+    }
     if sender.pacing == Pacing::Off && group.cc.law.name == "bbr" {
         refuse("sender.pacing", "the kernel's bbr always paces", "leave it out");
     }
@@ -404,6 +407,7 @@ mod tests {
             ),
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
+            (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),

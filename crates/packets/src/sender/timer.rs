@@ -1,4 +1,4 @@
-//! The retransmission timer (RFC 6298; or Linux's, where a scenario asks for it), in integers.
+//! The retransmission timer (RFC 6298; or Linux's, or that of a coarse clock, where a scenario asks for it), in integers.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Rto;
@@ -18,19 +18,28 @@ const LEAST_LOOK: u64 = 1_000_000_000;
 /// event is never further away than the least timeout, and comes in time for any deadline set after it.
 #[derive(Debug)]
 pub(crate) struct Timer {
+    /// In ps; by a coarse clock in eighths of a tick.
     smoothed: u64,
-    /// By RFC 6298 the mean deviation; by Linux what is added to the smoothed round trip, which is four of them.
+    /// By RFC 6298 the mean deviation; by Linux what is added to the smoothed round trip, which is four of them; by a coarse
+    /// clock the mean deviation in quarters of a tick.
     variation: u64,
     rto: u64,
     least: u64,
-    /// What Linux keeps besides.
-    linux: Linux,
-    rule: Rto,
+    rule: Rule,
     doublings: u32,
     /// When it expires [ps]; never while nothing is in flight.
     pub(crate) deadline: u64,
     /// Whether an event is on the agenda.
     pub(crate) scheduled: bool,
+}
+
+/// How the timeout follows from samples, and what that keeps besides.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    Rfc6298,
+    Linux(Linux),
+    /// In whole ticks of this many ps.
+    Ticks(u64),
 }
 
 /// Four mean deviations, as of the last sample and the largest of this round trip [ps].
@@ -41,16 +50,24 @@ struct Linux {
 }
 
 impl Timer {
-    pub(crate) fn new(rule: Rto, least: Time) -> Self {
+    pub(crate) fn new(rule: Rto, least: Time, tick: Option<Time>) -> Self {
+        let rule = match (rule, tick) {
+            (Rto::Linux, _) => Rule::Linux(Linux::default()),
+            (Rto::Rfc6298, None) => Rule::Rfc6298,
+            (Rto::Rfc6298, Some(tick)) => Rule::Ticks(tick.0),
+        };
+        Self::by(rule, least.0)
+    }
+
+    fn by(rule: Rule, least: u64) -> Self {
         Self {
             smoothed: 0,
             variation: 0,
             rto: match rule {
-                Rto::Rfc6298 => FIRST.max(least.0),
-                Rto::Linux => FIRST,
+                Rule::Rfc6298 | Rule::Ticks(_) => FIRST.max(least),
+                Rule::Linux(_) => FIRST,
             },
-            least: least.0,
-            linux: Linux::default(),
+            least,
             rule,
             doublings: 0,
             deadline: u64::MAX,
@@ -58,13 +75,15 @@ impl Timer {
         }
     }
 
-    /// A round trip was measured, which ends any backing off; `round` says that it is the first of a window.
+    /// A round trip that ends `now` was measured, which ends any backing off; `round` says that it is the first of a window.
     #[inline]
-    pub(crate) fn sample(&mut self, rtt: u64, round: bool) {
+    pub(crate) fn sample(&mut self, now: u64, rtt: u64, round: bool) {
         self.doublings = 0;
         match self.rule {
-            Rto::Rfc6298 => self.rfc6298(rtt),
-            Rto::Linux => self.linux(rtt, round),
+            Rule::Rfc6298 => self.rfc6298(rtt),
+            Rule::Linux(kept) => self.linux(kept, rtt, round),
+            Rule::Ticks(tick) if round => self.ticks(tick, now, rtt),
+            Rule::Ticks(_) => {}
         }
     }
 
@@ -85,36 +104,54 @@ impl Timer {
     /// is at least `least`, rises with the deviation at once, and falls towards the largest of each round trip by a quarter
     /// of the difference. A round trip that falls counts an eighth where it would raise the deviation.
     #[inline(never)]
-    fn linux(&mut self, rtt: u64, round: bool) {
-        let Linux { deviation, largest } = &mut self.linux;
+    fn linux(&mut self, kept: Linux, rtt: u64, round: bool) {
+        let Linux { mut deviation, mut largest } = kept;
         if self.smoothed == 0 {
-            (self.smoothed, *deviation) = (rtt, 2 * rtt);
-            self.variation = (*deviation).max(self.least);
-            *largest = self.variation;
+            (self.smoothed, deviation) = (rtt, 2 * rtt);
+            self.variation = deviation.max(self.least);
+            largest = self.variation;
         } else {
-            let (off, mean) = (rtt.abs_diff(self.smoothed), *deviation / 4);
-            *deviation = match off.checked_sub(mean) {
-                Some(more) if rtt < self.smoothed => *deviation + more / 8,
-                Some(more) => *deviation + more,
-                None => *deviation - (mean - off),
+            let (off, mean) = (rtt.abs_diff(self.smoothed), deviation / 4);
+            deviation = match off.checked_sub(mean) {
+                Some(more) if rtt < self.smoothed => deviation + more / 8,
+                Some(more) => deviation + more,
+                None => deviation - (mean - off),
             };
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
-            *largest = (*largest).max(*deviation);
-            self.variation = self.variation.max(*largest);
+            largest = largest.max(deviation);
+            self.variation = self.variation.max(largest);
             if round {
-                self.variation -= (self.variation - *largest) / 4;
-                *largest = self.least;
+                self.variation -= (self.variation - largest) / 4;
+                largest = self.least;
             }
         }
+        self.rule = Rule::Linux(Linux { deviation, largest });
         self.rto = (self.smoothed + self.variation).min(MOST_OF_LINUX);
+    }
+
+    /// As in appendix A of Jacobson and Karels, "Congestion Avoidance and Control" (1988), which RFC 6298 restates without
+    /// the clock. A round trip is the ticks of the clock that fall into it, and one at least; of each window one segment is
+    /// timed. The smoothed round trip is kept times eight and the mean deviation times four, both in integers, so that what
+    /// is less than a whole never leaves the deviation: it stays two quarters at least, and the timeout three ticks.
+    #[inline(never)]
+    fn ticks(&mut self, tick: u64, now: u64, rtt: u64) {
+        let ticks = (now / tick - now.saturating_sub(rtt) / tick).max(1);
+        if self.smoothed == 0 {
+            (self.smoothed, self.variation) = (8 * ticks, 2 * ticks);
+        } else {
+            let off = ticks.abs_diff(self.smoothed / 8);
+            self.smoothed = self.smoothed - self.smoothed / 8 + ticks;
+            self.variation = self.variation - self.variation / 4 + off;
+        }
+        self.rto = ((self.smoothed / 8 + self.variation) * tick).min(MOST).max(self.least);
     }
 
     /// Restarts it at `now` (5.1, 5.3).
     #[inline]
     pub(crate) fn restart(&mut self, now: u64) {
         let most = match self.rule {
-            Rto::Rfc6298 => MOST,
-            Rto::Linux => MOST_OF_LINUX,
+            Rule::Rfc6298 | Rule::Ticks(_) => MOST,
+            Rule::Linux(_) => MOST_OF_LINUX,
         };
         self.deadline = now.saturating_add((self.rto << self.doublings).min(most));
     }
@@ -131,7 +168,11 @@ impl Timer {
 
     /// Another connection begins: nothing is known of its path.
     pub(crate) fn restart_connection(&mut self) {
-        *self = Self { scheduled: self.scheduled, ..Self::new(self.rule, Time(self.least)) };
+        let rule = match self.rule {
+            Rule::Linux(_) => Rule::Linux(Linux::default()),
+            rule => rule,
+        };
+        *self = Self { scheduled: self.scheduled, ..Self::by(rule, self.least) };
     }
 
     /// It expired: wait twice as long next time (5.5).
@@ -144,6 +185,8 @@ impl Timer {
 mod tests {
     use super::*;
     const MS: u64 = 1_000_000_000;
+    /// No sample is older.
+    const NOW: u64 = 1000 * MS;
 
     fn timeout(timer: &mut Timer) -> u64 {
         timer.restart(0);
@@ -154,12 +197,12 @@ mod tests {
     /// the least; a timeout doubles it up to 60 s, a sample ends that.
     #[test]
     fn the_timeout_follows_rfc_6298() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS));
+        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), None);
         assert_eq!(timeout(&mut timer), Time::PER_SECOND);
-        timer.sample(100 * MS, true);
+        timer.sample(NOW, 100 * MS, true);
         assert_eq!(timeout(&mut timer), 300 * MS);
         for _ in 0..100 {
-            timer.sample(100 * MS, true);
+            timer.sample(NOW, 100 * MS, true);
         }
         assert_eq!(timeout(&mut timer), 200 * MS);
         timer.back_off();
@@ -169,7 +212,7 @@ mod tests {
         }
         assert_eq!(timeout(&mut timer), MOST);
         assert_eq!(timer.look(0), 200 * MS, "a sample may bring the deadline back to 200 ms");
-        timer.sample(100 * MS, true);
+        timer.sample(NOW, 100 * MS, true);
         assert_eq!(timeout(&mut timer), 200 * MS);
     }
 
@@ -178,12 +221,12 @@ mod tests {
     /// RTTVAR = 3/4 62.5 + 1/4 12.5 = 50 ms and SRTT = 7/8 112.5 + 1/8 100 = 110.9375 ms. RTO = SRTT + 4 RTTVAR.
     #[test]
     fn the_variation_weighs_a_quarter_and_the_mean_an_eighth() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(MS));
-        timer.sample(100 * MS, true);
-        timer.sample(200 * MS, true);
+        let mut timer = Timer::new(Rto::Rfc6298, Time(MS), None);
+        timer.sample(NOW, 100 * MS, true);
+        timer.sample(NOW, 200 * MS, true);
         assert_eq!((timer.smoothed, timer.variation), (112 * MS + MS / 2, 62 * MS + MS / 2));
         assert_eq!(timeout(&mut timer), 362 * MS + MS / 2);
-        timer.sample(100 * MS, true);
+        timer.sample(NOW, 100 * MS, true);
         assert_eq!((timer.smoothed, timer.variation), (110 * MS + MS / 16 * 15, 50 * MS));
         assert_eq!(timeout(&mut timer), 310 * MS + MS / 16 * 15);
     }
@@ -192,25 +235,25 @@ mod tests {
     /// rest a round trip, however many samples that has; backing off ends at 120 s.
     #[test]
     fn the_least_timeout_of_linux_is_added_to_the_round_trip() {
-        let mut timer = Timer::new(Rto::Linux, Time(200 * MS));
+        let mut timer = Timer::new(Rto::Linux, Time(200 * MS), None);
         assert_eq!(timeout(&mut timer), Time::PER_SECOND);
-        timer.sample(40 * MS, true);
+        timer.sample(NOW, 40 * MS, true);
         assert_eq!(timeout(&mut timer), 240 * MS);
         timer.restart_connection();
-        timer.sample(400 * MS, true);
+        timer.sample(NOW, 400 * MS, true);
         assert_eq!(timeout(&mut timer), 1200 * MS);
         // The deviation is forgotten within the round, what was added because of it is not.
         for _ in 0..100 {
-            timer.sample(400 * MS, false);
+            timer.sample(NOW, 400 * MS, false);
         }
         assert_eq!(timeout(&mut timer), 1200 * MS);
         // The largest of this round is the first deviation still; that of the next is the least.
-        timer.sample(400 * MS, true);
+        timer.sample(NOW, 400 * MS, true);
         assert_eq!(timeout(&mut timer), 1200 * MS);
-        timer.sample(400 * MS, true);
+        timer.sample(NOW, 400 * MS, true);
         assert_eq!(timeout(&mut timer), (400 + 800 - 150) * MS);
         for _ in 0..100 {
-            timer.sample(400 * MS, true);
+            timer.sample(NOW, 400 * MS, true);
         }
         assert!((600 * MS..600 * MS + 100).contains(&timeout(&mut timer)));
         for _ in 0..20 {
@@ -224,16 +267,50 @@ mod tests {
     #[test]
     fn linux_fears_longer_round_trips_more_than_shorter_ones() {
         let after = |rtt: u64| {
-            let mut timer = Timer::new(Rto::Linux, Time(MS));
-            timer.sample(400 * MS, true);
+            let mut timer = Timer::new(Rto::Linux, Time(MS), None);
+            timer.sample(NOW, 400 * MS, true);
             for _ in 0..200 {
-                timer.sample(400 * MS, false);
+                timer.sample(NOW, 400 * MS, false);
             }
-            timer.sample(rtt, false);
-            timer.linux.deviation
+            timer.sample(NOW, rtt, false);
+            let Rule::Linux(kept) = timer.rule else { panic!("{timer:?}") };
+            kept.deviation
         };
         let (up, down) = (after(480 * MS), after(320 * MS));
         assert!((80 * MS - 100..80 * MS + 100).contains(&up), "{up}");
         assert!((10 * MS - 100..10 * MS + 100).contains(&down), "{down}");
+    }
+
+    /// Jacobson and Karels, appendix A, in numbers worked out by hand for ticks of 100 ms. Of a round trip of 20 ms no
+    /// tick or one is seen, and both count one: srtt 8/8, deviation 2/4, so 1 + 2 ticks, for good. A round trip of 100 ms
+    /// and a little sees two ticks now and then: srtt 9/8, deviation 2 - 0 + 1 = 3/4, so 1 + 3 ticks, and since 3/4 is
+    /// rounded to nothing the timeout stays there. Only one segment of a window is timed.
+    #[test]
+    fn a_coarse_clock_counts_whole_ticks_and_keeps_the_rest() {
+        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), Some(Time(100 * MS)));
+        assert_eq!(timeout(&mut timer), Time::PER_SECOND);
+        timer.sample(1010 * MS, 20 * MS, true);
+        assert_eq!((timer.smoothed, timer.variation), (8, 2));
+        for at in 0..100 {
+            timer.sample(1010 * MS + 37 * MS * at, 20 * MS, true);
+        }
+        assert_eq!(timeout(&mut timer), 300 * MS);
+        timer.sample(2001 * MS, 102 * MS, false);
+        assert_eq!(timeout(&mut timer), 300 * MS, "not the segment that is timed");
+        timer.sample(2001 * MS, 102 * MS, true);
+        assert_eq!((timer.smoothed, timer.variation), (9, 3));
+        for at in 1..100 {
+            timer.sample((2050 + 100 * at) * MS, 102 * MS, true);
+        }
+        assert_eq!((timer.smoothed, timer.variation), (9, 3));
+        assert_eq!(timeout(&mut timer), 400 * MS);
+        timer.back_off();
+        assert_eq!(timeout(&mut timer), 800 * MS);
+        timer.restart_connection();
+        timer.sample(2050 * MS, 720 * MS, true);
+        assert_eq!(timeout(&mut timer), 2100 * MS, "seven ticks and four times the half of seven");
+        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(100 * MS)));
+        careful.sample(2050 * MS, 20 * MS, true);
+        assert_eq!(timeout(&mut careful), 1000 * MS, "the least timeout");
     }
 }

@@ -133,6 +133,25 @@ fn burstiness_control_decides_when_packets_leave() {
     assert!(bursts_queue < clocked_queue, "a burst is waited for: {bursts_queue} {clocked_queue}");
 }
 
+/// A timer of whole ticks waits three of them at the least (Jacobson and Karels, 1988, appendix A), where that of RFC 6298
+/// waits a round trip and next to nothing more. A window of one packet tells a loss by its timeout only: what the packets
+/// that arrive leave of 200 s, one round trip each, are timeouts.
+#[test]
+fn a_coarse_clock_makes_every_timeout_three_ticks_at_least() {
+    let waited = |sender: &str| {
+        let flows = format!("cc = {{ law = \"newreno\" }}\nsender = {{ receive_window = 1, {sender} }}");
+        let top = "duration = \"200 s\"\nwarmup = \"0 s\"";
+        let run =
+            Dumbbell { top, link: "loss = 0.02\nloss_spacing = \"even\"", flows: &flows, ..Dumbbell::PLAIN }.run();
+        let flow = group(&run, "f");
+        assert!(flow.timeouts > 50, "{sender}: {}", flow.timeouts);
+        (200.0 - 200.0 * flow.throughput_packets_per_s * flow.rtt_mean_s.unwrap()) / flow.timeouts as f64
+    };
+    assert_near(waited(""), 0.2, 0.1, "the least timeout");
+    assert_near(waited("tick = \"100 ms\""), 0.3, 0.1, "three ticks");
+    assert_near(waited("tick = \"100 ms\", min_rto = \"1 s\""), 1.0, 0.1, "the least timeout, where it is longer");
+}
+
 /// The retransmission timer: behind a queue of 0.32 s round trips hardly vary, and the timeout of RFC 6298 with a least of
 /// 0.2 s is a round trip and next to nothing more. Recovery takes one, and is cut short by a timeout. Linux adds the 0.2 s.
 #[test]

@@ -245,6 +245,14 @@ pub(crate) static SENDER: Table = Table {
              added to the smoothed RTT",
         ),
         key(
+            "tick",
+            DURATION,
+            Means("exact"),
+            "clock of the retransmission timer, as coarse as in BSD (500 ms) and in ns-2 until 2002 (100 ms): one round \
+             trip of each window is counted, in whole ticks, and so is the timeout, three ticks at the least; only the \
+             packets world has it",
+        ),
+        key(
             "recovery",
             Shape::Word(words::<Recovery>),
             Is("\"sack\""),

@@ -194,6 +194,7 @@ fn everything_in_the_format_is_read() {
         (pages.repeats, pages.sender.remember),
         (Some(Repeats::Idle(Span::Exponential(ms(500)))), Remember::Everything)
     );
+    assert_eq!((pages.sender.rto, pages.sender.tick, web.sender.tick), (Rto::Rfc6298, Some(ms(500)), None));
     // What defaults say of transfers means nothing to a single one, and what they say of acknowledgements nothing to
     // those who get none.
     assert_eq!((s.groups["files"].sender.remember, s.groups["files"].ack_jitter), (Remember::Nothing, late));

@@ -278,9 +278,22 @@ fn gains_are_given_with_their_rule_only() {
     assert!(compiled(&[("k1", 1e-3)]).unwrap_err().contains("only"));
     assert!(compiled(&[("gain_rule", 3.0), ("k1", 1e-3)]).unwrap_err().contains("needs both"));
     assert!(compiled(&[("gain_rule", 3.0), ("k1", 1e-3), ("k2", 2e-3)]).unwrap_err().contains("at least"));
-    for rule in [0.0, 1.0, 2.0] {
+    for rule in [0.0, 1.0, 2.0, 4.0] {
         assert!(compiled(&[("gain_rule", rule)]).is_ok());
     }
+}
+
+/// Gains of packets on a level of bytes: at a fall by one byte the probability rises by what the printed rule has for a
+/// packet.
+#[test]
+fn printed_gains_on_bytes_are_a_packet_times_as_large() {
+    let of = |rule: f64| {
+        let law = compiled(&[("gain_rule", rule), ("packet", 500.0)]).unwrap();
+        [law.k1, law.k2].map(|k| libm::ldexp(k, -((law.places + <f64 as Number>::SPARE) as i32)))
+    };
+    let (packets, bytes) = (of(1.0), of(4.0));
+    near(bytes[0], 500.0 * packets[0], 1e-9);
+    near(bytes[1], 500.0 * packets[1], 1e-9);
 }
 
 /// A fall of the level raises the probability, from above the reference too, for what would take it back was cut off at

@@ -8,7 +8,7 @@ use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
 use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
-use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, RttNoise, SenderOptions};
+use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, Rto, RttNoise, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
@@ -33,6 +33,11 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
         time => Ok(time),
     });
     let rto = fields.or("rto", options.rto, |item| item.choice());
+    let tick = fields.find("tick").map(|item| match item.time()? {
+        Time::ZERO => Err(item.wrong("a tick of nothing", "write a duration above zero, or leave `tick` out")),
+        time => Ok(time),
+    });
+    let tick = tick.transpose();
     let recovery = fields.or("recovery", options.recovery, |item| item.choice());
     let delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2));
     let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
@@ -47,6 +52,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.receive_window = receive_window?;
     options.min_rto = min_rto?;
     options.rto = rto?;
+    options.tick = tick?;
     options.recovery = recovery?;
     options.delayed_ack = delayed_ack? as u32;
     options.ecn_echo = ecn_echo?;
@@ -128,6 +134,9 @@ pub(super) fn check(
         options.remember = SenderOptions::default().remember;
     }
     let place = |key: &str| written(key).unwrap_or_else(|| cc_item.clone());
+    if options.tick.is_some() && options.rto == Rto::Linux {
+        place("tick").wrong("Linux's timeout has a clock of its own", "leave it out, or write `rto = \"rfc6298\"`");
+    }
     if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(cc_item, cc, site)? {
         place("arithmetic").wrong(
             format!("the law `{name}` has no fixed-point build"),

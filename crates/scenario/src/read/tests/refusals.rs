@@ -212,6 +212,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { initial_window = \"unlimited\" }\ncc = {", "lab.toml:20: flows.ftp.sender.initial_window: `unlimited` is not a number of packets"),
     ("cc = {", "sender = { ssthresh = true }\ncc = {", "lab.toml:20: flows.ftp.sender.ssthresh: `true` is not a number of packets: write a number of packets, or \"unlimited\""),
     ("cc = {", "sender = { receive_window = -1 }\ncc = {", "lab.toml:20: flows.ftp.sender.receive_window: `-1` is out of range"),
+    ("cc = {", "sender = { tick = \"0 s\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: a tick of nothing"),
+    ("cc = {", "sender = { tick = \"100 ms\", rto = \"linux\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: Linux's timeout has a clock of its own: leave it out"),
     ("cc = {", "sender = { min_rto = \"0 s\" }\ncc = {", "lab.toml:20: flows.ftp.sender.min_rto: a timeout of nothing"),
     ("cc = {", "sender = { arithmetic = \"fixed\" }\ncc = {", "lab.toml:20: flows.ftp.sender.arithmetic: the law `newreno` has no fixed-point build: write `\"f64\"`"),
     ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"leadlag\" }\nsender = { ecn_echo = \"classic\" }", "lab.toml:21: flows.ftp.sender.ecn_echo: `classic` does not go with the law `leadlag`"),
