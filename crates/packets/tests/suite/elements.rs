@@ -80,7 +80,9 @@ fn the_ecn_field_is_what_the_line_leaves() {
         let (run, seen) = Dumbbell { link: &keys, flows: sender, buffer: "\"100 packets\"", ..Dumbbell::PLAIN }.watch();
         // What is sent again cannot be marked (RFC 3168, section 6.1.5).
         let mut sent = BTreeMap::new();
-        segments(&seen, End::Sender).iter().for_each(|(segment, _)| *sent.entry(*segment).or_insert(0) += 1);
+        for (segment, _) in segments(&seen, End::Sender) {
+            *sent.entry(segment).or_insert(0) += 1;
+        }
         let once = |s: &&Sighting| match s.content {
             Content::Data { segment, .. } => s.end == End::Receiver && sent[&segment] == 1,
             _ => false,
