@@ -288,8 +288,8 @@ fn the_explicit_form_stays_within_bounds() {
 /// 100. Two are sent in answer, not half of a hundred.
 #[test]
 fn a_hole_that_a_timeout_fills_lets_go_two_packets() {
-    let text = path("1 Gbit/s", "20 ms", "1000 packets", "1 s", "cc = { law = \"ccp\" }");
-    let options = "initial_window = 100, receive_window = \"100 packets\", min_rto = \"200 ms\"";
+    let text = path("1 Gbit/s", "20 ms", "1000 packets", "2 s", "cc = { law = \"ccp\" }");
+    let options = "initial_window = 100, receive_window = \"100 packets\"";
     let second = "lose_transmission = 1\nduplex = true\n[links.c]\nfrom = \"r\"\nto = \"s\"\nrate = \"1 Gbit/s\"\n\
                   delay = \"1 us\"\nbuffer = \"1000 packets\"\nlose_transmission = 101\nduplex = true\n";
     let text = text.replace("initial_window = 3", options).replace("duplex = true\n", second);
