@@ -87,6 +87,10 @@ mod tests {
         state: u8,
     }
 
+    /// How much later the next acknowledgement comes [us], packets that it covers and lets go, whether these are new, and whether
+    /// it is of data sent once.
+    type Step = (u32, u64, u64, bool, bool);
+
     /// Acknowledgements of a few packets each, some of data that was sent twice, let go a few packets each, some of them not new:
     /// the trains of Rust and of C make the same pairs, and give up the same. Sequence numbers and the clock run around.
     #[test]
@@ -96,7 +100,7 @@ mod tests {
         let config = Config { cases: 200, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
         let pairs = [const { Cell::new(0u32) }; 5];
-        let check = |(steps, start): (Vec<(u32, u64, u64, bool, bool)>, u32)| {
+        let check = |(steps, start): (Vec<Step>, u32)| {
             let seq = |packets: u64| start.wrapping_add(packets as u32 * MSS);
             let (mut rust, mut heard) = (Trains::new(), 0);
             let mut c = Train { next_us: start, ..Train::default() };
