@@ -11,15 +11,15 @@
  * and crates/packets/src/sender/bottleneck.rs estimate, but for this: time goes in
  * steps of 1/32 of a round trip. Out of slow start the law is asked once a step, and
  * the past has a moment a step, so that the one looked back to is a round trip ago to
- * 3 %. The latest 64 pairs count at most. And both packets of a pair are acknowledged
- * alone: a receiver that acknowledges every second packet has pairs while it does not
- * delay acknowledgements, at the start.
+ * 3 %. The latest 64 pairs count at most. And the packets of a train must have left in
+ * the same microsecond, which the kernel alone can miss.
  *
  * Packets are not spaced: two that an acknowledgement lets go are a pair, and the
  * time between their acknowledgements, by the clock that the kernel's TCP read when
  * each came, tells the capacity.
  */
 #include "host.h"
+#include "train.h"
 #include "law/ccp.h"
 
 /* Kept out of the way of what every acknowledgement runs through, which then fits few lines of a cache. */
@@ -39,8 +39,6 @@ struct law {
 
 const volatile struct law law SEC(".rodata.law") = {};
 
-enum pair_state { PAIR_NONE, PAIR_LEFT, PAIR_FIRST_HEARD };
-
 /* What every acknowledgement reads and writes. Moments are the lower half of the kernel's microseconds. */
 struct flow {
 	struct path path;
@@ -51,24 +49,22 @@ struct flow {
 	__u32 then_us;
 	__u32 stepped_us; /* when the past was added to */
 	__u32 most_rtt_us;
-	__u32 paired_us; /* when the last pair left */
-	__u32 pair_seq;  /* of its first packet */
-	__u32 una;       /* tcp_sock's at the acknowledgement before, and so on */
+	struct train train;
+	__u32 una; /* tcp_sock's at the acknowledgement before, and so on */
 	__u32 nxt;
 	__u32 once; /* what is below may have been sent twice */
 	__u16 retrans;
-	__u8 slow_start;
-	__u8 recovers;
-	__u8 pair; /* enum pair_state */
-	__u8 past; /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
-	__u8 afresh; /* 1: the average starts with the next round trip */
+	__u8 slow_start : 1;
+	__u8 recovers : 1;
+	__u8 afresh : 1; /* the average starts with the next round trip */
+	__u8 past : 2;   /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 };
 
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
 struct pair {
 	__u32 delays_us;     /* both round trips added */
-	__u32 dispersion_ns; /* between their acknowledgements */
+	__u32 dispersion_ns; /* of a packet, between their acknowledgements */
 };
 
 struct moment {
@@ -82,7 +78,8 @@ struct memory {
 	__u32 first; /* of the past, and behind its last */
 	__u32 end;
 	__u32 heard_rtt_us; /* of the first of a pair */
-	__u64 heard_ns;     /* when it was acknowledged */
+	__u32 heard_una;    /* what its acknowledgement was up to */
+	__u64 heard_ns;     /* when that came */
 	struct moment past[PAST];
 	struct pair pairs[MOST_PAIRS];
 };
@@ -132,8 +129,8 @@ static inline void ccpd_keep(struct flow *flow, const struct ccp *law_now)
 {
 	flow->window_q32 = law_now->window_q32;
 	flow->ssthresh_q32 = law_now->ssthresh_q32;
-	flow->slow_start = (__u8)law_now->slow_start;
-	flow->recovers = (__u8)law_now->recovers;
+	flow->slow_start = law_now->slow_start & 1;
+	flow->recovers = law_now->recovers & 1;
 }
 
 SEC("struct_ops")
@@ -147,14 +144,14 @@ void BPF_PROG(ccpd_open, struct sock *sk)
 	flow->ssthresh_q32 = FX_MOST;
 	flow->capacity_q32 = 0;
 	flow->most_rtt_us = 0;
-	flow->paired_us = 0;
+	flow->train.state = TRAIN_NONE;
+	flow->train.next_us = (__u32)tp->tcp_mstamp;
 	flow->una = tp->snd_una;
 	flow->nxt = tp->snd_nxt;
 	flow->once = tp->snd_una;
 	flow->retrans = (__u16)tp->total_retrans;
 	flow->slow_start = 1;
 	flow->recovers = 0;
-	flow->pair = PAIR_NONE;
 	flow->past = 0;
 	flow->afresh = 1;
 	bpf_sk_storage_get(&memories, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -191,7 +188,7 @@ void BPF_PROG(ccpd_state, struct sock *sk, __u8 state)
 	ccpd_forget(flow, tcp_sk(sk));
 }
 
-/* What the acknowledgement before let go: two or more packets, all of them new, left together. */
+/* What the acknowledgement before let go, if all of it is new, left together. */
 static inline void ccpd_released(struct sock *sk, struct flow *flow, __u32 now_us, __u32 span_us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -201,14 +198,8 @@ static inline void ccpd_released(struct sock *sk, struct flow *flow, __u32 now_u
 
 	flow->nxt = nxt;
 	flow->retrans = retrans;
-	if (!anew || now_us - flow->paired_us < span_us || nxt - first < 2 * tp->mss_cache)
-		return;
-	/* The second of the last pair is about to be acknowledged. */
-	if (flow->pair == PAIR_FIRST_HEARD)
-		return;
-	flow->pair_seq = first;
-	flow->pair = PAIR_LEFT;
-	flow->paired_us = now_us;
+	if (anew)
+		train_left(&flow->train, now_us, tp->snd_una, first, nxt, tp->mss_cache, span_us);
 }
 
 /* Of pairs delayed alike the latest counts. */
@@ -229,41 +220,39 @@ static inline __s64 ccpd_capacity(const struct law *by, const struct memory *m)
 }
 
 /*
- * An acknowledgement of one packet of the pair. Both must be acknowledged alone, and
- * have left in the same microsecond: packets that the sender itself spread, because
- * its program or a processor was late, tell of that and not of the bottleneck.
+ * An acknowledgement of packets of the train. Both of a pair must have left in the
+ * same microsecond: packets that the sender itself spread, because its program or a
+ * processor was late, tell of that and not of the bottleneck.
  */
-static SELDOM void ccpd_paired(struct sock *sk, __u32 covered, __u32 rtt_us)
+static SELDOM void ccpd_paired(struct sock *sk, __u32 now_us, __u32 covered, __u32 rtt_us)
 {
 	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	__u32 mss = tp->mss_cache, reached = tp->snd_una - flow->pair_seq;
 	struct memory *m = ccpd_memory(sk);
 	__u64 now_ns = tp->tcp_clock_cache;
-	__u8 state = flow->pair;
 	struct pair *pair;
 	__s64 spread_ns;
 	__u64 apart_ns;
+	__u32 packets;
 
-	flow->pair = PAIR_NONE;
-	if (!m || covered != mss)
+	if (!m)
 		return;
-	if (reached == mss) {
+	packets = train_heard(&flow->train, &m->heard_una, now_us, tp->snd_una, covered, tp->mss_cache);
+	if (!packets) {
 		m->heard_ns = now_ns;
 		m->heard_rtt_us = rtt_us;
-		flow->pair = PAIR_FIRST_HEARD;
 		return;
 	}
 	apart_ns = now_ns - m->heard_ns;
-	if (state != PAIR_FIRST_HEARD || reached != 2 * mss || !apart_ns || apart_ns >> 32)
+	if (!apart_ns || apart_ns >> 32)
 		return;
 	spread_ns = (__s64)apart_ns - 1000 * ((__s64)rtt_us - (__s64)m->heard_rtt_us);
 	if (spread_ns < -2000 || spread_ns > 2000)
 		return;
 	pair = &m->pairs[m->count & (MOST_PAIRS - 1)];
 	pair->delays_us = m->heard_rtt_us + rtt_us;
-	pair->dispersion_ns = (__u32)apart_ns;
+	pair->dispersion_ns = (__u32)apart_ns / packets;
 	m->count++;
 	flow->capacity_q32 = ccpd_capacity(by, m);
 	ccpd_tell(flow->capacity_q32);
@@ -412,7 +401,8 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	__u32 now_us = (__u32)tp->tcp_mstamp, mss = tp->mss_cache;
 	__u32 una = tp->snd_una, covered = una - flow->una, span_us;
 	int sure = covered && (__s32)(flow->una - flow->once) >= 0;
-	__u32 step;
+	__u32 step, packets;
+	int sampled = 0;
 	__s64 rtt_q32;
 
 	if (!path->open)
@@ -430,16 +420,19 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 		flow->afresh = 0;
 		if (rtt_us > flow->most_rtt_us)
 			flow->most_rtt_us = rtt_us;
-		if (flow->pair != PAIR_NONE && (__s32)(una - flow->pair_seq) > 0)
-			ccpd_paired(sk, covered, rtt_us);
+		sampled = 1;
 	}
 	span_us = (__u32)microseconds(path->rtt_q32);
 	ccpd_released(sk, flow, now_us, span_us);
+	if (sampled && flow->train.state != TRAIN_NONE && (__s32)(una - flow->train.first) > 0)
+		ccpd_paired(sk, now_us, covered, (__u32)rs->rtt_us);
 	step = !flow->past || by->lookback == LOOK_ACKNOWLEDGEMENT ||
 	       32ULL * (now_us - flow->stepped_us) >= span_us;
+	/* After a timeout an acknowledgement tells of one packet, whatever it covers (RFC 3465, section 2.3). */
+	packets = !sure || covered <= mss ? 1 : (covered + mss - 1) / mss;
 	if (covered && path->state != TCP_CA_RECOVERY &&
 	    (step || flow->slow_start || flow->recovers))
-		ccpd_ask(sk, covered <= mss ? 1 : (covered + mss - 1) / mss, span_us, step);
+		ccpd_ask(sk, packets, span_us, step);
 	host_allow(sk, flow->window_q32, 0);
 	if (!covered && path->state == TCP_CA_RECOVERY)
 		ccpd_mend(tp, rs);

@@ -157,7 +157,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
         let equilibrium =
             Conditioner::new(chosen, &conditioner::Context { packet: scenario.packet.wire }).and_then(|conditioner| {
                 for class in &own {
-                    counted(class)?;
+                    counted(class, scenario)?;
                     heard(class, scenario)?;
                 }
                 room(&own, scenario)?;
@@ -300,8 +300,13 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
 }
 
 /// Refuses what would make the loop the answer to another question.
-fn counted(class: &Class<'_>) -> Result<(), AnalysisError> {
+fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
     let group = class.group;
+    for name in &group.forward {
+        let lost = scenario.links[name].lose_transmission.is_some();
+        let found = [(lost, "a transmission that is lost", "leave `lose_transmission` out")];
+        bench::refuse(|| format!("the link `{name}`"), &found)?;
+    }
     let found = [
         (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
         (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),

@@ -5,6 +5,7 @@
  * Compiled three times, with different names: faithful; slip, with the planted
  * slip; and wide, with 48 places, for the arithmetic alone.
  */
+#include "cc/train.h"
 #include "replay.h"
 
 #define JOIN(name, suffix) name##_##suffix
@@ -12,10 +13,14 @@
 #define REPLAY NAMED(penstock_replay, SUFFIX)
 #define ARITHMETIC NAMED(penstock_arithmetic, SUFFIX)
 #define DIFFERENCE NAMED(penstock_difference, SUFFIX)
+#define LEFT NAMED(penstock_train_left, SUFFIX)
+#define HEARD NAMED(penstock_train_heard, SUFFIX)
 
 __s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places);
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count);
 __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b);
+void LEFT(struct train *t, __u32 now_us, __u32 una, __u32 first, __u32 nxt, __u32 mss, __u32 rtt_us);
+__u32 HEARD(struct train *t, __u32 *heard, __u32 now_us, __u32 una, __u32 covered, __u32 mss);
 
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 {
@@ -92,4 +97,14 @@ __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)
 __s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places)
 {
 	return fx_difference(a, x, b, y, places);
+}
+
+void LEFT(struct train *t, __u32 now_us, __u32 una, __u32 first, __u32 nxt, __u32 mss, __u32 rtt_us)
+{
+	train_left(t, now_us, una, first, nxt, mss, rtt_us);
+}
+
+__u32 HEARD(struct train *t, __u32 *heard, __u32 now_us, __u32 una, __u32 covered, __u32 mss)
+{
+	return train_heard(t, heard, now_us, una, covered, mss);
 }

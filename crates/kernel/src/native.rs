@@ -45,6 +45,10 @@ fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use penstock_law::estimate::Trains;
+    use penstock_law::quantity::Time;
     use penstock_law::{Fix, Number};
     use proptest::prelude::*;
     use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -54,6 +58,79 @@ mod tests {
         safe fn penstock_arithmetic_slip(operation: u32, a: i64, b: i64) -> i64;
         safe fn penstock_arithmetic_wide(operation: u32, a: i64, b: i64) -> i64;
         safe fn penstock_difference_faithful(a: i64, x: i64, b: i64, y: i64, places: u32) -> i64;
+        safe fn penstock_train_left_faithful(
+            train: &mut Train,
+            now_us: u32,
+            una: u32,
+            first: u32,
+            nxt: u32,
+            mss: u32,
+            rtt_us: u32,
+        );
+        safe fn penstock_train_heard_faithful(
+            train: &mut Train,
+            heard: &mut u32,
+            now_us: u32,
+            una: u32,
+            covered: u32,
+            mss: u32,
+        ) -> u32;
+    }
+
+    /// `struct train` of `bpf/cc/train.h`.
+    #[repr(C)]
+    #[derive(Debug, Default)]
+    struct Train {
+        first: u32,
+        next_us: u32,
+        packets: u8,
+        state: u8,
+    }
+
+    /// How much later the next acknowledgement comes [us], packets that it covers and lets go, whether these are new, and whether
+    /// it is of data sent once.
+    type Step = (u32, u64, u64, bool, bool);
+
+    /// Acknowledgements of a few packets each, some of data that was sent twice, let go a few packets each, some of them not new:
+    /// the trains of Rust and of C make the same pairs, and give up the same. Sequence numbers and the clock run around.
+    #[test]
+    fn trains_in_c_are_those_of_rust() {
+        const MSS: u32 = 1448;
+        let step = (0u32..3000, 0u64..5, 0u64..6, prop::bool::weighted(0.9), prop::bool::weighted(0.9));
+        let config = Config { cases: 200, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let pairs = [const { Cell::new(0u32) }; 5];
+        let check = |(steps, start): (Vec<Step>, u32)| {
+            let seq = |packets: u64| start.wrapping_add(packets as u32 * MSS);
+            let (mut rust, mut heard) = (Trains::new(), 0);
+            let mut c = Train { next_us: start, ..Train::default() };
+            // Packets acknowledged, and sent; those sent before the last acknowledgement was answered.
+            let (mut una, mut nxt, mut now_us, mut before, mut anew) = (0u64, 10u64, 0u64, 10u64, true);
+            for (later_us, covered, released, new, sure) in steps {
+                now_us += u64::from(later_us);
+                let covered = covered.min(nxt - una);
+                una += covered;
+                let (now, clock) = (Time(now_us * 1_000_000), start.wrapping_add(now_us as u32));
+                let tx = una.saturating_sub(1);
+                if anew {
+                    rust.left(now, tx, before, nxt, Time(4_000_000_000));
+                    penstock_train_left_faithful(&mut c, clock, seq(una), seq(before), seq(nxt), MSS, 4000);
+                }
+                if sure && covered > 0 {
+                    let pair = rust.heard(now, tx, covered as u32, ());
+                    let apart =
+                        penstock_train_heard_faithful(&mut c, &mut heard, clock, seq(una), covered as u32 * MSS, MSS);
+                    prop_assert_eq!(pair.map_or(0, |pair| pair.packets), u64::from(apart), "at {} us", now_us);
+                    let found = &pairs[apart as usize];
+                    found.set(found.get() + 1);
+                }
+                (before, anew) = (nxt, new);
+                nxt += released.min(una + 20 - nxt.min(una + 20));
+            }
+            Ok(())
+        };
+        runner.run(&(prop::collection::vec(step, 500), any::<u32>()), check).unwrap();
+        assert!(pairs[1..].iter().all(|n| n.get() > 100), "{pairs:?}");
     }
 
     fn any_size() -> impl Strategy<Value = i64> {

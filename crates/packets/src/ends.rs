@@ -15,11 +15,21 @@ use crate::sight::{data_seen, delivery_seen};
 use crate::station::Station;
 
 impl Engine {
-    /// A delayed acknowledgement is due.
-    pub(crate) fn overdue(&mut self, flow: usize) {
-        self.flows[flow].ack_timer = false;
-        if let Some(reply) = self.receivers[flow].overdue() {
-            self.reply(flow, reply);
+    /// The timer of delayed acknowledgements goes off, perhaps before one is due: each that is sent meanwhile cancels it, and
+    /// the next packet that waits starts it again.
+    pub(crate) fn overdue(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        flow.ack_timer = false;
+        if !self.receivers[at].holds() {
+            return;
+        }
+        if flow.ack_due > self.now {
+            flow.ack_timer = true;
+            let (entity, due) = (flow.ack, flow.ack_due);
+            return self.schedule(entity, due);
+        }
+        if let Some(reply) = self.receivers[at].overdue() {
+            self.reply(at, reply);
         }
     }
 
@@ -75,11 +85,16 @@ impl Engine {
         }
     }
 
+    /// A packet waits that no acknowledgement was sent for: its timer starts (RFC 1122, section 4.2.3.2). An event that is on
+    /// the agenda already is not taken off; it will find that nothing is due yet.
     #[cold]
     fn hold(&mut self, at: usize) {
-        if !self.flows[at].ack_timer {
-            self.flows[at].ack_timer = true;
-            self.schedule(self.flows[at].ack, self.now + DELAYED_ACK.0);
+        let flow = &mut self.flows[at];
+        flow.ack_due = self.now + DELAYED_ACK.0;
+        if !flow.ack_timer {
+            flow.ack_timer = true;
+            let (entity, due) = (flow.ack, flow.ack_due);
+            self.schedule(entity, due);
         }
     }
 
@@ -183,7 +198,13 @@ impl Engine {
             flow.sent.left += after.window / flow.window;
         }
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
-        let packets = if was_recovering { 1 } else { outcome.covered.max(u32::from(rtt.is_some())) };
+        // Nor does it after a timeout, until what was sent before it is behind (RFC 3465, section 2.3). Of laws that do not ask
+        // about the bottleneck each says itself what an acknowledgement counts for.
+        let packets = if was_recovering || (group.probes && !outcome.sure) {
+            1
+        } else {
+            outcome.covered.max(u32::from(rtt.is_some()))
+        };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
         // A law that asks about the bottleneck follows its estimates, not its own last window.
         let used = flow.window < group.receive_window || group.probes;

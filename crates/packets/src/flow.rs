@@ -154,6 +154,8 @@ pub(crate) struct Flow {
     pub(crate) source: u32,
     /// The place of its delayed acknowledgements on the agenda, where it has such.
     pub(crate) ack: u32,
+    /// When the one that is held back is due [ps].
+    pub(crate) ack_due: u64,
 }
 
 impl Flow {

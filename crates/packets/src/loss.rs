@@ -35,17 +35,19 @@ pub(crate) struct Losses {
     /// There are losses or late packets at all.
     any: bool,
     coins: Coins,
+    /// Where that transmission is, of each flow: draws of its own, so that whether there are other losses changes nothing.
+    places: Coins,
 }
 
 impl Losses {
-    /// Those of `link`, whose coins are `loss` and `late`; bursts take what they need from `draws`.
-    pub(crate) fn of(link: &Link, loss: Coins, late: Coins, draws: Stream) -> Self {
+    /// Those of `link`, whose coins are `loss`, `places` and `late`; bursts take what they need from `draws`.
+    pub(crate) fn of(link: &Link, [loss, places, late]: [Coins; 3], draws: Stream) -> Self {
         let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
         let bursts = link.loss_burst.map(|mean| Bursts::new(link.loss, mean));
         let in_bursts = bursts.map(|bursts| Box::new(InBursts { bursts, draws }));
         let late = link.reorder.map(|reorder| (reorder.share, late));
         let any = link.loss > 0.0 || transmission.is_some() || late.is_some();
-        Self { share: link.loss, spacing: link.loss_spacing, transmission, in_bursts, late, any, coins: loss }
+        Self { share: link.loss, spacing: link.loss_spacing, transmission, in_bursts, late, any, coins: loss, places }
     }
 
     /// What becomes of a packet on the line.
@@ -83,7 +85,7 @@ impl Losses {
     #[cold]
     fn is_drawn(&self, (least, most): (u32, u32), packet: &Packet, keys: &[u64]) -> bool {
         let within = least <= packet.tx && packet.tx <= most && !packet.is(ACK);
-        let coin = || self.coins.of(Packet { tx: 0, ..*packet }.identity(keys));
+        let coin = || self.places.of(Packet { tx: 0, ..*packet }.identity(keys));
         within && packet.tx - least == (coin() * f64::from(most - least + 1)) as u32
     }
 
@@ -110,10 +112,10 @@ mod tests {
     #[test]
     fn one_transmission_of_each_flow_is_lost() {
         let keys: Vec<u64> = (0..20).map(|flow| flow << 32).collect();
-        let lost = |between| {
-            let (coins, spacing) = (Seed(1).coins("links.b/loss"), LossSpacing::Random);
-            let (in_bursts, late, transmission) = (None, None, Some(between));
-            let mut losses = Losses { share: 0.0, spacing, transmission, in_bursts, late, any: true, coins };
+        let lost = |between, others| {
+            let [coins, places] = [others, "lose_transmission"].map(|what| Seed(1).coins(&format!("links.b/{what}")));
+            let (spacing, in_bursts, late, transmission) = (LossSpacing::Random, None, None, Some(between));
+            let mut losses = Losses { share: 0.0, spacing, transmission, in_bursts, late, any: true, coins, places };
             let mut found = Vec::new();
             for (flow, tx) in (0..20).flat_map(|flow| (0..1000).map(move |tx| (flow, tx))) {
                 let packet = Packet { flow, tx, ..Packet::default() };
@@ -125,8 +127,9 @@ mod tests {
             assert!(found.iter().map(|(flow, _)| *flow).eq(0..20), "{found:?}");
             found.into_iter().map(|(_, tx)| tx).collect::<std::collections::BTreeSet<_>>()
         };
-        assert_eq!(lost((2, 2)), [2].into());
-        let drawn = lost((149, 899));
+        assert_eq!(lost((2, 2), "loss"), [2].into());
+        let drawn = lost((149, 899), "loss");
+        assert_eq!(drawn, lost((149, 899), "other losses"), "draws of their own");
         assert!(drawn.len() > 15 && drawn.iter().all(|tx| (149..=899).contains(tx)), "{drawn:?}");
     }
 
@@ -139,7 +142,8 @@ mod tests {
         for share in [0.001, 0.0007, 0.3, 1.0 / 64.0] {
             let coins = Seed(1).coins("links.b/loss");
             let (spacing, in_bursts, late) = (LossSpacing::Even, None, None);
-            let mut losses = Losses { share, spacing, transmission: None, in_bursts, late, any: true, coins };
+            let mut losses =
+                Losses { share, spacing, transmission: None, in_bursts, late, any: true, coins, places: coins };
             for flags in [0, ACK] {
                 for flow in 0..3 {
                     let packets = 1_000_000;

@@ -207,6 +207,7 @@ impl Parts {
                 ack_entry,
                 source,
                 ack,
+                ack_due: 0,
                 data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
                 burst: Burst::new(allowed.gap_s, start.0),
                 timer: Timer::new(group.sender.rto, group.sender.min_rto, group.sender.tick),
@@ -404,7 +405,7 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let bursts = scenario.seed.stream(&format!("links.{name}/bursts"));
-        let losses = Losses::of(link, coins("loss"), coins("late"), bursts);
+        let losses = Losses::of(link, ["loss", "lose_transmission", "late"].map(coins), bursts);
         let (name, law) = (name.clone(), link.aqm.law.name);
         Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses, ecn: link.ecn })
     };

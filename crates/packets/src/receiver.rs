@@ -158,7 +158,12 @@ impl Receiver {
         }
     }
 
-    /// The timer for a delayed acknowledgement went off: the acknowledgement, if one is still held back.
+    /// An acknowledgement is held back.
+    pub(crate) fn holds(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// What is held back is due: the acknowledgement, if there is one.
     pub(crate) fn overdue(&mut self) -> Option<Reply> {
         if self.waiting == 0 {
             return None;

@@ -455,7 +455,7 @@ pub struct SenderOptions {
     pub burst: u32,
     /// Whether the first two duplicate acknowledgements each send a new segment (RFC 3042).
     pub limited_transmit: bool,
-    /// How much too long its round-trip samples are.
+    /// Errors of its round-trip samples: some are too long.
     pub rtt_noise: Option<RttNoise>,
     /// What a transfer after the first begins with.
     pub remember: Remember,

@@ -143,6 +143,7 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
     let needs = |what: fn(&aqm::Requirements) -> bool| needs.as_ref().is_some_and(what);
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
+        (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
         (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
         (needs(|n| n.classes), "an AQM that separates classes", "choose one that does not"),

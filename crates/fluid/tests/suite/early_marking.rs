@@ -331,6 +331,10 @@ fn customers_without_a_loop_say_why() {
     bucket.customers["C1"].conditioner = Some(conditioner("token-bucket", &set));
     let refused = analyze(&bucket, &Options::default()).unwrap_err();
     assert!(matches!(refused, AnalysisError::NotLinear { noun: "conditioner", .. }), "{refused}");
+    let mut lossy = scenario((10.0, 10.0, 100.0), 0.0, 125e3);
+    lossy.links[0].lose_transmission = Some((1, 9));
+    let refused = analyze(&lossy, &Options::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("the link `bottleneck` has a transmission that is lost"), "{refused}");
 }
 
 /// Figures of a run of one customer over time: mean level and its deviation, time full and empty, rate in profile over

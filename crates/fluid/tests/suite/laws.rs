@@ -418,6 +418,7 @@ fn what_the_analysis_does_not_count_is_refused() {
             link(&|l| l.scheduler = Scheduler::Drr { by: By::Flow, quantum: Bytes(1000) }),
             "the link `bottleneck` has a scheduler",
         ),
+        (link(&|l| l.lose_transmission = Some((1, 9))), "the link `bottleneck` has a transmission that is lost"),
         (
             flows(&|g| g.steps = vec![(second, g.cc.values.clone())]),
             "the group `group0` has parameters that change over time",

@@ -8,9 +8,10 @@ pub trait Clocked: Number {
     /// A measured span [s].
     fn span(measured: Time) -> Self;
 
-    /// The time between two packets of a burst [s], which a finer clock measures where there is one.
-    fn dispersion(measured: Time) -> Self {
-        Self::span(measured)
+    /// The time that each of `packets` packets of a burst takes [s], by the moments of the first and of the one that so many
+    /// packets later came; a finer clock stamps them where there is one.
+    fn dispersion(from: Time, to: Time, packets: u64) -> Self {
+        Self::span(Time(to.since(from).0 / packets))
     }
 }
 
@@ -36,9 +37,10 @@ impl Clocked for Fix<32> {
         Self((((us << 32) + 500_000) / 1_000_000) as i64)
     }
 
+    /// A clock has whole nanoseconds, not the span between two of its stamps: that is a nanosecond too short or too long.
     /// As `fx_seconds` of `bpf/law/fx.h`, for which [`Time`] is too short to saturate.
-    fn dispersion(measured: Time) -> Self {
-        let ns = measured.0 / 1000;
+    fn dispersion(from: Time, to: Time, packets: u64) -> Self {
+        let ns = (to.0 / 1000 - from.0 / 1000) / packets;
         let (whole, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
         Self(((whole << 32) + ((rest << 32) + 500_000_000) / 1_000_000_000) as i64)
     }
@@ -59,9 +61,24 @@ mod tests {
     /// Packets of a burst come 123 ns apart at 100 Gbit/s: 528 units of 2^-32 s.
     #[test]
     fn fixed_point_sees_whole_nanoseconds_between_packets() {
-        assert_eq!(Fix::<32>::dispersion(Time(123_999)), Fix::<32>(528));
-        assert_eq!(Fix::<32>::dispersion(Time::from_seconds(0.5)), Fix::<32>(1 << 31));
-        assert_eq!(Fix::<32>::dispersion(Time::from_seconds(100.0)), Fix::<32>(100 << 32));
-        assert!(Fix::<32>::dispersion(Time::NEVER).0 > 0);
+        let from_zero = |to| Fix::<32>::dispersion(Time::ZERO, to, 1);
+        assert_eq!(from_zero(Time(123_999)), Fix::<32>(528));
+        assert_eq!(from_zero(Time::from_seconds(0.5)), Fix::<32>(1 << 31));
+        assert_eq!(from_zero(Time::from_seconds(100.0)), Fix::<32>(100 << 32));
+        assert!(from_zero(Time::NEVER).0 > 0);
+    }
+
+    /// Stamps are rounded down, not what lies between them: at 400 Gbit/s packets are 30.76 ns apart, which are 31 ns as often as
+    /// that says, and 30 ns otherwise.
+    #[test]
+    fn fixed_point_sees_the_difference_of_stamps() {
+        let apart = |k: u64| Fix::<32>::dispersion(Time(30_760 * k), Time(30_760 * (k + 1)), 1);
+        let long = (0..100).filter(|k| apart(*k) == from_ns(31)).count();
+        assert_eq!((long, (0..100).filter(|k| apart(*k) == from_ns(30)).count()), (76, 24));
+        assert_eq!(Fix::<32>::dispersion(Time(500), Time(90_700), 3), from_ns(30), "a third of 90 ns");
+    }
+
+    fn from_ns(ns: u64) -> Fix<32> {
+        Fix::dispersion(Time::ZERO, Time(1000 * ns), 1)
     }
 }

@@ -3,7 +3,7 @@
 
 use penstock_law::cc;
 use penstock_law::estimate::{
-    BottleneckEstimate, Clocked, Committed, History, Lookback, MostRtt, PacketPairs, buffer_level, buffer_size,
+    BottleneckEstimate, Clocked, Committed, History, Lookback, MostRtt, PacketPairs, Trains, buffer_level, buffer_size,
 };
 use penstock_law::quantity::Time;
 
@@ -23,16 +23,6 @@ pub(crate) struct Probe {
     pub(crate) in_flight: u64,
 }
 
-/// Two or more packets that left together: where one acknowledgement is for two of them, two acknowledgements make the pair.
-#[derive(Debug, Clone, Copy)]
-struct Train<N> {
-    /// The first transmission, and one past the last.
-    first: u64,
-    end: u64,
-    /// One of them that was acknowledged: which, when, and its round trip [s].
-    heard: Option<(u64, Time, N)>,
-}
-
 /// What one flow knows of its bottleneck.
 #[derive(Debug, Clone)]
 pub(crate) struct Bottleneck<N> {
@@ -41,9 +31,7 @@ pub(crate) struct Bottleneck<N> {
     history: History<N>,
     /// What was committed when the law last spoke, and when, before it sent in answer.
     unsent: Option<(Time, N)>,
-    train: Option<Train<N>>,
-    /// When the next train may leave: one a round trip, unless the last one told nothing.
-    next_train: Time,
+    trains: Trains<N>,
     /// Next transmission and first segment never sent, after the acknowledgement before was heard and before it was
     /// answered.
     before: Option<(u64, u64)>,
@@ -70,12 +58,11 @@ impl<N: Clocked> Bottleneck<N> {
         // A thousandth is left for a path as fast as the interface, whose times are rounded.
         let least = Time(interface.0 - interface.0 / 1000);
         Self {
-            pairs: PacketPairs::new(by.pairs, N::dispersion(least)),
+            pairs: PacketPairs::new(by.pairs, N::dispersion(Time::ZERO, least, 1)),
             most: MostRtt::UNKNOWN,
             history: History::new(),
             unsent: None,
-            train: None,
-            next_train: Time::ZERO,
+            trains: Trains::new(),
             before: None,
             capacity: None,
             estimated: Estimated::default(),
@@ -107,37 +94,15 @@ impl<N: Clocked> Bottleneck<N> {
         if let Some((then, committed)) = self.unsent.take() {
             self.history.push(N::span(then), committed + N::of(sent as f64));
         }
-        // A train that is being acknowledged is not given up for the next: an average in whole microseconds may be shorter
-        // than the round trip.
-        let heard = self.train.is_none_or(|train| probe.tx >= train.end);
-        if sent >= 2 && sent == fresh && heard && now >= self.next_train {
-            self.train = Some(Train { first: before.0, end: after.0, heard: None });
-            self.next_train = now + Time::from_seconds(rtt_s.value());
+        if sent == fresh {
+            self.trains.left(now, probe.tx, before.0, after.0, Time::from_seconds(rtt_s.value()));
         }
     }
 
-    /// An acknowledgement that may be for packets of the train: two after each other make a pair, if the second covers
-    /// what left since the first, and nothing else.
+    /// An acknowledgement that may be for packets of the train.
     fn paired(&mut self, now: Time, probe: &Probe, rtt_s: N) {
-        let Some(train) = &mut self.train else { return };
-        if probe.tx < train.first {
-            return;
-        }
-        let within = probe.tx < train.end;
-        let Some((tx, then, first_rtt_s)) = train.heard else {
-            train.heard = Some((probe.tx, now, rtt_s));
-            if probe.tx + 1 >= train.end {
-                (self.train, self.next_train) = (None, now);
-            }
-            return;
-        };
-        self.train = None;
-        let apart = probe.tx.saturating_sub(tx);
-        if !within || apart == 0 || apart != u64::from(probe.covered) {
-            self.next_train = now;
-            return;
-        }
-        self.pairs.take(first_rtt_s + rtt_s, N::dispersion(Time(now.since(then).0 / apart)));
+        let Some(pair) = self.trains.heard(now, probe.tx, probe.covered, rtt_s) else { return };
+        self.pairs.take(pair.rtt_s + rtt_s, N::dispersion(pair.from, now, pair.packets));
         self.capacity = self.pairs.capacity();
     }
 

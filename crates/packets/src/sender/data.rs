@@ -128,12 +128,12 @@ impl Data {
         Outcome { covered: covered as u32, sent, lost, sure }
     }
 
-    /// A duplicate acknowledgement came whose packet's place a segment that is lost may take, whatever the window.
-    /// Duplicates widen NewReno's window by themselves.
+    /// A duplicate acknowledgement came: of each packet that it told of a segment that is lost may take the place, whatever
+    /// the window. Duplicates widen NewReno's window by themselves.
     #[cold]
     pub(crate) fn mend(&mut self) {
         if let Rule::Sack(sack) = &mut self.rule {
-            sack.urgent |= sack.again(self.una).is_some();
+            sack.urgent = sack.urgent.max(sack.told);
         }
     }
 
@@ -149,11 +149,13 @@ impl Data {
         let again = match &mut self.rule {
             Rule::Sack(sack) => {
                 // One more would exceed the window.
-                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && !sack.urgent {
+                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && sack.urgent == 0 {
                     return None;
                 }
                 let again = sack.again(self.una);
-                sack.urgent &= again.is_some();
+                if again.is_none() {
+                    sack.urgent = 0;
+                }
                 again
             }
             Rule::NewReno(newreno) => match newreno.pick(self.una, self.fresh, window) {

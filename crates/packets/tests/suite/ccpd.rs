@@ -2,7 +2,7 @@
 
 use crate::laboratory::run;
 use penstock_scenario::summary::{BottleneckSummary, GroupSummary, LinkSummary};
-use penstock_scenario::world::{Cells, Run};
+use penstock_scenario::world::{Cells, Content, End, Run, Sighting};
 
 /// One bottleneck `b` with flows `f`; 1538 bytes on the wire carry 1448.
 fn path(rate: &str, rtt: &str, buffer: &str, duration: &str, flows: &str) -> String {
@@ -178,7 +178,9 @@ fn slow_start_takes_what_the_reference_says() {
         );
         let run = run(&text);
         let is = group(&run).transfers.as_ref().unwrap().completion_mean_s.unwrap();
-        assert_near(is, completion_s, 0.02, &format!("{initial} {law} {receive}"));
+        // The reference counts rounds. The odd packet of a round is acknowledged with the first of the next one.
+        let within = if delayed == 2 { 0.03 } else { 0.02 };
+        assert_near(is, completion_s, within, &format!("{initial} {law} {delayed} {receive}"));
     }
 }
 
@@ -192,7 +194,7 @@ fn a_random_loss_leaves_the_window() {
         let run = run(&format!("warmup = \"20 s\"\n{}", text.replace("duplex", "loss = 1e-3\nduplex")));
         assert!(group(&run).retransmits > 5, "{law}: {}", group(&run).retransmits);
         // A retransmission that is lost too is a cut that leaves what (3) allows: one in a thousand of CCP's cuts.
-        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-6, law);
+        assert_near(group(&run).window_left_by_cuts.unwrap(), left, 1e-3, law);
     }
 }
 
@@ -279,4 +281,24 @@ fn the_explicit_form_stays_within_bounds() {
         }
         assert!(group(&run).window_mean_packets.unwrap() < 2896.0, "Kd {kd}");
     }
+}
+
+/// After a timeout slow start grows by one for each acknowledgement, whatever it covers (RFC 3465, section 2.3). The first of
+/// 100 packets is lost, and so is its retransmission, the 101st; the third fills the hole, and its acknowledgement is for all
+/// 100. Two are sent in answer, not half of a hundred.
+#[test]
+fn a_hole_that_a_timeout_fills_lets_go_two_packets() {
+    let text = path("1 Gbit/s", "20 ms", "1000 packets", "2 s", "cc = { law = \"ccp\" }");
+    let options = "initial_window = 100, receive_window = \"100 packets\"";
+    let second = "lose_transmission = 1\nduplex = true\n[links.c]\nfrom = \"r\"\nto = \"s\"\nrate = \"1 Gbit/s\"\n\
+                  delay = \"1 us\"\nbuffer = \"1000 packets\"\nlose_transmission = 101\nduplex = true\n";
+    let text = text.replace("initial_window = 3", options).replace("duplex = true\n", second);
+    let (run, seen) =
+        crate::laboratory::watch(&text.replace("from = \"l\"\nto = \"r\"\nrtt", "from = \"l\"\nto = \"s\"\nrtt"));
+    assert_eq!(run.flows[0].timeouts, 1);
+    let acked = seen.iter().find(|s| s.end == End::Sender && matches!(s.content, Content::Ack { next: 100, .. }));
+    let at = acked.expect("the hole is filled").at;
+    let is_next = |s: &&Sighting| s.end == End::Sender && matches!(s.content, Content::Data { .. }) && s.at >= at;
+    let within = |s: &&Sighting| s.at.0 < at.0 + 20_000_000_000;
+    assert_eq!(seen.iter().filter(is_next).filter(within).count(), 2);
 }

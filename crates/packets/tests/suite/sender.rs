@@ -224,6 +224,19 @@ fn a_delayed_acknowledgement_stands_for_two() {
     assert!((run.flows[0].completion_s.unwrap() - (0.040_832 + 0.040)).abs() < 1e-9, "{:?}", run.flows[0].completion_s);
 }
 
+/// The timer of a delayed acknowledgement starts with the packet that waits, and an acknowledgement that goes out cancels it
+/// (RFC 1122, section 4.2.3.2; RFC 5681, section 4.2). Of three segments, 0.8 ms apart, the second is acknowledged with the
+/// first, and the third waits 40 ms of its own.
+#[test]
+fn a_delayed_acknowledgement_waits_by_a_timer_of_its_own() {
+    let flows = "start = \"0 s\"\nsize = \"2880 B\"\ncc = { law = \"newreno\" }\n\
+                 sender = { delayed_ack = 2, initial_window = 3 }";
+    let (run, seen) = Dumbbell { flows, ..Dumbbell::PLAIN }.watch();
+    assert_eq!(acks_at(&seen, End::Receiver, 0).len(), 2);
+    let completion_s = run.flows[0].completion_s.unwrap();
+    assert!((completion_s - (0.040_832 + 0.0016 + 0.040)).abs() < 1e-9, "{completion_s}");
+}
+
 /// A receiver's window bounds what is in flight, and so the rate, whatever the law.
 #[test]
 fn a_receive_window_bounds_the_rate() {

@@ -318,6 +318,25 @@ pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, 
     }
 }
 
+/// Refuses the loss of a transmission of data where no data is sent.
+pub(super) fn check_losses(lines: &mut [Line<'_>], groups: &[(String, Item<'_>, Group)]) {
+    for line in lines.iter_mut().filter(|line| line.link.lose_transmission.is_some()) {
+        if groups.iter().any(|(_, _, group)| group.forward.contains(&line.name)) {
+            continue;
+        }
+        let item = line.item.entry("lose_transmission").unwrap_or_else(|| line.item.clone());
+        // Defaults are for those who can use them.
+        if item.node.inherited {
+            line.link.lose_transmission = None;
+        } else {
+            item.wrong(
+                format!("no data crosses `{}`, so `lose_transmission` has no effect", line.name),
+                "leave it out, or write it on a link that carries data",
+            );
+        }
+    }
+}
+
 /// A buffer, or how many bandwidth-delay products it is.
 pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Products>), Reported> {
     let remedy =

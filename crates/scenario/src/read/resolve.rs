@@ -63,6 +63,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire);
     links::check_schedulers(&lines, &groups);
+    links::check_losses(&mut lines, &groups);
     if let Some(rows) = rows {
         affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
     }

@@ -23,8 +23,11 @@ pub(crate) struct Sack {
     examined: u64,
     /// Segments to send again.
     lost: VecDeque<u64>,
-    /// The first of them goes out whatever the window says (RFC 6675, section 5, step 4.3).
-    pub(super) urgent: bool,
+    /// So many of them go out whatever the window says: one as a congestion event begins (RFC 6675, section 5, step 4.3), and
+    /// what duplicates allow.
+    pub(super) urgent: u32,
+    /// Packets that the last acknowledgement told of, beyond what its number covers.
+    pub(super) told: u32,
 }
 
 impl Sack {
@@ -42,6 +45,9 @@ impl Sack {
                 news += deliver_run(records, heard.tx, from);
             }
             self.in_flight -= news;
+            self.told = news;
+        } else {
+            self.told = 0;
         }
         self.delivered = self.delivered.max(heard.tx + 1);
         let in_flight = &mut self.in_flight;
@@ -67,7 +73,7 @@ impl Sack {
             }
         }
         self.examined = self.delivered - THRESHOLD;
-        self.urgent |= news;
+        self.urgent = self.urgent.max(u32::from(news));
         news
     }
 
@@ -93,7 +99,7 @@ impl Sack {
         self.in_flight += 1;
         if segment.again {
             self.lost.pop_front();
-            self.urgent = false;
+            self.urgent = self.urgent.saturating_sub(1);
         }
     }
 
@@ -110,7 +116,7 @@ impl Sack {
         lost.sort_unstable();
         lost.dedup();
         self.lost = lost.into();
-        self.urgent = false;
+        self.urgent = 0;
         self.in_flight = 0;
         self.examined = records.next;
         records.settle(una, || {});
@@ -186,6 +192,18 @@ mod tests {
             assert_eq!(send(&mut data, 2.0).len(), 1);
             hear(&mut data, 0, tx, Some(8));
         }
+        // A packet that came twice makes room for nothing: it left long ago.
+        let mut late = Data::new(Recovery::Sack, false, u64::MAX);
+        send(&mut late, 12.0);
+        hear(&mut late, 0, 8, Some(8));
+        assert_eq!(send(&mut late, 2.0), [0]);
+        hear(&mut late, 0, 8, Some(8));
+        late.mend();
+        assert!(send(&mut late, 2.0).is_empty());
+        // One that tells of three packets makes room for three.
+        hear(&mut late, 0, 11, Some(8));
+        late.mend();
+        assert_eq!(send(&mut late, 1.0), [1, 2, 3]);
         hear(&mut data, 12, 12, None);
         data.mend();
         assert!(send(&mut data, 1.0).iter().all(|seq| *seq >= 12), "nothing is missing");

@@ -72,6 +72,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "lose_transmission = 0", "lab.toml:13: links.bottleneck.lose_transmission: `0` is out of range"),
     ("duplex = true", "lose_transmission = [2, 1]", "lab.toml:13: links.bottleneck.lose_transmission: the larger number is first"),
     ("duplex = true", "lose_transmission = [1]", "lab.toml:13: links.bottleneck.lose_transmission: `[1]` is not a pair of transmissions"),
+    ("duplex = true", "duplex = true\n[links.\"bottleneck/back\"]\nlose_transmission = 7", "lab.toml:15: links.\"bottleneck/back\".lose_transmission: no data crosses `bottleneck/back`, so `lose_transmission` has no effect: leave it out"),
     ("duplex = true", "loss_spacing = \"even\"", "lab.toml:13: links.bottleneck.loss_spacing: `loss_spacing` has no effect without `loss`: leave it out"),
     ("duplex = true", "loss = 0.1\nloss_spacing = \"evenly\"", "lab.toml:14: links.bottleneck.loss_spacing: `evenly` is not known here: did you mean `even`? Known: `random`, `even`"),
     ("duplex = true", "loss_burst = 3", "lab.toml:13: links.bottleneck.loss_burst: `loss_burst` has no effect without `loss`: leave it out"),
