@@ -3,6 +3,7 @@ use crate::aqm::Class;
 use crate::aqm::bat::tests::{Draw, S, context, floor};
 use crate::number::Dual;
 use alloc::vec;
+use alloc::vec::Vec;
 
 const OF_SHARE: Class = Class { share: Some(0.3), ..Class::FREE };
 
