@@ -6,10 +6,11 @@
 //! Differs, where the paper is silent, contradicts itself or cannot mean what it prints:
 //! - (6) is printed with `r_ref - r_k - 1`; the last is an index, `r_{k-1}`: a constant would leave a lasting error.
 //! - The lower bound of (7) is zero, which the law could never leave. It is a share of the decrease at the start here.
-//! - In preemption the decrease is said to be kept, twice, and to fall by a tenth a step, once. `preemption` has both, and
-//!   neither.
+//! - In preemption the decrease is said to be kept, twice, and to fall by a tenth a step, once. `preemption` has both,
+//!   neither, and zero, which section IV-B discusses and rejects. After zero the loop goes on from the last decrease
+//!   above it: (6) could not leave zero.
 //! - Values and edges of the three zones of beta were in figure 5.
-//! - The ratio is that of the sums over a second, which ten samples of 100 ms add up to.
+//! - The ratio is that of the sums over a second. `ratio = "mean"` is the paper's average of the ratios of 100 ms.
 //! - It is at most [`MOST_RATIO`] times the reference, and the others count with at least [`LEAST_OTHERS`], so that one
 //!   second without them is one large step, not an infinite one.
 //! - Any class with a `share` is steered, each by a controller of its own, to `share / (1 - share)`; at least one class
@@ -25,12 +26,14 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-pub use steering::{LEAST_OTHERS, MOST_RATIO, Outer, Pid, Preemption, Steered, Steering, Sums};
+pub use steering::{LEAST_OTHERS, MOST_RATIO, Outer, Pid, Preemption, Samples, Steered, Steering, Sums};
 
-use steering::Held;
+use steering::{Held, Seen};
 
 use super::aimd::Plain;
-use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
+use super::bat::{
+    self, Aimd, Bat, COARSE, CORRECTION, DECREASE, EXCESS, GAIN, HIGH, INCREASE, INTERVAL, LOW, THRESHOLD,
+};
 use super::{Aqm, Context, Event, Observation, Output, Requirements};
 use crate::law::{Entry, Fields, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
@@ -61,7 +64,11 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         LOW,
         HIGH,
         GAIN,
+        EXCESS,
+        THRESHOLD,
         Parameter::number("period", Unit::Seconds, 1.0, [1e-3, 1e3], "time between two steps", "section IV"),
+        RATIO,
+        SAMPLE,
         Parameter::number(
             "beta_near",
             Unit::One,
@@ -121,12 +128,12 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         ),
         Parameter {
             name: "preemption",
-            unit: Unit::Choice(&["hold", "decay", "none"]),
+            unit: Unit::Choice(&["hold", "decay", "none", "zero"]),
             default: Default::Is(0.0),
             least: 0.0,
-            most: 2.0,
+            most: 3.0,
             what: "action on the decrease while the class offers too little for its share",
-            source: "section IV-B: hold, or a tenth less per step",
+            source: "section IV-B: hold, or a tenth less per step; zero is argued against",
         },
         Parameter::number(
             "decay",
@@ -149,6 +156,21 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     kernel: None,
 };
 
+const RATIO: Parameter = Parameter::choice(
+    "ratio",
+    &["sums", "mean"],
+    "the measured ratio: of the sums over a period, or the mean of the ratios of its samples",
+    "section IV: measured every 100 ms and averaged over 1 s",
+);
+const SAMPLE: Parameter = Parameter::number(
+    "sample",
+    Unit::Seconds,
+    0.1,
+    [1e-6, 1e3],
+    "time between two samples with `ratio = \"mean\"`",
+    "section IV",
+);
+
 /// At -1 the factor of (6) could be zero.
 const BETA: [f64; 2] = [-0.999, 0.0];
 
@@ -162,11 +184,26 @@ fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, A
 
 /// In the kernel's arithmetic: only what the kernel implementation computes.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
-    if is_around_bat(values)? {
-        build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
-    } else {
-        Err("`inner`: the kernel implementation is around `bat` only".into())
+    kernel_has(values)?;
+    build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
+}
+
+/// Whether the kernel implementation, `bpf/law/clcc.h`, has what these values ask.
+///
+/// # Errors
+/// Says what it lacks.
+pub fn kernel_has(values: &Values) -> Result<(), String> {
+    bat::kernel_has(values)?;
+    if values.number("inner") != 0.0 {
+        return Err("`inner`: the kernel implementation is around `bat` only".into());
     }
+    if values.number("preemption") == 3.0 {
+        return Err("`preemption`: the kernel implementation has `hold`, `decay` and `none` only".into());
+    }
+    if values.number(RATIO.name) != 0.0 {
+        return Err("`ratio`: the kernel implementation has `sums` only".into());
+    }
+    Ok(())
 }
 
 /// The outer loop alone, for the stability analysis.
@@ -182,7 +219,7 @@ fn is_around_bat(values: &Values) -> Result<bool, String> {
     if values.number("inner") == 0.0 {
         return Ok(true);
     }
-    for unused in [COARSE, HIGH, GAIN] {
+    for unused in [COARSE, HIGH, GAIN, EXCESS, THRESHOLD] {
         if Default::Is(values.number(unused.name)) != unused.default {
             return Err(format!("`{}` belongs to `bat`; `aimd` does not read it", unused.name));
         }
@@ -199,6 +236,8 @@ pub struct Clcc<N, A> {
     pub steering: Steering<N>,
     /// Intervals of the inner law in a period
     pub intervals: u32,
+    /// Those in a sample, where the ratio is a mean of samples
+    pub sample: Option<u32>,
 }
 
 /// What is remembered of a class.
@@ -206,8 +245,10 @@ pub struct Clcc<N, A> {
 pub struct State<N> {
     /// By the inner law
     pub inner: bat::State<N>,
-    /// The decrease
+    /// The decrease in force
     pub decrease: N,
+    /// The decrease that the loop goes on from: the one in force, but where preemption makes that zero
+    pub kept: N,
     /// The last ratio
     pub ratio: N,
     /// The last two errors, the newer first
@@ -216,6 +257,8 @@ pub struct State<N> {
     pub since: u32,
     /// What they saw
     pub sums: Sums<N>,
+    /// Ratios of samples since the last step
+    pub samples: Samples<N>,
 }
 
 impl<N> Fields<N> for State<N> {
@@ -241,13 +284,32 @@ impl<N> Fields<N> for State<N> {
     }
 }
 
+/// How many times the time of one parameter goes into that of another.
+fn times(long: (&str, f64), short: (&str, f64)) -> Result<u32, String> {
+    let times = libm::round(long.1 / short.1);
+    if times < 1.0 || (times * short.1 / long.1 - 1.0).abs() > 1e-9 || times > f64::from(u32::MAX) {
+        return Err(format!("`{}`, {} s, is not a whole multiple of `{}`, {} s", long.0, long.1, short.0, short.1));
+    }
+    Ok(times as u32)
+}
+
 /// How many of the inner law's intervals make a period.
 fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
-    let intervals = libm::round(period_s / interval);
-    if intervals < 1.0 || (intervals * interval / period_s - 1.0).abs() > 1e-9 || intervals > f64::from(u32::MAX) {
-        return Err(format!("`period`, {period_s} s, is not a whole multiple of `interval`, {interval} s"));
+    times(("period", period_s), ("interval", interval))
+}
+
+/// How many of the inner law's intervals make a sample of the ratio, where it is a mean of samples.
+fn sample_of(values: &Values, interval: f64, period_s: f64) -> Result<Option<u32>, String> {
+    let sample = values.number(SAMPLE.name);
+    if values.number(RATIO.name) == 0.0 {
+        return if Default::Is(sample) == SAMPLE.default {
+            Ok(None)
+        } else {
+            Err("`sample` has an effect with `ratio = \"mean\"` only".into())
+        };
     }
-    Ok(intervals as u32)
+    times(("period", period_s), (SAMPLE.name, sample))?;
+    times((SAMPLE.name, sample), ("interval", interval)).map(Some)
 }
 
 impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
@@ -258,7 +320,8 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
         let inner = A::compile(values, context)?;
         let steering = Steering::compile(values, context)?;
         let intervals = intervals_of(inner.interval_s(), steering.period_s)?;
-        Ok(Self { inner, steering, intervals })
+        let sample = sample_of(values, inner.interval_s(), steering.period_s)?;
+        Ok(Self { inner, steering, intervals, sample })
     }
 
     fn initial_state(&self) -> State<N> {
@@ -269,10 +332,12 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
         State {
             inner: bat::State::of(instance),
             decrease: self.inner.decrease(instance),
+            kept: self.inner.decrease(instance),
             ratio: N::of(0.0),
             errors: [N::of(0.0); 2],
             since: 0,
             sums: Sums::nothing(),
+            samples: Samples::nothing(),
         }
     }
 
@@ -282,16 +347,19 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
             return;
         }
         self.inner.step(&mut s.inner, s.decrease, observation);
-        if self.steering.steered[s.inner.class].is_none() {
-            return;
-        }
+        let Some(own) = &self.steering.steered[s.inner.class] else { return };
         s.sums.add(observation);
+        if let Some(sample) = self.sample {
+            let length = N::of(self.inner.interval_s() * f64::from(sample));
+            s.samples.add(observation, sample, |sums| self.steering.ratio(own, sums, length));
+        }
         s.since += 1;
         if s.since == self.intervals {
-            let held = Held { decrease: s.decrease, ratio: s.ratio, errors: s.errors };
-            let held = self.steering.turn(&self.inner, s.inner.class, held, &s.sums, observation.capacity);
-            (s.decrease, s.ratio, s.errors) = (held.decrease, held.ratio, held.errors);
-            (s.since, s.sums) = (0, Sums::nothing());
+            let held = Held { decrease: s.decrease, kept: s.kept, ratio: s.ratio, errors: s.errors };
+            let seen = Seen { sums: s.sums, mean: s.samples.mean(), capacity: observation.capacity };
+            let held = self.steering.turn(&self.inner, s.inner.class, held, &seen);
+            (s.decrease, s.kept, s.ratio, s.errors) = (held.decrease, held.kept, held.ratio, held.errors);
+            (s.since, s.sums, s.samples) = (0, Sums::nothing(), Samples::nothing());
         }
     }
 
@@ -358,9 +426,11 @@ impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
         }
         let mut sums = Sums::nothing();
         sums.add(observation);
-        let held = Held { decrease: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
-        let held = self.steering.turn(&self.inner, s.class, held, &sums, observation.capacity);
-        (s.decrease, s.ratio, [s.error, s.error_before]) = (held.decrease, held.ratio, held.errors);
+        let held = Held { decrease: s.decrease, kept: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
+        // A mean of samples is the ratio of the sums where all samples of a period are equal, as at an equilibrium.
+        let held =
+            self.steering.turn(&self.inner, s.class, held, &Seen { sums, mean: None, capacity: observation.capacity });
+        (s.decrease, s.ratio, [s.error, s.error_before]) = (held.kept, held.ratio, held.errors);
     }
 
     /// Nothing: what becomes of packets is the inner law's.

@@ -82,6 +82,8 @@ pub enum Preemption {
     Decay,
     /// What (6) says.
     None,
+    /// It is zero, so that nothing more of the class is dropped, and what it was before is kept for the time after.
+    Zero,
 }
 
 /// What every class is steered by.
@@ -122,7 +124,10 @@ pub struct Steered<N> {
 /// What is remembered of a class from one step to the next.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held<N> {
+    /// In force.
     pub(super) decrease: N,
+    /// What the loop goes on from.
+    pub(super) kept: N,
     pub(super) ratio: N,
     /// The last two errors, the newer first.
     pub(super) errors: [N; 2],
@@ -152,6 +157,52 @@ impl<N: Number> Sums<N> {
         self.all_arrived += observation.all_arrived;
         self.departed += observation.departed;
         self.all_departed += observation.all_departed;
+    }
+}
+
+/// What a step is told.
+pub(super) struct Seen<N> {
+    pub(super) sums: Sums<N>,
+    /// Mean of the ratios of samples, where they were taken.
+    pub(super) mean: Option<N>,
+    /// Of the line [packets/s]
+    pub(super) capacity: N,
+}
+
+/// Ratios of samples, and what the sample at hand saw.
+#[derive(Debug, Clone, Copy)]
+pub struct Samples<N> {
+    sums: Sums<N>,
+    /// Intervals in the sample at hand.
+    since: u32,
+    /// Sum of the ratios, and how many.
+    ratios: N,
+    count: u32,
+}
+
+impl<N: Number> Samples<N> {
+    /// None taken.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { sums: Sums::nothing(), since: 0, ratios: N::of(0.0), count: 0 }
+    }
+
+    /// An interval of the sample at hand, which has `intervals` of them and the ratio that `of` says, if any.
+    pub(super) fn add(&mut self, observation: &Observation<N>, intervals: u32, of: impl FnOnce(&Sums<N>) -> Option<N>) {
+        self.sums.add(observation);
+        self.since += 1;
+        if self.since == intervals {
+            if let Some(ratio) = of(&self.sums) {
+                self.ratios += ratio;
+                self.count += 1;
+            }
+            (self.sums, self.since) = (Sums::nothing(), 0);
+        }
+    }
+
+    /// Of the ratios; none where no sample had one.
+    pub(super) fn mean(&self) -> Option<N> {
+        (self.count > 0).then(|| self.ratios / N::of(f64::from(self.count)))
     }
 }
 
@@ -202,7 +253,8 @@ impl<N: Number> Steering<N> {
             preemption: match values.number("preemption") as u32 {
                 0 => Preemption::Hold,
                 1 => Preemption::Decay,
-                _ => Preemption::None,
+                2 => Preemption::None,
+                _ => Preemption::Zero,
             },
             left: N::of(1.0 - values.number("decay")),
             least_others: N::of(LEAST_OTHERS / context.packet.bits()),
@@ -210,36 +262,31 @@ impl<N: Number> Steering<N> {
         })
     }
 
+    /// What a class was served over what the others were, over so long [s]; none where nothing was served.
+    pub(super) fn ratio(&self, own: &Steered<N>, sums: &Sums<N>, length: N) -> Option<N> {
+        let others = (sums.all_departed - sums.departed) / length;
+        let served = sums.departed / length;
+        (sums.all_departed > N::of(0.0)).then(|| (served / others.max(self.least_others)).min(own.most_ratio))
+    }
+
     /// The period is over: what becomes of the decrease of a class of the law `inner`.
-    pub(super) fn turn<A: Aimd<N>>(
-        &self,
-        inner: &A,
-        class: usize,
-        held: Held<N>,
-        sums: &Sums<N>,
-        capacity: N,
-    ) -> Held<N> {
+    pub(super) fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, seen: &Seen<N>) -> Held<N> {
         let Some(own) = &self.steered[class] else { return held };
-        if sums.all_departed <= N::of(0.0) {
-            return held;
-        }
-        let others = (sums.all_departed - sums.departed) / self.period;
-        let served = sums.departed / self.period;
-        let (offered, all_offered) = (sums.arrived / self.period, sums.all_arrived / self.period);
-        let ratio = (served / others.max(self.least_others)).min(own.most_ratio);
+        let Some(of_sums) = self.ratio(own, &seen.sums, self.period) else { return held };
+        let ratio = seen.mean.unwrap_or(of_sums);
+        let (offered, all_offered) = (seen.sums.arrived / self.period, seen.sums.all_arrived / self.period);
         let error = Outer::error(own.reference, ratio);
         // Where even a probability of one cannot give the share, or the floor lets everything in.
-        let preempted = self.preemption != Preemption::None && (offered < capacity * own.share || offered < own.floor);
-        let decrease = match self.preemption {
-            Preemption::Hold if preempted => held.decrease,
-            Preemption::Decay if preempted => held.decrease * self.left,
-            _ => self.outer.step(held.decrease, [error, held.errors[0], held.errors[1]]),
+        let preempted =
+            self.preemption != Preemption::None && (offered < seen.capacity * own.share || offered < own.floor);
+        let kept = match self.preemption {
+            Preemption::Hold | Preemption::Zero if preempted => held.kept,
+            Preemption::Decay if preempted => held.kept * self.left,
+            _ => self.outer.step(held.kept, [error, held.errors[0], held.errors[1]]),
         };
         let most = if self.bound { inner.bound(all_offered) } else { None };
-        Held {
-            decrease: decrease.max(own.least).min(most.unwrap_or(N::of(MOST_DECREASE))),
-            ratio,
-            errors: [error, held.errors[0]],
-        }
+        let kept = kept.max(own.least).min(most.unwrap_or(N::of(MOST_DECREASE)));
+        let zero = preempted && self.preemption == Preemption::Zero;
+        Held { decrease: if zero { N::of(0.0) } else { kept }, kept, ratio, errors: [error, held.errors[0]] }
     }
 }
