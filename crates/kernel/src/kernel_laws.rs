@@ -5,7 +5,7 @@
 
 use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Alone, Bat};
-use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
+use penstock_law::aqm::clcc::{self, Clcc, Preemption, Samples, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
 use penstock_law::aqm::{self, AQMS, Class};
 use penstock_law::cc::ccp::{self, Control};
@@ -420,16 +420,18 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
     let mut state = clcc::State {
         inner: bat_state(&call.state),
         decrease: s[4],
+        kept: s[4],
         ratio: s[5],
         errors: [s[6], s[7]],
         sums: Sums { arrived: s[8], all_arrived: s[9], departed: s[10], all_departed: s[11] },
         since: call.state[12] as u32,
+        samples: Samples::nothing(),
     };
     let [queue, arrived, capacity, departed, all_arrived, all_departed] = call.observation.map(Fix);
     let observation =
         aqm::Observation { queue, arrived, capacity, departed, all_arrived, all_departed, ..aqm::Observation::zero() };
     law.on_event(&mut state, [aqm::Event::Tick][call.event], &observation);
-    let clcc::State { inner, decrease, ratio, errors, since, sums } = state;
+    let clcc::State { inner, decrease, ratio, errors, since, sums, .. } = state;
     let Sums { arrived, all_arrived, departed, all_departed } = sums;
     let [inner_words, outer] =
         [[inner.transmit, inner.offered, inner.excess, inner.queue], [decrease, ratio, errors[0], errors[1]]];

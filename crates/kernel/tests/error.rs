@@ -10,7 +10,7 @@ mod ranges;
 
 use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Aimd, Alone, Bat};
-use penstock_law::aqm::clcc::{self, Clcc, Preemption, Steered, Sums};
+use penstock_law::aqm::clcc::{self, Clcc, Preemption, Samples, Steered, Sums};
 use penstock_law::aqm::price::{self, Price};
 use penstock_law::aqm::{self, AQMS, Class};
 use penstock_law::cc::ccp::{self, Control};
@@ -481,18 +481,22 @@ fn a_period_of_clcc() {
         let mut got = clcc::State {
             inner: bat::State::of(0),
             decrease: start,
+            kept: start,
             ratio: zero,
             errors,
             since: 0,
             sums: Sums { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero },
+            samples: Samples::nothing(),
         };
         let mut truth = clcc::State {
             inner: bat::State::of(0),
             decrease: f(start),
+            kept: f(start),
             ratio: 0.0,
             errors: errors.map(f),
             since: 0,
             sums: Sums { arrived: 0.0, all_arrived: 0.0, departed: 0.0, all_departed: 0.0 },
+            samples: Samples::nothing(),
         };
         let all_departed = rate * period * draw.log(0.1, 1.0);
         let departed = all_departed * draw.log(1e-3, 0.99);

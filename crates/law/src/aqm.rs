@@ -106,6 +106,8 @@ numbers! {
         all_arrived: "packets",
         /// As [`Observation::departed`], of all classes together.
         all_departed: "packets",
+        /// Of [`Observation::all_arrived`], what the law's probabilities let in on average: `T O` summed over the classes.
+        all_let_in: "packets",
     }
     frozen {
         /// What the packet is that arrived, or that is at the head. Where [`Requirements::colours`] only.
@@ -129,6 +131,7 @@ impl<N: Number> Observation<N> {
             departed: zero,
             all_arrived: zero,
             all_departed: zero,
+            all_let_in: zero,
         }
     }
 }
@@ -147,6 +150,7 @@ impl Observation<f64> {
         departed: 0.0,
         all_arrived: 0.0,
         all_departed: 0.0,
+        all_let_in: 0.0,
     };
 }
 

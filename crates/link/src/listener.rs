@@ -27,6 +27,7 @@ numbers! {
         departed: "packets",
         all_arrived: "packets",
         all_departed: "packets",
+        all_let_in: "packets",
     }
 }
 
@@ -55,6 +56,7 @@ impl Law<f64> for Listener {
             departed: 0.0,
             all_arrived: 0.0,
             all_departed: 0.0,
+            all_let_in: 0.0,
         }
     }
     fn on_event(&self, s: &mut Heard<f64>, event: Event, seen: &aqm::Observation<f64>) {
@@ -65,6 +67,7 @@ impl Law<f64> for Listener {
         if event == Event::Tick {
             (s.arrived, s.price) = (seen.arrived, seen.arrived);
             (s.departed, s.all_arrived, s.all_departed) = (seen.departed, seen.all_arrived, seen.all_departed);
+            s.all_let_in = seen.all_let_in;
         }
         (s.queue, s.capacity, s.sojourn_s, s.now_s) = (seen.queue, seen.capacity, seen.sojourn_s, seen.now_s);
         s.probability = (self.answer)(event, seen);

@@ -6,6 +6,7 @@
 //! [`Port`](crate::Port), and one queue with drop-tail gives the same departures to the picosecond. Where an arrival
 //! and the end of a transmission coincide, the buffer is what the host's order of the two calls makes of it.
 
+mod ear;
 mod order;
 mod store;
 
@@ -21,6 +22,7 @@ use crate::histogram::Histogram;
 use crate::port::Reason;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
+use ear::Ear;
 use order::{CLASSIC, LOW_LATENCY, Order, Queue};
 use store::{Held, Store};
 
@@ -93,18 +95,6 @@ pub struct Departing<P> {
     pub departure: Time,
     /// Whether it was marked here, on arrival or now.
     pub marked: bool,
-}
-
-/// What an instance of the law observes besides the queue itself.
-#[derive(Debug, Clone, Copy)]
-struct Ear {
-    /// Bytes that arrived since the last tick.
-    arrived: u64,
-    /// Bytes whose transmission began since the last tick.
-    departed: u64,
-    /// When its last transmission ends.
-    free: Time,
-    last_arrival: Time,
 }
 
 /// Queues in front of a line.
@@ -349,8 +339,7 @@ impl<P: Copy> Served<P> {
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
         self.account.counters.price += self.output().price_s * self.period.seconds();
-        let total = |f: fn(&Ear) -> u64| self.ears.iter().map(f).sum::<u64>() as f64 * self.per_byte;
-        let all = if self.by_class { (total(|ear| ear.arrived), total(|ear| ear.departed)) } else { (0.0, 0.0) };
+        let all = if self.by_class { ear::of_all(&self.ears, &*self.law, self.per_byte) } else { [0.0; 3] };
         for instance in 0..self.ears.len() {
             let arrived = std::mem::take(&mut self.ears[instance].arrived) as f64 * self.per_byte;
             let departed = std::mem::take(&mut self.ears[instance].departed) as f64 * self.per_byte;
@@ -364,7 +353,8 @@ impl<P: Copy> Served<P> {
             let sojourn_s = oldest.min().map_or(0.0, |arrival| (now - arrival).seconds());
             let mut seen = aqm::Observation { arrived, sojourn_s, ..self.seen_with(now, waiting, waiting_bytes) };
             if self.by_class {
-                (seen.departed, seen.all_arrived, seen.all_departed) = (departed, all.0, all.1);
+                seen.departed = departed;
+                [seen.all_arrived, seen.all_departed, seen.all_let_in] = all;
             }
             if !self.law.on_event(instance, Event::Tick, &seen).is_sound() {
                 self.account.unsound(now);

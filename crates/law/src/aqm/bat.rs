@@ -8,6 +8,9 @@
 //! Differs, where the paper is silent or cannot mean what it prints:
 //! - The excess bandwidth signal is one where the queue is short (bandwidth is available), or below a second, higher
 //!   level and shorter than an interval ago (it soon will be). The paper says no more than the words in brackets.
+//! - With `excess = "rate"` it is one where the sum of `T O` over all classes is below a threshold: the claims of the
+//!   patent compare the flow rate of the queue, transmit fractions times offered rates, with one threshold, and average
+//!   that bit. They give no value.
 //! - A class without a guarantee skips the first line of (1): as printed, every interval without arrivals would push the
 //!   probability of a slow class to one.
 //! - `1 - D O` is at least zero.
@@ -21,15 +24,16 @@
 //! Non-responsive classes settle where `f_i = (C_i / D_i) b^2 / (1 - b)`, with b the share of intervals with B = 1: equal
 //! constants give equal rates, and C/D is the weight of a class.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Aqm, Class, Context, Decides, Event, Observation, Output, Requirements};
-use crate::law::{Entry, Law, Linearisation, Observables, build};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Fix, Number};
 use crate::numbers;
-use crate::parameter::{Parameter, Unit, Values};
+use crate::parameter::{Default, Parameter, Unit, Values};
 use crate::quantity::Rate;
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
@@ -37,14 +41,14 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     title: "BAT: transmit probabilities for each class, adapted to the spare bandwidth and the offered load",
     source: "Pletka, Kind, Waldvogel, Mannel, Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic",
     colour: "#8c6d1f",
-    parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN],
+    parameters: &[INTERVAL, INCREASE, DECREASE, CORRECTION, COARSE, LOW, HIGH, GAIN, EXCESS, THRESHOLD],
     observables: Observables::of::<Alone<Bat<f64>>>(),
     linearisation: Linearisation::Unsupported(
         "it switches between increase and decrease in each interval, depending on the queue",
     ),
     real: &build::<f64, Alone<Bat<f64>>>,
     dual: None,
-    fixed: Some(&build::<Fix<32>, Alone<Bat<Fix<32>>>>),
+    fixed: Some(&in_kernel_arithmetic),
     kernel: None,
 };
 
@@ -62,7 +66,7 @@ pub(super) const INCREASE: Parameter = Parameter::number(
     0.0625,
     [1e-9, 1.0],
     "fine increase per interval, C, of a class for which the floors of the others leave the whole line",
-    "our choice: with the decrease, the smallest power of two that shows the wind-up of figure 6",
+    "our choice: a sixteenth",
 );
 pub(super) const DECREASE: Parameter = Parameter::number(
     "decrease",
@@ -112,6 +116,49 @@ pub(super) const GAIN: Parameter = Parameter::number(
     "weight of the newest bit in the average of the excess bandwidth signal",
     "our choice: it averages over 32 ms; shares are the same for 1/32 to 1",
 );
+
+pub(super) const EXCESS: Parameter = Parameter::choice(
+    "excess",
+    &["queue", "rate"],
+    "measure of the excess bandwidth: the queue, or the rate that is let into it",
+    "section III-A has neither; claims 1 to 4 of US patent 6,701,389 have the rate",
+);
+pub(super) const THRESHOLD: Parameter = Parameter::number(
+    "threshold",
+    Unit::One,
+    0.95,
+    [1e-3, 10.0],
+    "with `excess = \"rate\"`: below this share of the line's rate, bandwidth is available",
+    "our choice: the patent has no value; a twentieth of the line keeps the queue short",
+);
+
+/// In the kernel's arithmetic: only what the kernel implementation computes.
+fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
+    kernel_has(values)?;
+    build::<Fix<32>, Alone<Bat<Fix<32>>>>(values, context)
+}
+
+/// Whether the kernel implementation, `bpf/law/bat.h`, has what these values ask.
+///
+/// # Errors
+/// Says what it lacks.
+pub fn kernel_has(values: &Values) -> Result<(), String> {
+    if values.number(EXCESS.name) == 0.0 {
+        Ok(())
+    } else {
+        Err("`excess`: the kernel implementation has `queue` only".into())
+    }
+}
+
+/// Refuses what is given but not read with this choice of `excess`.
+fn check_excess(values: &Values) -> Result<(), String> {
+    let (unread, read): (&[Parameter], _) =
+        if values.number(EXCESS.name) == 0.0 { (&[THRESHOLD], "rate") } else { (&[LOW, HIGH], "queue") };
+    match unread.iter().find(|parameter| Default::Is(values.number(parameter.name)) != parameter.default) {
+        Some(parameter) => Err(format!("`{}` has an effect with `excess = \"{read}\"` only", parameter.name)),
+        None => Ok(()),
+    }
+}
 
 numbers! {
     /// What is remembered of a class.
@@ -223,6 +270,8 @@ pub struct Bat<N> {
     pub high: N,
     /// Weight of the newest bit in the average of the excess bandwidth signal
     pub gain: N,
+    /// With `excess = "rate"`: an interval that lets in less than this leaves bandwidth [packets]
+    pub threshold: Option<N>,
     /// What the line carried at the start, S [packets/s]
     pub rate: N,
     /// By class
@@ -254,6 +303,7 @@ impl<N: Number> Aimd<N> for Bat<N> {
                 context.rate.0
             ));
         }
+        check_excess(values)?;
         let rate = context.packets_per_s();
         let (low, high) = (values.number("low"), values.number("high"));
         if low > high {
@@ -276,6 +326,8 @@ impl<N: Number> Aimd<N> for Bat<N> {
             low: N::of(low * rate),
             high: N::of(high * rate),
             gain: N::of(values.number("gain")),
+            threshold: (values.number("excess") == 1.0)
+                .then(|| N::of(values.number("threshold") * rate * values.number("interval"))),
             rate: N::of(rate),
             classes: classes.iter().map(constants).collect(),
             zero: N::of(0.0),
@@ -298,7 +350,10 @@ impl<N: Number> Aimd<N> for Bat<N> {
     #[inline]
     fn step(&self, s: &mut State<N>, decrease: N, observation: &Observation<N>) {
         let own = &self.classes[s.class];
-        let excess = observation.queue <= self.low || (observation.queue < self.high && observation.queue < s.queue);
+        let excess = match self.threshold {
+            None => observation.queue <= self.low || (observation.queue < self.high && observation.queue < s.queue),
+            Some(threshold) => observation.all_let_in < threshold,
+        };
         s.queue = observation.queue;
         s.excess = s.excess + self.gain * (if excess { self.one } else { self.zero } - s.excess);
         s.offered = observation.arrived / self.interval;

@@ -6,10 +6,11 @@
 //! Differs, where the paper is silent, contradicts itself or cannot mean what it prints:
 //! - (6) is printed with `r_ref - r_k - 1`; the last is an index, `r_{k-1}`: a constant would leave a lasting error.
 //! - The lower bound of (7) is zero, which the law could never leave. It is a share of the decrease at the start here.
-//! - In preemption the decrease is said to be kept, twice, and to fall by a tenth a step, once. `preemption` has both, and
-//!   neither.
+//! - In preemption the decrease is said to be kept, twice, and to fall by a tenth a step, once. `preemption` has both,
+//!   neither, and zero, which section IV-B discusses and rejects. After zero the loop goes on from the last decrease
+//!   above it: (6) could not leave zero.
 //! - Values and edges of the three zones of beta were in figure 5.
-//! - The ratio is that of the sums over a second, which ten samples of 100 ms add up to.
+//! - The ratio is that of the sums over a second. `ratio = "mean"` is the paper's average of the ratios of 100 ms.
 //! - It is at most [`MOST_RATIO`] times the reference, and the others count with at least [`LEAST_OTHERS`], so that one
 //!   second without them is one large step, not an infinite one.
 //! - Any class with a `share` is steered, each by a controller of its own, to `share / (1 - share)`; at least one class
@@ -19,13 +20,20 @@
 //!
 //! Symbols of the paper: D `decrease`, r `ratio`, r_ref `reference`, x_d `error`, beta and b_0, b_1, b_2.
 
+mod steering;
+
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
+
+pub use steering::{LEAST_OTHERS, MOST_RATIO, Outer, Pid, Preemption, Samples, Steered, Steering, Sums};
+
+use steering::{Held, Seen};
 
 use super::aimd::Plain;
-use super::bat::{self, Aimd, Bat, COARSE, CORRECTION, DECREASE, GAIN, HIGH, INCREASE, INTERVAL, LOW};
+use super::bat::{
+    self, Aimd, Bat, COARSE, CORRECTION, DECREASE, EXCESS, GAIN, HIGH, INCREASE, INTERVAL, LOW, THRESHOLD,
+};
 use super::{Aqm, Context, Event, Observation, Output, Requirements};
 use crate::law::{Entry, Fields, Instances, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Fix, Number};
@@ -56,7 +64,11 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         LOW,
         HIGH,
         GAIN,
+        EXCESS,
+        THRESHOLD,
         Parameter::number("period", Unit::Seconds, 1.0, [1e-3, 1e3], "time between two steps", "section IV"),
+        RATIO,
+        SAMPLE,
         Parameter::number(
             "beta_near",
             Unit::One,
@@ -116,12 +128,12 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         ),
         Parameter {
             name: "preemption",
-            unit: Unit::Choice(&["hold", "decay", "none"]),
+            unit: Unit::Choice(&["hold", "decay", "none", "zero"]),
             default: Default::Is(0.0),
             least: 0.0,
-            most: 2.0,
+            most: 3.0,
             what: "action on the decrease while the class offers too little for its share",
-            source: "section IV-B: hold, or a tenth less per step",
+            source: "section IV-B: hold, or a tenth less per step; zero is argued against",
         },
         Parameter::number(
             "decay",
@@ -144,17 +156,23 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     kernel: None,
 };
 
+const RATIO: Parameter = Parameter::choice(
+    "ratio",
+    &["sums", "mean"],
+    "the measured ratio: of the sums over a period, or the mean of the ratios of its samples",
+    "section IV: measured every 100 ms and averaged over 1 s",
+);
+const SAMPLE: Parameter = Parameter::number(
+    "sample",
+    Unit::Seconds,
+    0.1,
+    [1e-6, 1e3],
+    "time between two samples with `ratio = \"mean\"`",
+    "section IV",
+);
+
 /// At -1 the factor of (6) could be zero.
 const BETA: [f64; 2] = [-0.999, 0.0];
-
-/// The measured ratio is at most so many times the reference.
-pub const MOST_RATIO: f64 = 100.0;
-
-/// What the other classes count with at least [bit/s].
-pub const LEAST_OTHERS: f64 = 1e4;
-
-/// Where a decrease without a bound ends, far beyond any meaning, so that it stays a number.
-const MOST_DECREASE: f64 = 1e12;
 
 fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, Aqm>>, String> {
     if is_around_bat(values)? {
@@ -166,11 +184,26 @@ fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, A
 
 /// In the kernel's arithmetic: only what the kernel implementation computes.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
-    if is_around_bat(values)? {
-        build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
-    } else {
-        Err("`inner`: the kernel implementation is around `bat` only".into())
+    kernel_has(values)?;
+    build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
+}
+
+/// Whether the kernel implementation, `bpf/law/clcc.h`, has what these values ask.
+///
+/// # Errors
+/// Says what it lacks.
+pub fn kernel_has(values: &Values) -> Result<(), String> {
+    bat::kernel_has(values)?;
+    if values.number("inner") != 0.0 {
+        return Err("`inner`: the kernel implementation is around `bat` only".into());
     }
+    if values.number("preemption") == 3.0 {
+        return Err("`preemption`: the kernel implementation has `hold`, `decay` and `none` only".into());
+    }
+    if values.number(RATIO.name) != 0.0 {
+        return Err("`ratio`: the kernel implementation has `sums` only".into());
+    }
+    Ok(())
 }
 
 /// The outer loop alone, for the stability analysis.
@@ -186,231 +219,12 @@ fn is_around_bat(values: &Values) -> Result<bool, String> {
     if values.number("inner") == 0.0 {
         return Ok(true);
     }
-    for unused in [COARSE, HIGH, GAIN] {
+    for unused in [COARSE, HIGH, GAIN, EXCESS, THRESHOLD] {
         if Default::Is(values.number(unused.name)) != unused.default {
             return Err(format!("`{}` belongs to `bat`; `aimd` does not read it", unused.name));
         }
     }
     Ok(false)
-}
-
-/// A PID controller in increments: (4), `y_k = y_{k-1} + b_0 x_k + b_1 x_{k-1} + b_2 x_{k-2}`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pid<N> {
-    /// Weight of the newest error.
-    pub b0: N,
-    /// Weight of the one before.
-    pub b1: N,
-    /// Weight of the one before that.
-    pub b2: N,
-}
-
-impl<N: Number> Pid<N> {
-    /// Of (3) with gain `k_r`, integration time `t_n` [s] and derivative time `t_v` [s], by backward differences over a
-    /// step of `t` [s].
-    pub fn of(k_r: N, t_n: N, t_v: N, t: N) -> Self {
-        let (one, two) = (N::of(1.0), N::of(2.0));
-        Self { b0: k_r * (one + t / t_n + t_v / t), b1: -k_r * (one + two * t_v / t), b2: k_r * t_v / t }
-    }
-
-    /// What is added to the output, for the errors now and before.
-    #[must_use]
-    pub fn change(&self, error: N, before: N, before_that: N) -> N {
-        self.b0 * error + self.b1 * before + self.b2 * before_that
-    }
-}
-
-/// The outer loop: what a measured ratio makes of a decrease.
-#[derive(Debug, Clone, Copy)]
-pub struct Outer<N> {
-    /// Gains where the error is small, between the edges, and large.
-    pub beta: [N; 3],
-    /// Where an error stops being small, and where it begins to be large.
-    pub edges: [N; 2],
-    /// Weights of the errors before, over the decrease.
-    pub before: [N; 2],
-}
-
-impl<N: Number> Outer<N> {
-    /// The control error (5), in (-inf, 1].
-    #[must_use]
-    pub fn error(reference: N, ratio: N) -> N {
-        (reference - ratio) / reference
-    }
-
-    /// One step of (6), `D_k = D_{k-1} (1 + beta x_k)`, with the other terms of (4) where they have weights: `errors` is
-    /// the newest first. Not bounded yet.
-    #[must_use]
-    pub fn step(&self, decrease: N, errors: [N; 3]) -> N {
-        let size = errors[0].max(-errors[0]);
-        let zone = usize::from(size >= self.edges[0]) + usize::from(size >= self.edges[1]);
-        let pid = Pid { b0: self.beta[zone], b1: self.before[0], b2: self.before[1] };
-        decrease + decrease * pid.change(errors[0], errors[1], errors[2])
-    }
-}
-
-/// What becomes of the decrease while a class offers too little.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preemption {
-    /// It is kept.
-    Hold,
-    /// It shrinks.
-    Decay,
-    /// What (6) says.
-    None,
-}
-
-/// What every class is steered by.
-#[derive(Debug)]
-pub struct Steering<N> {
-    /// The step
-    pub outer: Outer<N>,
-    period_s: f64,
-    /// Time between two steps [s]
-    pub period: N,
-    /// Whether the decrease is kept below the bound of what is offered, (7)
-    pub bound: bool,
-    /// What becomes of the decrease while a class offers too little
-    pub preemption: Preemption,
-    /// What [`Preemption::Decay`] leaves of the decrease
-    pub left: N,
-    /// What the other classes count with at least [packets/s]
-    pub least_others: N,
-    /// By class; none is left to the inner law
-    pub steered: Vec<Option<Steered<N>>>,
-}
-
-/// What a class is held to.
-#[derive(Debug, Clone, Copy)]
-pub struct Steered<N> {
-    /// Of the line
-    pub share: N,
-    /// What it is served over what the others are
-    pub reference: N,
-    /// The ratio counts as this at most
-    pub most_ratio: N,
-    /// Its decrease at least
-    pub least: N,
-    /// f_min; zero where there is none [packets/s]
-    pub floor: N,
-}
-
-/// What is remembered of a class from one step to the next.
-#[derive(Debug, Clone, Copy)]
-struct Held<N> {
-    decrease: N,
-    ratio: N,
-    /// The last two errors, the newer first.
-    errors: [N; 2],
-}
-
-/// What a period saw [packets]: of a class, of all.
-#[derive(Debug, Clone, Copy)]
-pub struct Sums<N> {
-    /// What the class offered
-    pub arrived: N,
-    /// What all did
-    pub all_arrived: N,
-    /// What the class was served
-    pub departed: N,
-    /// What all were
-    pub all_departed: N,
-}
-
-impl<N: Number> Sums<N> {
-    fn nothing() -> Self {
-        let zero = N::of(0.0);
-        Self { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero }
-    }
-
-    fn add(&mut self, observation: &Observation<N>) {
-        self.arrived += observation.arrived;
-        self.all_arrived += observation.all_arrived;
-        self.departed += observation.departed;
-        self.all_departed += observation.all_departed;
-    }
-}
-
-impl<N: Number> Steering<N> {
-    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
-        let classes = bat::classes(context);
-        let steered = |class: &super::Class| {
-            class.share.map(|share| {
-                if share > 0.0 && share < 1.0 {
-                    let reference = share / (1.0 - share);
-                    Ok(Steered {
-                        share: N::of(share),
-                        reference: N::of(reference),
-                        most_ratio: N::of(MOST_RATIO * reference),
-                        least: N::of(values.number("least") * bat::corrected(values, class)),
-                        floor: N::of(class.floor.packets_per_s(context.packet)),
-                    })
-                } else {
-                    Err(format!("a share of {share} leaves nothing to steer: it must be above 0 and below 1"))
-                }
-            })
-        };
-        let steered = classes
-            .iter()
-            .map(|class| steered(class).transpose())
-            .collect::<Result<Vec<Option<Steered<N>>>, String>>()?;
-        if !context.classes.is_empty() && steered.iter().all(Option::is_none) {
-            return Err("no class whose flows cross the link has a `share` that it could be held to".into());
-        }
-        if steered.iter().all(Option::is_some) {
-            return Err(
-                "every class has a `share`; leave it out for those that respond, which take what is left".into()
-            );
-        }
-        let edges = [values.number("edge_near"), values.number("edge_far")];
-        if edges[0] > edges[1] {
-            return Err(format!("`edge_near`, {}, is above `edge_far`, {}", edges[0], edges[1]));
-        }
-        Ok(Self {
-            outer: Outer {
-                beta: ["beta_near", "beta_between", "beta_far"].map(|name| N::of(values.number(name))),
-                edges: edges.map(N::of),
-                before: ["b1", "b2"].map(|name| N::of(values.number(name))),
-            },
-            period_s: values.number("period"),
-            period: N::of(values.number("period")),
-            bound: values.switch("bound"),
-            preemption: match values.number("preemption") as u32 {
-                0 => Preemption::Hold,
-                1 => Preemption::Decay,
-                _ => Preemption::None,
-            },
-            left: N::of(1.0 - values.number("decay")),
-            least_others: N::of(LEAST_OTHERS / context.packet.bits()),
-            steered,
-        })
-    }
-
-    /// The period is over: what becomes of the decrease of a class of the law `inner`.
-    fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, sums: &Sums<N>, capacity: N) -> Held<N> {
-        let Some(own) = &self.steered[class] else { return held };
-        if sums.all_departed <= N::of(0.0) {
-            return held;
-        }
-        let others = (sums.all_departed - sums.departed) / self.period;
-        let served = sums.departed / self.period;
-        let (offered, all_offered) = (sums.arrived / self.period, sums.all_arrived / self.period);
-        let ratio = (served / others.max(self.least_others)).min(own.most_ratio);
-        let error = Outer::error(own.reference, ratio);
-        // Where even a probability of one cannot give the share, or the floor lets everything in.
-        let preempted = self.preemption != Preemption::None && (offered < capacity * own.share || offered < own.floor);
-        let decrease = match self.preemption {
-            Preemption::Hold if preempted => held.decrease,
-            Preemption::Decay if preempted => held.decrease * self.left,
-            _ => self.outer.step(held.decrease, [error, held.errors[0], held.errors[1]]),
-        };
-        let most = if self.bound { inner.bound(all_offered) } else { None };
-        Held {
-            decrease: decrease.max(own.least).min(most.unwrap_or(N::of(MOST_DECREASE))),
-            ratio,
-            errors: [error, held.errors[0]],
-        }
-    }
 }
 
 /// The law: the outer loop around an inner one.
@@ -422,6 +236,8 @@ pub struct Clcc<N, A> {
     pub steering: Steering<N>,
     /// Intervals of the inner law in a period
     pub intervals: u32,
+    /// Those in a sample, where the ratio is a mean of samples
+    pub sample: Option<u32>,
 }
 
 /// What is remembered of a class.
@@ -429,8 +245,10 @@ pub struct Clcc<N, A> {
 pub struct State<N> {
     /// By the inner law
     pub inner: bat::State<N>,
-    /// The decrease
+    /// The decrease in force
     pub decrease: N,
+    /// The decrease that the loop goes on from: the one in force, but where preemption makes that zero
+    pub kept: N,
     /// The last ratio
     pub ratio: N,
     /// The last two errors, the newer first
@@ -439,6 +257,8 @@ pub struct State<N> {
     pub since: u32,
     /// What they saw
     pub sums: Sums<N>,
+    /// Ratios of samples since the last step
+    pub samples: Samples<N>,
 }
 
 impl<N> Fields<N> for State<N> {
@@ -464,13 +284,32 @@ impl<N> Fields<N> for State<N> {
     }
 }
 
+/// How many times the time of one parameter goes into that of another.
+fn times(long: (&str, f64), short: (&str, f64)) -> Result<u32, String> {
+    let times = libm::round(long.1 / short.1);
+    if times < 1.0 || (times * short.1 / long.1 - 1.0).abs() > 1e-9 || times > f64::from(u32::MAX) {
+        return Err(format!("`{}`, {} s, is not a whole multiple of `{}`, {} s", long.0, long.1, short.0, short.1));
+    }
+    Ok(times as u32)
+}
+
 /// How many of the inner law's intervals make a period.
 fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
-    let intervals = libm::round(period_s / interval);
-    if intervals < 1.0 || (intervals * interval / period_s - 1.0).abs() > 1e-9 || intervals > f64::from(u32::MAX) {
-        return Err(format!("`period`, {period_s} s, is not a whole multiple of `interval`, {interval} s"));
+    times(("period", period_s), ("interval", interval))
+}
+
+/// How many of the inner law's intervals make a sample of the ratio, where it is a mean of samples.
+fn sample_of(values: &Values, interval: f64, period_s: f64) -> Result<Option<u32>, String> {
+    let sample = values.number(SAMPLE.name);
+    if values.number(RATIO.name) == 0.0 {
+        return if Default::Is(sample) == SAMPLE.default {
+            Ok(None)
+        } else {
+            Err("`sample` has an effect with `ratio = \"mean\"` only".into())
+        };
     }
-    Ok(intervals as u32)
+    times(("period", period_s), (SAMPLE.name, sample))?;
+    times((SAMPLE.name, sample), ("interval", interval)).map(Some)
 }
 
 impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
@@ -481,7 +320,8 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
         let inner = A::compile(values, context)?;
         let steering = Steering::compile(values, context)?;
         let intervals = intervals_of(inner.interval_s(), steering.period_s)?;
-        Ok(Self { inner, steering, intervals })
+        let sample = sample_of(values, inner.interval_s(), steering.period_s)?;
+        Ok(Self { inner, steering, intervals, sample })
     }
 
     fn initial_state(&self) -> State<N> {
@@ -492,10 +332,12 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
         State {
             inner: bat::State::of(instance),
             decrease: self.inner.decrease(instance),
+            kept: self.inner.decrease(instance),
             ratio: N::of(0.0),
             errors: [N::of(0.0); 2],
             since: 0,
             sums: Sums::nothing(),
+            samples: Samples::nothing(),
         }
     }
 
@@ -505,16 +347,19 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
             return;
         }
         self.inner.step(&mut s.inner, s.decrease, observation);
-        if self.steering.steered[s.inner.class].is_none() {
-            return;
-        }
+        let Some(own) = &self.steering.steered[s.inner.class] else { return };
         s.sums.add(observation);
+        if let Some(sample) = self.sample {
+            let length = N::of(self.inner.interval_s() * f64::from(sample));
+            s.samples.add(observation, sample, |sums| self.steering.ratio(own, sums, length));
+        }
         s.since += 1;
         if s.since == self.intervals {
-            let held = Held { decrease: s.decrease, ratio: s.ratio, errors: s.errors };
-            let held = self.steering.turn(&self.inner, s.inner.class, held, &s.sums, observation.capacity);
-            (s.decrease, s.ratio, s.errors) = (held.decrease, held.ratio, held.errors);
-            (s.since, s.sums) = (0, Sums::nothing());
+            let held = Held { decrease: s.decrease, kept: s.kept, ratio: s.ratio, errors: s.errors };
+            let seen = Seen { sums: s.sums, mean: s.samples.mean(), capacity: observation.capacity };
+            let held = self.steering.turn(&self.inner, s.inner.class, held, &seen);
+            (s.decrease, s.kept, s.ratio, s.errors) = (held.decrease, held.kept, held.ratio, held.errors);
+            (s.since, s.sums, s.samples) = (0, Sums::nothing(), Samples::nothing());
         }
     }
 
@@ -581,9 +426,11 @@ impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
         }
         let mut sums = Sums::nothing();
         sums.add(observation);
-        let held = Held { decrease: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
-        let held = self.steering.turn(&self.inner, s.class, held, &sums, observation.capacity);
-        (s.decrease, s.ratio, [s.error, s.error_before]) = (held.decrease, held.ratio, held.errors);
+        let held = Held { decrease: s.decrease, kept: s.decrease, ratio: s.ratio, errors: [s.error, s.error_before] };
+        // A mean of samples is the ratio of the sums where all samples of a period are equal, as at an equilibrium.
+        let held =
+            self.steering.turn(&self.inner, s.class, held, &Seen { sums, mean: None, capacity: observation.capacity });
+        (s.decrease, s.ratio, [s.error, s.error_before]) = (held.kept, held.ratio, held.errors);
     }
 
     /// Nothing: what becomes of packets is the inner law's.

@@ -29,6 +29,7 @@ fn rounded(observation: &Observation<f64>) -> Observation<Fix<32>> {
         departed: Number::of(observation.departed),
         all_arrived: Number::of(observation.all_arrived),
         all_departed: Number::of(observation.all_departed),
+        all_let_in: Number::of(observation.all_let_in),
         colour: observation.colour,
     }
 }

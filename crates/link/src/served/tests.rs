@@ -549,6 +549,7 @@ fn each_class_has_an_ear_of_its_own_over_one_queue() {
         let at = |host: &mut Host, name: &str| heard(host, class, name);
         assert_eq!((at(&mut host, "arrived"), at(&mut host, "departed")), (arrived, departed), "class {class}");
         assert_eq!((at(&mut host, "all_arrived"), at(&mut host, "all_departed")), (5.5, 3.0), "class {class}");
+        assert_eq!(at(&mut host, "all_let_in"), 3.0, "class 2 was said to be refused when the tick came");
         assert_eq!((at(&mut host, "queue"), at(&mut host, "hits")), (2.0, hits), "class {class}");
     }
     host.run(10 * MS);

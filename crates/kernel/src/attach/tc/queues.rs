@@ -130,7 +130,9 @@ fn bat_words(law: &Bat<Fix<32>>, class: usize) -> [i64; 10] {
 
 pub(super) fn bat(asked: &Asked) -> Result<Told, String> {
     let scenario = &asked.scenario;
-    let law: Alone<Bat<Fix<32>>> = Law::compile(&scenario.links["device"].aqm.values, &scenario.site("device"))?;
+    let values = &scenario.links["device"].aqm.values;
+    aqm::bat::kernel_has(values)?;
+    let law: Alone<Bat<Fix<32>>> = Law::compile(values, &scenario.site("device"))?;
     let words = classes(scenario).map(|class| bat_words(&law.0, class));
     let mut start = vec![0; 2 * BAT];
     (start[0], start[BAT]) = (Fix::<32>::of(1.0).0, Fix::<32>::of(1.0).0);
@@ -152,7 +154,8 @@ fn clcc_words(law: &Clcc<Fix<32>, Bat<Fix<32>>>, class: usize) -> Vec<i64> {
     let preemption = match law.steering.preemption {
         Preemption::Hold => 0,
         Preemption::Decay => 1,
-        Preemption::None => 2,
+        // `kernel_has` refuses zero.
+        Preemption::None | Preemption::Zero => 2,
     };
     words.extend([i64::from(law.steering.bound), preemption, i64::from(own.is_some()), i64::from(law.intervals)]);
     words
@@ -161,9 +164,7 @@ fn clcc_words(law: &Clcc<Fix<32>, Bat<Fix<32>>>, class: usize) -> Vec<i64> {
 pub(super) fn clcc(asked: &Asked) -> Result<Told, String> {
     let scenario = &asked.scenario;
     let values = &scenario.links["device"].aqm.values;
-    if values.number("inner") != 0.0 {
-        return Err("`aqm.inner`: at a device CLCC is around `bat` only".to_owned());
-    }
+    aqm::clcc::kernel_has(values)?;
     let law: Clcc<Fix<32>, Bat<Fix<32>>> = Law::compile(values, &scenario.site("device"))?;
     let classes = classes(scenario);
     let words: Vec<i64> = classes.iter().flat_map(|class| clcc_words(&law, *class)).collect();

@@ -53,9 +53,11 @@ pub(in crate::aqm) fn run<A: Aimd<f64>>(law: &A, offered_mbit: &[f64]) -> (Vec<f
         let all: f64 = let_in.iter().sum();
         queue = (queue + all - S * dt).max(0.0);
         waited += queue;
+        let all_let_in = arrived.iter().zip(&states).map(|(n, s)| n * s.transmit).sum();
         for ((served, n), (s, arrived)) in served.iter_mut().zip(let_in).zip(states.iter_mut().zip(arrived)) {
             *served += n * 12_000.0 / 20e6;
-            let observation = Observation { queue, arrived, capacity: S, all_arrived: arrived, ..Observation::ZERO };
+            let observation =
+                Observation { queue, arrived, capacity: S, all_arrived: arrived, all_let_in, ..Observation::ZERO };
             law.step(s, law.decrease(s.class), &observation);
         }
     }
@@ -107,6 +109,55 @@ fn five_classes_at_250_percent_of_the_line() {
     let (served, queue) = run(&bat(vec![Class::FREE; 5]), &[50.0; 5]);
     assert!(served.iter().all(|x| (x - 20.0).abs() < 0.5), "{served:?}");
     assert!(queue < 130.0, "{queue}");
+}
+
+fn with(settings: &[(&str, f64)], classes: Vec<Class>) -> Result<Bat<f64>, String> {
+    let mut values = Values::defaults(ENTRY.parameters);
+    for (name, value) in settings {
+        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+    }
+    Bat::compile(&values, &context(classes))
+}
+
+/// With the excess by rate, the classes of the test above share the threshold instead of the line, at any of its values
+/// below the line, and the queue is that of the intervals that let in more than the line carries.
+#[test]
+fn the_excess_by_rate_shares_the_threshold_and_leaves_a_short_queue() {
+    for (threshold, at_most) in [(0.8, 5.0), (0.9, 10.0), (0.95, 20.0)] {
+        let law = with(&[("excess", 1.0), ("threshold", threshold)], vec![Class::FREE; 5]).unwrap();
+        let (served, queue) = run(&law, &[50.0; 5]);
+        let each = 100.0 * threshold / 5.0;
+        assert!(served.iter().all(|x| (x / each - 1.0).abs() < 0.05), "{threshold}: {served:?}");
+        assert!(queue < at_most, "{threshold}: {queue}");
+    }
+}
+
+/// The sum of what all classes are let in decides; the level of the queue and its slope say nothing.
+#[test]
+fn the_excess_by_rate_is_of_what_is_let_in() {
+    let law = with(&[("excess", 1.0), ("threshold", 0.9)], vec![Class::FREE]).unwrap();
+    for (queue, before, let_in, excess) in
+        [(150.0, 100.0, 0.85, true), (150.0, 200.0, 0.95, false), (0.0, 0.0, 0.95, false), (0.0, 0.0, 0.85, true)]
+    {
+        let mut s = State { queue: before, ..at(0.5) };
+        law.step(&mut s, 0.03125, &Observation { all_let_in: of_line(let_in), ..observation(queue, of_line(1.0)) });
+        assert_eq!(s.transmit > 0.5, excess, "{queue} {before} {let_in}: {s:?}");
+    }
+}
+
+/// A level has no effect on the excess by rate, nor a threshold on that by queue, and the kernel has the queue only.
+#[test]
+fn settings_of_the_other_excess_are_refused() {
+    let why = |settings: &[(&str, f64)]| with(settings, vec![Class::FREE]).unwrap_err();
+    assert_eq!(why(&[("threshold", 0.9)]), "`threshold` has an effect with `excess = \"rate\"` only");
+    assert_eq!(why(&[("excess", 1.0), ("low", 0.001)]), "`low` has an effect with `excess = \"queue\"` only");
+    assert_eq!(why(&[("excess", 1.0), ("high", 0.02)]), "`high` has an effect with `excess = \"queue\"` only");
+    let mut values = Values::defaults(ENTRY.parameters);
+    let fixed = ENTRY.fixed.unwrap();
+    assert!(fixed(&values, &context(vec![Class::FREE])).is_ok());
+    values.set(&EXCESS, 1.0).unwrap();
+    let refused = fixed(&values, &context(vec![Class::FREE])).map(|_| ()).unwrap_err();
+    assert_eq!(refused, "`excess`: the kernel implementation has `queue` only");
 }
 
 /// Figure 1: two sources of 100 Mbit/s and their floors; the fairness index against 50/50, as tabulated from a discrete

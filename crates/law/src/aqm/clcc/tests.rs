@@ -3,6 +3,7 @@ use crate::aqm::Class;
 use crate::aqm::bat::tests::{Draw, S, context, floor};
 use crate::number::Dual;
 use alloc::vec;
+use alloc::vec::Vec;
 
 const OF_SHARE: Class = Class { share: Some(0.3), ..Class::FREE };
 
@@ -174,6 +175,54 @@ fn preemption_holds_decays_or_does_not_exist() {
     }
 }
 
+/// With zero nothing more of the class is dropped while it offers too little and for one period of its return, which is
+/// what section IV-B says against it; then the loop goes on from where it was.
+#[test]
+fn zero_forwards_all_until_a_period_after_the_return() {
+    let law = clcc(&[("preemption", 3.0)]);
+    let mut s = law.initial_state();
+    second(&law, &mut s, (90.0, 160.0), (60.0, 100.0));
+    let before = s.decrease;
+    second(&law, &mut s, (15.0, 100.0), (15.0, 100.0));
+    assert_eq!((s.decrease, s.kept), (0.0, before));
+    let transmit = s.inner.transmit;
+    second(&law, &mut s, (200.0, 260.0), (80.0, 100.0));
+    assert_eq!(s.inner.transmit, transmit, "nothing is taken for a period of the whole load");
+    assert!(s.decrease > before && s.decrease == s.kept, "{s:?}");
+    let held = clcc(&[]);
+    let mut t = held.initial_state();
+    for load in [((90.0, 160.0), (60.0, 100.0)), ((15.0, 100.0), (15.0, 100.0)), ((200.0, 260.0), (80.0, 100.0))] {
+        second(&held, &mut t, load.0, load.1);
+    }
+    assert_eq!(s.decrease, t.decrease, "as if it had been held");
+}
+
+/// Served 60 and 20 in turns of 100 ms: 40/60 over the second, and (60/40 + 20/80)/2 on the mean of its samples.
+#[test]
+fn the_ratio_is_of_sums_or_the_mean_of_samples() {
+    for (rule, expected) in [(0.0, 40.0 / 60.0), (1.0, (60.0 / 40.0 + 20.0 / 80.0) / 2.0)] {
+        let law = clcc(&[("ratio", rule)]);
+        let mut s = law.initial_state();
+        let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
+        for tick in 0..500 {
+            let served = if tick / 25 % 2 == 0 { 60.0 } else { 20.0 };
+            let observation = Observation {
+                queue: 50.0,
+                arrived: per_tick(90.0),
+                capacity: S,
+                departed: per_tick(served),
+                all_arrived: per_tick(160.0),
+                all_departed: per_tick(100.0),
+                ..Observation::ZERO
+            };
+            law.on_event(&mut s, Event::Tick, &observation);
+            if tick % 250 == 249 {
+                assert!((s.ratio / expected - 1.0).abs() < 1e-9, "{rule}, {tick}: {} {expected}", s.ratio);
+            }
+        }
+    }
+}
+
 /// The first step is at the end of the first period, by what has been seen until then, and none is between two.
 #[test]
 fn a_step_waits_for_its_period() {
@@ -292,6 +341,18 @@ fn what_cannot_be_steered_is_refused() {
     assert!(why(&[("edge_near", 0.6)], vec![share(0.3), Class::FREE]).contains("edge_far"));
     assert!(why(&[("inner", 1.0), ("gain", 0.5)], vec![share(0.3), Class::FREE]).contains("`gain`"));
     assert!(either(&values(&[("inner", 1.0)]), &context(vec![share(0.3), Class::FREE])).is_ok());
+    assert!(why(&[("inner", 1.0), ("excess", 1.0)], vec![share(0.3), Class::FREE]).contains("`excess`"));
+    assert!(why(&[("sample", 0.2)], vec![share(0.3), Class::FREE]).contains("`ratio = \"mean\"`"));
+    assert!(why(&[("ratio", 1.0), ("sample", 0.3)], vec![share(0.3), Class::FREE]).contains("`period`"));
+    assert!(
+        why(&[("ratio", 1.0), ("sample", 0.1), ("interval", 0.008)], vec![share(0.3), Class::FREE])
+            .contains("`sample`")
+    );
+    for (name, value) in [("preemption", 3.0), ("ratio", 1.0), ("excess", 1.0), ("inner", 1.0)] {
+        let two = context(vec![share(0.3), Class::FREE]);
+        let refused = in_kernel_arithmetic(&values(&[(name, value)]), &two).map(|_| ()).unwrap_err();
+        assert!(refused.starts_with(&format!("`{name}`: the kernel implementation")), "{refused}");
+    }
 }
 
 /// The whole of it over a queue and sources that do not respond: on either inner law each steered class gets its share,

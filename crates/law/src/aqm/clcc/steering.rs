@@ -1,0 +1,292 @@
+//! CLCC's outer loop: what a period saw, and what it makes of a decrease. [`super`] has the source and the deviations.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::aqm::bat::{self, Aimd};
+use crate::aqm::{Class, Context, Observation};
+use crate::number::Number;
+use crate::parameter::Values;
+
+/// The measured ratio is at most so many times the reference.
+pub const MOST_RATIO: f64 = 100.0;
+
+/// What the other classes count with at least [bit/s].
+pub const LEAST_OTHERS: f64 = 1e4;
+
+/// Where a decrease without a bound ends, far beyond any meaning, so that it stays a number.
+const MOST_DECREASE: f64 = 1e12;
+
+/// A PID controller in increments: (4), `y_k = y_{k-1} + b_0 x_k + b_1 x_{k-1} + b_2 x_{k-2}`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pid<N> {
+    /// Weight of the newest error.
+    pub b0: N,
+    /// Weight of the one before.
+    pub b1: N,
+    /// Weight of the one before that.
+    pub b2: N,
+}
+
+impl<N: Number> Pid<N> {
+    /// Of (3) with gain `k_r`, integration time `t_n` [s] and derivative time `t_v` [s], by backward differences over a
+    /// step of `t` [s].
+    pub fn of(k_r: N, t_n: N, t_v: N, t: N) -> Self {
+        let (one, two) = (N::of(1.0), N::of(2.0));
+        Self { b0: k_r * (one + t / t_n + t_v / t), b1: -k_r * (one + two * t_v / t), b2: k_r * t_v / t }
+    }
+
+    /// What is added to the output, for the errors now and before.
+    #[must_use]
+    pub fn change(&self, error: N, before: N, before_that: N) -> N {
+        self.b0 * error + self.b1 * before + self.b2 * before_that
+    }
+}
+
+/// The outer loop: what a measured ratio makes of a decrease.
+#[derive(Debug, Clone, Copy)]
+pub struct Outer<N> {
+    /// Gains where the error is small, between the edges, and large.
+    pub beta: [N; 3],
+    /// Where an error stops being small, and where it begins to be large.
+    pub edges: [N; 2],
+    /// Weights of the errors before, over the decrease.
+    pub before: [N; 2],
+}
+
+impl<N: Number> Outer<N> {
+    /// The control error (5), in (-inf, 1].
+    #[must_use]
+    pub fn error(reference: N, ratio: N) -> N {
+        (reference - ratio) / reference
+    }
+
+    /// One step of (6), `D_k = D_{k-1} (1 + beta x_k)`, with the other terms of (4) where they have weights: `errors` is
+    /// the newest first. Not bounded yet.
+    #[must_use]
+    pub fn step(&self, decrease: N, errors: [N; 3]) -> N {
+        let size = errors[0].max(-errors[0]);
+        let zone = usize::from(size >= self.edges[0]) + usize::from(size >= self.edges[1]);
+        let pid = Pid { b0: self.beta[zone], b1: self.before[0], b2: self.before[1] };
+        decrease + decrease * pid.change(errors[0], errors[1], errors[2])
+    }
+}
+
+/// What becomes of the decrease while a class offers too little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preemption {
+    /// It is kept.
+    Hold,
+    /// It shrinks.
+    Decay,
+    /// What (6) says.
+    None,
+    /// It is zero, so that nothing more of the class is dropped, and what it was before is kept for the time after.
+    Zero,
+}
+
+/// What every class is steered by.
+#[derive(Debug)]
+pub struct Steering<N> {
+    /// The step
+    pub outer: Outer<N>,
+    pub(super) period_s: f64,
+    /// Time between two steps [s]
+    pub period: N,
+    /// Whether the decrease is kept below the bound of what is offered, (7)
+    pub bound: bool,
+    /// What becomes of the decrease while a class offers too little
+    pub preemption: Preemption,
+    /// What [`Preemption::Decay`] leaves of the decrease
+    pub left: N,
+    /// What the other classes count with at least [packets/s]
+    pub least_others: N,
+    /// By class; none is left to the inner law
+    pub steered: Vec<Option<Steered<N>>>,
+}
+
+/// What a class is held to.
+#[derive(Debug, Clone, Copy)]
+pub struct Steered<N> {
+    /// Of the line
+    pub share: N,
+    /// What it is served over what the others are
+    pub reference: N,
+    /// The ratio counts as this at most
+    pub most_ratio: N,
+    /// Its decrease at least
+    pub least: N,
+    /// f_min; zero where there is none [packets/s]
+    pub floor: N,
+}
+
+/// What is remembered of a class from one step to the next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held<N> {
+    /// In force.
+    pub(super) decrease: N,
+    /// What the loop goes on from.
+    pub(super) kept: N,
+    pub(super) ratio: N,
+    /// The last two errors, the newer first.
+    pub(super) errors: [N; 2],
+}
+
+/// What a period saw [packets]: of a class, of all.
+#[derive(Debug, Clone, Copy)]
+pub struct Sums<N> {
+    /// What the class offered
+    pub arrived: N,
+    /// What all did
+    pub all_arrived: N,
+    /// What the class was served
+    pub departed: N,
+    /// What all were
+    pub all_departed: N,
+}
+
+impl<N: Number> Sums<N> {
+    pub(super) fn nothing() -> Self {
+        let zero = N::of(0.0);
+        Self { arrived: zero, all_arrived: zero, departed: zero, all_departed: zero }
+    }
+
+    pub(super) fn add(&mut self, observation: &Observation<N>) {
+        self.arrived += observation.arrived;
+        self.all_arrived += observation.all_arrived;
+        self.departed += observation.departed;
+        self.all_departed += observation.all_departed;
+    }
+}
+
+/// What a step is told.
+pub(super) struct Seen<N> {
+    pub(super) sums: Sums<N>,
+    /// Mean of the ratios of samples, where they were taken.
+    pub(super) mean: Option<N>,
+    /// Of the line [packets/s]
+    pub(super) capacity: N,
+}
+
+/// Ratios of samples, and what the sample at hand saw.
+#[derive(Debug, Clone, Copy)]
+pub struct Samples<N> {
+    sums: Sums<N>,
+    /// Intervals in the sample at hand.
+    since: u32,
+    /// Sum of the ratios, and how many.
+    ratios: N,
+    count: u32,
+}
+
+impl<N: Number> Samples<N> {
+    /// None taken.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { sums: Sums::nothing(), since: 0, ratios: N::of(0.0), count: 0 }
+    }
+
+    /// An interval of the sample at hand, which has `intervals` of them and the ratio that `of` says, if any.
+    pub(super) fn add(&mut self, observation: &Observation<N>, intervals: u32, of: impl FnOnce(&Sums<N>) -> Option<N>) {
+        self.sums.add(observation);
+        self.since += 1;
+        if self.since == intervals {
+            if let Some(ratio) = of(&self.sums) {
+                self.ratios += ratio;
+                self.count += 1;
+            }
+            (self.sums, self.since) = (Sums::nothing(), 0);
+        }
+    }
+
+    /// Of the ratios; none where no sample had one.
+    pub(super) fn mean(&self) -> Option<N> {
+        (self.count > 0).then(|| self.ratios / N::of(f64::from(self.count)))
+    }
+}
+
+impl<N: Number> Steering<N> {
+    pub(super) fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let classes = bat::classes(context);
+        let steered = |class: &Class| {
+            class.share.map(|share| {
+                if share > 0.0 && share < 1.0 {
+                    let reference = share / (1.0 - share);
+                    Ok(Steered {
+                        share: N::of(share),
+                        reference: N::of(reference),
+                        most_ratio: N::of(MOST_RATIO * reference),
+                        least: N::of(values.number("least") * bat::corrected(values, class)),
+                        floor: N::of(class.floor.packets_per_s(context.packet)),
+                    })
+                } else {
+                    Err(format!("a share of {share} leaves nothing to steer: it must be above 0 and below 1"))
+                }
+            })
+        };
+        let steered = classes
+            .iter()
+            .map(|class| steered(class).transpose())
+            .collect::<Result<Vec<Option<Steered<N>>>, String>>()?;
+        if !context.classes.is_empty() && steered.iter().all(Option::is_none) {
+            return Err("no class whose flows cross the link has a `share` that it could be held to".into());
+        }
+        if steered.iter().all(Option::is_some) {
+            return Err(
+                "every class has a `share`; leave it out for those that respond, which take what is left".into()
+            );
+        }
+        let edges = [values.number("edge_near"), values.number("edge_far")];
+        if edges[0] > edges[1] {
+            return Err(format!("`edge_near`, {}, is above `edge_far`, {}", edges[0], edges[1]));
+        }
+        Ok(Self {
+            outer: Outer {
+                beta: ["beta_near", "beta_between", "beta_far"].map(|name| N::of(values.number(name))),
+                edges: edges.map(N::of),
+                before: ["b1", "b2"].map(|name| N::of(values.number(name))),
+            },
+            period_s: values.number("period"),
+            period: N::of(values.number("period")),
+            bound: values.switch("bound"),
+            preemption: match values.number("preemption") as u32 {
+                0 => Preemption::Hold,
+                1 => Preemption::Decay,
+                2 => Preemption::None,
+                _ => Preemption::Zero,
+            },
+            left: N::of(1.0 - values.number("decay")),
+            least_others: N::of(LEAST_OTHERS / context.packet.bits()),
+            steered,
+        })
+    }
+
+    /// What a class was served over what the others were, over so long [s]; none where nothing was served.
+    pub(super) fn ratio(&self, own: &Steered<N>, sums: &Sums<N>, length: N) -> Option<N> {
+        let others = (sums.all_departed - sums.departed) / length;
+        let served = sums.departed / length;
+        (sums.all_departed > N::of(0.0)).then(|| (served / others.max(self.least_others)).min(own.most_ratio))
+    }
+
+    /// The period is over: what becomes of the decrease of a class of the law `inner`.
+    pub(super) fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, seen: &Seen<N>) -> Held<N> {
+        let Some(own) = &self.steered[class] else { return held };
+        let Some(of_sums) = self.ratio(own, &seen.sums, self.period) else { return held };
+        let ratio = seen.mean.unwrap_or(of_sums);
+        let (offered, all_offered) = (seen.sums.arrived / self.period, seen.sums.all_arrived / self.period);
+        let error = Outer::error(own.reference, ratio);
+        // Where even a probability of one cannot give the share, or the floor lets everything in.
+        let preempted =
+            self.preemption != Preemption::None && (offered < seen.capacity * own.share || offered < own.floor);
+        let kept = match self.preemption {
+            Preemption::Hold | Preemption::Zero if preempted => held.kept,
+            Preemption::Decay if preempted => held.kept * self.left,
+            _ => self.outer.step(held.kept, [error, held.errors[0], held.errors[1]]),
+        };
+        let most = if self.bound { inner.bound(all_offered) } else { None };
+        let kept = kept.max(own.least).min(most.unwrap_or(N::of(MOST_DECREASE)));
+        let zero = preempted && self.preemption == Preemption::Zero;
+        Held { decrease: if zero { N::of(0.0) } else { kept }, kept, ratio, errors: [error, held.errors[0]] }
+    }
+}
