@@ -10,8 +10,8 @@ use penstock_law::{Role, Values};
 use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, Word};
 use crate::key::{bare, quoted};
 use crate::model::{
-    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Full, Group, Limit, Link, Packet, Reorder, Repeats, Rtt, Scenario,
-    Scheduler, SenderOptions, Service, Size, Span, Start,
+    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Full, Group, Limit, Link, Packet, Reorder, Repeats,
+    Rtt, Scenario, Scheduler, SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 

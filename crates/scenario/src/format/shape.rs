@@ -1,6 +1,8 @@
 //! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
 
-use crate::model::{Arithmetic, By, EcnEcho, EcnOnLine, Full, Limit, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
+use crate::model::{
+    Arithmetic, By, EcnEcho, EcnOnLine, Full, Limit, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule,
+};
 use crate::quantity::{Kind, RATE, SIZE, TIME};
 
 /// A table of the format.
