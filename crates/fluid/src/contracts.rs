@@ -7,7 +7,7 @@
 use penstock_law::cc;
 use penstock_law::conditioner;
 use penstock_law::conditioner::early_marking::Aggregate;
-use penstock_scenario::model::Scenario;
+use penstock_scenario::model::{Limit, Scenario};
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -315,6 +315,7 @@ fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> 
         (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
         (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
         (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
+        (group.sender.limit == Limit::Pace, "a sender without a window", "leave `limit` out"),
     ];
     bench::refuse(|| format!("the group `{}`", class.group_name), &found)
 }

@@ -27,7 +27,7 @@ mod way;
 
 use penstock_law::aqm;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Arithmetic, Buffer, EcnOnLine, LossSpacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Arithmetic, Buffer, EcnOnLine, Limit, LossSpacing, Scenario, Scheduler, Service};
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::source::Clocking;
@@ -297,6 +297,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.ack_jitter.is_some(), "jitter of acknowledgements"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples"),
             (group.sender.tick.is_some(), "coarse clocks"),
+            (group.sender.limit == Limit::Pace, "senders without a window (`limit = \"pace\"`)"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_scenario::model::{Access, AckJitter};
+use penstock_scenario::model::{Access, AckJitter, Full};
 use penstock_scenario::seed::Stream;
 
 /// The way of a flow's data, or of its acknowledgements, to its first link. Who drives it holds the packets meanwhile.
@@ -34,16 +34,19 @@ struct Interface {
     /// Starts of the transmissions to come, and their sizes [B].
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
+    /// A full queue holds its sender back.
+    holds_back: bool,
 }
 
 impl Entry {
     /// The way of data: an interface of a rate with a queue, and a delay drawn between two times for each packet. Without
     /// either everything passes at once.
     pub fn of_data(access: Option<Access>, jitter: Option<(Time, Time)>, stream: Stream) -> Self {
-        let interface = access.map(|Access { rate, queue }| {
+        let interface = access.map(|Access { rate, queue, full }| {
             let (most_packets, most_bytes) = queue.limits();
             let free = Time::ZERO;
-            Interface { rate, most_packets, most_bytes, free, waiting: VecDeque::new(), waiting_bytes: 0 }
+            let holds_back = full == Full::Wait;
+            Interface { rate, most_packets, most_bytes, free, waiting: VecDeque::new(), waiting_bytes: 0, holds_back }
         });
         let delay = jitter.map(|between| Delay { share: 1.0, between, stream });
         Self { interface, delay, last: Time::ZERO }
@@ -53,6 +56,11 @@ impl Entry {
     pub fn of_acks(jitter: &AckJitter, stream: Stream) -> Self {
         let delay = Delay { share: jitter.probability, between: jitter.between, stream };
         Self { interface: None, delay: Some(delay), last: Time::ZERO }
+    }
+
+    /// Until when its sender is to keep a packet of `bytes`, because a full queue holds it back; none if it may go now.
+    pub fn held_until(&self, now: Time, bytes: u32) -> Option<Time> {
+        self.interface.as_ref().filter(|interface| interface.holds_back)?.room(bytes).filter(|room| *room > now)
     }
 
     /// When a packet of `bytes` offered at `now` comes out; none if the queue has no room for it.
@@ -72,6 +80,20 @@ impl Entry {
 }
 
 impl Interface {
+    /// From when on there is room for `bytes`; none if there always was.
+    fn room(&self, bytes: u32) -> Option<Time> {
+        let (mut packets, mut left) = (self.waiting.len() as u64, self.waiting_bytes);
+        let mut since = None;
+        for (start, size) in &self.waiting {
+            if packets < self.most_packets && left + u64::from(bytes) <= self.most_bytes {
+                return since;
+            }
+            (packets, left, since) = (packets - 1, left - u64::from(*size), Some(*start));
+        }
+        // With nobody waiting the next one waits too, unless it finds the line free.
+        if packets < self.most_packets && u64::from(bytes) <= self.most_bytes { since } else { Some(self.free) }
+    }
+
     fn pass(&mut self, now: Time, bytes: u32) -> Option<Time> {
         while let Some((start, size)) = self.waiting.front().copied()
             && start <= now
@@ -103,11 +125,34 @@ mod tests {
     /// 1000 B at 8 Mbit/s take 1 ms each; two may wait besides the one on the wire.
     #[test]
     fn an_interface_sends_one_after_the_other_and_refuses_beyond_its_queue() {
-        let access = Some(Access { rate: Rate(8_000_000), queue: Buffer::Packets(2) });
+        let access = Some(Access { rate: Rate(8_000_000), queue: Buffer::Packets(2), full: Full::Drop });
         let mut entry = Entry::of_data(access, None, Seed(1).stream("x"));
         let out: Vec<_> = (0..4).map(|_| entry.pass(Time::ZERO, 1000)).collect();
         assert_eq!(out, [Some(Time(MS)), Some(Time(2 * MS)), Some(Time(3 * MS)), None]);
         assert_eq!(entry.pass(Time(MS), 1000), Some(Time(4 * MS)), "one has begun, so there is room");
+    }
+
+    /// The same with a queue that holds back: a third may wait when the first of two begins, 2 ms later than one on the
+    /// wire; in bytes the same, and a packet that no queue holds finds room when the line is free.
+    #[test]
+    fn a_full_queue_holds_its_sender_back_until_there_is_room() {
+        for (queue, bytes, until) in [
+            (Buffer::Packets(2), 1000, MS),
+            (Buffer::Bytes(Bytes(2999)), 1000, MS),
+            (Buffer::Bytes(Bytes(2999)), 2000, 2 * MS),
+            (Buffer::Bytes(Bytes(2999)), 3000, 3 * MS),
+        ] {
+            let access = Access { rate: Rate(8_000_000), queue, full: Full::Wait };
+            let mut entry = Entry::of_data(Some(access), None, Seed(1).stream("x"));
+            for _ in 0..3 {
+                assert_eq!(entry.held_until(Time::ZERO, 1000), None);
+                assert!(entry.pass(Time::ZERO, 1000).is_some());
+            }
+            assert_eq!(entry.held_until(Time::ZERO, bytes), Some(Time(until)), "{queue:?} {bytes}");
+            assert_eq!(entry.held_until(Time(until), bytes), None, "there is room");
+            let out = Time(3 * MS + u64::from(bytes) * MS / 1000);
+            assert_eq!(entry.pass(Time(until), bytes), Some(out), "{queue:?} {bytes}");
+        }
     }
 
     /// Delays are drawn between the bounds, and nobody overtakes.

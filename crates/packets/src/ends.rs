@@ -280,9 +280,10 @@ impl Engine {
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let fresh = now < flow.until;
+        let window = if !PLAIN && group.unlimited && flow.burst.paces() { f64::INFINITY } else { flow.window };
         loop {
             let segment = if PLAIN || group.reliable {
-                let Some(segment) = flow.data.pick(flow.window, fresh, group.receive_segments) else { break };
+                let Some(segment) = flow.data.pick(window, fresh, group.receive_segments) else { break };
                 segment
             } else if fresh && flow.data.fresh < flow.data.limit {
                 Segment { seq: flow.data.fresh, again: false }
@@ -296,8 +297,18 @@ impl Engine {
                 }
                 break;
             }
-            if !PLAIN && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(flow.window, group.burst))
+            let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { self.size };
+            if !PLAIN
+                && flow.entry != NONE
+                && let Some(room) = self.entries[flow.entry as usize].held_until(now, u32::from(size))
             {
+                if !flow.burst.scheduled {
+                    flow.burst.scheduled = true;
+                    agenda.schedule_last(numbering.send + at as u32, room.min(group.next_step));
+                }
+                break;
+            }
+            if !PLAIN && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(window, group.burst)) {
                 break;
             }
             flow.burst.sent::<PLAIN>(now);
@@ -320,7 +331,6 @@ impl Engine {
                 }
             }
             flow.sent.packets += 1;
-            let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { self.size };
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
             let flags = if segment.again { 0 } else { flow.flags };
             flow.flags &= if segment.again { u8::MAX } else { !CWR };

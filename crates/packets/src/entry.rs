@@ -18,6 +18,11 @@ impl Entry {
         Self { line: Line::new(NONE, 0, 0), way }
     }
 
+    /// Until when its sender is to keep a packet of `bytes` [ps]; none if it may go now.
+    pub(crate) fn held_until(&self, now: u64, bytes: u32) -> Option<u64> {
+        self.way.held_until(Time(now), bytes).map(|time| time.0)
+    }
+
     /// When a packet of `bytes` offered at `now` comes out [ps]; none if there is no room for it.
     pub(crate) fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
         self.way.pass(Time(now), bytes).map(|time| time.0)

@@ -31,6 +31,8 @@ pub(crate) struct Group {
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
+    /// Its window does not limit what is in flight, once the law sets a gap.
+    pub(crate) unlimited: bool,
     /// What is added to its round-trip samples; none where they are true.
     pub(crate) noise: Option<Noise>,
     /// Its law asks about the bottleneck.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Values, cc};
-use penstock_scenario::model::{self, Arithmetic, EcnOnLine, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_scenario::model::{self, Arithmetic, EcnOnLine, Limit, Pacing, Repeats, Scenario, Span, StopRule};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
@@ -253,7 +253,11 @@ impl Parts {
             let of = |index| scenario.seed.stream(&format!("flows.{name}/rtt_noise/{index}"));
             Noise { noise, streams: (0..group.count).map(of).collect() }
         });
-        let one_by_one = needs.reliable && sender.burst < 2 && sender.delayed_ack < 2 && noise.is_none();
+        let one_by_one = needs.reliable
+            && sender.burst < 2
+            && sender.delayed_ack < 2
+            && noise.is_none()
+            && sender.limit == Limit::Window;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
             name: name.to_owned(),
@@ -265,6 +269,7 @@ impl Parts {
             marks: needs.marks,
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law,
+            unlimited: group.sender.limit == Limit::Pace,
             noise,
             probes: needs.bottleneck.is_some(),
             mends: needs.duplicates_mend,

@@ -3,6 +3,7 @@
 mod fast;
 mod hull;
 mod lead_lag;
+mod linux;
 mod networks;
 
 use serde_json::Value;
@@ -31,6 +32,7 @@ const FORMULAS: &[Formula] = &[
     hull::HULL,
     networks::NETWORKS,
     fast::WITHOUT_DELAY,
+    linux::HOURS,
 ];
 
 /// The values that a cell has.

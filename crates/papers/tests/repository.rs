@@ -194,7 +194,7 @@ fn figures_5_to_7_have_one_set_of_parameters() {
     let laws = ["fig5.toml", "fig6.toml", "fig7.toml"].map(|name| {
         let scenario: toml::Table = read(&papers, name).parse().unwrap();
         let sweep = scenario["sweep"].as_table().unwrap();
-        let cases: Vec<&toml::Value> = sweep.values().flat_map(|axis| axis.as_array().unwrap()).collect();
+        let cases: Vec<&toml::Value> = sweep.values().filter_map(toml::Value::as_array).flatten().collect();
         let set: Vec<(&toml::Value, &toml::Value)> = cases
             .iter()
             .filter_map(|case| Some((case.get("defaults.flows.cc")?, case.get("links.bottleneck.aqm")?)))

@@ -326,6 +326,17 @@ pub struct Access {
     pub rate: Rate,
     /// How much may wait for it.
     pub queue: Buffer,
+    /// What a full queue does.
+    pub full: Full,
+}
+
+/// What a full queue of an interface does with the next packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// It drops the packet.
+    Drop,
+    /// It holds the sender back until there is room.
+    Wait,
 }
 
 /// Acknowledgements that come late: with this probability, by a time between these; those behind wait for them.
@@ -419,6 +430,15 @@ pub enum Pacing {
     Off,
 }
 
+/// What limits a sender that a law paces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The window, and the gap where the law sets one.
+    Window,
+    /// The gap alone, from the moment on that the law sets one.
+    Pace,
+}
+
 /// The numbers a law computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -451,6 +471,8 @@ pub struct SenderOptions {
     pub ecn_echo: EcnEcho,
     /// When packets leave within the window.
     pub pacing: Pacing,
+    /// Whether the window limits what is in flight.
+    pub limit: Limit,
     /// Packets that leave together, as segmentation offload sends them.
     pub burst: u32,
     /// Whether the first two duplicate acknowledgements each send a new segment (RFC 3042).
@@ -513,6 +535,7 @@ impl Default for SenderOptions {
             delayed_ack: 1,
             ecn_echo: EcnEcho::PerPacket,
             pacing: Pacing::Law,
+            limit: Limit::Window,
             burst: 1,
             limited_transmit: false,
             rtt_noise: None,

@@ -10,8 +10,8 @@ use penstock_law::{Role, Values};
 use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, Word};
 use crate::key::{bare, quoted};
 use crate::model::{
-    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Group, Link, Packet, Reorder, Repeats, Rtt, Scenario,
-    Scheduler, SenderOptions, Service, Size, Span, Start,
+    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Full, Group, Limit, Link, Packet, Reorder, Repeats,
+    Rtt, Scenario, Scheduler, SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 
@@ -148,7 +148,9 @@ fn group(group: &Group, packet: Packet) -> String {
     entries.extend(group.on_off.map(|(on, off)| ("on_off", inline(&[("on", span(on)), ("off", span(off))]))));
     entries.extend(group.class.as_ref().map(|class| ("class", quoted(class))));
     entries.extend(group.access.map(|access| {
-        ("access", inline(&[("rate", quoted(&print_rate(access.rate))), ("queue", buffer(access.queue))]))
+        let mut entries = vec![("rate", quoted(&print_rate(access.rate))), ("queue", buffer(access.queue))];
+        entries.extend((access.full == Full::Wait).then(|| ("full", quoted(access.full.word()))));
+        ("access", inline(&entries))
     }));
     entries.extend(group.jitter.map(|between| ("jitter", uniform(between))));
     entries.extend(group.ack_jitter.map(|late| {
@@ -184,6 +186,7 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("rtt_noise", inline(&entries))
     });
     entries.extend(noise);
+    entries.extend((sender.limit == Limit::Pace).then(|| ("limit", quoted(sender.limit.word()))));
     entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
     inline(&entries)
 }

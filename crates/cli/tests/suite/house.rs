@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kernel-build", &[]),
     ("kernel", &["law", "scenario", "machine", "kernel-build"]),
     ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
-    ("papers", &["scenario", "fluid"]),
+    ("papers", &["law", "scenario", "fluid"]),
     ("report", &["law", "scenario"]),
     ("surface", &[]),
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),

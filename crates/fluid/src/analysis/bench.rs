@@ -3,7 +3,7 @@
 use penstock_law::aqm;
 use penstock_law::cc;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Group, Link, Pacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Buffer, Group, Limit, Link, Pacing, Scenario, Scheduler, Service};
 
 use super::Options;
 use crate::bottleneck::{Bottleneck, BottleneckEquilibrium};
@@ -163,6 +163,7 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
             (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
             (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
+            (group.sender.limit == Limit::Pace, "a sender without a window", "leave `limit` out"),
         ];
         refuse(|| format!("the group `{group_name}`"), &of_group)?;
     }

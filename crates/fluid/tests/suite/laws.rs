@@ -10,8 +10,8 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Buffer, By, Chosen, Customer, Group, Link, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
-    Service, Span, Start,
+    Access, AckJitter, Buffer, By, Chosen, Customer, Full, Group, Limit, Link, Repeats, Rtt, Scenario, Scheduler,
+    SenderOptions, Service, Span, Start,
 };
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -426,9 +426,12 @@ fn what_the_analysis_does_not_count_is_refused() {
         (flows(&|g| g.repeats = Some(Repeats::Idle(span))), "the group `group0` has repeated transfers"),
         (flows(&|g| g.on_off = Some((span, span))), "the group `group0` has on-off periods"),
         (
-            flows(&|g| g.access = Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Unlimited })),
+            flows(&|g| {
+                g.access = Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Unlimited, full: Full::Drop })
+            }),
             "the group `group0` has access links",
         ),
+        (flows(&|g| g.sender.limit = Limit::Pace), "the group `group0` has a sender without a window"),
         (flows(&|g| g.jitter = Some((Time::ZERO, second))), "the group `group0` has jitter"),
         (
             flows(&|g| g.ack_jitter = Some(AckJitter { probability: 0.1, between: (Time::ZERO, second) })),

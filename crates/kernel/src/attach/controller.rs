@@ -327,7 +327,10 @@ fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &
                     .as_ref()
                     .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
                 if !fill(&mut map, &bytes(asks), false) {
-                    return Err(own::unfit(law, "its .rodata.requirements is that of another version of cc/controller.h"));
+                    return Err(own::unfit(
+                        law,
+                        "its .rodata.requirements is that of another version of cc/controller.h",
+                    ));
                 }
             }
             ("records", _) if habits.traced => {

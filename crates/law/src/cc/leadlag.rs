@@ -5,8 +5,8 @@
 //! With queueing delay: (27) and (28). `form = "linearised"`: (22) in its discrete form, the one with theta. With `eta` 0:
 //! the static law (6). Utility `K log x`, or for another `fairness` a the alpha-fair family of Mo and Walrand ("Fair
 //! End-to-End Window-Based Congestion Control", 2000): `U'(x) = (K / r) (r / x)^a`, which asks the price K/r for the rate r.
-//! Differs: `K / expWnd` as in Fig. 3 (equation (20) has `K / w`; `integrates` chooses), its denominator floored at one
-//! packet; `expWnd` is kept within `1e-6 ..= 1e7` packets, since an estimate at its cap would otherwise underflow the
+//! The `w` of (20) and (21) is `expWnd` of Fig. 3; `CWnd`, which the caps hold back, is in Fig. 3 alone and drives nothing.
+//! Differs: the denominator of `K / expWnd` is floored at one packet; `expWnd` is kept within `1e-6 ..= 1e7` packets, since an estimate at its cap would otherwise underflow the
 //! exponential for good; theta is kept within `1/2 ..= 2`, since a first mark under a short round trip would make it
 //! negative; after loss the window is halved by `xi -= ln 2` (the paper has no losses). Marks are read by the register of
 //! the last N ([`MarkEstimate`]), the round trip is the smallest seen, as the paper prefers for that protocol; the queueing
@@ -66,7 +66,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             "signal",
             &["ecn", "delay"],
             "source of the price: marks, or the time in queues",
-            "section IV-A and IV-C",
+            "sections IV-A and VI",
         ),
         Parameter::choice(
             "form",
@@ -79,12 +79,6 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             &["printed", "of the rate"],
             "with signal delay: exponent of the window, alpha/M as in (28), or alpha/M - 1, as in (25) for the rate",
             "equations (25) and (28)",
-        ),
-        Parameter::choice(
-            "integrates",
-            &["target", "window"],
-            "window that drives the slow state: expWnd (target) or CWnd (window)",
-            "Fig. 3 has K/expWnd, equation (20) K/w",
         ),
         Parameter::number(
             "fairness",
@@ -121,12 +115,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
 
 /// In the kernel's arithmetic: only what the kernel implementation computes.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Controller>>, String> {
-    let beyond = values.switch("integrates").then_some("integrates");
-    let beyond = beyond.or(values.optional("max_rate").map(|_| "max_rate"));
+    let beyond = values.optional("max_rate").map(|_| "max_rate");
     let beyond = beyond.or((values.number("fairness") != 1.0).then_some("fairness"));
     match beyond {
         Some(name) => Err(alloc::format!(
-            "`{name}`: the kernel implementation has a slow state that drifts by expWnd and the utility K log x only"
+            "`{name}`: the kernel implementation starts at one packet and has the utility K log x only"
         )),
         None => build::<Fix<32>, LeadLag<Fix<32>>>(values, context),
     }
@@ -157,7 +150,6 @@ pub struct LeadLag<N> {
     fairness: Option<(N, N)>,
     signal: Signal,
     linearised: bool,
-    by_window: bool,
     one: N,
     half: N,
     two: N,
@@ -201,7 +193,7 @@ impl<N: Number> LeadLag<N> {
     /// `U'(x)` in units of the round trip: K / w, or for another utility (K / w) (r tau / w)^(a - 1).
     #[inline]
     fn demand(&self, s: &State<N>, observation: &Observation<N>) -> N {
-        let window = if self.by_window { s.window } else { s.target }.max(self.one);
+        let window = s.target.max(self.one);
         let demand = self.weight / window;
         match self.fairness {
             None => demand,
@@ -256,7 +248,6 @@ impl<N: Number> Law<N> for LeadLag<N> {
             fairness: (fairness != 1.0).then(|| (N::of(fairness - 1.0), N::of(reference.unwrap_or(1000.0)))),
             signal: if delay { Signal::Delay } else { Signal::Ecn(estimate) },
             linearised,
-            by_window: values.switch("integrates"),
             one: N::of(1.0),
             half: N::of(0.5),
             two: N::of(2.0),
@@ -516,15 +507,14 @@ mod tests {
         assert!((delay / (50.0 / (more + price)) - 1.0).abs() < 1e-6, "{delay}");
     }
 
-    /// Equation (20) drifts by the window, Fig. 3 by the target: they differ while the cap holds the window back.
+    /// `w` of (20) is `expWnd`: what the caps hold back does not drive the slow state, or it would wind up meanwhile.
     #[test]
-    fn the_slow_state_drifts_by_target_or_window() {
+    fn the_slow_state_drifts_by_the_target() {
         let observation = Observation { rtt_s: 0.1, base_rtt_s: 0.1, price_s: 0.0, ..Observation::zero() };
-        for (integrates, drift) in [(0.0, 0.002_368 * 50.0 / 400.0), (1.0, 0.002_368 * 50.0 / 100.0)] {
-            let law = with(&[("integrates", integrates)]);
-            let mut s = State { window: 100.0, target: 400.0, xi: 6.0 };
-            law.on_event(&mut s, Event::Tick, &observation);
-            assert!((s.xi - 6.0 - drift).abs() < 1e-12, "{}", s.xi);
+        for window in [1.0, 100.0, 400.0] {
+            let mut s = State { window, target: 400.0, xi: 6.0 };
+            law().on_event(&mut s, Event::Tick, &observation);
+            assert!((s.xi - 6.0 - 0.002_368 * 50.0 / 400.0).abs() < 1e-12, "{}", s.xi);
         }
     }
 
@@ -536,7 +526,7 @@ mod tests {
         assert!(refused(&[("reference_rate", 1e6)]).contains("`fairness` is 1"));
         assert!(refused(&[("exponent", 1.0)]).contains("(28)"));
         assert!(refused(&[("N", 1.5)]).contains("whole number"));
-        for set in [("integrates", 1.0), ("fairness", 2.0), ("max_rate", 1e6)] {
+        for set in [("fairness", 2.0), ("max_rate", 1e6)] {
             assert!(in_kernel_arithmetic(&values(&[set]), &SITE).err().unwrap().contains(set.0));
         }
         for set in [&[][..], &[("signal", 1.0)], &[("form", 1.0)], &[("signal", 1.0), ("form", 1.0)]] {

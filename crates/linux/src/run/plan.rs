@@ -9,7 +9,7 @@ use penstock_law::Values;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_path::Refused;
 use penstock_path::ends::{FlowHabits, Habits};
-use penstock_scenario::model::{Arithmetic, Group, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
+use penstock_scenario::model::{Arithmetic, Full, Group, Limit, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
 
 use super::laws::{self, Controller, Wanted};
 
@@ -203,6 +203,12 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     }
     if sender.tick.is_some() {
         refuse("sender.tick", "the kernel's timer has the kernel's clock", "leave it out");
+    }
+    if group.access.is_some_and(|access| access.full == Full::Wait) {
+        refuse("access.full", "the emulated path cannot hold the kernel's senders back", "choose `drop`");
+    }
+    if sender.limit == Limit::Pace {
+        refuse("sender.limit", "the kernel's senders always have a window", "leave it out");
     }
     if sender.pacing == Pacing::Off && group.cc.law.name == "bbr" {
         refuse("sender.pacing", "the kernel's bbr always paces", "leave it out");

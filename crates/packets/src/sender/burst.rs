@@ -40,6 +40,11 @@ impl Burst {
         true
     }
 
+    /// Whether packets are spaced.
+    pub(crate) const fn paces(&self) -> bool {
+        self.gap > 0
+    }
+
     /// When the next packet may leave, if not now.
     #[inline]
     pub(crate) fn wait(&self, now: u64) -> Option<u64> {

@@ -127,6 +127,22 @@ fn an_interface_bounds_its_flow() {
     assert!(got.windows(2).all(|w| w[1] - w[0] > 0.004 - 1e-9), "one after the other");
 }
 
+/// A queue that holds back instead: the same rate and the same room, and nothing is lost. What the window would allow waits
+/// in the sender, so that no round trip is longer than the queue makes it.
+#[test]
+fn an_interface_that_holds_back_loses_nothing() {
+    let flows = "count = 3\nstart = \"0 s\"\naccess = { rate = \"2 Mbit/s\", queue = \"20 packets\", full = \"wait\" }\ncc = { law = \"newreno\" }";
+    let top = "duration = \"40 s\"\nwarmup = \"10 s\"";
+    let run = Dumbbell { top, rate: "\"100 Mbit/s\"", flows, ..Dumbbell::PLAIN }.run();
+    for flow in crate::laboratory::flows(&run, "f") {
+        assert_near(flow.throughput_packets_per_s, 250.0, 0.001, "2 Mbit/s");
+        assert_eq!((flow.loss_rate, flow.retransmits, flow.timeouts), (0.0, 0, 0));
+        // A full queue of 20 packets of 4 ms before each, and its own 4 ms.
+        assert_near(flow.rtt_mean_s.unwrap(), 0.040 + 21.0 * 0.004, 0.01, "round trip");
+        assert!(flow.window_mean_packets.unwrap() > 1000.0, "it grows unanswered: {:?}", flow.window_mean_packets);
+    }
+}
+
 /// Jitter delays each packet by a draw, and none overtakes another: no duplicate, no retransmission.
 #[test]
 fn jitter_keeps_the_order() {

@@ -1,5 +1,9 @@
-//! The window law of fast-tcp without feedback delay: all windows move at once, and the queue is what they make it.
+//! The law `fast` without feedback delay: all windows move at once, and the queue is what they make it.
 
+use penstock_law::cc::{Context, Controller, Event, Observation};
+use penstock_law::law::{Entry, Instances};
+use penstock_law::quantity::Bytes;
+use penstock_law::{Registry, Values};
 use penstock_scenario::seed::{Seed, Stream};
 use serde_json::json;
 
@@ -40,18 +44,45 @@ impl Queue {
         high
     }
 
-    /// `w <- min(2 w, (1 - gamma) w + gamma (d/(d + q) w + alpha))`, the paper's law, of every flow.
-    fn step(&self, windows: &mut [f64]) {
-        let q = self.delay_s(windows);
-        for (w, d) in windows.iter_mut().zip(&self.base_s) {
-            *w = f64::min(2.0 * *w, (1.0 - self.gamma) * *w + self.gamma * (d / (d + q) * *w + self.alpha));
-        }
-    }
-
     /// Where it rests: `x q = alpha`, so `q = n alpha / c` and `w = alpha (d + q) / q`.
     fn rest(&self) -> Vec<f64> {
         let q = self.base_s.len() as f64 * self.alpha / self.capacity;
         self.base_s.iter().map(|d| self.alpha * (d + q) / q).collect()
+    }
+}
+
+/// The law `fast` of the registry, a sender for each flow.
+struct Senders(Vec<Box<dyn Instances<f64, Controller>>>);
+
+impl Senders {
+    /// Senders with these windows; the law's own floor raises those below it.
+    fn of(queue: &Queue, windows: impl Iterator<Item = f64>) -> Result<Self, String> {
+        let registry = Registry::standard();
+        let law: &Entry<Controller> = registry.find("fast").ok_or("the registry has no `fast`")?;
+        let mut values = Values::defaults(law.parameters);
+        for (name, value) in [("alpha", queue.alpha), ("gamma", queue.gamma)] {
+            let parameter = law.parameters.iter().find(|p| p.name == name).ok_or("`fast` has another parameter")?;
+            values.set(parameter, value).map_err(|e| format!("`{name}`: {e}"))?;
+        }
+        let sender = |initial_window| {
+            let site = Context { packet: Bytes(1000), initial_window, initial_ssthresh: f64::INFINITY };
+            let mut law = (law.real)(&values, &site)?;
+            law.add();
+            Ok(law)
+        };
+        windows.map(sender).collect::<Result<_, String>>().map(Self)
+    }
+
+    fn windows(&self) -> Vec<f64> {
+        self.0.iter().map(|law| law.output(0, &Observation::zero()).window).collect()
+    }
+
+    /// A round of every flow at the delay that their windows make.
+    fn step(&mut self, queue: &Queue) {
+        let q = queue.delay_s(&self.windows());
+        for (law, d) in self.0.iter_mut().zip(&queue.base_s) {
+            law.on_event(0, Event::Round, &Observation { rtt_s: d + q, base_rtt_s: *d, ..Observation::zero() });
+        }
     }
 }
 
@@ -74,7 +105,7 @@ fn without_delay(given: &Given<'_>) -> Result<Answer, String> {
     let mut stream = Seed(1).stream("papers/fast-tcp/starts");
     let (mut arrived, mut last, mut before, mut longest) = (0, 0.0_f64, 0.0_f64, 0);
     for _ in 0..starts {
-        let Some(way) = settle(&queue, &rest, &mut stream) else { continue };
+        let Some(way) = settle(&queue, &rest, &mut stream)? else { continue };
         arrived += 1;
         longest = longest.max(way.steps);
         (last, before) = (last.max(way.last), before.max(way.before));
@@ -94,14 +125,14 @@ struct Way {
     before: f64,
 }
 
-fn settle(queue: &Queue, rest: &[f64], stream: &mut Stream) -> Option<Way> {
+fn settle(queue: &Queue, rest: &[f64], stream: &mut Stream) -> Result<Option<Way>, String> {
     let start = |r: &f64| r * libm::pow(10.0, 6.0 * stream.unit() - 3.0);
-    let mut windows: Vec<f64> = rest.iter().map(start).collect();
+    let mut senders = Senders::of(queue, rest.iter().map(start))?;
     // When it was within 1e-3, 1e-6 and 1e-9 for the first time, and how near exactly.
     let mut passed: Vec<(u32, f64)> = Vec::new();
     let mut there = f64::INFINITY;
     for step in 0..1_000_000 {
-        let here = off(&windows, rest);
+        let here = off(&senders.windows(), rest);
         while passed.len() < 3 && here < libm::pow(1e-3, (passed.len() + 1) as f64) {
             passed.push((step, here));
         }
@@ -110,16 +141,16 @@ fn settle(queue: &Queue, rest: &[f64], stream: &mut Stream) -> Option<Way> {
             let factor = |(a, x): (u32, f64), (b, y): (u32, f64)| {
                 if a == b { here / there } else { libm::pow(y / x, 1.0 / f64::from(b - a)) }
             };
-            return Some(Way {
+            return Ok(Some(Way {
                 steps: passed[2].0,
                 last: factor(passed[1], passed[2]),
                 before: factor(passed[0], passed[1]),
-            });
+            }));
         }
         there = here;
-        queue.step(&mut windows);
+        senders.step(queue);
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -140,9 +171,10 @@ mod tests {
             assert!((numbers["factor"].as_f64().unwrap() - factor).abs() < 1e-3, "{numbers}");
         }
         let queue = Queue { capacity: 83_333.0, alpha: 100.0, gamma: 0.5, base_s: vec![0.18] };
-        let mut equilibrium = queue.rest();
-        assert!((equilibrium[0] - (83_333.0 * 0.18 + 100.0)).abs() < 1e-6);
-        queue.step(&mut equilibrium);
-        assert!(off(&equilibrium, &queue.rest()) < 1e-12, "the equilibrium stays");
+        let rest = queue.rest();
+        assert!((rest[0] - (83_333.0 * 0.18 + 100.0)).abs() < 1e-6);
+        let mut senders = Senders::of(&queue, rest.iter().copied()).unwrap();
+        senders.step(&queue);
+        assert!(off(&senders.windows(), &rest) < 1e-12, "the equilibrium stays");
     }
 }

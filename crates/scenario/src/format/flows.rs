@@ -3,7 +3,7 @@
 use super::limits::{CHANCE, MOST_AT_ONCE, MOST_BURST, MOST_FLOWS, MOST_WINDOW, TAIL};
 use super::shape::Silent::{Is, Means, Required};
 use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
-use crate::model::{Arithmetic, EcnEcho, Pacing, Recovery, Remember, Rto};
+use crate::model::{Arithmetic, EcnEcho, Full, Limit, Pacing, Recovery, Remember, Rto};
 use crate::quantity::PER_SECOND;
 
 const SPAN: Shape = Shape::Either(&[DURATION, Shape::OneOf(&SPAN_TABLE)]);
@@ -176,11 +176,13 @@ pub(crate) static ACCESS: Table = Table {
     what: "Each flow's own interface, in front of its first link.",
     keys: &[
         key("rate", BIT_RATE, Required, "bits a second"),
+        key("queue", Shape::Buffer { bdp: false }, Is("\"unlimited\""), "space for waiting packets"),
         key(
-            "queue",
-            Shape::Buffer { bdp: false },
-            Is("\"unlimited\""),
-            "space for waiting packets; a packet that does not fit is lost",
+            "full",
+            Shape::Word(words::<Full>),
+            Is("\"drop\""),
+            "a full queue drops the next packet (`drop`), or holds the sender back until there is room (`wait`), as the \
+             device queue of a host may; only the packets world has `wait`",
         ),
     ],
 };
@@ -270,6 +272,13 @@ pub(crate) static SENDER: Table = Table {
             Shape::Word(words::<Pacing>),
             Is("\"law\""),
             "`law` spaces packets by the law's gap, if it sets one; `off` sends them as acknowledgements arrive",
+        ),
+        key(
+            "limit",
+            Shape::Word(words::<Limit>),
+            Is("\"window\""),
+            "limit on a paced sender: its window too, or with `pace` the law's gap alone, for laws that set one; until the \
+             first round-trip sample sets it, the window counts; only the packets world has `pace`",
         ),
         key(
             "burst",

@@ -1,6 +1,8 @@
 //! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
 
-use crate::model::{Arithmetic, By, EcnEcho, EcnOnLine, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule};
+use crate::model::{
+    Arithmetic, By, EcnEcho, EcnOnLine, Full, Limit, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule,
+};
 use crate::quantity::{Kind, RATE, SIZE, TIME};
 
 /// A table of the format.
@@ -157,6 +159,14 @@ impl Word for EcnEcho {
 
 impl Word for Pacing {
     const WORDS: &'static [(&'static str, Self)] = &[("law", Self::Law), ("off", Self::Off)];
+}
+
+impl Word for Limit {
+    const WORDS: &'static [(&'static str, Self)] = &[("window", Self::Window), ("pace", Self::Pace)];
+}
+
+impl Word for Full {
+    const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("wait", Self::Wait)];
 }
 
 impl Word for Arithmetic {

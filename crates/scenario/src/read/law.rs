@@ -2,7 +2,7 @@
 
 use penstock_law::Registry;
 use penstock_law::aqm::Aqm;
-use penstock_law::cc::Controller;
+use penstock_law::cc::{self, Controller};
 use penstock_law::conditioner::Conditioner;
 use penstock_law::law::Build;
 use penstock_law::parameter::{Default, Parameter, Unit};
@@ -230,6 +230,15 @@ pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: 
     let Some(fixed) = chosen.law.fixed else { return Ok(false) };
     build(fixed, chosen, site).map_err(|e| contradiction(item, chosen, &e))?;
     Ok(true)
+}
+
+/// Whether a law spaces packets once it knows the round trip. One that cannot be built says so elsewhere.
+pub(super) fn paces(chosen: &Chosen<Controller>, site: &cc::Context) -> bool {
+    let path = cc::Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..cc::Observation::zero() };
+    (chosen.law.real)(&chosen.values, site).is_ok_and(|mut law| {
+        law.add();
+        law.output(0, &path).gap_s > 0.0
+    })
 }
 
 fn build<N: penstock_law::Number, R: Role>(

@@ -13,8 +13,8 @@ use penstock_law::{Entry, Role};
 
 use super::*;
 use crate::model::{
-    Access, AckJitter, Buffer, By, Class, EcnEcho, Group, Recovery, Remember, Repeats, Rto, Rtt, Scheduler, Service,
-    Size, Span, Start, StopRule,
+    Access, AckJitter, Buffer, By, Class, EcnEcho, Full, Group, Limit, Recovery, Remember, Repeats, Rto, Rtt,
+    Scheduler, Service, Size, Span, Start, StopRule,
 };
 
 /// 20 lines; the tests of refusals count them.
@@ -184,7 +184,7 @@ fn everything_in_the_format_is_read() {
     let web = &s.groups["web"];
     assert_eq!(web.size, Some(Size::Pareto { mean: Bytes(100_000), shape: 1.2 }));
     assert_eq!((web.repeats, web.class.as_deref()), (Some(Repeats::Poisson(20.0)), Some("tcp")));
-    assert_eq!(web.access, Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Packets(100) }));
+    assert_eq!(web.access, Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Packets(100), full: Full::Wait }));
     assert_eq!((web.jitter, web.ack_jitter), (Some((Time(100_000_000), Time(500_000_000))), late));
     let options = &web.sender;
     assert_eq!((options.recovery, options.limited_transmit, options.burst), (Recovery::Reno, true, 2));
@@ -198,6 +198,7 @@ fn everything_in_the_format_is_read() {
     // What defaults say of transfers means nothing to a single one, and what they say of acknowledgements nothing to
     // those who get none.
     assert_eq!((s.groups["files"].sender.remember, s.groups["files"].ack_jitter), (Remember::Nothing, late));
+    assert_eq!((s.groups["files"].sender.limit, options.limit), (Limit::Pace, Limit::Window));
     let udp = &s.groups["udp"];
     assert_eq!(
         (udp.sender.rto, udp.sender.min_rto, udp.ack_jitter, udp.sender.burst),
@@ -213,7 +214,7 @@ fn everything_in_the_format_is_read() {
         (rates(video), video.on_off),
         (vec![(ms(8000), 1.5e6)], Some((Span::Fixed(ms(1000)), Span::Fixed(ms(1000)))))
     );
-    assert_eq!(video.access, Some(Access { rate: Rate(10_000_000), queue: Buffer::Unlimited }));
+    assert_eq!(video.access, Some(Access { rate: Rate(10_000_000), queue: Buffer::Unlimited, full: Full::Drop }));
 
     let tcp = Class { floor: Rate(1_000_000), ceiling: Some(Rate(100_000_000)), share: None };
     assert_eq!(

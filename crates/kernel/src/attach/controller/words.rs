@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_the_program_has_not_is_refused() {
-        for (setting, said) in [("law.integrates=window", "`integrates`"), ("law.fairness=2", "`fairness`")] {
+        for (setting, said) in [("law.max_rate=1 Mbit/s", "`max_rate`"), ("law.fairness=2", "`fairness`")] {
             let chosen = controller("leadlag", &[setting.to_owned()]).unwrap();
             let error = leadlag(&chosen).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");

@@ -8,7 +8,7 @@ use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
 use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
-use crate::model::{Arithmetic, Chosen, EcnEcho, Recovery, Rto, RttNoise, SenderOptions};
+use crate::model::{Arithmetic, Chosen, EcnEcho, Limit, Pacing, Recovery, Rto, RttNoise, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
@@ -42,6 +42,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2));
     let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
     let pacing = fields.or("pacing", options.pacing, |item| item.choice());
+    let limit = fields.or("limit", options.limit, |item| item.choice());
     let burst = fields.or("burst", options.burst, |item| burst(&item));
     let limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch());
     let rtt_noise = fields.find("rtt_noise").map(|item| rtt_noise(&item)).transpose();
@@ -57,6 +58,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.delayed_ack = delayed_ack? as u32;
     options.ecn_echo = ecn_echo?;
     options.pacing = pacing?;
+    options.limit = limit?;
     options.burst = burst?;
     options.limited_transmit = limited_transmit?;
     options.rtt_noise = rtt_noise?;
@@ -142,6 +144,17 @@ pub(super) fn check(
             format!("the law `{name}` has no fixed-point build"),
             "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
         );
+    }
+    if options.limit == Limit::Pace {
+        if options.pacing == Pacing::Off {
+            place("limit")
+                .wrong("nothing limits a sender without pacing and without a window", "leave `limit` or `pacing` out");
+        } else if !law::paces(cc, site) {
+            place("limit").wrong(
+                format!("the law `{name}` sets no gap between packets, so only its window limits a sender"),
+                "leave `limit` out, or choose a law that paces, such as `leadlag` or `fast`",
+            );
+        }
     }
     if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {
         let reads = match needs.marks {

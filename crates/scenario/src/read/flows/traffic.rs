@@ -7,7 +7,7 @@ use super::super::error::Reported;
 use super::super::links::{buffer, carrying};
 use super::super::table::{Fields, Item};
 use crate::format::{self, CHANCE, TAIL};
-use crate::model::{Access, AckJitter, Buffer, Chosen, Packet, Repeats, Size, Span};
+use crate::model::{Access, AckJitter, Buffer, Chosen, Full, Packet, Repeats, Size, Span};
 use crate::quantity::print_time;
 
 /// The most changes between sending and silence in a run: each is an event.
@@ -181,7 +181,12 @@ pub(super) fn access(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Opti
             "write `unlimited`, packets or bytes",
         )),
     });
-    Ok(Some(Access { rate: rate?, queue: queue? }))
+    let full = fields.or("full", Full::Drop, |item| item.choice());
+    let (rate, queue, full) = (rate?, queue?, full?);
+    if let Some(item) = fields.find("full").filter(|_| queue == Buffer::Unlimited) {
+        return Err(item.wrong("an unlimited queue is never full", "leave `full` out, or give the interface a `queue`"));
+    }
+    Ok(Some(Access { rate, queue, full }))
 }
 
 /// Time that packets spend in the sender.
