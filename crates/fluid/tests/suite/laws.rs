@@ -427,7 +427,7 @@ fn what_the_analysis_does_not_count_is_refused() {
         (flows(&|g| g.on_off = Some((span, span))), "the group `group0` has on-off periods"),
         (
             flows(&|g| {
-                g.access = Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Unlimited, full: Full::Drop })
+                g.access = Some(Access { rate: Rate(1_000_000_000), queue: Buffer::Unlimited, full: Full::Drop });
             }),
             "the group `group0` has access links",
         ),

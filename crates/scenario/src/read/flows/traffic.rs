@@ -183,7 +183,7 @@ pub(super) fn access(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Opti
     });
     let full = fields.or("full", Full::Drop, |item| item.choice());
     let (rate, queue, full) = (rate?, queue?, full?);
-    if let Some(item) = fields.find("full").filter(|_| queue == Buffer::Unlimited) {
+    if let Some(item) = fields.find("full").filter(|_| full == Full::Wait && queue == Buffer::Unlimited) {
         return Err(item.wrong("an unlimited queue is never full", "leave `full` out, or give the interface a `queue`"));
     }
     Ok(Some(Access { rate, queue, full }))
