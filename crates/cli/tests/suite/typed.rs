@@ -22,11 +22,13 @@ enum Typed {
     With(&'static str),
     /// This.
     As(&'static str),
+    /// `penstock check` of each file that it names.
+    Checked,
     /// Nothing, for that reason; its words are read all the same.
     Nothing(&'static str),
 }
 
-use Typed::{As, Nothing, With};
+use Typed::{As, Checked, Nothing, With};
 
 const FEW: &str = "--set duration='20 ms' --set warmup='0 s' --set sample='10 ms' --set flows.ftp.count=1000";
 const SHORT: &str = "--set duration='2 s' --set warmup='1 s'";
@@ -65,18 +67,9 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
     ("penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has shards")),
-    // They take ten minutes.
-    (
-        "penstock sweep papers/early-marking/choices1.toml",
-        As(
-            "penstock check papers/early-marking/choices1.toml && penstock check papers/early-marking/choices2.toml && \
-            penstock check papers/early-marking/choices4.toml",
-        ),
-    ),
-    (
-        "penstock sweep papers/early-marking/recovery1.toml",
-        As("penstock check papers/early-marking/recovery1.toml && penstock check papers/early-marking/recovery2.toml"),
-    ),
+    // Sweeps of papers take minutes and hours; that their files are scenarios is checked.
+    ("penstock run papers/", Checked),
+    ("penstock sweep papers/", Checked),
     ("nohup penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has hang-ups")),
 ];
 
@@ -164,6 +157,10 @@ fn typed(command: &Command) -> Result<String, String> {
         Some((_, With("--list"))) => Ok(format!("penstock paper {} --list", words[2])),
         Some((_, With(more))) => Ok(format!("{line} {more}")),
         Some((_, As(other))) => Ok((*other).to_owned()),
+        Some((_, Checked)) => {
+            let files = words.iter().filter(|word| word.starts_with("papers/"));
+            Ok(files.map(|file| format!("penstock check {file}")).collect::<Vec<_>>().join(" && "))
+        }
         Some((_, Nothing(why))) => Err((*why).to_owned()),
         None if command.is_pattern() => Ok(format!("false # a pattern: say in TYPED what is typed for it: {line}")),
         None => Ok(line.to_owned()),
