@@ -54,7 +54,7 @@ fn compared(doc: &Path, folder: &Path) -> Result<u8, String> {
     let mut worst = 0;
     for each in crates(folder)? {
         let name = each.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let page = doc.join(format!("penstock_{name}.json"));
+        let page = doc.join(format!("penstock_{}.json", name.replace('-', "_")));
         let text = fs::read_to_string(&page).map_err(|e| format!("{}: {e}", page.display()))?;
         match format(&text) {
             Some(rustdoc_types::FORMAT_VERSION) => {}
