@@ -57,7 +57,7 @@ struct flow {
 	__u8 slow_start : 1;
 	__u8 recovers : 1;
 	__u8 afresh : 1; /* the average starts with the next round trip */
-	__u8 past : 2;   /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
+	__u8 past : 2; /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 };
 
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
@@ -238,7 +238,8 @@ static SELDOM void ccpd_paired(struct sock *sk, __u32 now_us, __u32 covered, __u
 
 	if (!m)
 		return;
-	packets = train_heard(&flow->train, &m->heard_una, now_us, tp->snd_una, covered, tp->mss_cache);
+	packets = train_heard(&flow->train, &m->heard_una, now_us, tp->snd_una, covered,
+			      tp->mss_cache);
 	if (!packets) {
 		m->heard_ns = now_ns;
 		m->heard_rtt_us = rtt_us;

@@ -19,7 +19,8 @@
 __s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places);
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count);
 __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b);
-void LEFT(struct train *t, __u32 now_us, __u32 una, __u32 first, __u32 nxt, __u32 mss, __u32 rtt_us);
+void LEFT(struct train *t, __u32 now_us, __u32 una, __u32 first, __u32 nxt, __u32 mss,
+	  __u32 rtt_us);
 __u32 HEARD(struct train *t, __u32 *heard, __u32 now_us, __u32 una, __u32 covered, __u32 mss);
 
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
