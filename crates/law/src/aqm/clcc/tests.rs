@@ -200,7 +200,7 @@ fn zero_forwards_all_until_a_period_after_the_return() {
 /// Served 60 and 20 in turns of 100 ms: 40/60 over the second, and (60/40 + 20/80)/2 on the mean of its samples.
 #[test]
 fn the_ratio_is_of_sums_or_the_mean_of_samples() {
-    for (rule, expected) in [(0.0, 40.0 / 60.0), (1.0, (60.0 / 40.0 + 20.0 / 80.0) / 2.0)] {
+    for (rule, expected) in [(0.0, 40.0 / 60.0), (1.0, f64::midpoint(60.0 / 40.0, 20.0 / 80.0))] {
         let law = clcc(&[("ratio", rule)]);
         let mut s = law.initial_state();
         let per_tick = |mbit: f64| mbit * 1e6 / 12_000.0 * 0.004;
