@@ -7,7 +7,7 @@
 use penstock_law::cc;
 use penstock_law::conditioner;
 use penstock_law::conditioner::early_marking::Aggregate;
-use penstock_scenario::model::{Limit, Scenario};
+use penstock_scenario::model::{EcnOnLine, Limit, Scenario};
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -303,8 +303,13 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
 fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
     let group = class.group;
     for name in &group.forward {
-        let lost = scenario.links[name].lose_transmission.is_some();
-        let found = [(lost, "a transmission that is lost", "leave `lose_transmission` out")];
+        let link = &scenario.links[name];
+        let found = [
+            (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
+            (link.loss_burst.is_some(), "losses in bursts", "leave `loss_burst` out"),
+            (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
+            (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field", "leave `ecn` out"),
+        ];
         bench::refuse(|| format!("the link `{name}`"), &found)?;
     }
     let found = [

@@ -3,7 +3,7 @@
 use penstock_law::aqm;
 use penstock_law::cc;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Group, Limit, Link, Pacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{Buffer, EcnOnLine, Group, Limit, Link, Pacing, Scenario, Scheduler, Service};
 
 use super::Options;
 use crate::bottleneck::{Bottleneck, BottleneckEquilibrium};
@@ -144,6 +144,9 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
         (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
+        (link.loss_burst.is_some(), "losses in bursts", "leave `loss_burst` out"),
+        (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
+        (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field", "leave `ecn` out"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
         (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
         (needs(|n| n.classes), "an AQM that separates classes", "choose one that does not"),

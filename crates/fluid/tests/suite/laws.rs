@@ -10,8 +10,8 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Buffer, By, Chosen, Customer, Full, Group, Limit, Link, Repeats, Rtt, Scenario, Scheduler,
-    SenderOptions, Service, Span, Start,
+    Access, AckJitter, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link, Reorder, Repeats, Rtt,
+    Scenario, Scheduler, SenderOptions, Service, Span, Start,
 };
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -419,6 +419,12 @@ fn what_the_analysis_does_not_count_is_refused() {
             "the link `bottleneck` has a scheduler",
         ),
         (link(&|l| l.lose_transmission = Some((1, 9))), "the link `bottleneck` has a transmission that is lost"),
+        (link(&|l| l.loss_burst = Some(3.0)), "the link `bottleneck` has losses in bursts"),
+        (
+            link(&|l| l.reorder = Some(Reorder { share: 0.1, by: second })),
+            "the link `bottleneck` has packets that come late",
+        ),
+        (link(&|l| l.ecn = EcnOnLine::Bleach), "the link `bottleneck` has a line that changes the ECN field"),
         (
             flows(&|g| g.steps = vec![(second, g.cc.values.clone())]),
             "the group `group0` has parameters that change over time",
