@@ -44,14 +44,15 @@ struct flow {
 	struct path path;
 	LAW_STATE state;
 	__s64 weight_q32; /* of a round trip in the average, under this window; zero: it starts over */
-	__u64 tick_us;    /* when the last period ended */
+	__u32 tick_us;    /* when the last period ended: the lower half of the kernel's clock */
+	__u32 event_seq; /* data from here on count as sent after the last event */
 };
 
 _Static_assert(sizeof(LAW_STATE) <= 56, "the law's state has 56 bytes at most");
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
-/* Periods made up for at one acknowledgement; after a longer silence the law starts afresh. */
-#define MOST_TICKS 8
+/* Periods made up for at one acknowledgement; of a longer silence the rest is passed over. */
+#define MOST_TICKS 1000
 
 static inline void law_hear(const LAW_PARAMS *by, struct flow *flow, __u32 event, __u32 packets)
 {
@@ -74,13 +75,20 @@ static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow
 	__s64 gap_q32 = LAW_GAP(by, &flow->state, &seen);
 
 	(void)seen; /* of a law that goes by its state alone */
+	/* Zero would start the average over. */
 	if (flow->weight_q32)
-		flow->weight_q32 = fx_min(fx_div(requirements.over_window_q32, window_q32),
-					  requirements.most_q32);
+		flow->weight_q32 = fx_max(fx_min(fx_div(requirements.over_window_q32, window_q32),
+						 requirements.most_q32),
+					  1);
 	host_allow(sk, window_q32, 0);
-	if (habits.paced)
-		sk->sk_pacing_rate =
-			gap_q32 > 0 ? ((__u64)tcp_sk(sk)->mss_cache << 32) / (__u64)gap_q32 : ~0UL;
+	if (habits.paced && gap_q32 > 0) {
+		__u64 rate = ((__u64)tcp_sk(sk)->mss_cache << 32) / (__u64)gap_q32;
+
+		/* Zero would be no spacing at all. */
+		host_pace(sk, rate ? rate : 1);
+	} else if (habits.paced) {
+		host_pace(sk, ~0UL);
+	}
 	return window_q32;
 }
 
@@ -93,7 +101,8 @@ void BPF_PROG(law_open, struct sock *sk)
 	host_open(sk, &flow->path);
 	LAW_OPEN(by, &flow->state, fx_count(tcp_sk(sk)->snd_cwnd));
 	flow->weight_q32 = 0;
-	flow->tick_us = tcp_sk(sk)->tcp_mstamp;
+	flow->tick_us = (__u32)tcp_sk(sk)->tcp_mstamp;
+	flow->event_seq = tcp_sk(sk)->snd_una;
 	law_allow(sk, by, flow);
 }
 
@@ -108,28 +117,59 @@ void BPF_PROG(law_state, struct sock *sk, __u8 state)
 {
 	const LAW_PARAMS *by = AS_LOADED(LAW_PARAMS, law);
 	struct flow *flow = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	__s64 rtt_q32 = flow->path.rtt_q32;
+	__u8 before = flow->path.state;
 
-	if (requirements.echoes && state == TCP_CA_CWR && flow->path.open)
-		flow->path.cut = 1;
 	if (host_state(sk, &flow->path, state)) {
 		/* The law sees the last one; what comes next starts the average over. */
 		flow->path.rtt_q32 = rtt_q32;
+		flow->event_seq = tp->snd_nxt;
 		law_hear(by, flow, EVENT_TIMEOUT, 0);
 		law_allow(sk, by, flow);
 		flow->weight_q32 = 0;
 	}
+	/*
+	 * Recovery begins, and what is missing was sent before the last event, as where the
+	 * same window had a mark. The kernel does not reduce twice either: it goes on from
+	 * CWR without asking for another threshold (tcp_enter_recovery).
+	 */
+	if (state == TCP_CA_RECOVERY && before < TCP_CA_RECOVERY &&
+	    (__s32)(tp->snd_una - flow->event_seq) < 0)
+		flow->path.cut = 0;
+}
+
+/*
+ * An echo is an event if everything up to the last one and something since is acknowledged
+ * (RFC 3168, section 6.1.2). By then the receiver knows of the reduction: the echo is of
+ * another mark. The kernel's own state does not tell that: it enters CWR for a full queue of
+ * this machine too, and for a loss that a probe has mended.
+ */
+static inline void law_echo(struct flow *flow, struct tcp_sock *tp)
+{
+	if ((__s32)(tp->snd_una - flow->event_seq) <= 0)
+		return;
+	flow->path.cut = 1;
+	if (tp->ecn_flags & TCP_ECN_OK)
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+}
+
+static long law_tick(__u32 at, void *context)
+{
+	struct flow **flow = context;
+
+	law_hear(AS_LOADED(LAW_PARAMS, law), *flow, EVENT_TICK, 0);
+	return 0;
 }
 
 /* The periods that have gone by since the acknowledgement before. */
-static inline void law_catch_up(const LAW_PARAMS *by, struct flow *flow, __u64 now_us)
+static inline void law_catch_up(struct flow *flow, __u32 now_us)
 {
-	for (int i = 0; i < MOST_TICKS && now_us - flow->tick_us >= requirements.period_us; i++) {
-		flow->tick_us += requirements.period_us;
-		law_hear(by, flow, EVENT_TICK, 0);
-	}
-	if (now_us - flow->tick_us >= requirements.period_us)
-		flow->tick_us = now_us;
+	__u32 period_us = (__u32)requirements.period_us;
+	__u32 ticks = (now_us - flow->tick_us) / period_us;
+
+	flow->tick_us += ticks * period_us;
+	bpf_loop(ticks < MOST_TICKS ? ticks : MOST_TICKS, law_tick, &flow, 0);
 }
 
 SEC("struct_ops")
@@ -140,15 +180,24 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct path *path = &flow->path;
 	__s64 rtt_q32, window_q32 = fx_count(tp->snd_cwnd);
+	__u32 now_us = (__u32)tp->tcp_mstamp, marked;
 
 	if (!path->open)
 		return;
 	if (!path->known)
-		flow->tick_us = tp->tcp_mstamp;
-	if (requirements.period_us)
-		law_catch_up(by, flow, tp->tcp_mstamp);
-	if (host_cut(path, tp, rs))
+		flow->tick_us = now_us;
+	if (requirements.period_us && now_us - flow->tick_us >= requirements.period_us)
+		law_catch_up(flow, now_us);
+	marked = host_marked(path, tp, rs);
+	if (requirements.echoes && marked)
+		law_echo(flow, tp);
+	if (host_cut(path, tp, rs)) {
+		flow->event_seq = tp->snd_nxt;
 		law_hear(by, flow, EVENT_CUT, 0);
+	} else if ((__s32)(tp->snd_una - flow->event_seq) > 0) {
+		/* It follows, so that it is never half of all numbers behind. */
+		flow->event_seq = tp->snd_una - 1;
+	}
 	if (host_sample(path, rs, &rtt_q32)) {
 		/* Taken under the window of before. */
 		__s64 step = fx_mul(flow->weight_q32, fx_sub(rtt_q32, path->rtt_q32));
@@ -161,7 +210,7 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 	if (host_round(path, tp, rs) && path->known && host_settled(path, rs, window_q32))
 		law_hear(by, flow, EVENT_ROUND, 0);
 	window_q32 = law_allow(sk, by, flow);
-	host_trace(sk, path, rs, window_q32, 0, 0);
+	host_trace(sk, path, rs, window_q32, marked, 0);
 }
 
 /* The kernel asks when it counts a loss; the law answers in law_control. */

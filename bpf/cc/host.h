@@ -8,7 +8,8 @@
  *
  *   round    ends when something sent after the last one ended was delivered
  *   cut      a loss begins recovery; in recovery again when something that was
- *            sent after the last cut is lost
+ *            sent after the last cut is lost. Of marks the law is told by
+ *            bpf/cc/controller.h, if it asks
  *   timeout  the kernel's retransmission timer
  *   growth   the law hears of acknowledgements and rounds outside of recovery,
  *            and while half of the window at least is in use (RFC 7661)
@@ -26,17 +27,25 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
+/*
+ * Counted up where sections, maps or calls of the law change their meaning. The loader
+ * refuses a program with another number than its own: HEADERS of
+ * crates/kernel/src/attach/controller.rs.
+ */
+#define HEADERS 1
+
 /* How the law is run; written before the program is loaded. */
 struct habits {
 	__u64 paced;  /* 1: by the gap that the law says; 0: by acknowledgements */
 	__u64 traced; /* 1: a record an acknowledgement */
+	__u64 headers;
 };
 
-const volatile struct habits habits SEC(".rodata.habits") = {};
+const volatile struct habits habits SEC(".rodata.habits") = {.headers = HEADERS};
 
 /* Where this comes from, for who looks at it later: read by no program. */
 struct origin {
-	char text[1024];
+	char text[4096];
 };
 
 const volatile struct origin origin SEC(".rodata.origin") = {};
@@ -98,6 +107,7 @@ struct path {
 	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 	__u8 since;         /* 1: something was delivered that was sent after the last cut */
 	__u8 left;          /* 1: this acknowledgement ended a recovery, losses of it are left */
+	__u16 marked;       /* tcp_sock.delivered_ce, its lower half, when it was last looked at */
 };
 
 /*
@@ -149,6 +159,7 @@ static inline void host_open(struct sock *sk, struct path *path)
 	path->open = 1;
 	path->since = 0;
 	path->left = 0;
+	path->marked = (__u16)tcp_sk(sk)->delivered_ce;
 	if (habits.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	COUNT(opened, 1);
@@ -201,6 +212,21 @@ static inline int host_cut(struct path *path, const struct tcp_sock *tp,
 	return 1;
 }
 
+/* Packets whose echo of a mark came with this acknowledgement. */
+static inline __u32 host_marked(struct path *path, const struct tcp_sock *tp,
+				const struct rate_sample *rs)
+{
+	__u32 marked = (__u16)(tp->delivered_ce - path->marked);
+
+	if (!marked)
+		return 0;
+	path->marked = (__u16)tp->delivered_ce;
+	if (marked > rs->acked_sacked)
+		marked = rs->acked_sacked;
+	COUNT(marked, marked);
+	return marked;
+}
+
 /* Whether a round trip has ended. */
 static inline int host_round(struct path *path, const struct tcp_sock *tp,
 			     const struct rate_sample *rs)
@@ -232,6 +258,14 @@ static inline int host_sample(struct path *path, const struct rate_sample *rs, _
 	return 1;
 }
 
+/* At so many bytes a second; the socket's own limit holds too. */
+static inline void host_pace(struct sock *sk, __u64 rate)
+{
+	__u64 most = sk->sk_max_pacing_rate;
+
+	sk->sk_pacing_rate = rate < most ? rate : most;
+}
+
 /* The law has spoken: window_q32 packets, spread over spread_q32 seconds. */
 static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q32)
 {
@@ -244,8 +278,8 @@ static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q3
 	 * of 2^30 packets and a segment of 16 kB: one division, not the law's three.
 	 */
 	if (habits.paced && spread_q32 >> 12 > 0)
-		sk->sk_pacing_rate =
-			((__u64)window_q32 >> 12) * tp->mss_cache / ((__u64)spread_q32 >> 12);
+		host_pace(sk,
+			  ((__u64)window_q32 >> 12) * tp->mss_cache / ((__u64)spread_q32 >> 12));
 }
 
 static inline void host_trace(struct sock *sk, const struct path *path,

@@ -22,7 +22,8 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
-	unsigned long sk_pacing_rate; /* B/s; all ones: not paced */
+	unsigned long sk_pacing_rate;     /* B/s; all ones: not paced */
+	unsigned long sk_max_pacing_rate; /* of SO_MAX_PACING_RATE */
 	__u32 sk_pacing_status;
 };
 

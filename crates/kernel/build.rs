@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use penstock_kernel_build::{Clang, WARNINGS};
+use penstock_kernel_build::{Clang, WARNINGS, rerun_when_installed};
 
 const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
 const WITHOUT_LOCK: &str = "PENSTOCK_WITHOUT_LOCK";
@@ -33,6 +33,7 @@ fn main() {
     let object = |name: &str| out.join(name).with_extension("bpf.o");
     match Clang::find() {
         Ok(clang) => {
+            let clang = if packaged() { clang } else { clang.strict() };
             for (source, define, name) in &objects {
                 // A program that does not compile is our mistake, unlike a compiler that is not there.
                 let compiled = clang.compile(source, &[bpf], define.as_slice(), &object(name));
@@ -40,6 +41,7 @@ fn main() {
             }
         }
         Err(missing) => {
+            rerun_when_installed();
             println!(
                 "cargo::rustc-env=PENSTOCK_MISSING=this build of penstock has no BPF objects, because {}",
                 missing.what
@@ -50,6 +52,11 @@ fn main() {
             }
         }
     }
+}
+
+/// Whether this is the packaged crate: cargo writes that file. Who builds it has a compiler that we do not know.
+fn packaged() -> bool {
+    Path::new(".cargo_vcs_info.json").exists()
 }
 
 /// The BPF programs of a room, by name; none where there is no such room.
@@ -66,6 +73,9 @@ fn natively(bpf: &Path) {
         let mut build = cc::Build::new();
         for flag in WARNINGS {
             build.flag(flag);
+        }
+        if !packaged() {
+            build.flag("-Werror");
         }
         for (name, value) in defines {
             build.define(name, *value);

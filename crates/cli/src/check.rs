@@ -56,8 +56,8 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     }
     // The same text of many cells is said once.
     let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
-    for Finding { subject, text, .. } in findings {
-        terminal::note(format!("{}: note: {subject}: {text}", program::name()));
+    for Finding { id, subject, text } in findings {
+        terminal::note(format!("{}: note: {subject}: {text} (docs/findings.md#{id})", program::name()));
     }
     if answers.iter().any(|answer| answer.refusals.is_empty()) {
         return Ok(Done::Well);

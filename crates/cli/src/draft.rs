@@ -72,6 +72,22 @@ impl Draft {
         disk::fill(&mut self.held, &self.path, bytes)
     }
 
+    /// Writes a file into a directory, at a path that may have folders. The directory itself is not made again: where
+    /// somebody has moved it away, a new one in its place would be an empty sweep.
+    pub(crate) fn add(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        let folders = Path::new(name).parent().into_iter().flat_map(Path::ancestors);
+        let mut missing: Vec<PathBuf> = folders
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .map(|folder| self.path.join(folder))
+            .take_while(|folder| !folder.exists())
+            .collect();
+        while let Some(folder) = missing.pop() {
+            disk::make_directory(&folder)?;
+        }
+        disk::fill(&mut disk::create(&path)?, &path, bytes)
+    }
+
     /// Moves it to its place, which is free, or for a file that of an older one. Afterwards it is there for good.
     pub(crate) fn place(&self, place: &Path) -> io::Result<()> {
         disk::place(&self.path, place)
@@ -138,6 +154,22 @@ mod tests {
         drop((directory, file));
         let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, [".mine"]);
+    }
+
+    #[test]
+    fn a_draft_that_was_moved_away_is_not_begun_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let sweep = home.path().join("sweep");
+        fs::create_dir(&sweep).unwrap();
+        let draft = Draft::directory(&sweep, "cell").unwrap();
+        draft.add("a/b/first.json", b"1").unwrap();
+        draft.add("a/b/second.json", b"2").unwrap();
+        assert_eq!(fs::read(draft.path().join("a/b/second.json")).unwrap(), b"2");
+        fs::rename(&sweep, home.path().join("moved")).unwrap();
+        for name in ["cells/third.json", "third.json", "a/b/third.json"] {
+            assert_eq!(draft.add(name, b"3").unwrap_err().kind(), ErrorKind::NotFound, "{name}");
+        }
+        assert!(!sweep.exists());
     }
 
     /// Opening a pipe waits for somebody at its other end, and the name of a draft is one that anybody can give.

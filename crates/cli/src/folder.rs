@@ -71,13 +71,8 @@ impl Folder {
     pub(crate) fn complete(&self, draft: &Draft, name: &str, files: &[File]) -> Result<PathBuf, Failure> {
         self.still_here()?;
         for (file, bytes) in files {
-            let path = draft.path().join(file);
-            let parent = path.parent().unwrap_or(draft.path());
-            let written = disk::make_directories(parent)
-                .and_then(|()| disk::create(&path))
-                .and_then(|mut file| disk::fill(&mut file, &path, bytes));
             // The draft's hidden name says nothing to people.
-            written.map_err(|e| self.failed(&self.path.join(name).join(file), &e))?;
+            draft.add(file, bytes).map_err(|e| self.failed(&self.path.join(name).join(file), &e))?;
         }
         self.to_fresh(name, |place| draft.place(place))
     }

@@ -129,7 +129,7 @@ mod kernel {
             };
             rows.push(vec![kernel_law.name.to_owned(), vectors.len().to_string(), rust, native, kernel, cost]);
         }
-        let mut wrong_of_own = Vec::new();
+        let (mut wrong_of_own, mut failed) = (Vec::new(), Vec::new());
         for law in own {
             let (steps, kernel, cost) = match attach::controller::replay(law) {
                 Ok(Some(Replayed { steps, wrong: None, nanoseconds_a_step })) => {
@@ -144,7 +144,10 @@ mod kernel {
                     missing = Some(what.to_string());
                     (0, "not run here".to_owned(), String::new())
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    failed.push(Failure::from(error));
+                    (0, "not run".to_owned(), String::new())
+                }
             };
             rows.push(vec![law.name.to_owned(), steps.to_string(), "the law".to_owned(), String::new(), kernel, cost]);
         }
@@ -157,13 +160,19 @@ mod kernel {
             ("ns a call there", true),
         ];
         terminal::say(pages::table("", &heads, rows).trim_end())?;
+        let mut failures = Vec::new();
         if !wrong.is_empty() {
-            return Err(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
+            failures.push(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
         }
         if !wrong_of_own.is_empty() {
             let what = format!("the kernel program differs from its law:\n{}", wrong_of_own.join("\n"));
-            return Err(Failure::Law(what));
+            failures.push(Failure::Law(what));
         }
-        missing.map_or(Ok(Done::Well), |what| Err(Failure::Machine(what)))
+        failures.extend(failed);
+        failures.extend(missing.map(Failure::Machine));
+        let mut failures = failures.into_iter();
+        let first = failures.next();
+        failures.for_each(|other| terminal::failed(&other));
+        first.map_or(Ok(Done::Well), Err)
     }
 }

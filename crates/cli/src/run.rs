@@ -122,9 +122,11 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
             None => found.push((finding, 1)),
         }
     }
-    let note = |(Finding { subject, text, .. }, cells): (&Finding, usize)| match kept.len() {
-        1 => format!("{}: note: {subject}: {text}", program::name()),
-        all => format!("{}: note: {subject}, in {cells} of {all} cells: {text}", program::name()),
+    let note = |(Finding { id, subject, text }, cells): (&Finding, usize)| match kept.len() {
+        1 => format!("{}: note: {subject}: {text} (docs/findings.md#{id})", program::name()),
+        all => {
+            format!("{}: note: {subject}, in {cells} of {all} cells: {text} (docs/findings.md#{id})", program::name())
+        }
     };
     found.into_iter().map(note).collect()
 }

@@ -111,10 +111,10 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
     let folder = if is_stdin(path) { None } else { path.parent() };
     let folder = folder.map(Path::to_path_buf).unwrap_or_default();
-    // A trace that cannot be read is told at the place that names it.
+    // A file that cannot be read is told at the place that names it.
     let load = move |name: &str| {
         let bytes = bytes(&folder.join(name))?;
-        String::from_utf8(bytes).map_err(|_| "it is not text, but a trace is text".to_owned())
+        String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
     let document = Document::parse_with(&text(path)?, &called(path), load)?;
     let mut document = document.with_laws(Arc::clone(registry::laws()));

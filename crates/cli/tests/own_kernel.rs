@@ -2,10 +2,12 @@
 //! kernel with struct_ops, and clang.
 
 mod bench;
+#[path = "own_kernel/brisk.rs"]
+mod brisk;
 mod optional;
+#[path = "own_kernel/traffic.rs"]
+mod traffic;
 
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
@@ -13,121 +15,13 @@ use std::time::Duration;
 use std::{env, fs};
 
 use bench::{Bench, Ended};
+use brisk::{LIKE, MARKS};
 use penstock_kernel::attach;
 use penstock_kernel_build::{Clang, include_dir};
-use penstock_law::cc::{self, Controller, Event, Marks, RttAverage};
-use penstock_law::estimate::MarkEstimate;
-use penstock_law::law::{Linearisation, build};
-use penstock_law::parameter::{Parameter, Unit};
-use penstock_law::{Entry, Fix, KernelProgram, Law, Number, Observables, Registry, Values, numbers};
-use penstock_machine::namespace::Namespace;
 use serde_json::Value;
 
 /// What makes this the command, and not its test: the name of the law, and the file of its object.
 const COMMAND: &str = "PENSTOCK_OWN_KERNEL";
-/// What the law makes of marks unless it ignores them: `price`, which controller.h does not measure, or `cut`.
-const MARKS: &str = "PENSTOCK_OWN_KERNEL_MARKS";
-
-/// `steady` of examples/own-law with an average round trip, a period and a gap, so that all is used that controller.h has.
-#[derive(Debug)]
-struct Brisk<N> {
-    alpha: N,
-    gain: N,
-    rise: N,
-    start: N,
-}
-
-numbers! {
-    /// What it remembers.
-    struct State {
-        /// Congestion window.
-        window: "packets" as "Congestion window",
-    }
-    frozen {
-        /// Periods so far.
-        ticks: u32,
-    }
-}
-
-impl<N: Number> Law<N> for Brisk<N> {
-    type Role = Controller;
-    type State = State<N>;
-
-    fn compile(values: &Values, context: &cc::Context) -> Result<Self, String> {
-        let [alpha, gain, rise] = ["alpha", "gain", "rise"].map(|name| N::of(values.number(name)));
-        Ok(Self { alpha, gain, rise, start: N::of(context.initial_window) })
-    }
-    fn initial_state(&self) -> State<N> {
-        State { window: self.start, ticks: 0 }
-    }
-    fn on_event(&self, state: &mut State<N>, event: Event, observation: &cc::Observation<N>) {
-        match event {
-            Event::Ack { packets, .. } if observation.rtt_s > N::of(0.0) => {
-                let queued = state.window * (N::of(1.0) - observation.base_rtt_s / observation.rtt_s);
-                let step = self.gain * (self.alpha - queued) / state.window;
-                state.window += N::count(packets) * step;
-            }
-            Event::Ack { .. } => {}
-            Event::Tick => {
-                state.ticks += 1;
-                if state.ticks.is_multiple_of(4) {
-                    state.window += self.rise;
-                }
-            }
-            Event::Round => state.window -= self.rise,
-            Event::Cut | Event::Timeout => state.window *= N::of(0.5),
-        }
-        state.window = state.window.max(N::of(2.0));
-    }
-    fn output(&self, state: &State<N>, observation: &cc::Observation<N>) -> cc::Output<N> {
-        cc::Output { window: state.window, gap_s: observation.rtt_s / state.window }
-    }
-    fn requirements(&self) -> cc::Requirements {
-        let estimate = MarkEstimate { packets: 40, phi: 1000.0 };
-        cc::Requirements {
-            tick_s: Some(0.01),
-            average_rtt: Some(RttAverage { over_window: 3.0, most: 0.25 }),
-            marks: match env::var(MARKS).as_deref() {
-                Ok("price") => Marks::Price(estimate),
-                Ok(_) => Marks::Cut,
-                Err(_) => Marks::Ignored,
-            },
-            ..cc::Requirements::LEAST
-        }
-    }
-}
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter::number("alpha", Unit::Packets, 10.0, [1.0, 1e6], "packets that it keeps queued", "a test"),
-    Parameter::number("gain", Unit::One, 0.5, [0.001, 1.0], "share of the error", "a test"),
-    Parameter::number("rise", Unit::Packets, 0.5, [0.0, 10.0], "step of four periods", "a test"),
-];
-
-/// The registry of the command that this is.
-fn registry(asked: &str) -> Registry {
-    let (name, object) = asked.split_once(' ').expect("a name and a file");
-    let program: KernelProgram<Controller> = KernelProgram {
-        object: fs::read(object).unwrap().leak(),
-        words: |values, context| {
-            let Brisk::<Fix<32>> { alpha, gain, rise, .. } = Brisk::compile(values, context)?;
-            Ok([alpha, gain, rise].map(|word| word.0).to_vec())
-        },
-    };
-    let entry = Entry {
-        name: name.to_owned().leak(),
-        title: "a controller with a kernel program",
-        source: "a test",
-        colour: "#000000",
-        parameters: PARAMETERS,
-        observables: Observables::of::<Brisk<f64>>(),
-        linearisation: Linearisation::Unsupported("a test"),
-        real: &build::<f64, Brisk<f64>>,
-        dual: None,
-        fixed: Some(&build::<Fix<32>, Brisk<Fix<32>>>),
-        kernel: Some(Box::leak(Box::new(program))),
-    };
-    Registry::standard().with(Box::leak(Box::new(entry))).expect("an entry that a registry takes")
-}
 
 /// The law of that name, whose object is in a directory of its own, and pins of its own.
 struct Own {
@@ -202,75 +96,6 @@ fn eventually(holds: impl Fn() -> bool) {
     assert!((0..200).any(look), "not within five seconds");
 }
 
-/// Over loopback, under the default controller.
-fn send(bytes: usize) -> io::Result<()> {
-    let listener = TcpListener::bind("127.0.0.1:5000")?;
-    let reading = thread::spawn(move || io::copy(&mut listener.accept()?.0, &mut io::sink()));
-    let mut stream = TcpStream::connect("127.0.0.1:5000")?;
-    stream.write_all(&vec![0; bytes])?;
-    drop(stream);
-    assert_eq!(reading.join().unwrap()?, bytes as u64);
-    Ok(())
-}
-
-/// Attached as the default of a namespace, told of, changed, and detached: as a law of Penstock.
-fn it_carries_data_and_goes_again() {
-    let own = Own::compiled("brisk", &[]);
-    let namespace = Namespace::new().unwrap();
-    let default = || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").map(|text| text.trim().to_owned());
-    namespace
-        .within(|| {
-            assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status()?.success());
-            let before = default()?;
-            let said = own.well(&["attach", "brisk", "--default", "namespace", "--set", "law.alpha=20 packets"]);
-            assert!(said.starts_with("brisk is attached: sockets, as `brisk`; the default of"), "{said}");
-            assert_eq!(default()?, "brisk");
-            send(20_000_000)?;
-            let status: Value = serde_json::from_str(&own.well(&["status", "--json"])).unwrap();
-            let of = &status[0];
-            assert_eq!((&of["name"], &of["kind"]), (&"brisk".into(), &"controller".into()), "{status}");
-            assert_eq!(of["parameters"]["alpha"], "20 packets");
-            assert!(of["figures"]["connections"].as_f64() >= Some(2.0), "both ends: {status}");
-            assert!(of["figures"]["verified_instructions"].as_f64() > Some(0.0), "{status}");
-            own.well(&["attach", "brisk", "--set", "law.alpha=30 packets"]);
-            send(1_000_000)?;
-            assert!(own.well(&["status"]).contains("alpha = 30 packets"));
-            let refused = own.linux(&["attach", "brisk", "--set", "law.alhpa=30 packets"]);
-            assert!(refused.status == 2 && refused.err.contains("no parameter `alhpa`"), "{}", refused.err);
-            assert_eq!(own.well(&["detach", "brisk"]), "detached: cc-brisk\n");
-            assert_eq!(default()?, before);
-            Ok(())
-        })
-        .unwrap();
-    assert!(!own.pins.exists());
-    eventually(|| !available().contains(&"brisk".to_owned()));
-}
-
-/// Each acknowledgement has its window: the fields of a trace are those of Penstock's controllers.
-fn it_writes_a_trace() {
-    let own = Own::compiled("brisk", &[]);
-    let namespace = Namespace::new().unwrap();
-    namespace
-        .within(|| {
-            assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status()?.success());
-            own.well(&["attach", "brisk", "--default", "namespace", "--trace"]);
-            let mut trace =
-                own.command(&["linux", "trace", "brisk", "--time", "2 s", "--pins", own.pins.to_str().unwrap()]);
-            let mut trace = trace.stdout(std::process::Stdio::piped()).spawn()?;
-            thread::sleep(Duration::from_millis(300));
-            send(8_000_000)?;
-            let mut text = String::new();
-            trace.stdout.take().unwrap().read_to_string(&mut text)?;
-            assert!(trace.wait()?.success());
-            let windows: Vec<f64> =
-                text.lines().skip(1).map(|line| line.split(',').nth(7).unwrap().parse().unwrap()).collect();
-            assert!(windows.len() > 5 && windows.iter().all(|window| *window >= 2.0), "{text}");
-            assert!(windows.iter().any(|window| window.fract() != 0.0), "the law's window, not the kernel's: {text}");
-            Ok(())
-        })
-        .unwrap();
-}
-
 /// The program gives the numbers of the law in Rust, on whatever it is told; one that does not is noticed.
 fn a_replay_holds_it_against_its_law() {
     let ended = Own::compiled("brisk", &[]).run(&["linux", "replay"]);
@@ -281,6 +106,25 @@ fn a_replay_holds_it_against_its_law() {
     assert_eq!(ended.status, 3, "{}", ended.err);
     assert!(ended.err.contains("`brisk`: step ") && ended.err.contains("window that it answers is "), "{}", ended.err);
     assert!(ended.err.contains("the error is in this law"), "{}", ended.err);
+}
+
+/// What a program cannot run with is left out of a replay, and ranges without an end have numbers too.
+fn a_replay_leaves_out_what_does_not_fit() {
+    let own = Own::compiled("brisk", &[]);
+    let replay = |name, value| Ended::of(&own.command(&["linux", "replay"]).env(name, value).output().unwrap());
+    let steps = |ended: &Ended| {
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        let row = ended.out.lines().find(|line| line.starts_with("brisk") && line.contains("equal")).unwrap();
+        row.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(steps(&replay(LIKE, "endless")), 65_536);
+    let some = steps(&replay(LIKE, "priced"));
+    assert!((4096..65_536).contains(&some), "{some}");
+    let nothing = replay(MARKS, "price");
+    assert_eq!(nothing.status, 2, "{}", nothing.err);
+    let said = "nothing of `brisk` was compared: of 16 choices of parameters none would do";
+    assert!(nothing.err.contains(said) && nothing.err.contains("it asks for a price"), "{}", nothing.err);
+    assert!(nothing.out.lines().any(|line| line.starts_with("brisk") && line.contains("not run")), "{}", nothing.out);
 }
 
 const LINE: &str = r#"
@@ -372,6 +216,8 @@ fn what_does_not_fit_is_refused() {
         (Own::compiled("brisk", &["WIDE"]), 2, "its .rodata.law has 32 B, and 24 B are for it"),
         (Own::with(long, &whole), 2, "has 22 characters, and a controller of the kernel 15 at most: rename the law"),
         (Own::with("quick", &whole), 2, "are not `struct tcp_congestion_ops` of cc/tcp.h with the name \"quick\""),
+        (Own::compiled("brisk", &["HOST", "UNLINKED"]), 2, "are in `.struct_ops`: write SEC(\".struct_ops.link\")"),
+        (Own::with("brisk", &with_other_headers(&whole)), 2, "with the headers of another version of Penstock"),
         (Own::compiled("reno", &[]), 2, "this kernel has a controller `reno` already"),
     ] {
         let name = own.asked.split(' ').next().unwrap();
@@ -384,6 +230,48 @@ fn what_does_not_fit_is_refused() {
         // The simulator runs the law whatever its object is.
         assert_eq!(own.run(&["laws", name]).status, 0);
     }
+}
+
+/// The object, as if the word for it in `struct habits` of cc/host.h were another.
+fn with_other_headers(object: &[u8]) -> Vec<u8> {
+    let number =
+        |at: usize, size: usize| object[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | *byte as usize);
+    // Of an ELF file: where the table of sections is, how many it has, and which of them has their names.
+    let (table, count, names) = (number(0x28, 8), number(0x3c, 2), number(0x3e, 2));
+    let section = |at: usize| table + 64 * at;
+    let name = |at: usize| number(section(names) + 24, 8) + number(section(at), 4);
+    let habits = (0..count).find(|at| object[name(*at)..].starts_with(b".rodata.habits\0")).unwrap();
+    let mut other = object.to_vec();
+    other[number(section(habits) + 24, 8) + 16] = 77;
+    other
+}
+
+/// Parameters that an attachment has no place for, or the program none.
+fn parameters_that_do_not_fit_are_refused() {
+    let own = Own::compiled("brisk", &[]);
+    for (like, said) in [
+        ("wordless", "its .rodata.law has 24 B, and 0 B are for it"),
+        ("wordy", "the law `brisk` has too many parameters: their names and values take "),
+    ] {
+        let attach = ["linux", "attach", "brisk", "--pins", own.pins.to_str().unwrap()];
+        let ended = Ended::of(&own.command(&attach).env(LIKE, like).output().unwrap());
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        assert!(ended.err.contains(said), "no `{said}` in {}", ended.err);
+        assert_eq!((ended.err.lines().count(), own.pins.exists()), (1, false), "{}", ended.err);
+    }
+}
+
+/// Maps of a program are called what it likes.
+fn maps_of_any_name_disturb_nobody() {
+    let own = Own::compiled("brisk", &["HOST", "MAPS"]);
+    own.well(&["attach", "brisk"]);
+    let status: Value = serde_json::from_str(&own.well(&["status", "--json"])).unwrap();
+    assert_eq!(
+        (status[0]["kind"].as_str(), &status[0]["figures"]["capacity"]),
+        (Some("controller"), &Value::Null),
+        "{status}"
+    );
+    assert_eq!(own.well(&["detach"]), "detached: cc-brisk\n");
 }
 
 /// What a law asks for and controller.h does not measure is refused before anything is loaded, by scenarios too.
@@ -401,19 +289,28 @@ fn what_the_host_does_not_measure_is_refused() {
 
 fn main() -> ExitCode {
     if let Ok(asked) = env::var(COMMAND) {
-        return penstock_cli::run(registry(&asked));
+        if let Some(what @ ("hears" | "sends")) = env::args().nth(1).as_deref() {
+            // The path ends the other end when one has ended.
+            return ExitCode::from(u8::from(traffic::end(what).is_err()));
+        }
+        return penstock_cli::run(brisk::registry(&asked));
     }
     let missing =
         attach::missing(&attach::pins::Pins::at("/sys/fs/bpf/penstock-own")).map(|missing| missing.to_string());
     let missing = missing.or_else(|| Clang::find().err().map(|missing| missing.to_string()));
     optional::run(
         &[
-            ("it_carries_data_and_goes_again", it_carries_data_and_goes_again as fn()),
-            ("it_writes_a_trace", it_writes_a_trace),
+            ("it_carries_data_and_goes_again", traffic::it_carries_data_and_goes_again as fn()),
+            ("it_writes_a_trace", traffic::it_writes_a_trace),
+            ("a_window_is_reduced_once", traffic::a_window_is_reduced_once),
+            ("every_missed_period_is_made_up_for", traffic::every_missed_period_is_made_up_for),
             ("a_replay_holds_it_against_its_law", a_replay_holds_it_against_its_law),
+            ("a_replay_leaves_out_what_does_not_fit", a_replay_leaves_out_what_does_not_fit),
             ("a_scenario_runs_it_on_the_kernels_tcp", a_scenario_runs_it_on_the_kernels_tcp),
             ("an_echo_of_a_mark_is_a_congestion_event", an_echo_of_a_mark_is_a_congestion_event),
             ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+            ("parameters_that_do_not_fit_are_refused", parameters_that_do_not_fit_are_refused),
+            ("maps_of_any_name_disturb_nobody", maps_of_any_name_disturb_nobody),
             ("what_the_host_does_not_measure_is_refused", what_the_host_does_not_measure_is_refused),
         ],
         optional::kernel(missing),

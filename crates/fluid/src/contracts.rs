@@ -7,7 +7,7 @@
 use penstock_law::cc;
 use penstock_law::conditioner;
 use penstock_law::conditioner::early_marking::Aggregate;
-use penstock_scenario::model::{EcnOnLine, Limit, Scenario};
+use penstock_scenario::model::{EcnOnLine, Limit, LossSpacing, Scenario};
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -305,9 +305,18 @@ fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> 
     for name in &group.forward {
         let link = &scenario.links[name];
         let found = [
+            (!link.delays.is_empty(), "a delay that changes", "write one delay"),
             (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
+            (
+                link.loss_spacing != LossSpacing::Random,
+                "losses that are evenly spaced",
+                "write `loss_spacing = \"random\"`",
+            ),
             (link.loss_burst.is_some(), "losses in bursts", "leave `loss_burst` out"),
             (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
+            (link.policer.is_some(), "a policer", "leave `policer` out"),
+            (link.aggregation.is_some(), "packets that go together", "leave `aggregation` out"),
+            (link.duplicate > 0.0, "packets that arrive twice", "leave `duplicate` out"),
             (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field", "leave `ecn` out"),
         ];
         bench::refuse(|| format!("the link `{name}`"), &found)?;

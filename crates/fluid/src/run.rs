@@ -277,11 +277,15 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     for (name, link) in &scenario.links {
         let found = [
             (link.service != Service::Constant, "a rate that changes"),
+            (!link.delays.is_empty(), "a delay that changes"),
             (link.scheduler != Scheduler::Fifo, "a scheduler"),
             (link.loss_spacing != LossSpacing::Random, "losses that are evenly spaced"),
             (link.lose_transmission.is_some(), "a transmission that is lost"),
             (link.loss_burst.is_some(), "losses in bursts"),
             (link.reorder.is_some(), "packets that come late"),
+            (link.policer.is_some(), "a policer"),
+            (link.aggregation.is_some(), "packets that go together"),
+            (link.duplicate > 0.0, "packets that arrive twice"),
             (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field"),
             (link.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];

@@ -1,4 +1,4 @@
-//! The reader of traces of a link's rate, in mahimahi's format.
+//! The reader of traces of a link's rate, in both formats.
 
 use penstock_scenario::read::Document;
 
@@ -15,15 +15,23 @@ const SCENARIO: &str = r#"
 /// If not.
 pub fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
-    let document =
-        Document::parse_with(SCENARIO, "fuzz.toml", move |_| Ok(text.clone())).expect("this scenario is one");
-    if let Err(errors) = document.cells() {
-        let worded = |error: &penstock_scenario::read::ReadError| !error.found.is_empty() && !error.remedy.is_empty();
-        assert!(errors.all().iter().all(worded), "an error without words: {errors}");
+    for scenario in [SCENARIO.to_owned(), SCENARIO.replace("\"t\"", "\"t\", format = \"csv\"")] {
+        let text = text.clone();
+        let document = Document::parse_with(&scenario, "fuzz.toml", move |_| Ok(text.clone()));
+        if let Err(errors) = document.expect("this scenario is one").cells() {
+            let worded =
+                |error: &penstock_scenario::read::ReadError| !error.found.is_empty() && !error.remedy.is_empty();
+            assert!(errors.all().iter().all(worded), "an error without words: {errors}");
+        }
     }
 }
 
 /// Traces that are read.
 pub fn seeds() -> Vec<Vec<u8>> {
-    vec![b"0\n1\n1\n7\n".to_vec(), b"5\r\n".to_vec(), b"0\n18446744073709551615\n".to_vec()]
+    vec![
+        b"0\n1\n1\n7\n".to_vec(),
+        b"5\r\n".to_vec(),
+        b"0\n18446744073709551615\n".to_vec(),
+        b"time,rate\n0,5e6\n2.5,0\n".to_vec(),
+    ]
 }

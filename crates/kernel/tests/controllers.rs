@@ -62,6 +62,18 @@ fn the_spacing_is_ours_to_write() {
     wrong("PACING").unwrap();
 }
 
+/// A socket's own limit (SO_MAX_PACING_RATE) holds, as under the kernel's own controllers: 4 MB at 4 MB/s take a second.
+fn the_limit_of_a_socket_bounds_the_spacing() {
+    for law in ["fast", "ccpd"] {
+        let bench = Bench::new();
+        bench.attach(law, SOCKETS, &[]).unwrap();
+        ends(|ends| {
+            let took = ends.send_at_most(law, 4_000_000, 4_000_000).unwrap().as_secs_f64();
+            assert!(took > 0.8, "{law}: {took} s");
+        });
+    }
+}
+
 /// Case 5: An operation that is missing keeps a controller from being registered, not from being loaded.
 fn a_missing_operation_is_refused() {
     let object = wrong("INCOMPLETE").unwrap();
@@ -445,6 +457,7 @@ fn main() {
             ("a_licence_that_does_not_fit_is_refused", a_licence_that_does_not_fit_is_refused),
             ("a_field_that_is_not_ours_is_refused_with_its_line", a_field_that_is_not_ours_is_refused_with_its_line),
             ("the_spacing_is_ours_to_write", the_spacing_is_ours_to_write),
+            ("the_limit_of_a_socket_bounds_the_spacing", the_limit_of_a_socket_bounds_the_spacing),
             ("a_missing_operation_is_refused", a_missing_operation_is_refused),
             ("an_operation_that_is_not_supported_is_refused", an_operation_that_is_not_supported_is_refused),
             ("a_socket_option_in_release_is_refused", a_socket_option_in_release_is_refused),

@@ -54,6 +54,8 @@ impl Role for Aqm {
     type Output<N: Number> = Output<N>;
     type Context = Context;
     type Requirements = Requirements;
+    type Detail = ();
+    type Timing = ();
     const NOUN: &'static str = "AQM";
 }
 

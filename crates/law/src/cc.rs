@@ -6,6 +6,7 @@ pub mod ccp;
 mod ccpd;
 mod cubic;
 mod dctcp;
+mod delivery;
 pub mod fast;
 mod highspeed;
 mod hystart;
@@ -13,6 +14,8 @@ pub mod leadlag;
 mod newreno;
 mod scalable;
 mod vegas;
+
+pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
 
 use crate::estimate::{BottleneckEstimate, MarkEstimate};
 use crate::law::{Entry, Role};
@@ -46,6 +49,8 @@ impl Role for Controller {
     type Output<N: Number> = Output<N>;
     type Context = Context;
     type Requirements = Requirements;
+    type Detail = Delivery;
+    type Timing = Timing;
     const NOUN: &'static str = "controller";
 }
 
@@ -162,11 +167,29 @@ pub struct Requirements {
     /// Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
     /// that keeps its window through recovery would otherwise mend no more a round trip than that window has room for.
     pub duplicates_mend: bool,
+    /// Whether it hears of each packet, of recoveries and of rate samples, by [`Law::on_detail`](crate::law::Law::on_detail),
+    /// and says when and in what quantum it sends, by [`Law::timing`](crate::law::Law::timing). Its window then holds in
+    /// recovery too: the host neither reduces it step by step nor brings it back. The host has a gap from the start.
+    pub delivery: bool,
+    /// Whether a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
+    /// least one packet is in flight.
+    pub fractions: bool,
     /// Whether it is a name for what only the kernel has: nobody else may host it.
     pub kernel: bool,
 }
 
 impl Requirements {
+    /// What it asks of packets one by one, in words: only a world of packets has such a thing.
+    pub fn of_packets(&self) -> Option<&'static str> {
+        if self.delivery {
+            Some("rate samples and what became of each packet")
+        } else if self.fractions {
+            Some("windows below two packets as rates")
+        } else {
+            None
+        }
+    }
+
     /// What a reliable sender asks for that reads nothing but acknowledgements and losses.
     pub const LEAST: Self = Self {
         tick_s: None,
@@ -177,6 +200,8 @@ impl Requirements {
         low_latency: false,
         bottleneck: None,
         duplicates_mend: false,
+        delivery: false,
+        fractions: false,
         kernel: false,
     };
 }

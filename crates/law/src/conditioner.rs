@@ -29,6 +29,8 @@ impl Role for Conditioner {
     type Output<N: Number> = Output<N>;
     type Context = Context;
     type Requirements = Requirements;
+    type Detail = ();
+    type Timing = ();
     const NOUN: &'static str = "conditioner";
 }
 

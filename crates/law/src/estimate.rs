@@ -5,9 +5,11 @@ mod clock;
 mod marks;
 mod rtt;
 mod trains;
+mod windowed;
 
 pub use bottleneck::{BottleneckEstimate, Committed, History, Lookback, PacketPairs, buffer_level, buffer_size};
 pub use clock::Clocked;
 pub use marks::{MarkEstimate, MarkRegister, PriceTable};
 pub use rtt::{AverageRtt, BaseRtt, MostRtt};
 pub use trains::{Pair, Trains};
+pub use windowed::{WindowedMax, WindowedMin};

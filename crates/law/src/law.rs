@@ -1,6 +1,7 @@
 //! What a law is, what runs it, and what the registry knows of it.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
@@ -66,6 +67,10 @@ pub trait Role: Debug + 'static {
     type Context: Debug;
     /// What the law asks of its host.
     type Requirements: Debug;
+    /// What happened in detail, to laws that ask for it.
+    type Detail: Debug;
+    /// What such a law answers besides.
+    type Timing: Copy + Debug + Default;
     /// The word for such a law.
     const NOUN: &'static str;
 }
@@ -116,6 +121,22 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     ) -> <Self::Role as Role>::Output<N> {
         self.output(state, observation)
     }
+    /// What an event does of which the law hears in detail, because it asked for that.
+    fn on_detail(
+        &self,
+        _state: &mut Self::State,
+        _detail: &<Self::Role as Role>::Detail,
+        _observation: &<Self::Role as Role>::Observation<N>,
+    ) {
+    }
+    /// What the state says of time, where the law hears in detail.
+    fn timing(
+        &self,
+        _state: &Self::State,
+        _observation: &<Self::Role as Role>::Observation<N>,
+    ) -> <Self::Role as Role>::Timing {
+        <Self::Role as Role>::Timing::default()
+    }
     /// What it asks of its host.
     fn requirements(&self) -> <Self::Role as Role>::Requirements;
 }
@@ -126,12 +147,24 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn add(&mut self) -> usize;
     /// Puts an instance back to its starting state.
     fn restart(&mut self, at: usize);
+    /// Keeps the state that an instance has now, in the place of the one that was kept before.
+    fn keep(&mut self, at: usize);
+    /// Gives an instance the state that was kept, once; without one it stays as it is.
+    fn bring_back(&mut self, at: usize);
     /// Something happened to one instance; returns what it says then.
     fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N>;
     /// What an instance says now.
     fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
     /// See [`Law::mean_output`].
     fn mean_output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
+    /// One instance hears in detail; returns what it says then. See [`Law::on_detail`].
+    fn on_detail(&mut self, at: usize, _detail: &R::Detail, observation: &R::Observation<N>) -> R::Output<N> {
+        self.output(at, observation)
+    }
+    /// See [`Law::timing`].
+    fn timing(&self, _at: usize, _observation: &R::Observation<N>) -> R::Timing {
+        R::Timing::default()
+    }
     /// Names and units of the state's numbers: the law's observables.
     fn names(&self) -> &'static [(&'static str, &'static str)];
     /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
@@ -155,13 +188,14 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
 pub struct Dense<N: Number, L: Law<N>> {
     law: L,
     states: Vec<L::State>,
+    kept: BTreeMap<usize, L::State>,
     arithmetic: PhantomData<N>,
 }
 
 impl<N: Number, L: Law<N>> Dense<N, L> {
     /// A law that drives nothing yet.
     pub fn new(law: L) -> Self {
-        Self { law, states: Vec::new(), arithmetic: PhantomData }
+        Self { law, states: Vec::new(), kept: BTreeMap::new(), arithmetic: PhantomData }
     }
 }
 
@@ -172,6 +206,15 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn restart(&mut self, at: usize) {
         self.states[at] = self.law.initial_state_of(at);
+        self.kept.remove(&at);
+    }
+    fn keep(&mut self, at: usize) {
+        self.kept.insert(at, self.states[at].clone());
+    }
+    fn bring_back(&mut self, at: usize) {
+        if let Some(state) = self.kept.remove(&at) {
+            self.states[at] = state;
+        }
     }
     #[inline]
     fn on_event(
@@ -189,6 +232,19 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn mean_output(&self, at: usize, observation: &<L::Role as Role>::Observation<N>) -> <L::Role as Role>::Output<N> {
         self.law.mean_output(&self.states[at], observation)
+    }
+    fn on_detail(
+        &mut self,
+        at: usize,
+        detail: &<L::Role as Role>::Detail,
+        observation: &<L::Role as Role>::Observation<N>,
+    ) -> <L::Role as Role>::Output<N> {
+        let state = &mut self.states[at];
+        self.law.on_detail(state, detail, observation);
+        self.law.output(state, observation)
+    }
+    fn timing(&self, at: usize, observation: &<L::Role as Role>::Observation<N>) -> <L::Role as Role>::Timing {
+        self.law.timing(&self.states[at], observation)
     }
     fn names(&self) -> &'static [(&'static str, &'static str)] {
         <L::State as Fields<N>>::NAMES

@@ -239,6 +239,11 @@ fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
         if entry.parameters[..at].iter().any(|other| other.name == name) || name == "law" {
             return Err(format!("two parameters are called `{name}`; choose another name"));
         }
+        let (least, most) = (parameter.least, parameter.most);
+        // NaN is at neither end.
+        if !(least <= most && least < f64::INFINITY && most > f64::NEG_INFINITY) {
+            return Err(format!("no number is within the range of `{name}`, {least} to {most}"));
+        }
         let value = if let Default::Is(value) = parameter.default { Some(value) } else { None };
         if value.is_some_and(|value| !(parameter.least..=parameter.most).contains(&value)) {
             return Err(format!("the default of `{name}` is not within {} to {}", parameter.least, parameter.most));
@@ -381,6 +386,9 @@ mod tests {
     fn entries_that_contradict_themselves_are_refused() {
         const FIRST: Entry<Controller> = CONTROLLERS[0];
         static UPPER: Entry<Controller> = Entry { name: "Mine", ..FIRST };
+        use crate::parameter::Parameter;
+        const EMPTY: &[Parameter] = &[Parameter::required("gain", Unit::One, [1.0, 0.0], "", "")];
+        static RANGE: Entry<Controller> = Entry { name: "mine", parameters: EMPTY, ..FIRST };
         static COLOUR: Entry<Controller> = Entry { name: "mine", colour: "green", ..FIRST };
         static DUAL: Entry<Controller> =
             Entry { name: "mine", linearisation: Linearisation::Automatic, dual: None, ..FIRST };
@@ -391,6 +399,7 @@ mod tests {
         for (entry, why) in [
             (&UPPER, "is not a name"),
             (&COLOUR, "is not a colour"),
+            (&RANGE, "no number is within the range of `gain`, 1 to 0"),
             (&DUAL, "give it `dual"),
             (&KERNEL, "it brings a kernel program; give it `fixed"),
         ] {

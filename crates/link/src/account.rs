@@ -21,6 +21,8 @@ pub struct Counters {
     pub drops: u64,
     /// Packets lost on the line after they left.
     pub lost: u64,
+    /// Packets that the line delivers twice.
+    pub duplicated: u64,
     /// Packets marked.
     pub marks: u64,
     /// Packets waiting, integrated over time [packets ps].

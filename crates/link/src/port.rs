@@ -267,6 +267,11 @@ impl Port {
         self.account.counters.lost += 1;
     }
 
+    /// So many packets arrive twice.
+    pub fn duplicate(&mut self, packets: u64) {
+        self.account.counters.duplicated += packets;
+    }
+
     /// The law's period went by.
     pub fn tick(&mut self, now: Time) {
         self.settle(now);
@@ -286,7 +291,7 @@ impl Port {
             return;
         }
         self.said.push_back(says);
-        while (self.first_tick + 1) * self.period.0 + self.memory.0 < now.0 {
+        while ((self.first_tick + 1) * self.period.0).saturating_add(self.memory.0) < now.0 {
             self.said.pop_front();
             self.first_tick += 1;
         }

@@ -6,25 +6,31 @@
 //! [`Port`](crate::Port), and one queue with drop-tail gives the same departures to the picosecond. Where an arrival
 //! and the end of a transmission coincide, the buffer is what the host's order of the two calls makes of it.
 
+mod books;
 mod ear;
-mod order;
+pub(crate) mod order;
 mod store;
 
 use std::fmt;
 
+use indexmap::IndexMap;
 use penstock_law::aqm::{self, Aqm, Decides, Event, Serve};
 use penstock_law::conditioner::Colour;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_scenario::summary::QueueSummary;
 
 use crate::account::{Account, Counters};
 use crate::histogram::Histogram;
 use crate::port::Reason;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
+use books::Books;
 use ear::Ear;
 use order::{CLASSIC, LOW_LATENCY, Order, Queue};
 use store::{Held, Store};
+
+pub use books::{QueueBook, QueueBooks};
 
 /// What a [`Served`] is made of.
 pub struct ServedConfig {
@@ -44,6 +50,8 @@ pub struct ServedConfig {
     pub classes: u32,
     /// Decides which flows share a queue where the law asks for queues that flows are hashed to.
     pub hash_seed: u64,
+    /// Which queues have books of their own.
+    pub books: QueueBooks,
 }
 
 /// Which queue goes next, where the law leaves it to a scheduler ([`Serve::Scheduler`]).
@@ -129,6 +137,7 @@ pub struct Served<P> {
     in_service: u32,
     started_bytes: u64,
     account: Account,
+    books: Books,
 }
 
 impl<P> fmt::Debug for Served<P> {
@@ -144,7 +153,8 @@ impl<P> fmt::Debug for Served<P> {
 impl<P: Copy> Served<P> {
     /// Empty queues at time zero.
     pub fn new(config: ServedConfig) -> Self {
-        let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed } = config;
+        let ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed, books } =
+            config;
         let needs = law.requirements();
         assert!(!needs.classes || scheduler == Scheduler::Fifo, "classes that a law treats apart share one queue");
         let (order, queues, shared, hashed) = match (needs.serve, scheduler) {
@@ -183,6 +193,7 @@ impl<P: Copy> Served<P> {
             in_service: 0,
             started_bytes: 0,
             account: Account::default(),
+            books: Books::new(books),
         };
         served.grow(queues.max(1));
         if served.by_class {
@@ -209,6 +220,9 @@ impl<P: Copy> Served<P> {
         let at = self.queue_of(queue_key, low_latency);
         let instance = self.instance(at, queue_key);
         self.account.counters.arrivals += 1;
+        if let Some(book) = self.books.of(at, queue_key) {
+            book.arrivals += 1;
+        }
         self.ears[instance].arrived += u64::from(bytes);
         let mut marked = false;
         let on_arrival = self.needs.decides == Decides::OnArrival;
@@ -222,7 +236,7 @@ impl<P: Copy> Served<P> {
                 Verdict::Mark => marked = true,
                 Verdict::Unsound => self.account.unsound(now),
                 Verdict::Drop => {
-                    self.account.counters.drops += 1;
+                    self.refused(at, queue_key);
                     return Offered::Refused(Reason::Early);
                 }
             }
@@ -232,7 +246,7 @@ impl<P: Copy> Served<P> {
         } else {
             while self.waiting >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes {
                 let Some(longest) = self.longest(at, bytes) else {
-                    self.account.counters.drops += 1;
+                    self.refused(at, queue_key);
                     if on_arrival {
                         let seen = aqm::Observation { colour, ..self.seen(now, at) };
                         self.law.on_event(instance, Event::Hit, &seen);
@@ -240,13 +254,16 @@ impl<P: Copy> Served<P> {
                     return Offered::Refused(Reason::Full);
                 };
                 let displaced = self.take(longest, now);
-                self.drop_late(&displaced, now);
+                self.drop_late(&displaced, longest, now);
                 dropped(displaced.packet);
             }
             self.account.grown_to(self.waiting + 1);
         }
         self.account.integrate(now, self.waiting);
         self.account.counters.marks += u64::from(marked);
+        if let Some(book) = self.books.of(at, queue_key) {
+            book.marks += u64::from(marked);
+        }
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
         let held = Held { packet, arrival: now, bytes, markable, marked, low_latency, colour, key: queue_key };
@@ -283,12 +300,17 @@ impl<P: Copy> Served<P> {
                 self.account.unsound(now);
             }
             if verdict == Verdict::Drop {
-                self.drop_late(&held, now);
+                self.drop_late(&held, at, now);
                 dropped(held.packet);
                 continue;
             }
             self.order.sent(&mut self.queues, at, held.bytes);
-            self.account.counters.marks += u64::from(verdict == Verdict::Mark && !held.marked);
+            let newly_marked = u64::from(verdict == Verdict::Mark && !held.marked);
+            self.account.counters.marks += newly_marked;
+            if let Some(book) = self.books.of(at, held.key) {
+                book.marks += newly_marked;
+                book.waited(now - held.arrival, held.bytes);
+            }
             self.account.counters.started += 1;
             self.account.waited(now - held.arrival);
             self.started_bytes += u64::from(held.bytes);
@@ -334,6 +356,17 @@ impl<P: Copy> Served<P> {
     /// A packet that departed is lost on the line.
     pub fn lose(&mut self) {
         self.account.counters.lost += 1;
+    }
+
+    /// A packet arrived and was dropped before the queues.
+    pub(crate) fn refuse(&mut self) {
+        self.account.counters.arrivals += 1;
+        self.account.counters.drops += 1;
+    }
+
+    /// So many packets arrive twice.
+    pub fn duplicate(&mut self, packets: u64) {
+        self.account.counters.duplicated += packets;
     }
 
     /// The law's period went by.
@@ -431,6 +464,16 @@ impl<P: Copy> Served<P> {
         (&self.account.by_waiting, &self.account.by_wait)
     }
 
+    /// The books of single queues, from the start of the run.
+    pub fn books(&self) -> Vec<QueueBook> {
+        self.books.read()
+    }
+
+    /// What passed single queues between two readings of [`Served::books`], which are so far apart, by name.
+    pub fn of_queues(&self, from: &[QueueBook], to: &[QueueBook], seconds: f64) -> IndexMap<String, QueueSummary> {
+        self.books.between(from, to, seconds)
+    }
+
     /// Most packets that waited since this was last asked.
     pub fn most_waiting(&mut self) -> u64 {
         self.account.most_waiting(self.waiting)
@@ -512,8 +555,19 @@ impl<P: Copy> Served<P> {
         held
     }
 
+    /// A packet for that queue is not let in.
+    fn refused(&mut self, at: u32, key: u32) {
+        self.account.counters.drops += 1;
+        if let Some(book) = self.books.of(at, key) {
+            book.drops += 1;
+        }
+    }
+
     /// A packet is dropped after it has waited.
-    fn drop_late(&mut self, held: &Held<P>, now: Time) {
+    fn drop_late(&mut self, held: &Held<P>, at: u32, now: Time) {
+        if let Some(book) = self.books.of(at, held.key) {
+            book.drops += 1;
+        }
         let c = &mut self.account.counters;
         c.drops += 1;
         c.waits_in_vain += u128::from((now - held.arrival).0);

@@ -10,8 +10,10 @@ use penstock_scenario::world::{Kind, column_name};
 
 use crate::account::Counters;
 use crate::histogram::Histogram;
+use crate::policer::Policed;
 use crate::port::{Config, Port};
-use crate::served::{Scheduler, Served, ServedConfig};
+use crate::served::order::QUEUES;
+use crate::served::{QueueBook, QueueBooks, Scheduler, Served, ServedConfig};
 use crate::service::Service;
 
 /// What holds a link's queue: where the moment a packet departs is known when it arrives, nothing has to happen then.
@@ -22,6 +24,8 @@ pub enum Station<P> {
     Port(Port),
     /// Everything else.
     Served(Box<Served<P>>),
+    /// Everything behind a policer.
+    Policed(Box<Policed<P>>),
 }
 
 /// What has a queue of its own where there are several: what [`Arrival::queue_key`](crate::Arrival::queue_key) counts.
@@ -52,6 +56,7 @@ macro_rules! either {
         match $self {
             Station::Port($station) => $what,
             Station::Served($station) => $what,
+            Station::Policed($station) => $what,
         }
     };
 }
@@ -84,13 +89,22 @@ impl<P: Copy> Station<P> {
             model::Scheduler::Fifo => Scheduler::Fifo,
             model::Scheduler::Drr { quantum, .. } => Scheduler::Drr { quantum },
         };
-        let station = if scheduler == Scheduler::Fifo && Port::suits(&needs) {
+        let station = if scheduler == Scheduler::Fifo && Port::suits(&needs) && link.policer.is_none() {
             Self::Port(Port::new(Config { service, most_packets, most_bytes, packet, law, memory }))
         } else {
             let hash_seed = scenario.seed.stream(&format!("links.{name}/queues")).bits();
             let classes = site.classes.len() as u32;
-            let config = ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed };
-            Self::Served(Box::new(Served::new(config)))
+            let books = books(scenario, name, needs.serve);
+            let config =
+                ServedConfig { service, most_packets, most_bytes, packet, law, scheduler, classes, hash_seed, books };
+            let served = Served::new(config);
+            match link.policer {
+                None => Self::Served(Box::new(served)),
+                Some(policer) => {
+                    let policed = Policed::new(served, policer, packet);
+                    Self::Policed(Box::new(policed.map_err(|e| format!("links.{name}.policer: {e}"))?))
+                }
+            }
         };
         Ok((station, Apart::of(link, &needs)))
     }
@@ -98,6 +112,16 @@ impl<P: Copy> Station<P> {
     /// Whether marks are drawn at the far end of the line, from what the law said when the packet left.
     pub fn marks_at_departure(&self) -> bool {
         matches!(self, Self::Port(port) if port.requirements().decides == Decides::OnDeparture)
+    }
+
+    /// What holds its packets, where it does.
+    #[inline]
+    pub fn served(&mut self) -> Option<&mut Served<P>> {
+        match self {
+            Self::Port(_) => None,
+            Self::Served(served) => Some(served),
+            Self::Policed(policed) => Some(policed),
+        }
     }
 
     /// How often [`Station::tick`] is due; never if zero.
@@ -108,6 +132,11 @@ impl<P: Copy> Station<P> {
     /// A period of the law has passed.
     pub fn tick(&mut self, now: Time) {
         either!(self, station => station.tick(now));
+    }
+
+    /// So many packets arrive twice.
+    pub fn duplicate(&mut self, packets: u64) {
+        either!(self, station => station.duplicate(packets));
     }
 
     /// What has passed up to `now`.
@@ -121,7 +150,12 @@ impl<P: Copy> Station<P> {
         let (by_waiting, by_wait) = either!(self, station => station.histograms());
         let (by_waiting, by_wait) = (by_waiting.clone(), by_wait.clone());
         let most_waiting = either!(self, station => station.most_waiting());
-        Counts { counters, by_waiting, by_wait, most_waiting }
+        let queues = match self {
+            Self::Port(_) => Vec::new(),
+            Self::Served(served) => served.books(),
+            Self::Policed(policed) => policed.served().books(),
+        };
+        Counts { counters, by_waiting, by_wait, most_waiting, queues }
     }
 
     /// Packets that wait.
@@ -129,6 +163,7 @@ impl<P: Copy> Station<P> {
         match self {
             Self::Port(port) => port.waiting(now),
             Self::Served(served) => served.waiting(),
+            Self::Policed(policed) => policed.waiting(),
         }
     }
 
@@ -142,6 +177,7 @@ impl<P: Copy> Station<P> {
         match self {
             Self::Port(_) => 0,
             Self::Served(served) => served.classes(),
+            Self::Policed(policed) => policed.classes(),
         }
     }
 
@@ -150,6 +186,7 @@ impl<P: Copy> Station<P> {
         match self {
             Self::Port(_) => Vec::new(),
             Self::Served(served) => served.class_observables(class),
+            Self::Policed(policed) => policed.class_observables(class),
         }
     }
 
@@ -201,9 +238,15 @@ impl<P: Copy> Station<P> {
             arrivals: b.arrivals - a.arrivals,
             departures: b.departures - a.departures,
             drops: b.drops + b.lost - a.drops - a.lost,
+            duplicates: b.duplicated - a.duplicated,
             marks: b.marks - a.marks,
             price_mean: self.has_price().then(|| (b.price - a.price) / seconds),
             classes: IndexMap::new(),
+            queues: match self {
+                Self::Port(_) => IndexMap::new(),
+                Self::Served(served) => served.of_queues(&before.queues, &after.queues, seconds),
+                Self::Policed(policed) => policed.served().of_queues(&before.queues, &after.queues, seconds),
+            },
         }
     }
 
@@ -228,12 +271,42 @@ impl<P: Copy> Station<P> {
     }
 }
 
+/// The queues of a link that have books: both of two coupled queues, those of a scheduler by class, and those of a scheduler by
+/// flow together for each group. Queues that flows are hashed to have none: which flow is in which is left to chance.
+fn books(scenario: &Scenario, name: &str, serve: Serve) -> QueueBooks {
+    let crosses = |group: &model::Group| group.forward.iter().chain(&group.backward).any(|link| link == name);
+    // Whose book each key has, and whether anything of it crosses this link.
+    let owners: Vec<(String, usize, bool)> = match (serve, scenario.links[name].scheduler) {
+        (Serve::Coupled { .. }, _) => return QueueBooks { names: QUEUES.map(str::to_owned).into(), of_key: None },
+        (Serve::PerFlow { .. }, _) | (_, model::Scheduler::Fifo) => return QueueBooks::default(),
+        (_, model::Scheduler::Drr { by: By::Flow, .. }) => {
+            scenario.groups.iter().map(|(name, group)| (name.clone(), group.count as usize, crosses(group))).collect()
+        }
+        (_, model::Scheduler::Drr { by: By::Class, .. }) => {
+            let declared = scenario.class_names();
+            let crosses = |class: &str| {
+                let class = Some(class).filter(|class| declared.contains(class));
+                scenario.groups.values().any(|group| group.class.as_deref() == class && crosses(group))
+            };
+            scenario.queue_names().into_iter().map(|class| (class.clone(), 1, crosses(&class))).collect()
+        }
+    };
+    let (mut names, mut of_key) = (Vec::new(), Vec::new());
+    for (owner, keys, crosses) in owners {
+        let place = if crosses { names.len() as u32 } else { u32::MAX };
+        of_key.extend(std::iter::repeat_n(place, keys));
+        names.extend(crosses.then_some(owner));
+    }
+    QueueBooks { names, of_key: Some(of_key) }
+}
+
 /// What a link's line carries.
 fn service(link: &model::Link) -> Service {
     match &link.service {
         model::Service::Constant => Service::Constant(link.rate),
-        model::Service::Schedule(later) => {
-            Service::Schedule(std::iter::once((Time::ZERO, link.rate)).chain(later.iter().copied()).collect())
+        changing @ (model::Service::Schedule(_) | model::Service::Rates(_)) => {
+            let later = changing.changes().iter().copied();
+            Service::Schedule(std::iter::once((Time::ZERO, link.rate)).chain(later).collect())
         }
         model::Service::Trace(trace) => {
             Service::Trace { opportunities: trace.opportunities.clone(), period: trace.period }
@@ -252,6 +325,8 @@ pub struct Counts {
     pub by_wait: Histogram,
     /// Most packets that waited since the reading before.
     pub most_waiting: u64,
+    /// What passed single queues, where they have books.
+    pub queues: Vec<QueueBook>,
 }
 
 /// What a row of the series of links has, in this order: [`Station::row`].

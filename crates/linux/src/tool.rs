@@ -101,7 +101,7 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
         .map_err(Error::from)?;
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
     let flows = vec![FlowHabits::default(); flows];
-    let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, flows };
+    let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, accurate_ecn: None, flows };
     let clock = Clock::start();
     // It is read when it begins and when it ends, whenever that is.
     let schedule = Schedule { edges: vec![Time::ZERO, Time::NEVER], sample: scenario.sample, end: Time::NEVER };

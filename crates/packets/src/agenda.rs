@@ -107,6 +107,12 @@ impl Agenda {
         }
     }
 
+    /// One more entity, with the next number.
+    #[cold]
+    pub(crate) fn extend(&mut self) {
+        self.entries.push(Entry { time: 0, stamp: 0, next: NONE });
+    }
+
     /// The next stamp: events of one time come in the order of their stamps.
     #[inline]
     pub(crate) fn stamp(&mut self) -> u32 {

@@ -2,14 +2,15 @@
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
+use penstock_scenario::model::EcnEcho;
 use penstock_scenario::world::End;
 
 use crate::engine::{Engine, cross, push};
-use crate::flow::NONE;
-use crate::packet::{self, CWR, ECE, Packet, SACK};
+use crate::flow::{NONE, Opening};
+use crate::packet::{self, CWR, DUPLICATE, ECE, FIN, Packet, SACK, SYN, SYN_ACK};
 use crate::receiver::{Answer, DELAYED_ACK, Reply};
 use crate::sender::bottleneck::Probe;
-use crate::sender::data::{Heard, Segment, since};
+use crate::sender::data::{Heard, Outcome, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
 use crate::station::Station;
@@ -61,6 +62,9 @@ impl Engine {
                 self.accounts[account as usize].delivered += u64::from(packet.size);
             }
         }
+        if packet.is(SYN) {
+            return self.syn_arrived(packet);
+        }
         if let Some(seen) = &mut self.seen {
             seen.extend(delivery_seen(packet, Time(self.now), &self.flows[at], group.reliable));
         }
@@ -68,11 +72,16 @@ impl Engine {
             self.receivers[at].count(packet);
             return;
         }
-        let reply = self.receivers[at].take(packet, group.habits.echo);
+        let reply = if group.options {
+            let payload = self.payload as u32 - u32::from(self.size - packet.size);
+            self.receivers[at].take_with_options(packet, &group.habits, payload)
+        } else {
+            self.receivers[at].take(packet, group.habits.echo)
+        };
         if group.habits.delayed_ack < 2 {
             return self.reply(at, reply);
         }
-        match self.receivers[at].delay(reply) {
+        match self.receivers[at].delay(packet, reply, group.habits.quick_acks) {
             Answer::Now(reply) => self.reply(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => {
@@ -111,7 +120,7 @@ impl Engine {
 
     /// An acknowledgement may come late.
     #[cold]
-    fn late(&mut self, mut packet: Packet) {
+    pub(crate) fn late(&mut self, mut packet: Packet) {
         let Self { now, flows, entries, agenda, numbering, .. } = self;
         let at = flows[packet.flow as usize].ack_entry;
         let entry = &mut entries[at as usize];
@@ -150,8 +159,14 @@ impl Engine {
 
     #[inline(never)]
     fn acknowledged_to_others(&mut self, at: usize, reply: Reply) {
+        if reply.flags & SYN_ACK != 0 {
+            return self.opened(at, reply.tx);
+        }
         if self.seen.is_some() {
             self.see_ack(at, reply, End::Sender);
+        }
+        if self.flows[at].sampler.is_some() {
+            return self.hear_in_detail(at, reply);
         }
         self.hear::<false>(at, reply);
     }
@@ -159,16 +174,19 @@ impl Engine {
     /// A sender hears an acknowledgement. `PLAIN` says that its group is.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
-    fn hear<const PLAIN: bool>(&mut self, at: usize, reply: Reply) {
+    fn hear<const PLAIN: bool>(&mut self, at: usize, mut reply: Reply) {
+        let options = !PLAIN && self.groups[self.flows[at].group as usize].options;
+        let carried = options.then(|| self.options_heard(at, &mut reply));
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let heard = Heard {
             cumulative: packet::expand(flow.data.una, reply.seq),
             tx: packet::expand(flow.data.next_tx(), reply.tx),
             from: (reply.flags & SACK != 0).then(|| packet::expand(flow.data.una, reply.from)),
+            duplicate: reply.flags & DUPLICATE != 0,
         };
         let was_recovering = flow.data.recovering();
-        let outcome = flow.data.hear(&heard);
+        let outcome = flow.data.hear(&heard, self.now);
         let mut rtt = outcome.sent.map(|sent| since(self.now, sent));
         if let Some(rtt) = &mut rtt {
             flow.sent.rtt += u128::from(rtt.0);
@@ -180,27 +198,67 @@ impl Engine {
             }
             flow.timer.sample(self.now, rtt.0, heard.tx >= flow.round);
         }
-        let echo = reply.flags & ECE != 0;
+        // Packets that were marked: all that it tells of, or where it counts them so many.
+        let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
+        if !PLAIN && let Some(carried) = &carried {
+            let more = flow.marks_heard(carried, outcome.covered, group.selective, self.payload as u32);
+            marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
+        }
+        let echo = marked > 0;
         // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).
         let mut cut = outcome.lost;
-        if echo && group.marks == Marks::Cut && heard.tx >= flow.data.event {
+        // A latched echo goes on until the receiver has the first new segment after the reduction: what is sent again before that
+        // brings back an echo of the same marks. The hosts of the papers, without options, keep what is on record of them.
+        if echo
+            && group.marks == Marks::Cut
+            && heard.tx >= flow.data.event
+            && (PLAIN || !group.options || group.habits.echo != EcnEcho::Classic || flow.data.is_new(heard.tx))
+        {
+            // By time, what a recovery or an earlier mark began is one reduction until it ends, as in Linux.
+            let again = !PLAIN && group.by_time && flow.data.in_recovery();
+            cut |= !again;
             flow.data.cut();
-            cut = true;
+            if again && let Some(rack) = flow.data.rack() {
+                rack.marked();
+            }
         }
         if cut {
             flow.reduced();
         }
         let index = flow.index as usize;
         let now = Time(self.now);
+        let mut back = None;
+        if !PLAIN && group.by_time {
+            if outcome.spurious {
+                flow.sent.undone += 1;
+                let before = group.windows.bring_back(index);
+                if !flow.allow(before, group.paced, self.now) {
+                    return self.refuse(at, before);
+                }
+                back = Some(before);
+            }
+            if outcome.lost {
+                group.windows.keep(index);
+            }
+        }
         let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
         if let Some(after) = &allowed {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
         }
+        if !PLAIN && group.by_time {
+            if let Some(after) = &allowed {
+                flow.data.reduce(after.window, &outcome);
+            }
+            allowed = allowed.or(back);
+        }
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         // Nor does it after a timeout, until what was sent before it is behind (RFC 3465, section 2.3). Of laws that do not ask
         // about the bottleneck each says itself what an acknowledgement counts for.
-        let packets = if was_recovering || (group.probes && !outcome.sure) {
+        let packets = if !PLAIN && group.by_time {
+            // As in Linux: what was delivered, by whatever number or block.
+            outcome.delivered.max(1)
+        } else if was_recovering || (group.probes && !outcome.sure) {
             1
         } else {
             outcome.covered.max(u32::from(rtt.is_some()))
@@ -217,10 +275,17 @@ impl Engine {
             fresh: flow.data.fresh,
             in_flight: flow.data.in_flight(),
         });
+        if !PLAIN
+            && group.habits.echo == EcnEcho::Accurate
+            && group.marks == Marks::Counted
+            && let Some(feedback) = &mut flow.feedback
+        {
+            marked = feedback.count(marked, packets, outcome.covered > 0, settled);
+        }
         let ack = Ack {
             rtt,
             packets,
-            marked: if echo { packets } else { 0 },
+            marked: marked.min(packets),
             grows: outcome.covered > 0 && settled,
             window: flow.window,
             probe: probe.as_ref(),
@@ -244,6 +309,9 @@ impl Engine {
         } else if group.mends && flow.data.recovering() {
             flow.data.mend();
         }
+        if !PLAIN && group.by_time {
+            allowed = flow.by_time(allowed);
+        }
         if let Some(allowed) = allowed
             && !flow.allow(allowed, group.paced, self.now)
         {
@@ -253,6 +321,9 @@ impl Engine {
             self.completed(at);
         } else {
             self.send_as::<PLAIN>(at);
+        }
+        if !PLAIN {
+            self.set_clock(at);
         }
     }
 
@@ -268,11 +339,18 @@ impl Engine {
     #[inline(never)]
     fn send_any(&mut self, at: usize) {
         self.send_as::<false>(at);
+        self.set_clock(at);
     }
 
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
     fn send_as<const PLAIN: bool>(&mut self, at: usize) {
+        if !PLAIN && self.flows[at].opening != Opening::Done {
+            return self.open(at);
+        }
+        if !PLAIN && self.flows[at].sampler.is_some() {
+            self.before_sending(at);
+        }
         let Self { now, flows, groups, agenda, numbering, .. } = self;
         let now = *now;
         let flow = &mut flows[at];
@@ -280,10 +358,20 @@ impl Engine {
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let fresh = now < flow.until;
-        let window = if !PLAIN && group.unlimited && flow.burst.paces() { f64::INFINITY } else { flow.window };
+        let mut window = if !PLAIN && group.unlimited && flow.burst.paces() { f64::INFINITY } else { flow.window };
+        if !PLAIN && group.fractions && window < 2.0 {
+            // The gap is what makes it less than this.
+            window = if window > 1.0 { 2.0 } else { 1.0 };
+        }
         loop {
             let segment = if PLAIN || group.reliable {
-                let Some(segment) = flow.data.pick(window, fresh, group.receive_segments) else { break };
+                let Some(segment) = flow.data.pick(window, fresh, group.receive_segments) else {
+                    if !PLAIN && let Some(sampler) = &mut flow.sampler {
+                        let in_flight = flow.data.in_flight();
+                        sampler.stopped(in_flight > 0 && in_flight as f64 + 1.0 > window);
+                    }
+                    break;
+                };
                 segment
             } else if fresh && flow.data.fresh < flow.data.limit {
                 Segment { seq: flow.data.fresh, again: false }
@@ -308,14 +396,30 @@ impl Engine {
                 }
                 break;
             }
+            let begins = flow.burst.left == 0;
             if !PLAIN && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(window, group.burst)) {
                 break;
+            }
+            if !PLAIN
+                && let Some(sampler) = &mut flow.sampler
+                && begins
+            {
+                flow.burst.left = flow.burst.left.max(sampler.quantum);
             }
             flow.burst.sent::<PLAIN>(now);
             // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
             let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {
-                flow.data.sent(segment, now);
+                if !PLAIN && let Some(sampler) = &mut flow.sampler {
+                    let in_flight = flow.data.in_flight();
+                    flow.data.sent(segment, now);
+                    if flow.data.in_flight() == in_flight {
+                        sampler.replace();
+                    }
+                    sampler.send(tx, flow.data.oldest_tx(), now);
+                } else {
+                    flow.data.sent(segment, now);
+                }
                 flow.sent.again += u64::from(segment.again);
                 if flow.timer.deadline == u64::MAX {
                     flow.timer.restart(now);
@@ -332,7 +436,10 @@ impl Engine {
             }
             flow.sent.packets += 1;
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
-            let flags = if segment.again { 0 } else { flow.flags };
+            let mut flags = if segment.again { 0 } else { flow.flags };
+            if !PLAIN && group.handshake && segment.seq + 1 == flow.data.limit {
+                flags |= FIN;
+            }
             flow.flags &= if segment.again { u8::MAX } else { !CWR };
             let packet =
                 Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
@@ -372,7 +479,7 @@ impl Engine {
 
     /// Hands what was sent to links that hold their packets.
     #[cold]
-    fn post(&mut self) {
+    pub(crate) fn post(&mut self) {
         let mut outbox = std::mem::take(&mut self.outbox);
         for packet in outbox.drain(..) {
             let (first, _) = self.flows[packet.flow as usize].route[0];
@@ -389,16 +496,30 @@ impl Engine {
             return;
         }
         let expired = flow.timer.deadline <= self.now;
-        if expired {
+        // A probe goes out in the place of a timeout that would come before it (RFC 8985, section 7.2).
+        if expired && flow.data.probes_instead() {
+            flow.timer.restart(self.now);
+        } else if expired {
             flow.timer.back_off();
             flow.timer.restart(self.now);
             flow.sent.timeouts += 1;
-            flow.data.timeout();
-            flow.reduced();
-            let group = &mut self.groups[flow.group as usize];
-            let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Timeout);
-            if !flow.allow(allowed, group.paced, self.now) {
-                return self.refuse(at, allowed);
+            if flow.opening == Opening::Waiting {
+                self.send_syn(at);
+            } else if self.groups[flow.group as usize].delivery {
+                self.timeout_in_detail(at);
+            } else {
+                // Of several timeouts, or one in recovery, the first state is worth bringing back.
+                let first = !flow.data.in_recovery();
+                flow.data.timeout(self.now, &mut ());
+                flow.reduced();
+                let group = &mut self.groups[flow.group as usize];
+                if group.by_time && first {
+                    group.windows.keep(flow.index as usize);
+                }
+                let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Timeout);
+                if !flow.allow(allowed, group.paced, self.now) {
+                    return self.refuse(at, allowed);
+                }
             }
         }
         let flow = &mut self.flows[at];
@@ -407,6 +528,63 @@ impl Engine {
         self.schedule(self.numbering.timeout + at as u32, look);
         if expired {
             self.send(at);
+        }
+    }
+
+    /// Puts the deadlines of recovery by time on the agenda. One event is there at a time. It is looked at again within a
+    /// quarter of a round trip, since a deadline may have come closer.
+    #[inline]
+    fn set_clock(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        if flow.clock_set {
+            return;
+        }
+        let Some(rack) = flow.data.rack() else { return };
+        let Some(due) = rack.due() else { return };
+        let look = due.min(self.now.saturating_add(rack.patience())).max(self.now);
+        flow.clock_set = true;
+        let entity = flow.clock;
+        self.schedule(entity, look);
+    }
+
+    /// A deadline of recovery by time may be over: segments count as lost, or a tail loss probe goes out.
+    pub(crate) fn clock(&mut self, at: usize) {
+        let now = self.now;
+        let flow = &mut self.flows[at];
+        flow.clock_set = false;
+        if flow.sampler.is_some() {
+            let [losses, probe] = self.clock_in_detail(at);
+            return self.clocked(at, losses, probe);
+        }
+        let what = flow.data.overdue(now, &mut ());
+        if what.event {
+            flow.reduced();
+            let group = &mut self.groups[flow.group as usize];
+            let index = flow.index as usize;
+            group.windows.keep(index);
+            let after = group.windows.on(index, Time(now), Event::Cut);
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+            // As if one packet had been delivered: the fast retransmit goes out, as in Linux.
+            flow.data.reduce(after.window, &Outcome { lost: true, delivered: 1, ..Outcome::default() });
+            if let Some(allowed) = flow.by_time(Some(after))
+                && !flow.allow(allowed, group.paced, now)
+            {
+                return self.refuse(at, allowed);
+            }
+        }
+        self.clocked(at, what.losses, what.probe);
+    }
+
+    /// After the deadlines of recovery by time: something may be sent again.
+    fn clocked(&mut self, at: usize, losses: bool, probe: bool) {
+        if probe {
+            self.flows[at].timer.restart(self.now);
+        }
+        if losses || probe {
+            self.send(at);
+        } else {
+            self.set_clock(at);
         }
     }
 }

@@ -10,9 +10,11 @@ use penstock_scenario::world::{RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
 use crate::conditioners::CustomerConditioner;
+use crate::elements::Leaving;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
-use crate::line::{LATE, Line, MARKS};
+pub(crate) use crate::line::push;
+use crate::line::{APART, LATE, Line, MARKS};
 use crate::loss::{Fate, Losses};
 use crate::measure::{Measure, Taken};
 use crate::packet::{ACK, CE, ECT, LOW, Packet};
@@ -75,6 +77,8 @@ pub(crate) struct Engine {
     /// By group.
     pub(crate) supplies: Vec<Option<Supply>>,
     pub(crate) rare: Vec<Now>,
+    /// Places on the agenda for times that laws name, which are free now.
+    pub(crate) free_alarms: Vec<u32>,
     pub(crate) accounts: Vec<Account>,
     /// Accounts of classes come before those of customers.
     pub(crate) first_customer: usize,
@@ -216,15 +220,25 @@ impl Engine {
             line.flow = head.flow;
             self.agenda.put(at, head.at, head.stamp);
         }
-        if decides != 0 && packet.is(ECT) {
-            let Link { station, coins, ecn, .. } = &mut self.links[port];
-            if decides & MARKS != 0
-                && let Station::Port(port) = station
-                && port.marks(Time(packet.at - delay), || coins.of(packet.identity(&self.keys)))
+        if decides != 0 {
+            let Link { station, coins, ecn, losses, .. } = &mut self.links[port];
+            let departed = if decides & APART != 0
+                && let Some(elements) = &mut losses.elements
             {
-                packet.flags |= CE;
+                elements.departed(at)
+            } else {
+                // Without marks nobody asks, and where the delay has fallen this is before the start.
+                Time(packet.at.wrapping_sub(delay))
+            };
+            if packet.is(ECT) {
+                if decides & MARKS != 0
+                    && let Station::Port(port) = station
+                    && port.marks(departed, || coins.of(packet.identity(&self.keys)))
+                {
+                    packet.flags |= CE;
+                }
+                packet.flags &= !cleared(*ecn, packet.flags);
             }
-            packet.flags &= !cleared(*ecn, packet.flags);
         }
         packet.hop += 1;
         self.crossed += u64::from(!packet.is(ACK));
@@ -285,8 +299,16 @@ impl Engine {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let next = self.now + group.period;
-        if group.windows.known(flow.index as usize) {
-            let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Tick);
+        if group.delivery {
+            if group.windows.known(flow.index as usize) {
+                self.tell_in_detail(at, Event::Tick);
+                self.send(at);
+            }
+        } else if group.windows.known(flow.index as usize) {
+            let mut allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Tick);
+            if group.by_time {
+                allowed = flow.by_time(Some(allowed)).unwrap_or(allowed);
+            }
             if !flow.allow(allowed, group.paced, self.now) {
                 return self.refuse(at, allowed);
             }
@@ -310,15 +332,18 @@ impl Engine {
                 return Err(RunError::Broken(format!("link {at}: {off} packets are unaccounted for")));
             }
         }
-        let sent: u64 = self.flows.iter().map(|f| f.sent.packets).sum();
+        let elements = || self.links.iter().filter_map(|link| link.losses.elements.as_ref());
+        let copies = elements().map(|elements| elements.copies());
+        let sent = self.flows.iter().map(|f| f.sent.packets).sum::<u64>() + copies.sum::<u64>();
         let lost: u64 = self.flows.iter().map(|f| f.sent.lost).sum();
         let delivered: u64 = self.receivers.iter().map(|r| r.received.packets).sum();
         let lines = self.lines.iter().chain(self.entries.iter().map(|entry| &entry.line));
-        let held: u64 = self.links.iter().map(|link| held(&link.station)).sum();
+        let held = self.links.iter().map(|link| held(&link.station)).sum::<u64>()
+            + elements().map(|elements| elements.held()).sum::<u64>();
         let under_way = held + lines.map(|l| l.packets.iter().filter(|p| !p.is(ACK)).count() as u64).sum::<u64>();
         if sent != lost + delivered + under_way {
             return Err(RunError::Broken(format!(
-                "{sent} data packets were sent, but {delivered} delivered, {lost} lost and {under_way} are under way"
+                "{sent} data packets were sent or copied, but {delivered} delivered, {lost} lost and {under_way} are under way"
             )));
         }
         Ok(())
@@ -340,17 +365,24 @@ pub(crate) fn cross(
     match port.offer(Time(now), u32::from(packet.size), packet.is(ECT), || coins.of(packet.identity(keys))) {
         Offer::Refused(_) => false,
         Offer::Accepted { departure, marked } => {
-            let number = match losses.take(&packet, keys) {
+            let fate = losses.take(&packet, keys);
+            if marked {
+                packet.flags |= CE;
+            }
+            let number = match fate {
                 Fate::Comes => number,
                 Fate::Late => number + LATE,
                 Fate::Lost => {
                     port.lose();
                     return false;
                 }
+                Fate::Apart(late) => {
+                    let elements = losses.elements.as_mut().expect("such a fate has them");
+                    let line = number + if late { LATE } else { 0 };
+                    port.duplicate(elements.carry(Leaving { packet, departure, line }, (keys, lines, agenda)));
+                    return true;
+                }
             };
-            if marked {
-                packet.flags |= CE;
-            }
             let line = &mut lines[number as usize];
             packet.at = departure.0.saturating_add(line.delay);
             push(packet, number, line, agenda);
@@ -369,17 +401,6 @@ fn cleared(ecn: EcnOnLine, flags: u8) -> u8 {
         // A mark has taken the place of ECT(1).
         EcnOnLine::Ect0 if flags & CE == 0 => LOW,
         EcnOnLine::Keep | EcnOnLine::EraseCe | EcnOnLine::Ect0 => 0,
-    }
-}
-
-/// Puts a packet on a line; schedules it if it is the head.
-#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
-#[inline(always)]
-pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda) {
-    packet.stamp = agenda.stamp();
-    if line.packets.push(packet) {
-        line.flow = packet.flow;
-        agenda.schedule(number, packet.at, packet.stamp);
     }
 }
 

@@ -6,15 +6,28 @@ use penstock_scenario::model::{Remember, RttNoise};
 use penstock_scenario::seed::Stream;
 
 use crate::engine::Hop;
+use crate::feedback::Feedback;
 use crate::packet::{CWR, ECT};
 use crate::receiver::Habits;
 use crate::sender::burst::Burst;
 use crate::sender::data::Data;
+use crate::sender::sampler::Sampler;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Allowed, Windows};
 
 /// No such thing, among numbers of things.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// How far a flow's connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// It is open.
+    Done,
+    /// A SYN comes before the next data.
+    Needed,
+    /// A SYN is under way.
+    Waiting,
+}
 
 /// What the flows of a group share.
 pub(crate) struct Group {
@@ -28,6 +41,10 @@ pub(crate) struct Group {
     pub(crate) flows: (u32, u32),
     pub(crate) windows: Windows,
     pub(crate) habits: Habits,
+    /// Its acknowledgements carry more than a packet has a place for.
+    pub(crate) options: bool,
+    /// Its acknowledgements are selective.
+    pub(crate) selective: bool,
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
@@ -35,8 +52,16 @@ pub(crate) struct Group {
     pub(crate) unlimited: bool,
     /// What is added to its round-trip samples; none where they are true.
     pub(crate) noise: Option<Noise>,
+    /// Its connections open with a handshake and are closed by the end of a transfer.
+    pub(crate) handshake: bool,
+    /// Its recovery is by time (RACK).
+    pub(crate) by_time: bool,
     /// Its law asks about the bottleneck.
     pub(crate) probes: bool,
+    /// Its law asks for deliveries.
+    pub(crate) delivery: bool,
+    /// A window below two packets is a rate.
+    pub(crate) fractions: bool,
     /// It asks that duplicates mend.
     pub(crate) mends: bool,
     pub(crate) receive_window: f64,
@@ -103,7 +128,9 @@ pub(crate) struct Sent {
     pub(crate) again: u64,
     /// Those refused or lost on the way.
     pub(crate) lost: u64,
-    pub(crate) timeouts: u64,
+    pub(crate) timeouts: u32,
+    /// Recoveries that were undone.
+    pub(crate) undone: u32,
     /// Congestion events, and the shares of the window that they left, summed.
     pub(crate) cuts: u64,
     pub(crate) left: f64,
@@ -130,6 +157,8 @@ pub(crate) struct Flow {
     pub(crate) flags: u8,
     /// Whether an event for a delayed acknowledgement is on the agenda.
     pub(crate) ack_timer: bool,
+    /// Whether an event for the deadlines of recovery by time is on the agenda.
+    pub(crate) clock_set: bool,
     /// Bytes on the wire of the last segment there is to send.
     pub(crate) last_size: u16,
     /// Its way into the network, where that takes time.
@@ -158,6 +187,18 @@ pub(crate) struct Flow {
     pub(crate) ack: u32,
     /// When the one that is held back is due [ps].
     pub(crate) ack_due: u64,
+    /// The place of the deadlines of recovery by time on the agenda, where it has such.
+    pub(crate) clock: u32,
+    /// When the last SYN was sent [ps].
+    pub(crate) syn_sent: u64,
+    /// The numbers of this connection's first and last SYN, and whether there was one.
+    pub(crate) syn: (u32, u32),
+    pub(crate) opening_again: bool,
+    pub(crate) opening: Opening,
+    /// Where its law asks for deliveries.
+    pub(crate) sampler: Option<Box<Sampler>>,
+    /// What it remembers of acknowledgements with options, where those have such.
+    pub(crate) feedback: Option<Box<Feedback>>,
 }
 
 impl Flow {
@@ -177,9 +218,22 @@ impl Flow {
         !paced || self.burst.space(allowed.gap_s)
     }
 
-    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2).
+    /// What the flow may do where recovery is by time: during a reduction what that comes to, whatever the law says, and
+    /// what the law said once it is over.
+    pub(crate) fn by_time(&mut self, allowed: Option<Allowed>) -> Option<Allowed> {
+        let gap_s = allowed.map_or(self.burst.gap_s(), |allowed| allowed.gap_s);
+        let Some(rack) = self.data.rack() else { return allowed };
+        match rack.shape(allowed.map(|allowed| allowed.window)) {
+            Some(window) => Some(Allowed { window, gap_s }),
+            None => allowed,
+        }
+    }
+
+    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2). With
+    /// accurate ECN that flag is a part of a counter.
     pub(crate) fn reduced(&mut self) {
-        if self.flags & ECT != 0 {
+        let accurate = self.feedback.as_ref().is_some_and(|feedback| feedback.marks.is_some());
+        if self.flags & ECT != 0 && !accurate {
             self.flags |= CWR;
         }
     }

@@ -4,16 +4,22 @@
 //! scheduled; ties are broken by a stamp given when scheduled, so that a run is the same bits on every machine. Nothing
 //! is allocated per packet once the rings have grown. See [`Packets`] for the door and `engine` for the loop.
 
+mod accecn;
 mod agenda;
 mod ahead;
 mod conditioners;
+mod detail;
+mod elements;
 mod ends;
 mod engine;
 mod entry;
+mod feedback;
 mod flow;
+mod handshake;
 mod line;
 mod loss;
 mod measure;
+mod options;
 mod packet;
 mod plan;
 mod receiver;

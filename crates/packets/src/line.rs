@@ -2,12 +2,16 @@
 
 use penstock_link::Ring;
 
+use crate::agenda::Agenda;
 use crate::packet::Packet;
 
 /// The port decides marks at departure, so that they are drawn at the end of its line.
 pub(crate) const MARKS: u8 = 1;
 /// The line changes the ECN field.
 pub(crate) const ECN: u8 = 2;
+
+/// With [`MARKS`]: the line has [`Elements`](crate::elements::Elements), which know when a packet left the port.
+pub(crate) const APART: u8 = 4;
 
 /// Where packets come late, each line has one for them so many numbers after it.
 pub(crate) const LATE: u32 = 1;
@@ -21,7 +25,7 @@ pub(crate) struct Line {
     pub(crate) port: u32,
     /// From the port's near end to here [ps].
     pub(crate) delay: u64,
-    /// What is decided here of packets that come out: [`MARKS`], [`ECN`].
+    /// What is decided here of packets that come out: [`MARKS`], [`ECN`], [`APART`].
     pub(crate) decides: u8,
     /// Whose packet the head is, if there is one.
     pub(crate) flow: u32,
@@ -36,3 +40,14 @@ impl Line {
 }
 
 const _: () = assert!(size_of::<Line>() == 64);
+
+/// Puts a packet on a line; schedules it if it is the head.
+#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+#[inline(always)]
+pub(crate) fn push(mut packet: Packet, number: u32, line: &mut Line, agenda: &mut Agenda) {
+    packet.stamp = agenda.stamp();
+    if line.packets.push(packet) {
+        line.flow = packet.flow;
+        agenda.schedule(number, packet.at, packet.stamp);
+    }
+}

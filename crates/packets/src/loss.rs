@@ -1,9 +1,10 @@
-//! What is lost on a line, whatever its queue does, and what comes late.
+//! What is lost on a line, whatever its queue does, what comes late, and what else the line does.
 
 use penstock_link::Bursts;
 use penstock_scenario::model::{Link, LossSpacing};
 use penstock_scenario::seed::{Coins, Stream};
 
+use crate::elements::Elements;
 use crate::packet::{ACK, Packet};
 
 /// What becomes of a packet on a line.
@@ -13,6 +14,8 @@ pub(crate) enum Fate {
     Comes,
     /// It comes later than those behind it.
     Late,
+    /// It takes the way of its link's [`Elements`], late or not.
+    Apart(bool),
 }
 
 /// Losses in bursts, and the draws that they go by.
@@ -32,7 +35,9 @@ pub(crate) struct Losses {
     in_bursts: Option<Box<InBursts>>,
     /// The share of packets that come late, and their coins.
     late: Option<(f64, Coins)>,
-    /// There are losses or late packets at all.
+    /// What else the line does.
+    pub(crate) elements: Option<Box<Elements>>,
+    /// There is anything of this at all.
     any: bool,
     coins: Coins,
     /// Where that transmission is, of each flow: draws of its own, so that whether there are other losses changes nothing.
@@ -40,14 +45,16 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Those of `link`, whose coins are `loss`, `places` and `late`; bursts take what they need from `draws`.
-    pub(crate) fn of(link: &Link, [loss, places, late]: [Coins; 3], draws: Stream) -> Self {
+    /// Those of `link`, whose coins are `loss`, `places`, `late` and `twice`; bursts take what they need from `draws`.
+    pub(crate) fn of(link: &Link, [loss, places, late, twice]: [Coins; 4], draws: Stream) -> Self {
         let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
         let bursts = link.loss_burst.map(|mean| Bursts::new(link.loss, mean));
         let in_bursts = bursts.map(|bursts| Box::new(InBursts { bursts, draws }));
         let late = link.reorder.map(|reorder| (reorder.share, late));
-        let any = link.loss > 0.0 || transmission.is_some() || late.is_some();
-        Self { share: link.loss, spacing: link.loss_spacing, transmission, in_bursts, late, any, coins: loss, places }
+        let elements = Elements::of(link, twice).map(Box::new);
+        let any = link.loss > 0.0 || transmission.is_some() || late.is_some() || elements.is_some();
+        let (share, spacing) = (link.loss, link.loss_spacing);
+        Self { share, spacing, transmission, in_bursts, late, elements, any, coins: loss, places }
     }
 
     /// What becomes of a packet on the line.
@@ -61,9 +68,11 @@ impl Losses {
         if self.loses(packet, keys) {
             return Fate::Lost;
         }
-        match &self.late {
-            Some((share, coins)) if coins.of(packet.identity(keys)) < *share => Fate::Late,
-            _ => Fate::Comes,
+        let late = matches!(&self.late, Some((share, coins)) if coins.of(packet.identity(keys)) < *share);
+        match (&self.elements, late) {
+            (Some(_), late) => Fate::Apart(late),
+            (None, true) => Fate::Late,
+            (None, false) => Fate::Comes,
         }
     }
 
@@ -114,8 +123,17 @@ mod tests {
         let keys: Vec<u64> = (0..20).map(|flow| flow << 32).collect();
         let lost = |between, others| {
             let [coins, places] = [others, "lose_transmission"].map(|what| Seed(1).coins(&format!("links.b/{what}")));
-            let (spacing, in_bursts, late, transmission) = (LossSpacing::Random, None, None, Some(between));
-            let mut losses = Losses { share: 0.0, spacing, transmission, in_bursts, late, any: true, coins, places };
+            let mut losses = Losses {
+                share: 0.0,
+                spacing: LossSpacing::Random,
+                transmission: Some(between),
+                in_bursts: None,
+                late: None,
+                elements: None,
+                any: true,
+                coins,
+                places,
+            };
             let mut found = Vec::new();
             for (flow, tx) in (0..20).flat_map(|flow| (0..1000).map(move |tx| (flow, tx))) {
                 let packet = Packet { flow, tx, ..Packet::default() };
@@ -141,9 +159,17 @@ mod tests {
         let mut firsts = Vec::new();
         for share in [0.001, 0.0007, 0.3, 1.0 / 64.0] {
             let coins = Seed(1).coins("links.b/loss");
-            let (spacing, in_bursts, late) = (LossSpacing::Even, None, None);
-            let mut losses =
-                Losses { share, spacing, transmission: None, in_bursts, late, any: true, coins, places: coins };
+            let mut losses = Losses {
+                share,
+                spacing: LossSpacing::Even,
+                transmission: None,
+                in_bursts: None,
+                late: None,
+                elements: None,
+                any: true,
+                coins,
+                places: coins,
+            };
             for flags in [0, ACK] {
                 for flow in 0..3 {
                     let packets = 1_000_000;

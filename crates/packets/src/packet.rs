@@ -41,6 +41,15 @@ pub(crate) const ECE: u8 = 8;
 pub(crate) const CWR: u8 = 16;
 /// It reports a block of segments beyond the first one lacking.
 pub(crate) const SACK: u8 = 32;
+/// Of data: a copy that a link has made.
+pub(crate) const COPY: u8 = SACK;
+/// Of an acknowledgement: the receiver had the segment before (RFC 2883).
+pub(crate) const DUPLICATE: u8 = 128;
+/// Of what is no acknowledgement: it opens a connection. And the answer, which acknowledges no data. Captures show neither.
+pub(crate) const SYN: u8 = 128;
+pub(crate) const SYN_ACK: u8 = CWR;
+/// Of data: the last segment of a connection that is closed after it.
+pub(crate) const FIN: u8 = ECE;
 /// It asks for the low-latency queue: ECT(1) (RFC 9331).
 pub(crate) const LOW: u8 = 64;
 

@@ -4,22 +4,27 @@ use std::collections::VecDeque;
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Values, cc};
-use penstock_scenario::model::{self, Arithmetic, EcnOnLine, Limit, Pacing, Repeats, Scenario, Span, StopRule};
+use penstock_scenario::model::{
+    self, Arithmetic, EcnEcho, EcnOnLine, Limit, Pacing, Recovery, Repeats, Scenario, Span, StopRule,
+};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
 use crate::conditioners::{conditioner_of, conditioners};
+use crate::elements::Elements;
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::Entry;
-use crate::flow::{Flow, Group, NONE, Noise, Sent};
-use crate::line::{ECN, Line, MARKS};
+use crate::feedback::Feedback;
+use crate::flow::{Flow, Group, NONE, Noise, Opening, Sent};
+use crate::line::{APART, ECN, Line, MARKS};
 use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
 use crate::receiver::{Habits, Receiver};
 use crate::sender::burst::Burst;
 use crate::sender::data::Data;
+use crate::sender::sampler::Sampler;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
 use crate::station::{Link, Station};
@@ -44,7 +49,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "packets", what: refusals });
     }
-    let links = links(scenario, &routes)?;
+    let mut links = links(scenario, &routes)?;
     let lines: Vec<Line> = routes
         .lines
         .iter()
@@ -52,14 +57,15 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
             let link = &links[*port as usize];
             let marks = if link.station.marks_at_departure() { MARKS } else { 0 };
             let ecn = if link.ecn == EcnOnLine::Keep { 0 } else { ECN };
-            Line::new(*port, delay.0, marks | ecn)
+            let apart = if marks != 0 && link.losses.elements.is_some() { APART } else { 0 };
+            Line::new(*port, delay.0, marks | ecn | apart)
         })
         .collect();
     for group in &mut parts.groups {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
         group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
     }
-    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, rare, unfinished } = parts;
+    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, mut rare, unfinished } = parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
         ports: l,
@@ -69,7 +75,18 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         entries: l + 2 * p + 2 * n,
         rare: l + 2 * p + 2 * n + e,
     };
-    for at in flows.iter_mut().map(|f| &mut f.ack).chain(sources.iter_mut().flat_map(|s| [&mut s.begin, &mut s.turn])) {
+    for (at, link) in links.iter_mut().enumerate() {
+        let Some(elements) = &mut link.losses.elements else { continue };
+        elements.wakes(|| {
+            rare.push(Now::Line(at as u32));
+            numbering.rare + rare.len() as u32 - 1
+        });
+    }
+    for at in flows
+        .iter_mut()
+        .flat_map(|f| [&mut f.ack, &mut f.clock])
+        .chain(sources.iter_mut().flat_map(|s| [&mut s.begin, &mut s.turn]))
+    {
         *at = at.saturating_add(numbering.rare);
     }
     for supply in supplies.iter_mut().flatten() {
@@ -96,6 +113,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         sources,
         supplies,
         rare,
+        free_alarms: Vec::new(),
         accounts: vec![Account::default(); classes + scenario.customers.len()],
         first_customer: classes,
         transfers: Vec::new(),
@@ -112,6 +130,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         measure: Some(Box::new(Measure::new(scenario))),
     };
     schedule_first(scenario, &mut engine);
+    (0..engine.flows.len()).for_each(|at| engine.first_timing(at));
     Ok(engine)
 }
 
@@ -137,12 +156,20 @@ impl Parts {
         group: &model::Group,
         size: u16,
     ) -> Result<(), RunError> {
-        let windows = windows(scenario, name, group, &group.cc.values)?;
+        let mut windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.requirements();
         if needs.kernel {
             let law = group.cc.law.name;
             return Err(refused(format!("flows.{name}.cc: only the kernel has `{law}`; use `--world linux`")));
         }
+        if needs.delivery && !matches!(group.sender.recovery, Recovery::Sack | Recovery::Rack) {
+            let law = group.cc.law.name;
+            return Err(refused(format!(
+                "flows.{name}.sender.recovery: `{law}` asks what became of each packet, which duplicates do not tell; \
+                 choose `sack` or `rack`"
+            )));
+        }
+        windows.keep_gaps(group.sender.pacing == Pacing::Law);
         let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
@@ -156,7 +183,19 @@ impl Parts {
         }
         let edge = conditioner_of(scenario, name);
         let mut single = stream("size");
+        // Such a law has a window of its own in recovery.
+        let mut sender = group.sender.clone();
+        sender.rack.prr &= !needs.delivery;
         let packets = stream("packets").bits();
+        let habits = Habits {
+            // Where nobody answers marks there is nothing to tell of.
+            echo: if needs.marks == cc::Marks::Ignored { EcnEcho::PerPacket } else { group.sender.echo() },
+            delayed_ack: group.sender.delayed_ack,
+            quick_acks: group.sender.quick_acks,
+            sack_blocks: if group.sender.selective() { group.sender.sack_blocks } else { 0 },
+            accecn_option: group.sender.accecn_option,
+        };
+        let options = needs.reliable && habits.options();
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
@@ -192,6 +231,10 @@ impl Parts {
                 self.sources.len() as u32 - 1
             });
             let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
+            let by_time = needs.reliable && group.sender.recovery == Recovery::Rack;
+            let clock = if by_time { self.rare(Now::Clock(number)) } else { NONE };
+            let shakes = needs.reliable && group.sender.handshake;
+            let opening = if shakes { Opening::Needed } else { Opening::Done };
             self.keys.push(packets.wrapping_add((index as u64) << 32));
             self.flows.push(Flow {
                 group: at,
@@ -208,7 +251,15 @@ impl Parts {
                 source,
                 ack,
                 ack_due: 0,
-                data: Data::new(group.sender.recovery, group.sender.limited_transmit, limit),
+                clock,
+                clock_set: false,
+                syn_sent: 0,
+                syn: (0, 0),
+                opening_again: false,
+                opening,
+                sampler: needs.delivery.then(|| Box::new(Sampler::new(own("law")))),
+                feedback: options.then(|| Box::new(Feedback::new(habits.echo == EcnEcho::Accurate))),
+                data: Data::new(&sender, limit),
                 burst: Burst::new(allowed.gap_s, start.0),
                 timer: Timer::new(group.sender.rto, group.sender.min_rto, group.sender.tick),
                 window: allowed.window,
@@ -231,7 +282,7 @@ impl Parts {
             self.rare(Now::Step(at));
         }
         let flows = (first, self.flows.len() as u32);
-        let supply = match (group.repeats, group.size) {
+        let supply = match (group.repeats, group.size.clone()) {
             (Some(Repeats::Poisson(per_s)), Some(size)) => Some(Supply {
                 entity: self.rare(Now::Arrival(at)),
                 gap: Span::Exponential(Time::from_seconds(1.0 / per_s)),
@@ -256,6 +307,11 @@ impl Parts {
         let one_by_one = needs.reliable
             && sender.burst < 2
             && sender.delayed_ack < 2
+            && sender.recovery != Recovery::Rack
+            && !needs.delivery
+            && !needs.fractions
+            && !sender.handshake
+            && !options
             && noise.is_none()
             && sender.limit == Limit::Window;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
@@ -265,13 +321,19 @@ impl Parts {
             plain: one_by_one && at_once && accounts == [NONE; 2],
             flows,
             windows,
-            habits: Habits { echo: group.sender.ecn_echo, delayed_ack: group.sender.delayed_ack },
+            habits,
+            options,
+            selective: group.sender.selective(),
             marks: needs.marks,
             reliable: needs.reliable,
-            paced: group.sender.pacing == Pacing::Law,
+            paced: group.sender.pacing == Pacing::Law || needs.fractions,
             unlimited: group.sender.limit == Limit::Pace,
             noise,
+            handshake: needs.reliable && sender.handshake,
+            by_time: needs.reliable && sender.recovery == Recovery::Rack,
             probes: needs.bottleneck.is_some(),
+            delivery: needs.delivery,
+            fractions: needs.fractions,
             mends: needs.duplicates_mend,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
@@ -312,7 +374,7 @@ impl Parts {
             on_off: group.on_off,
             silent: false,
             turns: own("on_off"),
-            size: group.size,
+            size: group.size.clone(),
             sizes: own("size"),
             idle,
             idles: own("idle"),
@@ -361,7 +423,7 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
                 starts.min().unwrap_or(0).saturating_add(supply.gap.draw(&mut supply.gaps).0)
             }
             Now::Step(group) => engine.groups[group as usize].next_step,
-            Now::Ack(_) | Now::Begin(_) => continue,
+            Now::Ack(_) | Now::Clock(_) | Now::Alarm(_) | Now::Begin(_) | Now::Line(_) => continue,
         };
         engine.agenda.schedule_last(n.rare + at as u32, time);
     }
@@ -406,11 +468,11 @@ fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);
-        let memory = behind.max().unwrap_or(link.delay);
+        let memory = behind.max().unwrap_or(link.delay) + Elements::longer(link);
         let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let bursts = scenario.seed.stream(&format!("links.{name}/bursts"));
-        let losses = Losses::of(link, ["loss", "lose_transmission", "late"].map(coins), bursts);
+        let losses = Losses::of(link, ["loss", "lose_transmission", "late", "duplicate"].map(coins), bursts);
         let (name, law) = (name.clone(), link.aqm.law.name);
         Ok(Link { name, law, station, apart, scheduled: false, coins: coins("aqm"), losses, ecn: link.ecn })
     };

@@ -1,13 +1,15 @@
-//! The receiver: cumulative acknowledgements with one SACK block, delayed by up to one packet, and echoes of marks.
+//! The receiver: cumulative acknowledgements with SACK blocks, delayed by up to one packet, and echoes of marks.
 //!
 //! An acknowledgement names the transmission that caused it, as a timestamp echo does, and the block that one belongs
-//! to: RFC 2018's first block. The two older blocks are left out; they matter only where several acknowledgements in a
-//! row are lost.
+//! to: RFC 2018's first block. The older ones, which matter where several acknowledgements in a row are lost, and accurate
+//! ECN are [`Options`].
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
 
-use crate::packet::{ACK, CE, CWR, ECE, Packet, SACK, expand};
+use crate::accecn::Counted;
+use crate::options::{BLOCKS, Options, UnderWay, has_place};
+use crate::packet::{ACK, CE, COPY, CWR, DUPLICATE, ECE, FIN, Packet, SACK, expand};
 
 /// How long an acknowledgement waits for a second packet: the lower bound systems use (RFC 5681 allows 500 ms).
 pub(crate) const DELAYED_ACK: Time = Time(40_000_000_000);
@@ -18,6 +20,19 @@ pub(crate) struct Habits {
     pub(crate) echo: EcnEcho,
     /// Packets an acknowledgement waits for.
     pub(crate) delayed_ack: u32,
+    /// Packets of a connection that are acknowledged one by one before that.
+    pub(crate) quick_acks: u32,
+    /// SACK blocks at the most; none where acknowledgements are not selective.
+    pub(crate) sack_blocks: u32,
+    /// Whether accurate ECN has its option.
+    pub(crate) accecn_option: bool,
+}
+
+impl Habits {
+    /// Whether acknowledgements carry more than a packet has a place for.
+    pub(crate) fn options(&self) -> bool {
+        self.sack_blocks > 1 || self.echo == EcnEcho::Accurate
+    }
 }
 
 /// What a receiver has counted since the start of the run.
@@ -27,6 +42,8 @@ pub(crate) struct Received {
     pub(crate) packets: u64,
     /// Those among them that were marked.
     pub(crate) marked: u64,
+    /// Those that it had, other than copies that links have made: one of the two was sent needlessly.
+    pub(crate) again: u64,
     /// Segments in order; all that arrived, where nobody acknowledges.
     pub(crate) in_order: u64,
 }
@@ -42,10 +59,23 @@ pub(crate) struct Receiver {
     latched: bool,
     /// Packets since the last acknowledgement, and whether they were marked.
     waiting: u32,
+    /// Packets of this connection that were acknowledged at once because it is new.
+    quick: u32,
     waiting_marked: bool,
     /// The acknowledgement that the timer would send.
     held: Option<Reply>,
     pub(crate) received: Received,
+    /// Where acknowledgements carry more than a packet has a place for.
+    pub(crate) told: Option<Box<Told>>,
+}
+
+/// What acknowledgements with options say and have said.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) counted: Counted,
+    pub(crate) under_way: UnderWay,
+    /// A segment of each block that was told of last, the newest first.
+    recent: [u64; BLOCKS],
 }
 
 /// What a data packet makes the receiver do.
@@ -90,7 +120,11 @@ impl Reply {
 impl Receiver {
     /// Another connection begins.
     pub(crate) fn restart(&mut self) {
-        (self.latched, self.waiting) = (false, 0);
+        (self.latched, self.waiting, self.quick) = (false, 0, 0);
+        if let Some(told) = &mut self.told {
+            told.counted = Counted::START;
+            told.under_way.restart();
+        }
     }
 
     /// A data packet arrived of a source that nobody acknowledges: what is lost is not waited for.
@@ -123,12 +157,18 @@ impl Receiver {
         } else {
             flags = AT_ONCE;
             if seq > self.next {
-                from = Some(self.keep(seq));
+                let (first, news) = self.keep(seq);
+                from = Some(first);
+                flags |= if news { 0 } else { DUPLICATE };
+            } else {
+                flags |= DUPLICATE;
             }
+            self.received.again += u64::from(flags & DUPLICATE != 0 && !packet.is(COPY));
         }
         match echo {
             EcnEcho::PerPacket => self.latched = marked,
             EcnEcho::Classic => self.latched = marked || (self.latched && !packet.is(CWR)),
+            EcnEcho::Accurate => {}
         }
         if self.latched {
             flags |= ECE;
@@ -139,13 +179,73 @@ impl Receiver {
         Reply { seq: self.next as u32, tx: packet.tx, from: from.unwrap_or(0) as u32, flags }
     }
 
-    /// What it does with an acknowledgement where those wait for a second packet.
-    pub(crate) fn delay(&mut self, reply: Reply) -> Answer {
+    /// The same for a packet with `payload` bytes of data, where acknowledgements carry more than a packet has a place for:
+    /// the reply names what it carries.
+    #[inline(never)]
+    pub(crate) fn take_with_options(&mut self, packet: &Packet, habits: &Habits, payload: u32) -> Reply {
+        let mut reply = self.take(packet, habits.echo);
+        let mut told = self.told.take().unwrap_or_else(|| {
+            Box::new(Told { counted: Counted::START, under_way: UnderWay::default(), recent: [0; BLOCKS] })
+        });
+        let mut options = Options::NONE;
+        // A duplicate SACK takes the place of a block (RFC 2883, section 4).
+        let duplicate = u32::from(reply.flags & DUPLICATE != 0);
+        if habits.sack_blocks > 0 && !self.beyond.is_empty() {
+            let most = habits.sack_blocks.saturating_sub(duplicate).max(1);
+            self.blocks(packet, most, &mut told.recent, &mut options);
+        }
+        if habits.echo == EcnEcho::Accurate {
+            if told.counted.take(packet, payload) {
+                reply.flags |= AT_ONCE;
+            }
+            options.ace = told.counted.ace();
+            let duplicate = if habits.sack_blocks > 0 { duplicate } else { 0 };
+            let place = has_place(u32::from(options.count) + duplicate, habits.sack_blocks);
+            options.counters = (habits.accecn_option && place).then(|| told.counted.counters());
+        }
+        reply.from = told.under_way.push(options);
+        self.told = Some(told);
+        reply
+    }
+
+    /// The blocks that an acknowledgement tells of: that of the packet that caused it, those that were told of last, then
+    /// any (RFC 2018, section 4). Each is told of several times, so that lost acknowledgements lose less.
+    fn blocks(&self, packet: &Packet, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
+        let run = |segment: u64| {
+            let at = self.beyond.partition_point(|(first, _)| *first <= segment);
+            at.checked_sub(1).map(|at| self.beyond[at]).filter(|(_, end)| segment < *end)
+        };
+        let cause = expand(self.next, packet.seq);
+        let mut told = [(0, 0); BLOCKS];
+        let mut count = 0;
+        let newest = std::iter::once(cause).chain(*recent).filter_map(run);
+        for block in newest.chain(self.beyond.iter().rev().copied()) {
+            if count == BLOCKS.min(self.beyond.len()) {
+                break;
+            }
+            if !told[..count].contains(&block) {
+                told[count] = block;
+                count += 1;
+            }
+        }
+        for (at, block) in told[..count].iter().enumerate() {
+            recent[at] = block.0;
+            if (at as u32) < most {
+                options.push(*block);
+            }
+        }
+    }
+
+    /// What it does with an acknowledgement of `packet` where those wait for a second one. The end of a connection does not
+    /// wait: the receiver's program reads it and closes, and its FIN acknowledges.
+    pub(crate) fn delay(&mut self, packet: &Packet, reply: Reply, quick_acks: u32) -> Answer {
         let echo = reply.flags & ECE != 0;
         let before = if self.waiting_marked == echo { None } else { self.overdue() };
         self.waiting += 1;
         self.waiting_marked = echo;
-        let now = self.waiting >= 2 || reply.flags & AT_ONCE != 0;
+        let quick = self.quick < quick_acks;
+        self.quick += u32::from(quick);
+        let now = quick || self.waiting >= 2 || reply.flags & AT_ONCE != 0 || packet.is(FIN);
         if now {
             self.waiting = 0;
         } else {
@@ -172,8 +272,8 @@ impl Receiver {
         self.held.take()
     }
 
-    /// Keeps a segment beyond the first one lacking; returns the first of its run.
-    fn keep(&mut self, seq: u64) -> u64 {
+    /// Keeps a segment beyond the first one lacking; the first of its run, and whether it was not there before.
+    fn keep(&mut self, seq: u64) -> (u64, bool) {
         // Where it belongs: after every run that starts at or before it.
         let at = self.beyond.partition_point(|(first, _)| *first <= seq);
         if at > 0 && self.beyond[at - 1].1 >= seq {
@@ -185,20 +285,22 @@ impl Receiver {
                     self.beyond.remove(at);
                 }
             }
-            return first;
+            return (first, end == seq);
         }
         if at < self.beyond.len() && self.beyond[at].0 == seq + 1 {
             self.beyond[at].0 = seq;
         } else {
             self.beyond.insert(at, (seq, seq + 1));
         }
-        seq
+        (seq, true)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Counters;
+    use crate::packet::ECT;
 
     const EACH: EcnEcho = EcnEcho::PerPacket;
     fn data(seq: u32, flags: u8) -> Packet {
@@ -247,18 +349,43 @@ mod tests {
         let mut r = Receiver::default();
         let reply = r.take(&data(0, CE), EcnEcho::Classic);
         assert_ne!(reply.flags & ECE, 0);
-        assert_eq!(r.delay(reply), Answer::Wait);
+        assert_eq!(r.delay(&data(0, CE), reply, 0), Answer::Wait);
         r.restart();
         assert_eq!(r.overdue(), None);
         assert_eq!(r.take(&data(1, 0), EcnEcho::Classic).flags & ECE, 0);
+    }
+
+    /// A new connection's first packets are acknowledged one by one, then every second, and a next connection starts over.
+    #[test]
+    fn quick_acknowledgements_come_first() {
+        let mut r = Receiver::default();
+        let now = |r: &mut Receiver, seq| {
+            let reply = r.take(&data(seq, 0), EACH);
+            r.delay(&data(seq, 0), reply, 3) != Answer::Wait
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|seq| now(&mut r, seq)), [true, true, true, false, true, false]);
+        r.restart();
+        assert!(now(&mut r, 6));
+    }
+
+    /// RFC 2883: what was there before is said to have come twice, below the cumulative number and beyond it.
+    #[test]
+    fn duplicates_are_told() {
+        let mut r = Receiver::default();
+        let twice: Vec<bool> = [0, 0, 2, 2, 3, 2, 1, 1, 3, 4]
+            .into_iter()
+            .map(|seq| r.take(&data(seq, 0), EACH).flags & DUPLICATE != 0)
+            .collect();
+        assert_eq!(twice, [false, true, false, true, false, true, false, true, true, false]);
     }
 
     #[test]
     fn a_delayed_acknowledgement_tells_marked_from_unmarked() {
         let mut r = Receiver::default();
         let take = |r: &mut Receiver, seq, flags| {
-            let reply = r.take(&data(seq, flags), EACH);
-            r.delay(reply)
+            let packet = data(seq, flags);
+            let reply = r.take(&packet, EACH);
+            r.delay(&packet, reply, 0)
         };
         assert_eq!(take(&mut r, 0, 0), Answer::Wait);
         assert_eq!(at_once(take(&mut r, 1, 0)).seq, 2);
@@ -268,5 +395,68 @@ mod tests {
         assert_eq!(r.overdue().map(|r| (r.seq, r.flags)), Some((4, ECE)));
         assert_eq!(r.overdue(), None);
         assert_eq!(at_once(take(&mut r, 5, 0)).seq, 4, "a hole is told at once");
+    }
+
+    #[test]
+    fn the_end_of_a_connection_is_acknowledged_at_once() {
+        let mut r = Receiver::default();
+        for (seq, flags, waits) in [(0, 0, true), (1, 0, false), (2, FIN, false), (3, 0, true)] {
+            let packet = data(seq, flags);
+            let reply = r.take(&packet, EACH);
+            assert_eq!(reply.flags & ECE, 0, "no echo");
+            assert_eq!(r.delay(&packet, reply, 0) == Answer::Wait, waits, "{seq}");
+        }
+    }
+
+    fn habits(echo: EcnEcho, sack_blocks: u32, accecn_option: bool) -> Habits {
+        Habits { echo, delayed_ack: 2, quick_acks: 0, sack_blocks, accecn_option }
+    }
+
+    /// RFC 2018, section 4: the block of the segment that caused the acknowledgement comes first, then those told of last.
+    #[test]
+    fn blocks_are_told_of_newest_first() {
+        let mut r = Receiver::default();
+        let habits = habits(EACH, 3, true);
+        let mut blocks = |seq: u32| -> Vec<(u64, u64)> {
+            let reply = r.take_with_options(&data(seq, 0), &habits, 1000);
+            let options = r.told.as_mut().unwrap().under_way.hear(reply.from).unwrap().0;
+            options.blocks(r.next).collect()
+        };
+        assert_eq!(blocks(0), []);
+        assert_eq!(blocks(2), [(2, 3)]);
+        assert_eq!(blocks(4), [(4, 5), (2, 3)]);
+        assert_eq!(blocks(6), [(6, 7), (4, 5), (2, 3)]);
+        assert_eq!(blocks(8), [(8, 9), (6, 7), (4, 5)], "three at the most");
+        assert_eq!(blocks(3), [(2, 5), (8, 9), (6, 7)], "two have become one");
+        assert_eq!(blocks(6), [(6, 7), (2, 5)], "a duplicate SACK takes the place of a block");
+        assert_eq!(blocks(1), [(6, 7), (8, 9)], "what the number covers is no block");
+        assert_eq!(blocks(5), [(8, 9)]);
+        assert_eq!(blocks(7), []);
+    }
+
+    /// A third block leaves the AccECN Option no place beside timestamps; the field in the header is always there.
+    #[test]
+    fn accurate_ecn_is_in_every_acknowledgement() {
+        let mut r = Receiver::default();
+        let all = habits(EcnEcho::Accurate, 3, true);
+        let mut take = |seq: u32, flags: u8, habits: &Habits| {
+            let reply = r.take_with_options(&data(seq, flags), habits, 1000);
+            assert_eq!(reply.flags & ECE, 0);
+            let options = r.told.as_mut().unwrap().under_way.hear(reply.from).unwrap().0;
+            (options.ace, options.counters, reply.flags & AT_ONCE != 0)
+        };
+        let counters = |ect0, ce| Some(Counters { ect0, ce, ect1: 1 });
+        assert_eq!(take(0, ECT, &all), (5, counters(1001, 0), false));
+        assert_eq!(take(1, ECT | CE, &all), (6, counters(1001, 1000), true), "a change is told at once");
+        assert_eq!(take(2, ECT | CE, &all), (7, counters(1001, 2000), false));
+        assert_eq!(take(4, ECT | CE, &all), (0, counters(1001, 3000), true));
+        assert_eq!(take(6, ECT, &all), (0, counters(2001, 3000), true));
+        assert_eq!(take(8, ECT, &all), (0, None, true));
+        assert_eq!(take(9, ECT, &habits(EcnEcho::Accurate, 3, false)).1, None);
+        assert_eq!(take(10, ECT | CE, &habits(EcnEcho::Accurate, 0, true)).1, counters(4001, 4000));
+        r.restart();
+        let reply = r.take_with_options(&data(3, ECT | CE), &all, 1000);
+        let told = r.told.as_ref().unwrap();
+        assert_eq!(told.under_way.look(reply.from).map(|options| options.ace), Some(6), "a connection counts anew");
     }
 }

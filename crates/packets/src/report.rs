@@ -7,7 +7,7 @@ use penstock_law::quantity::Time;
 use penstock_scenario::classes;
 use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::finding;
-use penstock_scenario::model::{Repeats, Scenario};
+use penstock_scenario::model::{Recovery, Repeats, Scenario};
 use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Summary, Transfers,
@@ -53,16 +53,6 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         })
         .collect();
     let measured = whole.measured(&flows);
-    let summary = Summary {
-        title: scenario.title.clone(),
-        world: "packets".to_owned(),
-        seed: scenario.seed.0,
-        findings: finding::of_run(scenario, &measured),
-        whole: measured,
-        windows,
-        engine: Cost { events: engine.events, packets: engine.crossed },
-        path: None,
-    };
     let groups: Vec<String> = scenario.groups.keys().cloned().collect();
     let flow_names = || -> Vec<String> {
         let name = |flow: &Flow| format!("{}/{}", scenario.groups.keys()[flow.group as usize], flow.index);
@@ -93,6 +83,16 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     if !taken.flows.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names()));
     }
+    let summary = Summary {
+        title: scenario.title.clone(),
+        world: "packets".to_owned(),
+        seed: scenario.seed.0,
+        findings: finding::of_run(scenario, "packets", &measured, &series),
+        whole: measured,
+        windows,
+        engine: Cost { events: engine.events, packets: engine.crossed },
+        path: None,
+    };
     Ok(Run { summary, flows, series })
 }
 
@@ -212,7 +212,7 @@ impl Span<'_> {
                 loss_rate: share(lost, lost + got),
                 mark_rate: share(got_b.marked - got_a.marked, got),
                 retransmits: sent_b.again - sent_a.again,
-                timeouts: sent_b.timeouts - sent_a.timeouts,
+                timeouts: u64::from(sent_b.timeouts - sent_a.timeouts),
                 completion_s: completed.then(|| Time(sent_b.completed - flow.start).seconds()),
             }
         };
@@ -260,9 +260,13 @@ impl Span<'_> {
                 loss_rate: share(lost, lost + got),
                 mark_rate: share(total(&|f| f.got.marked), got),
                 retransmits: total(&|f| f.sent.again),
-                timeouts: total(&|f| f.sent.timeouts),
+                spurious_retransmits: acknowledged.then(|| total(&|f| f.got.again)),
+                timeouts: total(&|f| u64::from(f.sent.timeouts)),
+                undone_recoveries: (acknowledged && group.sender.recovery == Recovery::Rack && group.sender.rack.undo)
+                    .then(|| total(&|f| u64::from(f.sent.undone))),
                 transfers: group
                     .size
+                    .as_ref()
                     .filter(|_| acknowledged)
                     .map(|_| self.transfers(range.clone(), matches!(group.repeats, Some(Repeats::Poisson(_))))),
             };

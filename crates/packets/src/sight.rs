@@ -1,10 +1,12 @@
 //! What a capture at an end of a flow would show.
 
 use penstock_law::quantity::Time;
-use penstock_scenario::world::{Content, Ecn, End, Sighting};
+use penstock_scenario::model::EcnEcho;
+use penstock_scenario::world::{AccurateEcn, Content, Ecn, End, Sighting};
 
 use crate::engine::Engine;
 use crate::flow::Flow;
+use crate::options::Counters;
 use crate::packet::{self, CE, CWR, ECE, ECT, LOW, Packet, SACK};
 use crate::receiver::Reply;
 
@@ -46,12 +48,23 @@ impl Engine {
         if next < flow.first {
             return;
         }
-        let block = packet.is(SACK).then(|| {
+        let group = &self.groups[flow.group as usize];
+        let (mut blocks, mut accurate) = ([None; 4], None);
+        if group.options {
+            let told = self.receivers[at].told.as_ref().and_then(|told| told.under_way.look(packet.from));
+            if let Some(options) = told {
+                for (place, (from, end)) in blocks.iter_mut().zip(options.blocks(next)) {
+                    *place = Some((from.saturating_sub(flow.first), end.saturating_sub(flow.first)));
+                }
+                let option = options.counters.map(|Counters { ect0, ce, ect1 }| [ect0, ce, ect1]);
+                accurate = (group.habits.echo == EcnEcho::Accurate).then_some(AccurateEcn { ace: options.ace, option });
+            }
+        } else if packet.is(SACK) {
             let from = packet::expand(next, packet.from);
             let end = flow.data.segment_of(packet::expand(flow.data.next_tx(), packet.tx)).map_or(from, |seq| seq);
-            (from - flow.first, end.max(from) + 1 - flow.first)
-        });
-        let content = Content::Ack { next: next - flow.first, block, echo: packet.is(ECE) };
+            blocks[0] = Some((from - flow.first, end.max(from) + 1 - flow.first));
+        }
+        let content = Content::Ack { next: next - flow.first, blocks, echo: packet.is(ECE), accurate };
         let seen = sighting(packet, Time(self.now), flow, end, Ecn::NotEct, content);
         self.seen.get_or_insert_default().push(seen);
     }

@@ -1,14 +1,15 @@
 //! A link of the scenario: what holds its queue and its coins, and what is lost on its line.
 
 use penstock_law::quantity::Time;
-use penstock_link::{Apart, Arrival, Offered};
+use penstock_link::{Apart, Arrival, Offered, Served};
 use penstock_scenario::model::EcnOnLine;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::world::RunError;
 
+use crate::elements::Leaving;
 use crate::engine::Engine;
 use crate::flow::Flow;
-use crate::line::LATE;
+use crate::line::{LATE, push};
 use crate::loss::{Fate, Losses};
 use crate::packet::{ACK, CE, ECT, LOW, Packet};
 
@@ -40,9 +41,11 @@ impl Link {
 
 /// Packets held at a link and not on its line.
 pub(crate) fn held(station: &Station) -> u64 {
+    let count = |served: &Served<Packet>| served.iter().filter(|packet| !packet.is(ACK)).count() as u64;
     match station {
         Station::Port(_) => 0,
-        Station::Served(served) => served.iter().filter(|packet| !packet.is(ACK)).count() as u64,
+        Station::Served(served) => count(served),
+        Station::Policed(policed) => count(policed),
     }
 }
 
@@ -59,7 +62,16 @@ impl Engine {
     pub(crate) fn hand(&mut self, packet: Packet, at: usize) {
         let Self { now, flows, links, groups, keys, .. } = self;
         let Link { station, coins, apart, scheduled, .. } = &mut links[at];
-        let Station::Served(served) = station else { return };
+        let served = match station {
+            Station::Served(served) => &mut **served,
+            Station::Policed(policed) => {
+                if !policed.admits(Time(*now), u32::from(packet.size)) {
+                    return lose(flows, &packet);
+                }
+                policed
+            }
+            Station::Port(_) => return,
+        };
         let arrival = Arrival {
             packet,
             bytes: u32::from(packet.size),
@@ -85,26 +97,45 @@ impl Engine {
         }
     }
 
+    /// Packets that wait on the line of a link may go.
+    pub(crate) fn wake_line(&mut self, at: usize) {
+        let Self { now, links, keys, lines, agenda, .. } = self;
+        let Some(elements) = &mut links[at].losses.elements else { return };
+        let copies = elements.wake(*now, (keys, lines, agenda));
+        links[at].station.duplicate(copies);
+    }
+
     /// A line is free for the next packet.
     pub(crate) fn serve(&mut self, at: usize) {
         let Self { now, flows, links, lines, hops, agenda, keys, .. } = self;
         let Link { station, coins, losses, scheduled, .. } = &mut links[at];
         *scheduled = false;
-        let Station::Served(served) = station else { return };
+        let Some(served) = station.served() else { return };
         let coin = |packet: &Packet| coins.of(packet.identity(keys));
         let Some(leaving) = served.next(Time(*now), coin, |dropped| lose(flows, &dropped)) else { return };
         let mut packet = leaving.packet;
         let fate = losses.take(&packet, keys);
-        if fate == Fate::Lost {
-            served.lose();
-            lose(flows, &packet);
-        } else {
-            packet.flags |= if leaving.marked { CE } else { 0 };
-            let (first, _) = flows[packet.flow as usize].route[usize::from(packet.flags & ACK)];
-            let line = hops[first as usize + packet.hop as usize].line + if fate == Fate::Late { LATE } else { 0 };
+        packet.flags |= if leaving.marked { CE } else { 0 };
+        let (first, _) = flows[packet.flow as usize].route[usize::from(packet.flags & ACK)];
+        let line = hops[first as usize + packet.hop as usize].line;
+        let mut put = |line: u32| {
             let behind = &mut lines[line as usize];
             packet.at = leaving.departure.0.saturating_add(behind.delay);
-            crate::engine::push(packet, line, behind, agenda);
+            push(packet, line, behind, agenda);
+        };
+        match fate {
+            Fate::Lost => {
+                served.lose();
+                lose(flows, &packet);
+            }
+            Fate::Comes => put(line),
+            Fate::Late => put(line + LATE),
+            Fate::Apart(late) => {
+                let elements = losses.elements.as_mut().expect("such a fate has them");
+                let line = line + if late { LATE } else { 0 };
+                let leaving = Leaving { packet, departure: leaving.departure, line };
+                served.duplicate(elements.carry(leaving, (keys, lines, agenda)));
+            }
         }
         if !served.is_empty() {
             *scheduled = true;

@@ -8,6 +8,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::transfer::Transfer;
 
 use crate::engine::Engine;
+use crate::flow::Opening;
 
 /// What happens to a flow or a group now and then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(crate) enum Now {
     Tick(u32),
     /// A delayed acknowledgement of a flow is due.
     Ack(u32),
+    /// A deadline of a flow's recovery by time may be over.
+    Clock(u32),
     /// A flow has been idle long enough.
     Begin(u32),
     /// A flow falls silent, or speaks again.
@@ -24,6 +27,10 @@ pub(crate) enum Now {
     Arrival(u32),
     /// A group's sources change.
     Step(u32),
+    /// The time that a flow's law named has come.
+    Alarm(u32),
+    /// Packets that wait on the line of a link may go.
+    Line(u32),
 }
 
 /// When a flow's transfers and pauses come, and how irregular it is.
@@ -75,15 +82,18 @@ impl Engine {
         match self.rare[(entity - self.numbering.rare) as usize] {
             Now::Tick(flow) => self.flow_tick(flow as usize, entity),
             Now::Ack(flow) => self.overdue(flow as usize),
+            Now::Clock(flow) => self.clock(flow as usize),
+            Now::Alarm(flow) => self.alarm(flow as usize, entity),
             Now::Begin(flow) => {
                 let source = &mut self.sources[self.flows[flow as usize].source as usize];
-                let size = source.size.expect("a flow that repeats has a size");
+                let size = source.size.as_ref().expect("a flow that repeats has a size");
                 let bytes = size.draw(&mut source.sizes).0;
                 self.begin(flow as usize, self.now, bytes);
             }
             Now::Turn(flow) => self.turn(flow as usize, entity),
             Now::Arrival(group) => self.arrival(group as usize),
             Now::Step(group) => self.step(group as usize, entity),
+            Now::Line(link) => self.wake_line(link as usize),
         }
     }
 
@@ -103,12 +113,24 @@ impl Engine {
             flow.first = flow.data.fresh;
             flow.data.restart();
             flow.timer.restart_connection();
+            if let Some(sampler) = &mut flow.sampler {
+                sampler.restart();
+            }
             flow.round = flow.data.next_tx();
             if !allowed.is_sound() || !flow.allow(allowed, group.paced, self.now) {
                 return self.refuse(at, allowed);
             }
             flow.burst.space(allowed.gap_s);
+            self.first_timing(at);
+            let flow = &mut self.flows[at];
+            let group = &self.groups[flow.group as usize];
+            if group.handshake {
+                flow.opening = Opening::Needed;
+            }
             self.receivers[at].restart();
+            if let Some(feedback) = &mut self.flows[at].feedback {
+                feedback.restart();
+            }
         }
         self.sources[self.flows[at].source as usize].number += 1;
         self.send(at);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
-use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse, set_codepoint};
+use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse, set_codepoint, set_ecn};
 
 /// What a device gave at once: a packet, or a super-packet.
 #[derive(Debug)]
@@ -164,6 +164,11 @@ fn set_lengths(header: &mut [u8], ip: usize, total: usize) {
 }
 
 impl Piece {
+    /// Gives it this ECN field, two bits.
+    pub(crate) fn set_ecn(&mut self, ecn: u8) {
+        set_ecn(&mut self.header[..self.end], ecn);
+    }
+
     /// Its headers.
     pub fn header(&self) -> &[u8] {
         &self.header[..self.end]

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use penstock_law::quantity::Time;
-use penstock_link::{Conditioner, Counters, Entry, Ring, Station};
-use penstock_scenario::model::{Group, Scenario};
+use penstock_link::{Conditioner, Counters, Delays, Entry, Ring, Station};
+use penstock_scenario::model::{EcnOnLine, Full, Group, Scenario};
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
@@ -149,6 +149,12 @@ impl Emulation {
                 let hash = (hashes.wrapping_add((index as u64) << 32) >> 32) as u32;
                 let key = Key { class: class.unwrap_or(classes.len()) as u32, hash };
                 let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
+                if group.access.is_some_and(|access| access.full == Full::Wait) {
+                    let what = format!(
+                        "flows.{name}.access.full: the emulated path cannot hold back the senders of a program"
+                    );
+                    return Err(Refused::new(what, "choose `drop`"));
+                }
                 let data = (group.access.is_some() || group.jitter.is_some())
                     .then(|| Entry::of_data(group.access, group.jitter, own("jitter")));
                 let acks = group.ack_jitter.as_ref().map(|jitter| Entry::of_acks(jitter, own("ack_jitter")));
@@ -158,7 +164,10 @@ impl Emulation {
         }
         let longest = |link: usize| plan.lines.iter().filter(move |l| l.link == link as u32).map(|l| l.delay).max();
         let links = scenario.links.keys().enumerate();
-        let links = links.map(|(at, name)| Link::of(scenario, name, longest(at).unwrap_or_default() + UNSEEN));
+        let links = links.map(|(at, name)| {
+            let longer = Delays::longer(&scenario.links[name]);
+            Link::of(scenario, name, longest(at).unwrap_or_default() + longer + UNSEEN)
+        });
         let links: Vec<_> = links.collect::<Result<_, _>>()?;
         let mut emulation = Self {
             links,
@@ -394,13 +403,20 @@ impl Emulation {
     fn leave(&mut self, at: u32, mut packet: Packet, Leaving { departure, marked, late }: Leaving) {
         // The line of those that come late is the next.
         let at = at + u32::from(late);
-        packet.marked |= marked;
+        if marked {
+            packet.mark();
+        }
         packet.hops += 1;
         self.crossed += u64::from(packet.data);
         let (_, count) = self.flows[packet.flow as usize].routes[packet.way as usize];
         let unseen = if packet.hops == count { packet.unseen } else { Time::ZERO };
         let line = &mut self.lines[at as usize];
-        let time = (departure + line.delay + unseen).max(line.last);
+        let out = match &mut self.links[line.link as usize].delays {
+            // What is private to the flow comes after the link's own delay.
+            Some(delays) => delays.pass(departure) + (line.delay - delays.first()),
+            None => departure + line.delay,
+        };
+        let time = (out + unseen).max(line.last);
         line.last = time;
         line.packets.push((time, departure, packet));
         if line.packets.len() == 1 {
@@ -413,8 +429,12 @@ impl Emulation {
         let line = &mut self.lines[at as usize];
         let Some((time, departure, mut packet)) = line.packets.front().copied() else { return };
         line.packets.pop();
-        if packet.markable {
-            packet.marked |= self.links[line.link as usize].marks(departure);
+        let link = &mut self.links[line.link as usize];
+        if packet.markable && link.marks(departure) {
+            packet.mark();
+        }
+        if link.ecn != EcnOnLine::Keep {
+            packet.cross(link.ecn);
         }
         if let Some((next, ..)) = line.packets.front().copied() {
             self.schedule(next, Event::Out(at));

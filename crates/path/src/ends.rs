@@ -27,8 +27,27 @@ pub struct Habits {
     pub burst: Option<u32>,
     /// Whether a connection keeps its window however long it has nothing to send; the kernel lets it shrink (RFC 2861).
     pub keep_window: bool,
+    /// Accurate ECN (RFC 9768), where all senders ask for it.
+    pub accurate_ecn: Option<AccurateEcn>,
     /// What holds of each flow.
     pub flows: Vec<FlowHabits>,
+}
+
+/// How senders that ask for accurate ECN are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccurateEcn {
+    /// Whether receivers know it; if not, connections fall back to RFC 3168.
+    pub receivers: bool,
+    /// Whether the AccECN Option is sent.
+    pub option: bool,
+}
+
+impl AccurateEcn {
+    /// Whether this kernel has it: none where that cannot be found out, without the right to make a namespace.
+    pub fn in_kernel() -> Option<bool> {
+        let namespace = Namespace::new().ok()?;
+        Some(namespace.within(|| fs::write(Path::new("/proc/sys/net").join(ECN), ACCURATE)).is_ok())
+    }
 }
 
 /// What holds of one flow.
@@ -60,6 +79,10 @@ pub struct End {
     way: Way,
 }
 
+/// Who asks for ECN, and who agrees: nobody asks of its own accord, and who is asked agrees; or all ask for accurate ECN.
+const ECN: &str = "ipv4/tcp_ecn";
+const AGREE: &str = "2";
+const ACCURATE: &str = "3";
 /// Packets that may wait between an end and the path.
 const QUEUE: u32 = 20_000;
 /// Least, first and most memory of a socket: with less, one flow over 180 ms would be held at 157 Mbit/s.
@@ -76,7 +99,7 @@ impl End {
         let namespace = Namespace::new()?;
         let (device, figures) = namespace.within(|| {
             let device = Device::new()?;
-            for (name, value) in settings(habits) {
+            for (name, value) in settings(way, habits) {
                 fs::write(Path::new("/proc/sys/net").join(name), value)
                     .map_err(|e| io::Error::new(e.kind(), format!("cannot set net/{name} to {value}: {e}")))?;
             }
@@ -132,17 +155,22 @@ impl End {
 
 // The default controller is left alone: in a namespace other than the first, the kernel refuses what is not in
 // `tcp_allowed_congestion_control`, and keeps a reference to it for good when it does.
-fn settings(habits: &Habits) -> [(&'static str, &str); 6] {
-    [
+fn settings(way: Way, habits: &Habits) -> Vec<(&'static str, &'static str)> {
+    let accurate = habits.accurate_ecn.filter(|accurate| way == Way::There || accurate.receivers);
+    let mut settings = vec![
         ("ipv4/tcp_rmem", MEMORY),
         ("ipv4/tcp_wmem", MEMORY),
         // What one connection has learned shall not help the next.
         ("ipv4/tcp_no_metrics_save", "1"),
         ("ipv4/tcp_timestamps", if habits.timestamps { "1" } else { "0" }),
         ("ipv4/tcp_slow_start_after_idle", if habits.keep_window { "0" } else { "1" }),
-        // Who asks for ECN is said flow by flow; who is asked agrees.
-        ("ipv4/tcp_ecn", "2"),
-    ]
+        // Who asks for ECN is said flow by flow, but for accurate ECN.
+        (ECN, if accurate.is_some() { ACCURATE } else { AGREE }),
+    ];
+    if accurate.is_some_and(|accurate| !accurate.option) {
+        settings.push(("ipv4/tcp_ecn_option", "0"));
+    }
+    settings
 }
 
 /// Lines for `ip -batch`.

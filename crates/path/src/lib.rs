@@ -35,7 +35,7 @@ use penstock_law::quantity::{Rate, Time};
 use penstock_machine::capability::{CAP_NET_ADMIN, CAP_SYS_ADMIN, Capabilities};
 use penstock_machine::clock::Clock;
 use penstock_machine::{Failed, Missing, program, while_trying};
-use penstock_scenario::model::{Scenario, Service};
+use penstock_scenario::model::Scenario;
 
 use emulation::Emulation;
 use ends::{End, Habits};
@@ -143,13 +143,10 @@ pub struct Schedule {
 
 /// The rate of the fastest link, at its fastest; of a trace, the mean.
 fn fastest(scenario: &Scenario) -> Rate {
-    let rates = scenario.links.values().flat_map(|link| {
-        let later: &[(Time, Rate)] = match &link.service {
-            Service::Schedule(steps) => steps,
-            Service::Constant | Service::Trace(_) => &[],
-        };
-        later.iter().map(|(_, rate)| *rate).chain([link.rate])
-    });
+    let rates = scenario
+        .links
+        .values()
+        .flat_map(|link| link.service.changes().iter().map(|(_, rate)| *rate).chain([link.rate]));
     rates.max().unwrap_or_default()
 }
 

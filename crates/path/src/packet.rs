@@ -2,6 +2,7 @@
 
 use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
+use penstock_scenario::model::EcnOnLine;
 
 /// The way a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +37,8 @@ pub struct Packet {
     /// How long after it is taken to have arrived it was seen: by so much it comes out later than its links alone would have it,
     /// since it was perhaps not there before, and no round trip is to be shorter than the path's.
     pub unseen: Time,
+    /// Its ECN field as it is now: 0 is Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
     /// Whether it may be marked.
     pub markable: bool,
     /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
@@ -49,6 +52,22 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// It is marked.
+    pub(super) fn mark(&mut self) {
+        (self.marked, self.ecn) = (true, 3);
+    }
+
+    /// A line does to the ECN field what it does.
+    pub(super) fn cross(&mut self, ecn: EcnOnLine) {
+        self.ecn = match (ecn, self.ecn) {
+            (EcnOnLine::Bleach, _) => 0,
+            (EcnOnLine::EraseCe, 3) | (EcnOnLine::Ect0, 1) => 2,
+            (_, field) => field,
+        };
+        self.marked &= self.ecn == 3;
+        (self.markable, self.low_latency) = (self.ecn != 0, self.ecn & 1 == 1);
+    }
+
     /// Whether it is what flows, classes and customers are counted by, and contracts are about: user's data on its way there.
     pub(super) fn of_customer(&self) -> bool {
         self.data && self.way == Way::There

@@ -289,6 +289,7 @@ impl Work {
             let packet = Packet {
                 way,
                 flow,
+                ecn: headers.ecn,
                 markable: headers.markable(),
                 low_latency: headers.low_latency(),
                 data: headers.data(),
@@ -323,8 +324,9 @@ impl Work {
             }
         };
         for exit in emulation.exits() {
-            let Packet { burst, segment, marked, way, colour, .. } = exit.packet;
-            let piece = held.burst(burst).piece(segment, marked, colour);
+            let Packet { burst, segment, ecn, marked, way, colour, .. } = exit.packet;
+            let mut piece = held.burst(burst).piece(segment, marked, colour);
+            piece.set_ecn(ecn);
             coalescers[way as usize].push(piece, burst, exit.wanted, |train| write(way, train));
             leaving.push(burst);
         }

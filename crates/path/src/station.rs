@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use penstock_law::aqm::Decides;
 use penstock_law::quantity::Time;
-use penstock_link::{Apart, Arrival, Bursts, Offer, Offered, Station};
+use penstock_link::{Apart, Arrival, Bursts, Delays, Offer, Offered, Station};
 use penstock_scenario::model::{EcnOnLine, LossSpacing, Scenario};
 use penstock_scenario::seed::Stream;
 
@@ -18,6 +18,10 @@ pub(super) struct Link {
     losses: Losses,
     /// The share of packets that come late, and their coins.
     late: Option<(f64, Stream)>,
+    /// Where its delay changes.
+    pub(super) delays: Option<Delays>,
+    /// What its line does to the ECN field.
+    pub(super) ecn: EcnOnLine,
     apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(super) scheduled: bool,
@@ -93,9 +97,13 @@ impl Link {
             let what = format!("links.{name}.lose_transmission: the kernel does not number its transmissions");
             return Err(Refused::new(what, "leave it out"));
         }
-        if link.ecn != EcnOnLine::Keep {
-            let what = format!("links.{name}.ecn: the emulated path changes no ECN field beside its marks");
-            return Err(Refused::new(what, "write `ecn = \"keep\"`"));
+        if link.aggregation.is_some() {
+            let what = format!("links.{name}.aggregation: the emulated path lets every packet go by itself");
+            return Err(Refused::new(what, "leave it out"));
+        }
+        if link.duplicate > 0.0 {
+            let what = format!("links.{name}.duplicate: the emulated path delivers no packet twice");
+            return Err(Refused::new(what, "leave it out"));
         }
         let (station, apart) =
             Station::of(scenario, name, memory).map_err(|what| Refused::new(what, "choose other parameters"))?;
@@ -108,7 +116,8 @@ impl Link {
             shares: BTreeMap::new(),
         };
         let late = link.reorder.map(|reorder| (reorder.share, stream("late")));
-        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses, late })
+        let delays = Delays::of(link);
+        Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses, late, delays, ecn: link.ecn })
     }
 
     /// A packet reaches it. `dropped` is given packets that make room for it.
@@ -125,7 +134,13 @@ impl Link {
                     Fate::Leaves(Leaving { departure, marked, late: lands(&mut self.late) })
                 }
             },
-            Station::Served(served) => {
+            station => {
+                if let Station::Policed(policed) = station
+                    && !policed.admits(now, packet.bytes)
+                {
+                    return Fate::Dropped;
+                }
+                let Some(served) = station.served() else { return Fate::Dropped };
                 let queue_key = match self.apart {
                     Apart::Flows => packet.flow,
                     Apart::Classes => key.class,
@@ -146,7 +161,8 @@ impl Link {
     pub(super) fn free_at(&self) -> Option<Time> {
         match &self.station {
             Station::Served(served) if !served.is_empty() => Some(served.free_at()),
-            Station::Port(_) | Station::Served(_) => None,
+            Station::Policed(policed) if !policed.is_empty() => Some(policed.free_at()),
+            Station::Port(_) | Station::Served(_) | Station::Policed(_) => None,
         }
     }
 
@@ -154,7 +170,7 @@ impl Link {
     /// or it is lost.
     pub(super) fn serve(&mut self, now: Time, mut dropped: impl FnMut(Packet)) -> Option<(Packet, Leaving)> {
         let Self { station, coins, losses, late, .. } = self;
-        let Station::Served(served) = station else { return None };
+        let served = station.served()?;
         let leaving = served.next(now, |_| coins.unit(), &mut dropped)?;
         if losses.take(&leaving.packet) {
             served.lose();
@@ -172,7 +188,7 @@ impl Link {
             Station::Port(port) if port.requirements().decides == Decides::OnDeparture => {
                 port.marks(departure, || coins.unit())
             }
-            Station::Port(_) | Station::Served(_) => false,
+            Station::Port(_) | Station::Served(_) | Station::Policed(_) => false,
         }
     }
 }

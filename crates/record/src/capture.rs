@@ -9,8 +9,9 @@
 //! - Segment `k` begins at sequence number 1 + k times the payload of a packet, modulo 2^32. The payload is zeros; they
 //!   count in lengths and checksums and are not stored.
 //! - Headers are those of a Linux host: Ethernet 14 B, IPv4 20 B, TCP 20 B, timestamps (RFC 7323, in milliseconds) 12 B
-//!   and 12 B for a block of selective acknowledgements (RFC 2018). A frame is so much longer than the payload; the
-//!   size that the simulated links see is the scenario's.
+//!   and 12 B for a block of selective acknowledgements (RFC 2018), 8 B for each further one, and up to 12 B for the
+//!   AccECN Option (RFC 9768). Four blocks leave timestamps no place. A frame is so much longer than the payload; the size
+//!   that the simulated links see is the scenario's.
 //! - A packet that a conditioner has coloured has AF11, AF12 or AF13 (RFC 2597), so that a capture at the senders, in
 //!   front of every conditioner, has none.
 //! - Datagrams are UDP (RFC 768), of the simulated size; the field `identification` counts them.
@@ -19,6 +20,7 @@
 //! of connections that begin at the same instant each makes the next so much late.
 
 mod connection;
+mod options;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -34,7 +36,8 @@ use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
 use self::connection::{Flow, Stamps};
-use penstock_scenario::model::{Recovery, Scenario};
+use self::options::{AE, ASKS, Behaviour, CWR, ECE, FIRST, FIRST_BYTES, NOT_ECT};
+use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Content, Ecn, End, Sighting};
 
 /// The name of the file in a record.
@@ -102,29 +105,6 @@ pub struct Capture<W: Write> {
     clock_ns: u64,
 }
 
-/// What the handshake of a group's flows agrees upon.
-#[derive(Debug, Clone, Copy)]
-struct Behaviour {
-    /// Whether acknowledgements are selective.
-    selective: bool,
-    /// The window that either end offers, without and with its scale.
-    plain: u16,
-    scaled: u16,
-    scale: u8,
-}
-
-impl Behaviour {
-    /// A window of so many bytes, rounded up to what can be said (RFC 7323, section 2.2); 2^30 B at most.
-    fn new(window: f64, selective: bool) -> Self {
-        // A cast of an infinite number is the largest there is.
-        let bytes = (window.ceil() as u64).clamp(1, u64::from(u16::MAX) << 14);
-        let said = |scale: u8| bytes.div_ceil(1 << scale);
-        let scale = (0..14).find(|scale| u16::try_from(said(*scale)).is_ok()).unwrap_or(14);
-        let field = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
-        Self { selective, plain: field(bytes), scaled: field(said(scale)), scale }
-    }
-}
-
 /// One TCP packet, but for its addresses.
 struct Segment {
     from: End,
@@ -133,8 +113,8 @@ struct Segment {
     seq: u32,
     ack: Option<u32>,
     syn: bool,
-    ece: bool,
-    cwr: bool,
+    /// AE, CWR and ECE.
+    ace: u8,
     window: u16,
     payload: u32,
 }
@@ -156,8 +136,7 @@ impl<W: Write> Capture<W> {
         let mut past = 0;
         let groups = scenario.groups.values().map(|group| {
             past += group.count;
-            let window = group.sender.receive_window * payload as f64;
-            (past, Behaviour::new(window, group.sender.recovery == Recovery::Sack))
+            (past, Behaviour::of(group, scenario.packet))
         });
         let mut out = PcapNgWriter::with_section_header(out, section())?;
         let name = match end {
@@ -218,21 +197,23 @@ impl<W: Write> Capture<W> {
                     seq,
                     ack: Some(1),
                     syn: false,
-                    ece: false,
-                    cwr,
+                    // Acknowledgements cannot be marked, so that this counter stays where it began.
+                    ace: if behaviour.agrees { FIRST } else { u8::from(cwr) * CWR },
                     window: behaviour.scaled,
                     payload: length,
                 };
-                self.tcp(seen, &packet, &[Noop, Noop, stamps.option()])
+                self.tcp(seen, &packet, behaviour.options(stamps.option(), &[], None)?)
             }
-            Content::Ack { next, block, echo } => {
+            Content::Ack { next, blocks, echo, accurate } => {
                 let (connection, new) = flow.connection(seen.connection, now);
-                let (first, past) = block.unwrap_or_default();
+                let (_, past) = blocks[0].unwrap_or_default();
                 let stamps = match seen.end {
                     End::Receiver => connection.ack_sent(next, past, now),
                     End::Sender => connection.ack_arrived(next, past, now),
                 };
-                let [ack, left, right] = [next, first, past].map(|segment| connection.sequence(segment, self.payload));
+                let number = |segment: u64| connection.sequence(segment, self.payload);
+                let ack = number(next);
+                let blocks: Vec<_> = blocks.iter().flatten().map(|(a, b)| (number(*a), number(*b))).collect();
                 if new {
                     self.handshake(seen, behaviour, now)?;
                 }
@@ -243,17 +224,12 @@ impl<W: Write> Capture<W> {
                     seq: 1,
                     ack: Some(ack),
                     syn: false,
-                    ece: echo,
-                    cwr: false,
+                    ace: accurate.map_or(u8::from(echo) * ECE, |accurate| accurate.ace),
                     window: behaviour.scaled,
                     payload: 0,
                 };
-                let option = stamps.option();
-                if block.is_some() && behaviour.selective {
-                    let block = TcpOptionElement::SelectiveAcknowledgement((left, right), [None; 3]);
-                    return self.tcp(seen, &packet, &[Noop, Noop, option, Noop, Noop, block]);
-                }
-                self.tcp(seen, &packet, &[Noop, Noop, option])
+                let counters = accurate.and_then(|accurate| accurate.option);
+                self.tcp(seen, &packet, behaviour.options(stamps.option(), &blocks, counters)?)
             }
         }
     }
@@ -268,44 +244,58 @@ impl<W: Write> Capture<W> {
         Ok(out)
     }
 
-    /// SYN, SYN-ACK and ACK, as RFC 9293 (figure 6) and RFC 3168 (section 6.1.1) have them.
+    /// SYN, SYN-ACK and ACK, as RFC 9293 (figure 6), RFC 3168 (section 6.1.1) and RFC 9768 (section 3.1) have them.
     fn handshake(&mut self, seen: &Sighting, behaviour: Behaviour, now: u32) -> Result<(), CaptureError> {
         // Acknowledgements cannot be marked, so a connection is known to be capable of ECN by its first data packet.
         let ecn = matches!(seen.content, Content::Data { .. }) && seen.ecn != Ecn::NotEct;
         // Without options a segment could be longer by the timestamps (RFC 6691).
-        let size = TcpOptionElement::MaximumSegmentSize(u16::try_from(self.payload + 12).unwrap_or(u16::MAX));
+        let longer = if behaviour.stamped { 12 } else { 0 };
+        let size = TcpOptionElement::MaximumSegmentSize(u16::try_from(self.payload + longer).unwrap_or(u16::MAX));
         let scale = [Noop, TcpOptionElement::WindowScale(behaviour.scale)];
         let options = |stamps: Stamps| {
-            let selective = [TcpOptionElement::SelectiveAcknowledgementPermitted, stamps.option()];
-            let plain = [Noop, Noop, stamps.option()];
-            let second = if behaviour.selective { &selective[..] } else { &plain[..] };
-            [std::slice::from_ref(&size), second, &scale].concat()
+            let permitted = TcpOptionElement::SelectiveAcknowledgementPermitted;
+            let second = match (behaviour.selective, behaviour.stamped) {
+                (true, true) => vec![permitted, stamps.option()],
+                (true, false) => vec![Noop, Noop, permitted],
+                (false, _) => vec![Noop, Noop, stamps.option()],
+            };
+            [std::slice::from_ref(&size), &second, &scale].concat()
         };
-        let segment = |from, seq, ack, syn, window| Segment {
+        let segment = |from, seq, ack: Option<u32>, syn, window| Segment {
             from,
             ecn: Ecn::NotEct,
             colour: None,
             seq,
             ack,
             syn,
-            ece: ecn && syn,
-            cwr: ecn && syn && ack.is_none(),
+            // Every packet of the handshake is not-ECT.
+            ace: match (syn, ack) {
+                _ if !ecn => 0,
+                (true, None) if behaviour.asks => ASKS,
+                (true, None) => CWR | ECE,
+                _ if behaviour.agrees => NOT_ECT,
+                (true, Some(_)) => ECE,
+                (false, _) => 0,
+            },
             window,
             payload: 0,
         };
         let stamps = Stamps { own: now, echoed: now };
         let first = Stamps { echoed: 0, ..stamps };
         let here = &Sighting { end: self.end, ..*seen };
-        self.tcp(here, &segment(End::Sender, 0, None, true, behaviour.plain), &options(first))?;
-        self.tcp(here, &segment(End::Receiver, 0, Some(1), true, behaviour.plain), &options(stamps))?;
+        let counters = (ecn && behaviour.counts).then_some(FIRST_BYTES);
+        let asks = behaviour.with_counters(&options(first), None)?;
+        self.tcp(here, &segment(End::Sender, 0, None, true, behaviour.plain), asks)?;
+        let answers = behaviour.with_counters(&options(stamps), counters)?;
+        self.tcp(here, &segment(End::Receiver, 0, Some(1), true, behaviour.plain), answers)?;
         // Wireshark takes what comes within the handshake's time after new data for a packet out of order, and within 3 ms
         // where the handshake takes no time. Nothing is out of order here, and much is sent again within 3 ms.
         self.clock_ns += 1;
         let third = segment(End::Sender, 1, Some(1), false, behaviour.scaled);
-        self.tcp(here, &third, &[Noop, Noop, stamps.option()])
+        self.tcp(here, &third, behaviour.options(stamps.option(), &[], counters)?)
     }
 
-    fn tcp(&mut self, seen: &Sighting, segment: &Segment, options: &[TcpOptionElement]) -> Result<(), CaptureError> {
+    fn tcp(&mut self, seen: &Sighting, segment: &Segment, options: TcpOptions) -> Result<(), CaptureError> {
         if seen.end != self.end {
             return Ok(());
         }
@@ -314,9 +304,10 @@ impl<W: Write> Capture<W> {
         tcp.syn = segment.syn;
         tcp.ack = segment.ack.is_some();
         tcp.acknowledgment_number = segment.ack.unwrap_or(0);
-        tcp.ece = segment.ece;
-        tcp.cwr = segment.cwr;
-        tcp.options = TcpOptions::try_from_elements(options).map_err(io::Error::other)?;
+        let [ae, cwr, ece] = [AE, CWR, ECE].map(|flag| segment.ace & flag != 0);
+        // RFC 9768, section 3.1.1: AE is the bit that was NS (RFC 3540).
+        (tcp.ns, tcp.cwr, tcp.ece) = (ae, cwr, ece);
+        tcp.options = options;
         let mut ip = internet(
             seen.flow,
             segment.from,

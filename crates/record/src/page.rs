@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use penstock_scenario::finding::KINDS;
+use penstock_scenario::finding::{KINDS, Kind};
 use penstock_scenario::summary::{
     ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
-    PathSummary, Transfers,
+    PathSummary, QueueSummary, Transfers,
 };
 use schemars::JsonSchema;
 
@@ -117,6 +117,7 @@ pub fn reference() -> String {
     );
     table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
     table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
+    table::<QueueSummary>(&mut page, "`links.NAME.queues.NAME`", "One queue of a link that has several.");
     table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
     table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
     table::<FlowSummary>(&mut page, "`flows`", "One flow.");
@@ -140,8 +141,8 @@ pub fn reference() -> String {
          shows them. `penstock check` prints those that follow from the scenario alone.",
     );
     page.push_str("\n| id | meaning |\n| --- | --- |\n");
-    for (id, meaning) in KINDS {
-        let _ = writeln!(page, "| `{id}` | {meaning} |");
+    for Kind { id, meaning } in KINDS {
+        let _ = writeln!(page, "| [`{id}`](findings.md#{id}) | {meaning} |");
     }
     table::<Cost>(&mut page, "`cost.json`", "The cost of the run on its machine.");
     table::<SweepFile<'_>>(

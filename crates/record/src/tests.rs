@@ -65,9 +65,11 @@ fn run(seed: u64) -> Run {
         arrivals: 1000,
         departures: 990,
         drops: 10,
+        duplicates: 0,
         marks: 0,
         price_mean: (seed == 2).then_some(0.5),
         classes: IndexMap::new(),
+        queues: IndexMap::new(),
     };
     let group = GroupSummary {
         count: 2,
@@ -82,7 +84,9 @@ fn run(seed: u64) -> Run {
         loss_rate: 0.0,
         mark_rate: 0.0,
         retransmits: 6,
+        spurious_retransmits: None,
         timeouts: 0,
+        undone_recoveries: None,
         transfers: Some(Transfers {
             completed: 1,
             completion_mean_s: Some(2.0),

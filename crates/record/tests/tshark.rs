@@ -13,7 +13,7 @@ use penstock_law::quantity::Time;
 use penstock_record::capture::Capture;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
-use penstock_scenario::world::{Content, Ecn, End, Sighting};
+use penstock_scenario::world::{AccurateEcn, Content, Ecn, End, Sighting};
 
 const SCENARIO: &str = r#"
 format = 1
@@ -76,7 +76,12 @@ impl Story {
     }
 
     fn ack(&mut self, at: u64, of: (u32, u32), next: u64, block: Option<(u64, u64)>, echo: bool) {
-        self.cross(at, End::Receiver, of, 40, Crossing::default(), Content::Ack { next, block, echo });
+        let blocks = [block, None, None, None];
+        self.acks(at, of, Content::Ack { next, blocks, echo, accurate: None });
+    }
+
+    fn acks(&mut self, at: u64, of: (u32, u32), content: Content) {
+        self.cross(at, End::Receiver, of, 40, Crossing::default(), content);
     }
 }
 
@@ -88,6 +93,96 @@ struct Crossing {
 }
 
 const LOST: Crossing = Crossing { capable: false, lost: true, marked: false };
+
+/// Flows that ask for accurate ECN: one whose receiver agrees and reports up to three blocks, one that falls back, one whose
+/// packets are ECT(1) and have no timestamps.
+const ACCURATE: &str = r#"
+format = 1
+title = "Accurate ECN"
+duration = "1 s"
+packet = { wire = "1000 B", payload = "960 B" }
+[links.l]
+from = "a"
+to = "b"
+rate = "8 Mbit/s"
+delay = "10 ms"
+buffer = "10 packets"
+[defaults.flows]
+from = "a"
+to = "b"
+sender = { ecn_echo = "accurate" }
+[flows.three]
+cc = { law = "newreno", ecn = true }
+sender = { sack_blocks = 3 }
+[flows.fallen]
+cc = { law = "newreno", ecn = true }
+sender = { receiver_ecn = "classic" }
+[flows.four]
+cc = { law = "dctcp", l4s = true }
+sender = { sack_blocks = 4, recovery = "rack" }
+"#;
+
+/// One packet each way of each, and acknowledgements with none to four blocks.
+fn accurate_story() -> Vec<Sighting> {
+    let mut s = Story::default();
+    let capable = Crossing { capable: true, ..Crossing::default() };
+    for (flow, most) in [(0, 3), (1, 1), (2, 4)] {
+        let of = (flow, 0);
+        s.data(0, of, 0, 1000, capable, flow == 1);
+        for count in 0..=most {
+            let mut blocks = [None; 4];
+            for (at, place) in blocks.iter_mut().enumerate().take(count) {
+                *place = Some((2 + 2 * at as u64, 3 + 2 * at as u64));
+            }
+            let option = (count < most).then_some([1, 960 * count as u32, 0x00ab_cdef]);
+            let accurate = (flow != 1).then_some(AccurateEcn { ace: (5 + count as u8) % 8, option });
+            s.acks(20 + count as u64, of, Content::Ack { next: 1, blocks, echo: flow == 1, accurate });
+        }
+    }
+    s.0.sort_by_key(|seen| seen.at);
+    s.0
+}
+
+/// RFC 9768: the ACE field, the option in both orders, and what the handshake agrees upon.
+fn accurate_ecn_is_decoded(home: &Path) {
+    let scenario = Document::parse(ACCURATE, "t.toml").unwrap().cells().unwrap().remove(0).scenario;
+    let mut capture = Capture::new(Vec::new(), &scenario, End::Sender).unwrap();
+    for seen in accurate_story() {
+        capture.see(&seen).unwrap();
+    }
+    let capture = whole(&capture.finish().unwrap());
+    let worst = tshark(home, &capture, &["-Y", "_ws.malformed or _ws.expert.severity == \"Error\"", "-V"]);
+    assert_eq!(worst, "");
+    assert_eq!(count(home, &capture, "tcp.checksum.status == \"Good\""), count(home, &capture, "tcp"));
+    let rows = |filter: &str, fields: &[&str]| -> Vec<String> {
+        let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", *field]).collect();
+        let text = tshark(home, &capture, &[&["-Y", filter, "-T", "fields"][..], &fields].concat());
+        text.lines().map(|line| line.replace('\t', " ").trim_end().to_owned()).collect()
+    };
+    // Tables 2 and 3: asked by all three flags; agreed to, for a SYN that was not ECT, by CWR; by ECE where RFC 3168 is all.
+    let flags = ["tcp.flags.ae", "tcp.flags.cwr", "tcp.flags.ece"];
+    assert_eq!(rows("tcp.flags.syn == 1 and tcp.flags.ack == 0", &flags), ["1 1 1"; 3]);
+    assert_eq!(rows("tcp.flags.syn == 1 and tcp.flags.ack == 1", &flags), ["0 1 0", "0 0 1", "0 1 0"]);
+    // Then the three flags are one field: that of the third packet answers the second, and that of data has counted nothing.
+    let third = "tcp.flags.syn == 0 and tcp.len == 0 and ip.dst == 10.128.0.0/9";
+    assert_eq!(rows(third, &["tcp.flags.ace", "tcp.flags"]), ["2 0x0090", " 0x0010", "2 0x0090"]);
+    assert_eq!(rows("tcp.len > 0", &["tcp.flags.ace", "tcp.flags"]), ["5 0x0150", " 0x0090", "5 0x0150"]);
+    let said = ["tcp.flags.ace", "tcp.options.acc_ecn.ee0b", "tcp.options.acc_ecn.eceb", "tcp.options.acc_ecn.ee1b"];
+    let acks = |flow: u32| {
+        let said = [&said[..], &["tcp.options.sack.count"]].concat();
+        rows(&format!("tcp.flags.syn == 0 and ip.src == 10.128.0.{flow}"), &said)
+    };
+    let bytes = 0x00ab_cdef;
+    let all = |ace: u32, marked: u32, blocks: &str| format!("{ace} 1 {marked} {bytes}{blocks}");
+    // Beside two blocks two counters have a place, those of ECT(0) and of marks; beside three none.
+    let two = "7 1 1920  2".to_owned();
+    assert_eq!(acks(1), [all(5, 0, ""), all(6, 960, " 1"), two, "0    3".to_owned()]);
+    assert_eq!(acks(2), ["", "    1"]);
+    // Without timestamps there is more place.
+    let four = [all(5, 0, ""), all(6, 960, " 1"), all(7, 1920, " 2"), all(0, 2880, " 3"), "1    4".to_owned()];
+    assert_eq!(acks(3), four);
+    assert_eq!(count(home, &capture, "ip.addr == 10.0.0.3 and tcp.options.timestamp.tsval"), 0);
+}
 
 /// Ten segments with the fourth lost and the sixth marked; the end of the transfer lost until the timer runs out; a
 /// second connection; datagrams with one lost; a flow without selective acknowledgements that loses its second segment.
@@ -281,11 +376,12 @@ fn every_field_is_filled_in(home: &Path) {
 
 fn main() {
     type Test = (&'static str, fn(&Path));
-    const TESTS: [Test; 4] = [
+    const TESTS: [Test; 5] = [
         ("nothing_is_malformed", nothing_is_malformed),
         ("every_checksum_is_good", every_checksum_is_good),
         ("retransmissions_and_duplicates_are_recognised", retransmissions_and_duplicates_are_recognised),
         ("every_field_is_filled_in", every_field_is_filled_in),
+        ("accurate_ecn_is_decoded", accurate_ecn_is_decoded),
     ];
     let arguments: Vec<String> = env::args().skip(1).collect();
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();

@@ -64,9 +64,11 @@ fn link(utilization: f64, rate: f64, queue: f64) -> LinkSummary {
         arrivals: 3_110_245,
         departures: 3_110_198,
         drops: 0,
+        duplicates: 0,
         marks: 10_422,
         price_mean: None,
         classes: IndexMap::new(),
+        queues: IndexMap::new(),
     }
 }
 
@@ -84,7 +86,9 @@ fn group(count: u32, goodput: f64, jain: f64, marks: f64) -> GroupSummary {
         loss_rate: 0.0,
         mark_rate: marks,
         retransmits: 0,
+        spurious_retransmits: None,
         timeouts: 0,
+        undone_recoveries: None,
         transfers: None,
     }
 }

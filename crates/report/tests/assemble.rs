@@ -362,5 +362,7 @@ fn findings_are_in_a_box() {
     let page = of(&summary);
     assert_eq!(heading(&page)[..2], ["Summary".to_owned(), "Findings".to_owned()]);
     let written = html::write(&page);
-    assert!(written.contains("flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection."), "{written}");
+    let shown =
+        "flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection (docs/findings.md#transfers-wait).";
+    assert!(written.contains(shown), "{written}");
 }

@@ -2,7 +2,7 @@
 
 use penstock_law::quantity::{Bytes, Time};
 
-use crate::model::{Size, Span};
+use crate::model::{Distribution, Size, Span};
 use crate::seed::Stream;
 
 impl Span {
@@ -21,9 +21,24 @@ impl Span {
 impl Size {
     /// A transfer's size from the stream, at least a byte; nothing is drawn of a fixed one.
     pub fn draw(&self, stream: &mut Stream) -> Bytes {
-        match *self {
-            Self::Each(bytes) => bytes,
-            Self::Pareto { mean, shape } => Bytes((pareto(mean.0 as f64, shape, stream) as u64).max(1)),
+        match self {
+            Self::Each(bytes) => *bytes,
+            Self::Pareto { mean, shape } => Bytes((pareto(mean.0 as f64, *shape, stream) as u64).max(1)),
+            Self::Measured(distribution) => Bytes((distribution.quantile(stream.unit()) as u64).max(1)),
+        }
+    }
+}
+
+impl Distribution {
+    /// The size that this share of the transfers, 0 to below 1, does not exceed [B].
+    fn quantile(&self, share: f64) -> f64 {
+        // The last share is 1, so there is a point above.
+        let above = self.points.partition_point(|(_, of)| *of <= share);
+        let Some((size, of)) = self.points.get(above).copied() else { return 1.0 };
+        match above.checked_sub(1).map(|below| self.points[below]) {
+            Some((least, from)) => least + (size - least) * ((share - from) / (of - from)),
+            // All transfers up to the share of the first point have its size.
+            None => size,
         }
     }
 }
@@ -37,6 +52,21 @@ fn pareto(mean: f64, shape: f64, stream: &mut Stream) -> f64 {
 mod tests {
     use super::*;
     use crate::seed::Seed;
+
+    /// What is drawn from points has their shares, and between them the line.
+    #[test]
+    fn draws_from_points_lie_on_the_lines_between_them() {
+        let points = vec![(100.0, 0.25), (200.0, 0.5), (200.0, 0.75), (1000.0, 1.0)];
+        let origin = crate::model::Origin::Known("x".into());
+        let size = Size::Measured(Distribution { origin, points: points.into() });
+        let mut stream = Seed(5).stream("x");
+        let draws: Vec<u64> = (0..400_000).map(|_| size.draw(&mut stream).0).collect();
+        let upto = |most: u64| draws.iter().filter(|x| **x <= most).count() as f64 / 4e5;
+        for (most, share) in [(99, 0.0), (100, 0.25), (150, 0.375), (199, 0.5), (200, 0.75), (600, 0.875), (1000, 1.0)]
+        {
+            assert!((upto(most) - share).abs() < 4e-3, "{most}: {}", upto(most));
+        }
+    }
 
     /// Means and tails of what is drawn: a Pareto of shape 3 exceeds twice its mean with chance (2/3 / 2)^3.
     #[test]

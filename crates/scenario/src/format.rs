@@ -14,7 +14,7 @@ pub(crate) use flows::*;
 pub(crate) use limits::*;
 pub use page::reference;
 pub use schema::schema;
-pub(crate) use shape::{Discipline, Key, Range, Shape, Silent, Table, Word};
+pub(crate) use shape::{Discipline, Key, Range, Shape, Silent, Table, TraceFormat, Word};
 
 use Silent::{Is, Means, Required};
 use shape::{BIT_RATE, BYTES, DURATION, UNLIMITED, key, words};
@@ -32,7 +32,10 @@ pub(crate) static TABLES: &[&Table] = &[
     &SCENARIO,
     &PACKET,
     &LINK,
+    &DELAY_STEPS,
+    &POLICER,
     &REORDER,
+    &AGGREGATION,
     &TRACE,
     &SCHEDULER,
     &FLOWS,
@@ -41,6 +44,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &STEPS,
     &DRAWN_SIZE,
     &PARETO_SIZE,
+    &SIZES,
     &ARRIVALS,
     &SPAN_TABLE,
     &PARETO_SPAN,
@@ -126,8 +130,8 @@ pub(crate) static DEFAULTS: Table = Table {
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
     what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
-           `lose_transmission`, `loss_burst`, `reorder`, `ecn` and `arithmetic` of the reverse direction of a duplex link.",
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `policer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
+           `lose_transmission`, `loss_burst`, `reorder`, `aggregation`, `duplicate`, `ecn` and `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -138,14 +142,28 @@ pub(crate) static LINK: Table = Table {
             "bits per second: one rate; a list of times and rates, the first at `0 s`, where zero is an outage; or a \
              recorded trace",
         ),
-        key("delay", DURATION, Required, "propagation, one way"),
+        key(
+            "delay",
+            Shape::Either(&[DURATION, Shape::Schedule(&DURATION), Shape::Table(&DELAY_STEPS)]),
+            Required,
+            "propagation, one way: one time; a list of times and delays, the first at `0 s`; or steps that repeat. A packet \
+             has the delay in force when its last bit leaves, and never overtakes one sent earlier. Round-trip times and \
+             AQMs go by the delay at `0 s`",
+        ),
         key(
             "buffer",
             Shape::Buffer { bdp: true },
             Required,
             "space for waiting packets, without the packet in transmission; `1 bdp` is the initial rate (the mean of \
              a trace) times the largest round-trip time across the link, in packets, rounded up; `1 bdp of bytes` is \
-             the same in bytes, so that small packets take less space",
+             the same in bytes, so that small packets take less space; `50 ms` is what comes in that time at the initial \
+             rate (the mean of a trace), in bytes, rounded up",
+        ),
+        key(
+            "policer",
+            Shape::Table(&POLICER),
+            Means("every packet reaches the queue"),
+            "a token bucket before the queue, which drops what does not conform",
         ),
         key("aqm", Shape::Aqm, Is("{ law = \"droptail\" }"), "the law of its queue; see `docs/laws.md`"),
         key(
@@ -182,6 +200,18 @@ pub(crate) static LINK: Table = Table {
             "packets that come late, so that others overtake them",
         ),
         key(
+            "aggregation",
+            Shape::Table(&AGGREGATION),
+            Means("each packet goes by itself"),
+            "packets that are gathered at the end of the link and go together",
+        ),
+        key(
+            "duplicate",
+            Shape::Number(SHARE),
+            Is("0"),
+            "share of packets that arrive twice, the copy right behind; random draws on later links treat both alike",
+        ),
+        key(
             "ecn",
             Shape::Word(words::<EcnOnLine>),
             Is("\"keep\""),
@@ -198,7 +228,7 @@ pub(crate) static LINK: Table = Table {
             "duplex",
             Shape::Switch,
             Is("false"),
-            "also makes the link `NAME/back`: the same rate, delay, buffer, AQM and scheduler, no loss",
+            "also makes the link `NAME/back`: the same rate, delay, buffer, AQM and scheduler, and nothing else of this",
         ),
     ],
 };
@@ -208,6 +238,7 @@ pub(crate) const WAY_BACK: &[&str] = &[
     "rate",
     "delay",
     "buffer",
+    "policer",
     "aqm",
     "scheduler",
     "loss",
@@ -215,9 +246,20 @@ pub(crate) const WAY_BACK: &[&str] = &[
     "lose_transmission",
     "loss_burst",
     "reorder",
+    "aggregation",
+    "duplicate",
     "ecn",
     "arithmetic",
 ];
+
+pub(crate) static DELAY_STEPS: Table = Table {
+    path: "links.NAME.delay",
+    what: "A delay that takes steps of equal length, again and again until the run ends.",
+    keys: &[
+        key("every", DURATION, Required, "length of each step"),
+        key("steps", Shape::List(&DURATION), Required, "two or more delays, in order"),
+    ],
+};
 
 pub(crate) static REORDER: Table = Table {
     path: "links.NAME.reorder",
@@ -228,13 +270,50 @@ pub(crate) static REORDER: Table = Table {
     ],
 };
 
+pub(crate) static POLICER: Table = Table {
+    path: "links.NAME.policer",
+    what: "The meter of RFC 2697 with one bucket (the conditioner `token-bucket` in `docs/laws.md`), full at the start. It \
+           meters all packets, acknowledgements too, and drops those that it would colour red. They count as drops of the \
+           link.",
+    keys: &[
+        key("rate", BIT_RATE, Required, "the rate at which tokens come, at most 1 Tbit/s"),
+        key("burst", BYTES, Required, "the size of the bucket, a packet or more, at most 1 TB"),
+    ],
+};
+
+pub(crate) static AGGREGATION: Table = Table {
+    path: "links.NAME.aggregation",
+    what: "Packets that have left the link wait and then go together, as in access networks that take turns (802.11, \
+           DOCSIS, LTE). The delay of the line follows.",
+    keys: &[
+        key("time", DURATION, Required, "how long the first of them waits at most, above zero"),
+        key("packets", Shape::Whole(2, MOST_WINDOW), Means("any number"), "so many do not wait any longer"),
+        key(
+            "rate",
+            BIT_RATE,
+            Means("all at once"),
+            "the rate at which they go one after the other; not below the highest rate of the link, and of a trace not below \
+             its mean",
+        ),
+    ],
+};
+
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
-    what: "A trace in mahimahi's format. Each line of the file is a time in whole milliseconds, at which the link \
-           can send 1500 B. Times do not decrease. The last time is the period after which the trace repeats. The file \
-           name is relative to the scenario's folder. The file has at most 64 MB.",
+    what: "A recorded trace. With `mahimahi`, each line of the file is a time in whole milliseconds, at which the link \
+           can send 1500 B. Times do not decrease. The last time is the period after which the trace repeats. With `csv`, \
+           each line is a time in seconds and a rate in bit/s, as in `2.5,12000000`. The first line may be `time,rate`. The \
+           first time is 0, and times grow. Each rate holds until the next time, the last one until the run ends. Zero is \
+           an outage; the first rate is above zero, and is the rate that buffers and laws go by. The file name is relative \
+           to the scenario's folder. The file has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
+        key(
+            "format",
+            Shape::Word(words::<TraceFormat>),
+            Is("\"mahimahi\""),
+            "`mahimahi` for opportunities to send, `csv` for times and rates",
+        ),
         key(
             "sha256",
             Shape::Text,

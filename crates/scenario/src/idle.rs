@@ -23,7 +23,8 @@ pub fn idle(scenario: &Scenario) -> Vec<(String, &'static str)> {
         }
     }
     for (name, group) in &scenario.groups {
-        if group.sender.ecn_echo == EcnEcho::Classic && marks(group) == Some(Marks::Ignored) {
+        let written = group.sender.ecn_echo != group.sender.profile.options().ecn_echo;
+        if written && group.sender.ecn_echo != EcnEcho::PerPacket && marks(group) == Some(Marks::Ignored) {
             idle.push((format!("flows.{}.sender.ecn_echo", bare(name)), "the law of these flows answers no marks"));
         }
     }

@@ -1,5 +1,7 @@
 //! A resolved scenario: every default filled in, every unit converted, every name looked up.
 
+mod sender;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -10,6 +12,8 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role, Values};
 
 use crate::seed::Seed;
+
+pub use sender::{Arithmetic, EcnEcho, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto, SenderOptions};
 
 /// A scenario, ready to run in any world.
 #[derive(Debug, Clone)]
@@ -90,10 +94,14 @@ pub struct Link {
     pub rate: Rate,
     /// How the rate goes on from there.
     pub service: Service,
-    /// Propagation delay, one way.
+    /// Propagation delay, one way, at the start.
     pub delay: Time,
+    /// From each of these times on, which grow, another one; each differs from the one before.
+    pub delays: Vec<(Time, Time)>,
     /// How much may wait.
     pub buffer: Buffer,
+    /// What it drops before its queue.
+    pub policer: Option<Policer>,
     /// The law of its queue.
     pub aqm: Chosen<Aqm>,
     /// Which of the packets waiting goes next.
@@ -108,6 +116,10 @@ pub struct Link {
     pub loss_burst: Option<f64>,
     /// Which of its packets come late, so that others overtake them.
     pub reorder: Option<Reorder>,
+    /// How it gathers packets, which then go together.
+    pub aggregation: Option<Aggregation>,
+    /// The share of its packets that arrive twice.
+    pub duplicate: f64,
     /// What it does to the ECN field of packets.
     pub ecn: EcnOnLine,
     /// The numbers its AQM computes with.
@@ -121,6 +133,26 @@ pub struct Reorder {
     pub share: f64,
     /// By how much.
     pub by: Time,
+}
+
+/// A token bucket before a queue: a packet for which there are not enough tokens is dropped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Policer {
+    /// What fills the bucket.
+    pub rate: Rate,
+    /// What it holds; it is full at the start.
+    pub burst: Bytes,
+}
+
+/// A line that gathers packets and lets them go together, as access networks do that take turns (802.11, DOCSIS, LTE).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aggregation {
+    /// How long the first of them waits, at most.
+    pub time: Time,
+    /// How many go together, at most; none is no bound.
+    pub packets: Option<u64>,
+    /// At what rate they go; none is all at once.
+    pub rate: Option<Rate>,
 }
 
 /// What a line does to the ECN field, as middleboxes have been seen to do (RFC 9331, section 5; RFC 9768, section 3.2.2).
@@ -155,6 +187,30 @@ pub enum Service {
     Schedule(Vec<(Time, Rate)>),
     /// Opportunities to send 1500 bytes, as mahimahi records them; repeated for ever.
     Trace(Trace),
+    /// As a schedule that a file has.
+    Rates(Rates),
+}
+
+impl Service {
+    /// What the rate becomes, at each time after the start, where it goes by such.
+    pub fn changes(&self) -> &[(Time, Rate)] {
+        match self {
+            Self::Schedule(changes) => changes,
+            Self::Rates(rates) => &rates.changes,
+            Self::Constant | Self::Trace(_) => &[],
+        }
+    }
+}
+
+/// Recorded rates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates {
+    /// The file's name as it stands in the scenario.
+    pub file: String,
+    /// SHA-256 of the file, 64 hexadecimal digits.
+    pub sha256: String,
+    /// What the rate becomes, at each time after the start; a rate of zero is an outage.
+    pub changes: Arc<[(Time, Rate)]>,
 }
 
 /// A trace of opportunities to send.
@@ -278,7 +334,7 @@ pub struct Group {
 }
 
 /// How much a transfer sends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Size {
     /// Always so much.
     Each(Bytes),
@@ -288,6 +344,31 @@ pub enum Size {
         mean: Bytes,
         /// The exponent of the tail.
         shape: f64,
+    },
+    /// Drawn for each transfer from measured sizes.
+    Measured(Distribution),
+}
+
+/// A distribution of sizes by its points, with straight lines between them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// Where the points come from.
+    pub origin: Origin,
+    /// Sizes [B], each with the share of transfers that are no larger. Neither decreases, and the last share is 1.
+    pub points: Arc<[(f64, f64)]>,
+}
+
+/// Where a distribution comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It is known by this name.
+    Known(String),
+    /// A file.
+    File {
+        /// Its name as it stands in the scenario.
+        file: String,
+        /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+        sha256: String,
     },
 }
 
@@ -392,99 +473,6 @@ pub enum Start {
     Every(Time, Time),
 }
 
-/// Which segments are sent again, and when recovery ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recovery {
-    /// Selective acknowledgements (RFC 6675), by order of transmission as in RFC 9002.
-    Sack,
-    /// RFC 6582.
-    NewReno,
-    /// RFC 2581: fast recovery ends with the first acknowledgement of new data.
-    Reno,
-}
-
-/// What the least retransmission timeout bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rto {
-    /// The whole timeout (RFC 6298, rule 2.4).
-    Rfc6298,
-    /// What is added to the smoothed round trip, estimated as Linux does (`tcp_rtt_estimator` of `net/ipv4/tcp_input.c`).
-    Linux,
-}
-
-/// How the receiver tells of congestion marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EcnEcho {
-    /// Each acknowledgement says which of its packets were marked.
-    PerPacket,
-    /// Every acknowledgement echoes from a mark until the sender says it has reduced its window (RFC 3168).
-    Classic,
-}
-
-/// When packets leave within the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pacing {
-    /// At the gap the law says; a law that says none is clocked by acknowledgements.
-    Law,
-    /// Clocked by acknowledgements whatever the law says.
-    Off,
-}
-
-/// What limits a sender that a law paces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// The window, and the gap where the law sets one.
-    Window,
-    /// The gap alone, from the moment on that the law sets one.
-    Pace,
-}
-
-/// The numbers a law computes with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// `f64`.
-    Real,
-    /// 64-bit fixed point with 32 binary digits: exactly what the kernel computes.
-    Fixed,
-}
-
-/// How senders and receivers behave besides the law.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SenderOptions {
-    /// Window at the start [packets].
-    pub initial_window: f64,
-    /// Where slow start ends before the first congestion event [packets]; infinite if it does not.
-    pub initial_ssthresh: f64,
-    /// Packets in flight at most, whatever the law says [packets]; infinite if the receiver takes all.
-    pub receive_window: f64,
-    /// Least retransmission timeout, or the least part of it (RFC 6298 says 1 s, systems 0.2 s).
-    pub min_rto: Time,
-    /// Which of the two.
-    pub rto: Rto,
-    /// The clock of the timer, where it is coarse.
-    pub tick: Option<Time>,
-    /// Which segments are sent again.
-    pub recovery: Recovery,
-    /// Packets an acknowledgement waits for: 1 or 2.
-    pub delayed_ack: u32,
-    /// How marks are told.
-    pub ecn_echo: EcnEcho,
-    /// When packets leave within the window.
-    pub pacing: Pacing,
-    /// Whether the window limits what is in flight.
-    pub limit: Limit,
-    /// Packets that leave together, as segmentation offload sends them.
-    pub burst: u32,
-    /// Whether the first two duplicate acknowledgements each send a new segment (RFC 3042).
-    pub limited_transmit: bool,
-    /// Errors of its round-trip samples: some are too long.
-    pub rtt_noise: Option<RttNoise>,
-    /// What a transfer after the first begins with.
-    pub remember: Remember,
-    /// The numbers the law computes with.
-    pub arithmetic: Arithmetic,
-}
-
 impl Scenario {
     /// Every class that is declared or that a group names.
     pub fn class_names(&self) -> Vec<&str> {
@@ -519,29 +507,6 @@ impl Scenario {
         }
         let line = &self.links[link];
         aqm::Context { rate: line.rate, delay: line.delay, packet: self.packet.wire, classes }
-    }
-}
-
-impl Default for SenderOptions {
-    fn default() -> Self {
-        Self {
-            initial_window: 2.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: f64::INFINITY,
-            min_rto: Time(Time::PER_SECOND / 5),
-            rto: Rto::Rfc6298,
-            tick: None,
-            recovery: Recovery::Sack,
-            delayed_ack: 1,
-            ecn_echo: EcnEcho::PerPacket,
-            pacing: Pacing::Law,
-            limit: Limit::Window,
-            burst: 1,
-            limited_transmit: false,
-            rtt_noise: None,
-            remember: Remember::Nothing,
-            arithmetic: Arithmetic::Real,
-        }
     }
 }
 

@@ -189,7 +189,16 @@ pub(crate) fn bdp(text: &str) -> Option<Result<Products, Unreadable>> {
 
 /// Whether a text's unit is that of packets.
 pub(crate) fn names_packets(text: &str) -> bool {
-    Decimal::split(text).is_some_and(|(_, unit)| PACKETS.units.iter().any(|u| u.0 == unit))
+    names(text, &PACKETS)
+}
+
+/// Whether a text's unit is one of time.
+pub(crate) fn names_time(text: &str) -> bool {
+    names(text, &TIME)
+}
+
+fn names(text: &str, kind: &Kind) -> bool {
+    Decimal::split(text).is_some_and(|(_, unit)| kind.units.iter().any(|u| u.0 == unit))
 }
 
 /// Reads a number in `unit`, as parameters of laws are kept: in the base unit, rounded once.

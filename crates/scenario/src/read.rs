@@ -34,6 +34,8 @@
 //! ```
 
 mod contracts;
+mod crossing;
+mod distribution;
 mod error;
 mod flows;
 mod law;

@@ -196,6 +196,9 @@ pub struct LinkSummary {
     pub departures: u64,
     /// Packets refused by a full buffer or the AQM, or lost on the line.
     pub drops: u64,
+    /// Packets that arrived twice, if there were any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duplicates: u64,
     /// Packets marked here.
     pub marks: u64,
     /// Average of the link's price over time, if its law has one.
@@ -204,6 +207,38 @@ pub struct LinkSummary {
     /// State of the law for each class at the end of the span, if it separates classes.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub classes: IndexMap<String, IndexMap<String, f64>>,
+    /// Single queues: `classic` and `low-latency` of `dualpi2`, each class of the scheduler `drr` by class. With `drr` by flow
+    /// the queues of a group count together. A queue without packets is absent. Absent for other links, `fq-codel` among them,
+    /// and in the fluid world.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub queues: IndexMap<String, QueueSummary>,
+}
+
+/// One queue of a link over one span, or the queues of a group together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueSummary {
+    /// Bits whose transmission began, per second, acknowledgements included.
+    pub throughput_bit_per_s: f64,
+    /// Time from arrival to the start of transmission, averaged over packets; absent if none passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queueing_delay_mean_s: Option<f64>,
+    /// 99th percentile of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queueing_delay_p99_s: Option<f64>,
+    /// Packets that arrived, including those refused.
+    pub arrivals: u64,
+    /// Packets whose transmission began.
+    pub departures: u64,
+    /// Packets refused by a full buffer or the AQM, or dropped there after a wait. Losses on the line count for the link only.
+    pub drops: u64,
+    /// Packets marked here.
+    pub marks: u64,
+}
+
+/// Whether a count is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One group of flows over one span.
@@ -242,8 +277,16 @@ pub struct GroupSummary {
     pub mark_rate: f64,
     /// Data packets sent again.
     pub retransmits: u64,
+    /// Data packets that arrived although the receiver had them, without the copies that links make: one of the two was
+    /// sent needlessly. Of the packets world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spurious_retransmits: Option<u64>,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Recoveries that were undone, since nothing had been lost; absent where recovery cannot be undone. Of the packets
+    /// world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_recoveries: Option<u64>,
     /// Transfers, if flows have a size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,

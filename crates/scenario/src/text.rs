@@ -1,6 +1,6 @@
 //! What the text of a resolved scenario says, without the reader: the files that it names need not be there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_law::quantity::Time;
 use serde::Deserialize;
@@ -43,4 +43,30 @@ pub fn law_names(scenario: &str) -> Vec<String> {
         walk(&toml::Value::Table(table), &mut names);
     }
     names.into_iter().collect()
+}
+
+/// The hosts that a resolved scenario names (`sender.profile`), from its text, each once; none where every group has the
+/// default.
+///
+/// ```
+/// let text = "[flows.a]\nsender = { profile = 'linux' }\n[flows.b]\nsender = { profile = 'linux' }\n[flows.c]\n";
+/// assert_eq!(penstock_scenario::text::hosts(text), ["linux"]);
+/// ```
+pub fn hosts(scenario: &str) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Scenario {
+        #[serde(default)]
+        flows: BTreeMap<String, Group>,
+    }
+    #[derive(Deserialize)]
+    struct Group {
+        sender: Option<Sender>,
+    }
+    #[derive(Deserialize)]
+    struct Sender {
+        profile: Option<String>,
+    }
+    let groups = toml::from_str::<Scenario>(scenario).map(|s| s.flows).unwrap_or_default();
+    let named: BTreeSet<String> = groups.into_values().filter_map(|group| group.sender?.profile).collect();
+    named.into_iter().collect()
 }

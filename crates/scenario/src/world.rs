@@ -96,6 +96,15 @@ pub enum Ecn {
     Ce,
 }
 
+/// Accurate feedback of marks (RFC 9768).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccurateEcn {
+    /// Marked packets, modulo 8, counted from 5.
+    pub ace: u8,
+    /// The AccECN Option, where there is one: bytes that arrived as ECT(0), marked, and as ECT(1), modulo 2^24.
+    pub option: Option<[u32; 3]>,
+}
+
 /// What a packet is. Segments are counted from zero in each connection; all but a transfer's last are full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
@@ -110,10 +119,12 @@ pub enum Content {
     Ack {
         /// The first segment that the receiver lacks.
         next: u64,
-        /// A run of segments beyond that one: the first, and one past the last.
-        block: Option<(u64, u64)>,
+        /// Runs of segments beyond that one, the newest first: the first of each, and one past the last.
+        blocks: [Option<(u64, u64)>; 4],
         /// Whether it echoes a mark.
         echo: bool,
+        /// Accurate feedback of marks, where both ends have agreed on it.
+        accurate: Option<AccurateEcn>,
     },
     /// A datagram of a source that nobody acknowledges.
     Datagram {

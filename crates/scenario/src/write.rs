@@ -7,11 +7,13 @@ use penstock_law::parameter::{Parameter, Unit};
 use penstock_law::quantity::Time;
 use penstock_law::{Role, Values};
 
-use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, Word};
+use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, TraceFormat, Word};
 use crate::key::{bare, quoted};
+use crate::model::Profile;
 use crate::model::{
-    Arithmetic, Buffer, By, Chosen, Class, Customer, EcnOnLine, Full, Group, Limit, Link, Packet, Reorder, Repeats,
-    Rtt, Scenario, Scheduler, SenderOptions, Service, Size, Span, Start,
+    Aggregation, Arithmetic, Buffer, By, Chosen, Class, Customer, Distribution, EcnEcho, EcnOnLine, Full, Group, Limit,
+    Link, Origin, Packet, Policer, RackOptions, Recovery, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
+    Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 
@@ -61,6 +63,16 @@ fn link(link: &Link) -> String {
             schedule(&rate, changes.iter().map(|(time, rate)| (*time, quoted(&print_rate(*rate)))))
         }
         Service::Trace(trace) => inline(&[("trace", quoted(&trace.file)), ("sha256", quoted(&trace.sha256))]),
+        Service::Rates(rates) => inline(&[
+            ("trace", quoted(&rates.file)),
+            ("format", quoted(TraceFormat::Csv.word())),
+            ("sha256", quoted(&rates.sha256)),
+        ]),
+    };
+    let delay = if link.delays.is_empty() {
+        time(link.delay)
+    } else {
+        schedule(&time(link.delay), link.delays.iter().map(|(at, delay)| (*at, time(*delay))))
     };
     let scheduler = match link.scheduler {
         Scheduler::Fifo => inline(&[("law", quoted(Discipline::Fifo.word()))]),
@@ -74,12 +86,16 @@ fn link(link: &Link) -> String {
         ("from", quoted(&link.from)),
         ("to", quoted(&link.to)),
         ("rate", rate),
-        ("delay", time(link.delay)),
+        ("delay", delay),
         ("buffer", buffer(link.buffer)),
         ("aqm", law(&link.aqm)),
         ("scheduler", scheduler),
         ("loss", print_number(link.loss)),
     ];
+    entries.extend(link.policer.map(|Policer { rate, burst }| {
+        let entries = [("rate", quoted(&print_rate(rate))), ("burst", quoted(&print_bytes(burst)))];
+        ("policer", inline(&entries))
+    }));
     if link.arithmetic != Arithmetic::Real {
         entries.push(("arithmetic", quoted(link.arithmetic.word())));
     }
@@ -95,6 +111,15 @@ fn link(link: &Link) -> String {
         link.reorder
             .map(|Reorder { share, by }| ("reorder", inline(&[("share", print_number(share)), ("by", time(by))]))),
     );
+    entries.extend(link.aggregation.map(|Aggregation { time: most, packets, rate }| {
+        let mut entries = vec![("time", time(most))];
+        entries.extend(packets.map(|packets| ("packets", packets.to_string())));
+        entries.extend(rate.map(|rate| ("rate", quoted(&print_rate(rate)))));
+        ("aggregation", inline(&entries))
+    }));
+    if link.duplicate > 0.0 {
+        entries.push(("duplicate", print_number(link.duplicate)));
+    }
     if link.ecn != EcnOnLine::Keep {
         entries.push(("ecn", quoted(link.ecn.word())));
     }
@@ -123,11 +148,18 @@ fn group(group: &Group, packet: Packet) -> String {
         Start::Uniform(a, b) => uniform((a, b)),
         Start::Every(first, gap) => inline(&[("every", time(gap)), ("from", time(first))]),
     };
-    let size = group.size.map_or_else(
+    let size = group.size.as_ref().map_or_else(
         || quoted("unlimited"),
         |size| match size {
-            Size::Each(bytes) => quoted(&print_bytes(bytes)),
-            Size::Pareto { mean, shape } => pareto(quoted(&print_bytes(mean)), shape),
+            Size::Each(bytes) => quoted(&print_bytes(*bytes)),
+            Size::Pareto { mean, shape } => pareto(quoted(&print_bytes(*mean)), *shape),
+            Size::Measured(Distribution { origin: Origin::Known(name), .. }) => {
+                inline(&[("distribution", quoted(name))])
+            }
+            Size::Measured(Distribution { origin: Origin::File { file, sha256 }, .. }) => {
+                let entries = [("file", quoted(file)), ("sha256", quoted(sha256))];
+                inline(&[("distribution", inline(&entries))])
+            }
         },
     );
     let mut entries = vec![
@@ -164,6 +196,13 @@ fn group(group: &Group, packet: Packet) -> String {
 }
 
 fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
+    let mut entries = options(sender);
+    entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
+    inline(&entries)
+}
+
+/// Each key of `sender` and its value, as the file has them.
+pub(crate) fn options(sender: &SenderOptions) -> Vec<(&'static str, String)> {
     let window = |packets: f64| if packets.is_finite() { print_number(packets) } else { quoted("unlimited") };
     let mut entries = vec![
         ("initial_window", window(sender.initial_window)),
@@ -180,6 +219,27 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
         ("remember", quoted(sender.remember.word())),
         ("arithmetic", quoted(sender.arithmetic.word())),
     ];
+    if sender.recovery == Recovery::Rack {
+        let RackOptions { prr, tail_loss_probe, dsack, undo } = sender.rack;
+        let parts = [("prr", prr), ("tail_loss_probe", tail_loss_probe), ("dsack", dsack), ("undo", undo)];
+        entries.extend(parts.map(|(key, on)| (key, on.to_string())));
+    }
+    if sender.handshake || sender.profile != Profile::Ns2 {
+        entries.push(("handshake", sender.handshake.to_string()));
+    }
+    if sender.profile != Profile::Ns2 {
+        entries.insert(0, ("profile", quoted(sender.profile.word())));
+    }
+    if sender.delayed_ack > 1 && (sender.quick_acks > 0 || sender.profile != Profile::Ns2) {
+        entries.push(("quick_acks", sender.quick_acks.to_string()));
+    }
+    if sender.selective() && (sender.sack_blocks > 1 || sender.profile != Profile::Ns2) {
+        entries.push(("sack_blocks", sender.sack_blocks.to_string()));
+    }
+    if sender.ecn_echo == EcnEcho::Accurate {
+        entries.push(("accecn_option", sender.accecn_option.to_string()));
+        entries.push(("receiver_ecn", quoted(sender.receiver_ecn.word())));
+    }
     entries.extend(sender.tick.map(|tick| ("tick", time(tick))));
     let noise = sender.rtt_noise.map(|noise| {
         let entries = [("probability", print_number(noise.probability)), ("upto", time(noise.upto))];
@@ -187,8 +247,7 @@ fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {
     });
     entries.extend(noise);
     entries.extend((sender.limit == Limit::Pace).then(|| ("limit", quoted(sender.limit.word()))));
-    entries.retain(|(key, _)| (reliable || OF_ANY_LAW.contains(key)) && (repeats || *key != "remember"));
-    inline(&entries)
+    entries
 }
 
 fn class(class: &Class) -> String {

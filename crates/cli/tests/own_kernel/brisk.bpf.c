@@ -67,6 +67,75 @@ int brisk_runs(void *nothing)
 	brisk_event(by, &state, &seen);
 	return habits.paced && origin.text[0] && state.ticks;
 }
+#elif defined(HOST)
+/* A host of its own: with operations of no link, or with maps whose names cc/host.h and ccpd have. */
+#ifdef MAPS
+#define counters own_counters
+#endif
+#include "cc/host.h"
+#ifdef UNLINKED
+#define OPERATIONS ".struct_ops"
+#else
+#define OPERATIONS ".struct_ops.link"
+#endif
+
+const volatile struct brisk_params law SEC(".rodata.law") = {};
+
+#ifdef MAPS
+#undef counters
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u64);
+} counters SEC(".maps"), estimates SEC(".maps");
+#endif
+
+SEC("struct_ops")
+void BPF_PROG(brisk_open, struct sock *sk)
+{
+	host_open(sk, inet_csk_ca(sk));
+}
+
+SEC("struct_ops")
+void BPF_PROG(brisk_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
+{
+	const struct brisk_params *by = AS_LOADED(struct brisk_params, law);
+	struct brisk state = {.window_q32 = by->alpha_q32};
+	struct observation seen = {.event = EVENT_TICK};
+
+#ifdef MAPS
+	__u64 key = 0, *counted = bpf_map_lookup_elem(&counters, &key);
+
+	if (!counted || !bpf_map_lookup_elem(&estimates, &key))
+		state.ticks++;
+#endif
+	brisk_event(by, &state, &seen);
+	host_allow(sk, state.window_q32, 0);
+	host_trace(sk, inet_csk_ca(sk), rs, state.window_q32, origin.text[0] ? 1 : 0, 0);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(brisk_ssthresh, struct sock *sk)
+{
+	return tcp_sk(sk)->snd_ssthresh;
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(brisk_undo, struct sock *sk)
+{
+	return tcp_sk(sk)->snd_cwnd;
+}
+
+SEC(OPERATIONS)
+struct tcp_congestion_ops brisk_ops = {
+	.init = (void *)brisk_open,
+	.cong_control = (void *)brisk_control,
+	.ssthresh = (void *)brisk_ssthresh,
+	.undo_cwnd = (void *)brisk_undo,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = LAW_NAME,
+};
 #else
 #ifndef LAW_NAME
 #define LAW_NAME "brisk"

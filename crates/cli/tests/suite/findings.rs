@@ -28,13 +28,13 @@ fn run(bench: &Bench, name: &str, set: &[&str]) -> (String, String, Value, Strin
     (ended.out.clone(), ended.err, serde_json::from_str(&read("summary.json")).unwrap(), read("report.html"))
 }
 
-/// Ten transfers a second behind one connection wait for each other; with enough connections nobody does, and nothing is
-/// said.
+/// Ten transfers a second behind one connection wait for each other; with as many as there are by default nobody does, and
+/// nothing is said.
 #[test]
 fn transfers_that_wait_for_a_connection_are_counted() {
     let bench = Bench::new();
     bench.write("web.toml", &format!("{LINK}{WEB}"));
-    let (out, err, summary, report) = run(&bench, "web.toml", &[]);
+    let (out, err, summary, report) = run(&bench, "web.toml", &["flows.web.count=1"]);
     let transfers = &summary["groups"]["web"]["transfers"];
     let number = |name: &str| transfers[name].as_f64().unwrap_or_else(|| panic!("{name}: {transfers}"));
     assert!(number("waited") + number("waiting") > 50.0, "{transfers}");
@@ -44,9 +44,10 @@ fn transfers_that_wait_for_a_connection_are_counted() {
     let text = finding["text"].as_str().unwrap();
     assert!(text.contains("transfers waited for a connection") && text.contains("`count = 1`"), "{text}");
     assert!(err.contains(&format!("note: flows.web.count: {text}")), "{err}");
-    assert!(out.contains("Transfers that waited") && report.contains("flows.web.count"), "{out}");
+    assert!(err.contains("(docs/findings.md#transfers-wait)"), "{err}");
+    assert!(out.contains("Transfers that waited") && report.contains("docs/findings.md#transfers-wait"), "{out}");
 
-    let (_, err, summary, report) = run(&bench, "web.toml", &["flows.web.count=500"]);
+    let (_, err, summary, report) = run(&bench, "web.toml", &[]);
     let transfers = &summary["groups"]["web"]["transfers"];
     assert_eq!((&transfers["waited"], &transfers["waiting"]), (&0.into(), &0.into()));
     assert!(summary.get("findings").is_none() && !err.contains("note:") && !report.contains("Findings"), "{err}");
@@ -89,4 +90,18 @@ fn a_sweep_says_each_finding_once() {
     let notes: Vec<&str> = ended.err.lines().filter(|line| line.contains("note:")).collect();
     assert_eq!(notes.len(), 1, "{}", ended.err);
     assert!(notes[0].contains("links.b.buffer, in 2 of 3 cells: "), "{}", notes[0]);
+}
+
+/// Each kind has a heading on its page, in the order of the alphabet, and a command to see it.
+#[test]
+fn each_kind_has_a_heading_on_the_page() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings.md")).unwrap();
+    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let ids: Vec<&str> = penstock_scenario::finding::KINDS.iter().map(|kind| kind.id).collect();
+    assert_eq!(headings, ids);
+    for section in page.split("\n## ").skip(1) {
+        for part in ["**Meaning.**", "**Why it misleads.**", "**Remedy.**", "**Example.**"] {
+            assert!(section.contains(part), "{part} in {section}");
+        }
+    }
 }

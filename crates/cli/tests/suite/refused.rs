@@ -200,10 +200,18 @@ fn check_says_which_worlds_run_a_file() {
         "{}",
         either.out
     );
-    // No simulator has it, whatever this kernel says.
-    let bbr =
-        bench.run(&["check", "small.toml", "--world", "packets,fluid", "--set", "flows.ftp.cc={ law = \"bbr\" }"]);
-    assert!(bbr.status == 3 && bbr.err.contains("only the kernel has `bbr`"), "{}", bbr.err);
+    // A law of packets one by one, and a recovery that does not tell of each.
+    let bbr = bench.run(&[
+        "check",
+        "small.toml",
+        "--world",
+        "packets,fluid",
+        "--set",
+        "flows.ftp.cc={ law = \"bbr\" }",
+        "--set",
+        "flows.ftp.sender={ recovery = \"newreno\" }",
+    ]);
+    assert!(bbr.status == 3 && bbr.err.contains("choose `sack` or `rack`"), "{}", bbr.err);
     // What a world refuses it refuses all at once when it runs, too.
     let run = bench.run(&[&["run", "small.toml", "--world", "fluid"], &bursts[..]].concat());
     assert!(
@@ -281,8 +289,18 @@ fn what_a_world_cannot_carry_is_refused_with_its_own_status() {
             "losses that are evenly spaced",
         ),
         (&["--set", "links.bottleneck.loss=0.01", "--set", "links.bottleneck.loss_burst=3"], "losses in bursts"),
+        (
+            &["--set", "links.bottleneck.delay={ every = \"1 s\", steps = [\"10 ms\", \"12 ms\"] }"],
+            "a delay that changes",
+        ),
         (&["--set", "links.bottleneck.reorder={ share = 0.01, by = \"1 ms\" }"], "packets that come late"),
-        (&["--set", "links.bottleneck.ecn=bleach"], "changes the ECN field"),
+        (&["--set", "links.bottleneck.aggregation={ time = \"1 ms\" }"], "packets that go together"),
+        (&["--set", "links.bottleneck.policer={ rate = \"1 Mbit/s\", burst = \"9 kB\" }"], "a policer"),
+        (&["--set", "links.bottleneck.duplicate=0.01"], "packets that arrive twice"),
+        (
+            &["--set", "links.bottleneck.ecn=bleach", "--set", "flows.ftp.cc={ law = \"newreno\", ecn = true }"],
+            "changes the ECN field",
+        ),
         (&["--pcap"], "--pcap"),
     ] {
         let ended = fluid(more);
@@ -290,8 +308,9 @@ fn what_a_world_cannot_carry_is_refused_with_its_own_status() {
         assert!(ended.err.contains(says) && ended.err.contains("fluid"), "{more:?}: {}", ended.err);
         assert_eq!(names(&bench.path(".")), ["small.toml"], "{more:?}");
     }
-    // A law of the kernel's alone.
-    let ended = bench.run(&["run", "small.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--out", "a/b"]);
+    // A law that asks for more than its recovery tells.
+    let [law, recovery] = ["flows.ftp.cc={ law = \"bbr\" }", "flows.ftp.sender={ recovery = \"newreno\" }"];
+    let ended = bench.run(&["run", "small.toml", "--set", law, "--set", recovery, "--out", "a/b"]);
     assert!(ended.status == 3 && ended.err.contains("bbr"), "{}", ended.err);
     assert_eq!(names(&bench.path(".")), ["small.toml"]);
     assert_eq!(fluid(&[]).status, 0, "the same without any of it");

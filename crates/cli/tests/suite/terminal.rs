@@ -212,7 +212,9 @@ fn shells_complete_it_and_man_shows_it() {
 fn examples_are_listed_and_printed_from_anywhere() {
     let bench = Bench::new();
     let listed = bench.well(&["examples", "--plain"]);
-    let files = names(&std::path::PathBuf::from(repository()).join("scenarios"));
+    let mut files = names(&std::path::PathBuf::from(repository()).join("scenarios"));
+    // Those of its folders are not part of the command.
+    files.retain(|file| file.ends_with(".toml"));
     assert_eq!(listed.lines().count(), files.len() + 1);
     for file in files {
         let name = file.strip_suffix(".toml").unwrap();

@@ -74,6 +74,12 @@ impl Instances<f64, Controller> for Paced {
     fn restart(&mut self, at: usize) {
         self.law.restart(at);
     }
+    fn keep(&mut self, at: usize) {
+        self.law.keep(at);
+    }
+    fn bring_back(&mut self, at: usize) {
+        self.law.bring_back(at);
+    }
     fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         if !self.quiet {
             return widened(self.law.on_event(at, event, seen));
@@ -118,6 +124,8 @@ impl Instances<f64, Controller> for Shared {
     fn restart(&mut self, at: usize) {
         self.windows[at] = self.initial;
     }
+    fn keep(&mut self, _: usize) {}
+    fn bring_back(&mut self, _: usize) {}
     fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         match event {
             Event::Ack { packets, marked } => {

@@ -3,7 +3,9 @@
 use penstock_law::aqm;
 use penstock_law::cc;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, EcnOnLine, Group, Limit, Link, Pacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{
+    Buffer, EcnOnLine, Group, Limit, Link, LossSpacing, Pacing, Scenario, Scheduler, Service,
+};
 
 use super::Options;
 use crate::bottleneck::{Bottleneck, BottleneckEquilibrium};
@@ -76,6 +78,9 @@ pub(super) fn bench<'a>(
         link_counted(name, link, &site)?;
         links.push(Bottleneck::new(name, &link.aqm, &site)?);
     }
+    for name in classes.iter().flat_map(|class| &class.group.backward) {
+        way_back_counted(name, &scenario.links[name])?;
+    }
     groups_counted(classes)?;
     check_contracts(scenario)?;
     let names: Vec<&str> = loaded.iter().map(|(name, _)| *name).collect();
@@ -143,9 +148,18 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
     let needs = |what: fn(&aqm::Requirements) -> bool| needs.as_ref().is_some_and(what);
     let of_link = [
         (link.service != Service::Constant, "a rate that changes", "write one rate"),
+        (!link.delays.is_empty(), "a delay that changes", "write one delay"),
         (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
+        (
+            link.loss_spacing != LossSpacing::Random,
+            "losses that are evenly spaced",
+            "write `loss_spacing = \"random\"`",
+        ),
         (link.loss_burst.is_some(), "losses in bursts", "leave `loss_burst` out"),
         (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
+        (link.policer.is_some(), "a policer", "leave `policer` out"),
+        (link.aggregation.is_some(), "packets that go together", "leave `aggregation` out"),
+        (link.duplicate > 0.0, "packets that arrive twice", "leave `duplicate` out"),
         (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field", "leave `ecn` out"),
         (link.scheduler != Scheduler::Fifo, "a scheduler", "write `scheduler = { law = \"fifo\" }`"),
         (needs(|n| n.serve != aqm::Serve::Scheduler), "an AQM with queues of its own", "choose an AQM of one queue"),
@@ -153,6 +167,18 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
         (needs(|n| n.colours), "an AQM that uses colours", "choose one that does not"),
     ];
     refuse(|| format!("the link `{name}`"), &of_link)
+}
+
+/// Refuses what changes the round trip by way of acknowledgements.
+fn way_back_counted(name: &str, link: &Link) -> Result<(), AnalysisError> {
+    let found = [
+        (!link.delays.is_empty(), "a delay that changes", "write one delay"),
+        (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
+        (link.policer.is_some(), "a policer", "leave `policer` out"),
+        (link.aggregation.is_some(), "packets that go together", "leave `aggregation` out"),
+        (link.duplicate > 0.0, "packets that arrive twice", "leave `duplicate` out"),
+    ];
+    refuse(|| format!("the link `{name}`, which acknowledgements cross"), &found)
 }
 
 fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {

@@ -214,7 +214,7 @@ pub(super) fn warnings(
                 at.window * equilibrium.signals[i].probability
             ));
         }
-        if at.price_s > 0.0 && options.ecn_echo == EcnEcho::Classic {
+        if at.price_s > 0.0 && options.echo() == EcnEcho::Classic {
             classic.push(format!(
                 "`{}` computes a price from a classic echo, which repeats marks; the analysis assumes an echo for \
                  each packet",

@@ -125,6 +125,10 @@ impl Cohort {
         law.add();
         law.add();
         let needs = law.requirements();
+        if let Some(what) = needs.of_packets() {
+            let law = entry.name;
+            return Err(format!("the group `{name}` has `{law}`, which asks for {what}; fluid does not support that"));
+        }
         if needs.now {
             return Err(format!(
                 "the group `{name}` has `{}`, a law of the time of day, which fluid does not support",
@@ -133,10 +137,10 @@ impl Cohort {
         }
         let mean =
             |f: fn(&(Time, Time, u32)) -> Time| flows.iter().map(|x| f(x).seconds()).sum::<f64>() / flows.len() as f64;
-        let bytes = match group.size {
+        let bytes = match &group.size {
             None => None,
             Some(Size::Each(bytes)) => Some(bytes.0),
-            Some(Size::Pareto { .. }) => {
+            Some(Size::Pareto { .. } | Size::Measured(_)) => {
                 return Err(format!("the group `{name}` has sizes that are drawn, which fluid does not support"));
             }
         };

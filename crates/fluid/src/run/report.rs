@@ -204,19 +204,6 @@ impl<'a> Report<'a> {
         let steps = self.last.as_ref().map_or(0, |r| r.step);
         let served: f64 = network.queues.iter().map(|q| q.total.served).sum();
         let measured = whole.measured();
-        let summary = Summary {
-            title: self.scenario.title.clone(),
-            world: "fluid".to_owned(),
-            seed: self.scenario.seed.0,
-            findings: finding::of_run(self.scenario, &measured),
-            whole: measured,
-            windows,
-            path: None,
-            engine: Engine {
-                events: steps * (network.queues.len() + network.cohorts.len()) as u64,
-                packets: served as u64,
-            },
-        };
         let mut series = vec![
             self.links.table("links", "link", self.scenario.links.keys().cloned().collect()),
             self.groups.table("groups", "group", self.scenario.groups.keys().cloned().collect()),
@@ -232,6 +219,19 @@ impl<'a> Report<'a> {
                 self.scenario.customers.keys().cloned().collect(),
             ));
         }
+        let summary = Summary {
+            title: self.scenario.title.clone(),
+            world: "fluid".to_owned(),
+            seed: self.scenario.seed.0,
+            findings: finding::of_run(self.scenario, "fluid", &measured, &series),
+            whole: measured,
+            windows,
+            path: None,
+            engine: Engine {
+                events: steps * (network.queues.len() + network.cohorts.len()) as u64,
+                packets: served as u64,
+            },
+        };
         Run { summary, flows, series }
     }
 }
@@ -308,9 +308,11 @@ impl Span<'_> {
             arrivals: libm::round(b.arrived - a.arrived) as u64,
             departures: libm::round(served) as u64,
             drops: libm::round(b.dropped - a.dropped) as u64,
+            duplicates: 0,
             marks: libm::round(b.marked - a.marked) as u64,
             price_mean: queue.has_price().then(|| (b.price - a.price) / seconds),
             classes: IndexMap::new(),
+            queues: IndexMap::new(),
         }
     }
 
@@ -404,7 +406,9 @@ impl Span<'_> {
                     loss_rate: share(lost, acked + lost),
                     mark_rate: share(sum(&|c| c.marked), acked),
                     retransmits: libm::round(lost) as u64,
+                    spurious_retransmits: None,
                     timeouts: 0,
+                    undone_recoveries: None,
                     window_left_by_cuts: None,
                     bottleneck: None,
                     transfers: None,

@@ -9,7 +9,7 @@ use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
 use penstock_law::conditioner::{CONDITIONERS, Conditioner};
 use penstock_law::law::find;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Chosen, Customer, EcnOnLine, Scenario};
+use penstock_scenario::model::{Chosen, Customer, EcnOnLine, LossSpacing, Scenario};
 use penstock_scenario::world::World;
 
 /// The customers of the paper's tables: committed rate [Mbit/s], flows, round trip [ms].
@@ -335,6 +335,10 @@ fn customers_without_a_loop_say_why() {
     lossy.links[0].lose_transmission = Some((1, 9));
     let refused = analyze(&lossy, &Options::default()).unwrap_err().to_string();
     assert!(refused.starts_with("the link `bottleneck` has a transmission that is lost"), "{refused}");
+    let mut even = scenario((10.0, 10.0, 100.0), 0.0, 125e3);
+    even.links[0].loss_spacing = LossSpacing::Even;
+    let refused = analyze(&even, &Options::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("the link `bottleneck` has losses that are evenly spaced"), "{refused}");
     let mut bleached = scenario((10.0, 10.0, 100.0), 0.0, 125e3);
     bleached.links[0].ecn = EcnOnLine::Bleach;
     let refused = analyze(&bleached, &Options::default()).unwrap_err().to_string();

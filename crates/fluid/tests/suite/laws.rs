@@ -10,8 +10,8 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link, Reorder, Repeats, Rtt,
-    Scenario, Scheduler, SenderOptions, Service, Span, Start,
+    Access, AckJitter, Aggregation, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link, LossSpacing,
+    Policer, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service, Span, Start,
 };
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -418,12 +418,23 @@ fn what_the_analysis_does_not_count_is_refused() {
             link(&|l| l.scheduler = Scheduler::Drr { by: By::Flow, quantum: Bytes(1000) }),
             "the link `bottleneck` has a scheduler",
         ),
+        (link(&|l| l.delays = vec![(second, second)]), "the link `bottleneck` has a delay that changes"),
         (link(&|l| l.lose_transmission = Some((1, 9))), "the link `bottleneck` has a transmission that is lost"),
+        (link(&|l| l.loss_spacing = LossSpacing::Even), "the link `bottleneck` has losses that are evenly spaced"),
         (link(&|l| l.loss_burst = Some(3.0)), "the link `bottleneck` has losses in bursts"),
         (
             link(&|l| l.reorder = Some(Reorder { share: 0.1, by: second })),
             "the link `bottleneck` has packets that come late",
         ),
+        (
+            link(&|l| l.policer = Some(Policer { rate: Rate(1), burst: Bytes(1) })),
+            "the link `bottleneck` has a policer",
+        ),
+        (
+            link(&|l| l.aggregation = Some(Aggregation { time: second, packets: None, rate: None })),
+            "the link `bottleneck` has packets that go together",
+        ),
+        (link(&|l| l.duplicate = 0.1), "the link `bottleneck` has packets that arrive twice"),
         (link(&|l| l.ecn = EcnOnLine::Bleach), "the link `bottleneck` has a line that changes the ECN field"),
         (
             flows(&|g| g.steps = vec![(second, g.cc.values.clone())]),

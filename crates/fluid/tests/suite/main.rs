@@ -11,6 +11,7 @@ mod large;
 mod laws;
 mod networks;
 mod newcomers;
+mod packets_asked_for;
 mod parking_lot;
 mod run;
 mod scenarios;

@@ -90,6 +90,14 @@ const NEEDS_ECN: u32 = 2;
 const NAME_AT: usize = 40;
 const FLAGS_AT: usize = 56;
 const NAME_ROOM: usize = 16;
+/// `HEADERS` of bpf/cc/host.h: which meaning sections, maps and calls of a program have.
+const HEADERS: u64 = 1;
+/// `BPF_F_LINK` of linux/bpf.h: struct_ops that are attached by a link, which alone can be pinned and replaced.
+const LINKED: u32 = 1 << 13;
+/// Sections of bpf/cc/host.h, and the one of the parameters.
+const HABITS: &str = ".rodata.habits";
+const ORIGIN: &str = ".rodata.origin";
+const OF_LAW: &str = ".rodata.law";
 /// Room for records of a trace [B]: seconds of a gigabit.
 const TRACE_ROOM: u32 = 1 << 22;
 
@@ -222,10 +230,19 @@ pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error
     let program = program(law)?;
     let habits = Habits { paced: false, traced: false };
     trail::follow(law, |chosen| {
+        let told = match program.words(chosen) {
+            Err(Error::Input(why)) => return Ok(trail::Program::Refused(why)),
+            told => told?,
+        };
         // Nothing is registered, so that the name is any.
-        let object = load_for(Use::Trail, &program, chosen, habits, "replay", "")?;
-        let replays = object.progs_mut().any(|program| program.name() == trail::PROGRAM);
-        Ok(replays.then_some(object))
+        match load_for(Use::Trail, &program, chosen, habits, "replay", "") {
+            Ok(object) if object.progs_mut().any(|program| program.name() == trail::PROGRAM) => {
+                Ok(trail::Program::Loaded(object))
+            }
+            Ok(_) => Ok(trail::Program::WithoutTrail),
+            Err(Error::Input(why)) if told.asks.is_some_and(|asks| asks.is_err()) => Ok(trail::Program::Refused(why)),
+            Err(error) => Err(error),
+        }
     })
 }
 
@@ -293,6 +310,12 @@ fn load_for(
         }
         tell(open, program.law, &told, habits, origin)?;
         let mut map = struct_ops(open, program.law)?;
+        if map.map_flags() & LINKED == 0 {
+            return Err(own::unfit(
+                program.law,
+                "its struct_ops are in `.struct_ops`: write SEC(\".struct_ops.link\")",
+            ));
+        }
         if rename(&mut map, program.law, name, told.needs_ecn) {
             return Ok(());
         }
@@ -305,20 +328,34 @@ fn load_for(
 /// Writes what a program is told before it is loaded.
 fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &str) -> Result<(), Error> {
     let bytes = |words: &[i64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-    let habit = bytes(&[i64::from(habits.paced), i64::from(habits.traced)]);
-    let mut wanted = vec![(".rodata.habits", habit), (".rodata.origin", origin.into())];
-    // Of a law without parameters there is no section.
-    if !told.words.is_empty() {
-        wanted.push((".rodata.law", bytes(&told.words)));
+    let section = |name| format!("it has no section {name}, as cc/host.h has");
+    let mut of_habits = find(open, HABITS).ok_or_else(|| own::unfit(law, &section(HABITS)))?;
+    let compiled = of_habits.initial_value_mut().and_then(|value| value.get(16..24)?.try_into().ok());
+    let headers = compiled.map_or(0, u64::from_ne_bytes);
+    if headers != HEADERS {
+        let what = "it was compiled with the headers of another version of Penstock: compile it with the penstock-kernel-build";
+        return Err(own::unfit(law, &format!("{what} of this one (headers {headers}, here {HEADERS})")));
     }
-    for (name, bytes) in wanted {
-        let map = open.maps_mut().find(|map| map.name() == name);
-        let mut map = map.ok_or_else(|| own::unfit(law, &format!("it has no section {name}, as cc/host.h has")))?;
+    fill(&mut of_habits, &bytes(&[i64::from(habits.paced), i64::from(habits.traced), HEADERS as i64]), false);
+    let mut of_origin = find(open, ORIGIN).ok_or_else(|| own::unfit(law, &section(ORIGIN)))?;
+    let room = of_origin.initial_value_mut().map_or(0, |value| value.len());
+    if !fill(&mut of_origin, origin.as_bytes(), true) {
+        let size = origin.len();
+        return Err(Error::Input(format!(
+            "the law `{law}` has too many parameters: their names and values take {size} B, and an attachment has {room} B for them"
+        )));
+    }
+    // Of a law without parameters there is no section.
+    let size = 8 * told.words.len();
+    let of_law = find(open, OF_LAW);
+    if of_law.is_none() && size > 0 {
+        return Err(own::unfit(law, &section(OF_LAW)));
+    }
+    if let Some(mut map) = of_law
+        && !fill(&mut map, &bytes(&told.words), false)
+    {
         let room = map.initial_value_mut().map_or(0, |value| value.len());
-        let size = bytes.len();
-        if !fill(&mut map, &bytes, name == ".rodata.origin") {
-            return Err(own::unfit(law, &format!("its {name} has {room} B, and {size} B are for it")));
-        }
+        return Err(own::unfit(law, &format!("its {OF_LAW} has {room} B, and {size} B are for it")));
     }
     for mut map in open.maps_mut() {
         match (map.name().to_str().unwrap_or_default(), &told.asks) {
@@ -341,6 +378,10 @@ fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &
         }
     }
     Ok(())
+}
+
+fn find<'a>(open: &'a mut OpenObject, name: &str) -> Option<OpenMapMut<'a>> {
+    open.maps_mut().find(|map| map.name() == name)
 }
 
 /// The one map of struct_ops that a controller is.

@@ -19,6 +19,7 @@ use nix::sys::socket::{
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Attached, Error, Place, Request, Which, object};
 use penstock_law::Registry;
+use penstock_machine::clock::{self, Clock};
 use penstock_machine::namespace::Namespace;
 use socket2::{SockFilter, SockRef};
 
@@ -56,6 +57,11 @@ impl Drop for Bench {
         let _ = attach::detach(&self.pins, Which::default());
     }
 }
+
+#[derive(Clone, Copy)]
+struct MaxPacingRate;
+
+nix::setsockopt_impl!(MaxPacingRate, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, usize, sockopt::SetUsize);
 
 /// A namespace with a loopback device, both ends of every connection in it.
 pub struct Ends(Namespace);
@@ -126,6 +132,21 @@ impl Ends {
             drop(stream);
             assert_eq!(reading.join().unwrap()?, bytes);
             Ok(used)
+        })
+    }
+
+    /// Sends so much by a socket that may not send faster than `rate` [B/s]; how long that takes.
+    pub fn send_at_most(&self, controller: &str, rate: usize, bytes: usize) -> io::Result<Duration> {
+        self.within(|| {
+            let listener = TcpListener::bind(PLACE)?;
+            let reading = std::thread::spawn(move || io::copy(&mut listener.accept()?.0, &mut io::sink()));
+            let mut stream = connected(Some(controller))?;
+            setsockopt(&stream, MaxPacingRate, &rate)?;
+            let clock = Clock::start();
+            stream.write_all(&vec![0; bytes])?;
+            drop(stream);
+            assert_eq!(reading.join().unwrap()?, bytes as u64);
+            Ok(clock::duration(clock.now()))
         })
     }
 

@@ -135,15 +135,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             what: "action on the decrease while the class offers too little for its share",
             source: "section IV-B: hold, or a tenth less per step; zero is argued against",
         },
-        Parameter::number(
-            "decay",
-            Unit::One,
-            0.1,
-            [0.0, 1.0],
-            "relative decrease per step with \
-             `decay`",
-            "section IV-B",
-        ),
+        DECAY,
     ],
     observables: Observables::of::<Clcc<f64, Bat<f64>>>(),
     linearisation: Linearisation::Outer(
@@ -169,6 +161,16 @@ const SAMPLE: Parameter = Parameter::number(
     [1e-6, 1e3],
     "time between two samples with `ratio = \"mean\"`",
     "section IV",
+);
+
+const DECAY: Parameter = Parameter::number(
+    "decay",
+    Unit::One,
+    0.1,
+    [0.0, 1.0],
+    "relative decrease per step with \
+     `decay`",
+    "section IV-B",
 );
 
 /// At -1 the factor of (6) could be zero.
@@ -318,6 +320,9 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let inner = A::compile(values, context)?;
+        if values.number("preemption") != 1.0 && Default::Is(values.number(DECAY.name)) != DECAY.default {
+            return Err("`decay` has an effect with `preemption = \"decay\"` only".into());
+        }
         let steering = Steering::compile(values, context)?;
         let intervals = intervals_of(inner.interval_s(), steering.period_s)?;
         let sample = sample_of(values, inner.interval_s(), steering.period_s)?;

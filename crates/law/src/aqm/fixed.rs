@@ -45,6 +45,12 @@ impl Instances<f64, Aqm> for InFixed {
     fn restart(&mut self, at: usize) {
         self.0.restart(at);
     }
+    fn keep(&mut self, at: usize) {
+        self.0.keep(at);
+    }
+    fn bring_back(&mut self, at: usize) {
+        self.0.bring_back(at);
+    }
     fn on_event(&mut self, at: usize, event: Event, observation: &Observation<f64>) -> Output<f64> {
         said(self.0.on_event(at, event, &rounded(observation)))
     }

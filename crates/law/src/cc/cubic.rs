@@ -6,12 +6,12 @@
 //! Differs: a congestion event takes its share of the window, not of what is in flight, and leaves two packets at least,
 //! also after an echo; an acknowledgement that carries an echo grows nothing; time in which nothing was told counts up to
 //! a round trip and no further, which is how section 4.2's "no long periods without an update" is kept by a law that
-//! hears of acknowledgements only; spurious congestion events (section 4.9) are not undone; the smoothed round-trip time
+//! hears of acknowledgements only; spurious congestion events (section 4.9) are for the host to undo; the smoothed round-trip time
 //! takes in one sample an acknowledgement with RFC 6298's weight, those of loss recovery left out.
 
 use alloc::string::String;
 
-use super::hystart::{self, HyStart};
+use super::hystart::{self, Classic, HyStart};
 use super::newreno::{ECN, PER_ACK};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
@@ -68,6 +68,14 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
              counts for up to 8 packets",
             "RFC 9406",
         ),
+        Parameter::choice(
+            "hystart_rule",
+            &["rfc9406", "linux"],
+            "with `hystart`: HyStart++, or HyStart as Linux has it, which ends every slow start at once when a train of \
+             acknowledgements lasts half a round trip or the round-trip time rises, and does not limit what an acknowledgement \
+             counts for",
+            "RFC 9406; Ha and Rhee 2011",
+        ),
         PER_ACK,
         ECN,
     ],
@@ -89,6 +97,7 @@ struct Cubic {
     tcp_friendly: bool,
     friendly_catches_up: bool,
     hystart: bool,
+    classic: bool,
     ecn: bool,
     per_ack: u32,
     initial_window: f64,
@@ -124,6 +133,8 @@ numbers! {
         anew: bool,
         /// What watches the first slow start.
         hystart: HyStart,
+        /// What watches each slow start as Linux does.
+        classic: Classic,
     }
 }
 
@@ -153,6 +164,9 @@ impl Cubic {
             s.hystart.sample(observation.rtt_s);
         } else {
             s.window += f64::from(counted.min(self.per_ack));
+            if self.classic && s.classic.sample(observation.now_s, observation.rtt_s, s.window) {
+                s.ssthresh = s.window;
+            }
         }
     }
 
@@ -207,13 +221,17 @@ impl Law<f64> for Cubic {
     type State = State<f64>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        if values.number("hystart_rule") != 0.0 && !values.switch("hystart") {
+            return Err("`hystart_rule` has an effect with `hystart = true` only".into());
+        }
         Ok(Self {
             c: values.number("c"),
             beta: values.number("beta"),
             fast_convergence: values.switch("fast_convergence"),
             tcp_friendly: values.switch("tcp_friendly"),
             friendly_catches_up: values.switch("friendly_catches_up"),
-            hystart: values.switch("hystart"),
+            hystart: values.switch("hystart") && values.number("hystart_rule") == 0.0,
+            classic: values.switch("hystart") && values.number("hystart_rule") != 0.0,
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
             initial_window: context.initial_window,
@@ -235,6 +253,7 @@ impl Law<f64> for Cubic {
             avoids: false,
             anew: true,
             hystart: if self.hystart { HyStart::START } else { HyStart::OVER },
+            classic: Classic::START,
         }
     }
 
@@ -254,6 +273,7 @@ impl Law<f64> for Cubic {
                 }
             }
             Event::Round => {
+                s.classic.round(observation.now_s);
                 if s.hystart.watches() && s.window < s.ssthresh && s.hystart.round() {
                     s.ssthresh = s.window;
                 }
@@ -267,6 +287,7 @@ impl Law<f64> for Cubic {
                 s.window = s.ssthresh;
             }
             Event::Timeout => {
+                s.classic = Classic::START;
                 self.reduce(s);
                 s.anew = true;
                 s.window = 1.0;
@@ -479,6 +500,30 @@ mod tests {
                 law.on_event(&mut s, Event::Timeout, &at(now));
                 assert!(!s.hystart.watches());
             }
+        }
+    }
+
+    /// Linux: on the same path every slow start ends near 200 packets, the second too, and an acknowledgement counts in full.
+    #[test]
+    fn hystart_of_linux_ends_every_slow_start() {
+        let law = law(&[("hystart", 1.0), ("hystart_rule", 1.0), ("per_ack", 100.0)]);
+        let mut s = law.initial_state();
+        law.on_event(&mut s, Event::Ack { packets: 20, marked: 0 }, &at(0.1));
+        assert_eq!(s.window, 30.0);
+        let mut now = 1.0;
+        for _ in 0..2 {
+            law.on_event(&mut s, Event::Timeout, &at(now));
+            s.ssthresh = 1e9;
+            for _ in 0..14 {
+                let (window, start) = (s.window, now);
+                let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
+                while now < start + rtt_s {
+                    now += rtt_s / window;
+                    law.on_event(&mut s, ONE, &Observation { rtt_s, ..at(now) });
+                }
+                law.on_event(&mut s, Event::Round, &at(now));
+            }
+            assert!((100.0..300.0).contains(&s.ssthresh), "{}", s.ssthresh);
         }
     }
 

@@ -5,7 +5,11 @@
 //!
 //! Not a law: [`cubic`](super::cubic) asks it while its first slow start lasts.
 
+mod classic;
+
 use crate::number::Number;
+
+pub(super) use classic::Classic;
 
 /// MIN_RTT_THRESH and MAX_RTT_THRESH: bounds on the rise that ends slow start [s].
 const THRESHOLD_S: [f64; 2] = [0.004, 0.016];

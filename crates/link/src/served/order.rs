@@ -101,6 +101,8 @@ pub(super) struct Weighted {
     claim: i64,
 }
 
+/// What the two coupled queues are called, by their numbers.
+pub(crate) const QUEUES: [&str; 2] = ["classic", "low-latency"];
 pub(super) const CLASSIC: u32 = 0;
 pub(super) const LOW_LATENCY: u32 = 1;
 

@@ -124,6 +124,7 @@ fn config(rate: u64, law: Box<dyn Instances<f64, aqm::Aqm>>) -> ServedConfig {
         scheduler: Scheduler::Fifo,
         classes: 1,
         hash_seed: 1,
+        books: QueueBooks::default(),
     }
 }
 

@@ -6,10 +6,13 @@ use std::fs;
 
 use penstock_kernel::attach;
 use penstock_law::Values;
+use penstock_law::cc::Marks;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_path::Refused;
-use penstock_path::ends::{FlowHabits, Habits};
-use penstock_scenario::model::{Arithmetic, Full, Group, Limit, Pacing, Recovery, Remember, Repeats, Rto, Scenario};
+use penstock_path::ends::{AccurateEcn, FlowHabits, Habits};
+use penstock_scenario::model::{
+    Arithmetic, EcnEcho, Group, Limit, Pacing, RackOptions, ReceiverEcn, Recovery, Remember, Repeats, Rto, Scenario,
+};
 
 use super::laws::{self, Controller, Wanted};
 
@@ -128,7 +131,7 @@ impl Plan {
             }
             let mut sizes = scenario.seed.stream(&format!("flows.{name}/size"));
             for start in starts {
-                let bytes = group.size.filter(|_| group.repeats.is_none()).map(|size| size.draw(&mut sizes));
+                let bytes = group.size.as_ref().filter(|_| group.repeats.is_none()).map(|size| size.draw(&mut sizes));
                 let stop = group.stop.unwrap_or(Time::NEVER);
                 flows.push(FlowPlan { group: number, start, stop, bytes, source: source.clone() });
                 habits.push(own.clone());
@@ -146,13 +149,37 @@ impl Plan {
                 None
             }
         };
+        let accurate_ecn = accurate_ecn(scenario, &mut refusals);
         if !refusals.is_empty() {
             return Err(refusals);
         }
         let rests = scenario.groups.values().any(|group| group.on_off.is_some());
-        let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, flows: habits };
+        let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, accurate_ecn, flows: habits };
         Ok(Self { habits, flows, laws, findings: findings(scenario) })
     }
+}
+
+/// Accurate ECN, which the kernel has for all connections of a namespace or for none.
+fn accurate_ecn(scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<AccurateEcn> {
+    let tcp = || scenario.groups.iter().filter(|(_, group)| group.cc.law.name != "cbr");
+    let asks = |group: &Group| group.sender.ecn_echo == EcnEcho::Accurate;
+    let (name, first) = tcp().find(|(_, group)| asks(group))?;
+    let whose = format!("flows.{name}.sender.ecn_echo");
+    let accurate = |group: &Group| AccurateEcn {
+        receivers: group.sender.receiver_ecn == ReceiverEcn::Accurate,
+        option: group.sender.accecn_option,
+    };
+    let answers = |group: &Group| group.needs(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
+    let alike = |group: &Group| asks(group) && answers(group) && accurate(group) == accurate(first);
+    if let Some((other, _)) = tcp().find(|(_, group)| !alike(group)) {
+        let what =
+            format!("all flows share `net.ipv4.tcp_ecn` here, and flows.{other} has it otherwise or answers no marks");
+        refusals.push(no(&whose, &what, "give all groups the same, or use `--world packets`"));
+    } else if AccurateEcn::in_kernel() == Some(false) {
+        let what = "this kernel does not accept `net.ipv4.tcp_ecn = 3`, which turns accurate ECN (RFC 9768) on";
+        refusals.push(no(&whose, what, "leave it out, use a later kernel, or use `--world packets`"));
+    }
+    Some(accurate(first))
 }
 
 fn no(whose: &str, what: &str, instead: &str) -> Refused {
@@ -174,7 +201,7 @@ fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<
     } else {
         let controller = controller(name, group, laws, refusals);
         sender_refusals(name, group, refusals);
-        controller.map(|controller| Source::Tcp { controller, sack: group.sender.recovery == Recovery::Sack })
+        controller.map(|controller| Source::Tcp { controller, sack: group.sender.selective() })
     };
     source.filter(|_| refusals.len() == before)
 }
@@ -201,11 +228,14 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
             "leave it out, or use `ack_jitter`",
         );
     }
+    let RackOptions { prr, tail_loss_probe, dsack, undo } = sender.rack;
+    for (key, on) in [("prr", prr), ("tail_loss_probe", tail_loss_probe), ("dsack", dsack), ("undo", undo)] {
+        if !on {
+            refuse(&format!("sender.{key}"), "the kernel's recovery has this part", "leave it out");
+        }
+    }
     if sender.tick.is_some() {
         refuse("sender.tick", "the kernel's timer has the kernel's clock", "leave it out");
-    }
-    if group.access.is_some_and(|access| access.full == Full::Wait) {
-        refuse("access.full", "the emulated path cannot hold the kernel's senders back", "choose `drop`");
     }
     if sender.limit == Limit::Pace {
         refuse("sender.limit", "the kernel's senders always have a window", "leave it out");
@@ -250,7 +280,7 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut 
         let value = group.cc.values.optional(parameter.name);
         // Whether packets can be marked is said on the route, and how many an acknowledgement counts for by `delayed_ack`.
         // The kernel's Reno-friendly region is a finding of each run, as its loss detection is.
-        if ["ecn", "per_ack", "friendly_catches_up"].contains(&parameter.name) {
+        if ["ecn", "per_ack", "friendly_catches_up", "hystart_rule"].contains(&parameter.name) {
             continue;
         }
         let kernel = if parameter.name == "hystart" {
@@ -290,7 +320,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
     Ok(FlowHabits {
         initial_window: Some(sender.initial_window as u32),
         min_rto: Some(sender.min_rto),
-        ecn: needs.marks != penstock_law::cc::Marks::Ignored,
+        ecn: needs.marks != Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
         receive_window: window.is_finite().then_some(Bytes((window * payload.0 as f64) as u64)),
         echoes: None,
@@ -300,12 +330,22 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
 fn findings(scenario: &Scenario) -> Vec<String> {
     let mut findings = Vec::new();
     let reliable = |group: &&Group| group.cc.law.name != "cbr";
-    if scenario.groups.values().filter(reliable).any(|group| !group.sender.limited_transmit) {
+    let otherwise = |group: &Group| group.sender.recovery != Recovery::Rack && !group.sender.limited_transmit;
+    if scenario.groups.values().filter(reliable).any(otherwise) {
         findings.push(
             "the kernel always sends on the first duplicate acknowledgements (RFC 3042), finds losses by time (RACK, RFC \
-             8985), probes the tail (TLP), and under its own controllers reduces in proportion (PRR, RFC 6937)"
+             8985), probes the tail (TLP), and under its own controllers reduces in proportion (PRR, RFC 9937): \
+             `sender.recovery = \"rack\"` has it simulated so"
                 .to_owned(),
         );
+    }
+    let blocks = scenario.packet.wire.0 - scenario.packet.payload.0;
+    let blocks = if blocks == STAMPED { 3 } else { 4 };
+    let few = |group: &Group| group.sender.recovery == Recovery::Rack && group.sender.sack_blocks != blocks;
+    if scenario.groups.values().filter(reliable).any(few) {
+        findings.push(format!(
+            "the kernel's acknowledgements have up to {blocks} blocks here: `sender.sack_blocks = {blocks}` has them simulated so"
+        ));
     }
     if scenario.groups.values().filter(reliable).any(|group| group.sender.rto != Rto::Linux) {
         findings.push(
@@ -317,14 +357,19 @@ fn findings(scenario: &Scenario) -> Vec<String> {
     let catches_up = |group: &Group| group.cc.law.name == "cubic" && group.cc.values.switch("friendly_catches_up");
     if scenario.groups.values().any(catches_up) {
         findings.push(
-            "the kernel's cubic has no `friendly_catches_up` (RFC 9438, section 4.3): where Reno would be ahead of the cubic, it \
+            "the kernel's cubic has HyStart of its own where it is on, which `hystart_rule = \"linux\"` has simulated, and no \
+             `friendly_catches_up` (RFC 9438, section 4.3): where Reno would be ahead of the cubic, it \
              grows by about half a packet a round trip"
                 .to_owned(),
         );
     }
-    let opened = |group: &&Group| reliable(group) && group.size.is_some();
+    let opened = |group: &&Group| reliable(group) && group.size.is_some() && !group.sender.handshake;
     if scenario.groups.values().any(|group| opened(&group)) {
-        findings.push("transfers are connections: their times have a handshake in them, a round trip each".to_owned());
+        findings.push(
+            "transfers are connections: their times have a handshake in them, a round trip each: \
+             `sender.handshake = true` has it simulated"
+                .to_owned(),
+        );
     }
     findings
 }
@@ -398,6 +443,13 @@ mod tests {
     #[test]
     fn what_it_has_not_is_refused_by_name() {
         let newreno = r#"cc = { law = "newreno" }"#;
+        if AccurateEcn::in_kernel() == Some(false) {
+            let said = refused("cc = { law = \"newreno\", ecn = true }, sender = { ecn_echo = \"accurate\" }", "");
+            assert!(said.starts_with("flows.f.sender.ecn_echo: this kernel does not accept"), "{said}");
+        }
+        let beside = "flows.g = { from = \"a\", to = \"b\", cc = { law = \"newreno\" } }";
+        let said = refused("cc = { law = \"newreno\", ecn = true }, sender = { ecn_echo = \"accurate\" }", beside);
+        assert!(said.starts_with("flows.f.sender.ecn_echo: all flows share") && said.contains("flows.g"), "{said}");
         for (flow, more, named) in [
             (r#"cc = { law = "ccp" }"#, "", "flows.f.cc: no kernel has a controller for the law `ccp`"),
             (
@@ -414,6 +466,7 @@ mod tests {
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
             (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
+            (&format!("{newreno}, sender = {{ profile = \"linux\", undo = false }}"), "", "flows.f.sender.undo"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),

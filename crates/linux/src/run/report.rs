@@ -65,19 +65,21 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
     let flows = whole.flows();
     let measured = whole.measured();
     let path = check::check(scenario, run, &measured);
-    let findings = finding::of_run(scenario, &measured);
     let packets = run.outcome.emulation.crossed();
+    let windows = windows.collect();
+    let series = series.tables(scenario, run);
+    let findings = finding::of_run(scenario, "linux", &measured, &series);
     let summary = Summary {
         title: scenario.title.clone(),
         world: "linux".to_owned(),
         seed: scenario.seed.0,
         whole: measured,
-        windows: windows.collect(),
+        windows,
         engine: Engine { packets, ..Engine::default() },
         path: Some(path),
         findings,
     };
-    Ok(Run { summary, flows, series: series.tables(scenario, run) })
+    Ok(Run { summary, flows, series })
 }
 
 /// What was read at two moments.
@@ -244,7 +246,9 @@ impl Between<'_> {
             loss_rate: share(passed(&|p| p.lost), passed(&|p| p.sent)),
             mark_rate: share(passed(&|p| p.marked), passed(&|p| p.delivered)),
             retransmits: rows.iter().map(|row| row.retransmits).sum(),
+            spurious_retransmits: None,
             timeouts: rows.iter().map(|row| row.timeouts).sum(),
+            undone_recoveries: None,
             transfers: self.transfers(range),
         }
     }

@@ -154,7 +154,7 @@ impl Traffic {
 
     fn begin(&mut self, arrived: Time, flow: u32) -> Happening {
         let own = &mut self.flows[flow as usize];
-        let bytes = own.size.map(|size| size.draw(&mut own.sizes));
+        let bytes = own.size.as_ref().map(|size| size.draw(&mut own.sizes));
         let number = own.number;
         own.number += 1;
         Happening::Begin(Begin { flow, number, arrived, bytes })
@@ -225,7 +225,7 @@ impl Own {
             group: plan.group,
             number: 0,
             stop: plan.stop,
-            size: if group.repeats.is_some() { group.size } else { plan.bytes.map(Size::Each) },
+            size: if group.repeats.is_some() { group.size.clone() } else { plan.bytes.map(Size::Each) },
             sizes: stream("size"),
             idle: if let Some(Repeats::Idle(span)) = group.repeats { Some(span) } else { None },
             idles: stream("idle"),
@@ -238,7 +238,7 @@ impl Own {
 
 /// What arrives at a group, and when the first does.
 fn supply(group: &Group, plans: &[FlowPlan], flows: &[u32], stream: &dyn Fn(&str) -> Stream) -> Option<(Supply, Time)> {
-    let (Some(Repeats::Poisson(per_s)), Some(size)) = (group.repeats, group.size) else { return None };
+    let (Some(Repeats::Poisson(per_s)), Some(size)) = (group.repeats, group.size.clone()) else { return None };
     let start = flows.iter().map(|flow| plans[*flow as usize].start).min()?;
     let gap = Span::Exponential(Time::from_seconds(1.0 / per_s));
     let mut gaps = stream("arrivals");

@@ -40,6 +40,11 @@ impl Burst {
         true
     }
 
+    /// Least time between two packets [s].
+    pub(crate) const fn gap_s(&self) -> f64 {
+        self.gap_s
+    }
+
     /// Whether packets are spaced.
     pub(crate) const fn paces(&self) -> bool {
         self.gap > 0

@@ -1,14 +1,19 @@
 //! Data control: which segment to send next, and what an acknowledgement says was delivered and lost.
 
 mod newreno;
+mod prr;
+mod rack;
 mod records;
 mod sack;
 
 use penstock_law::quantity::Time;
-use penstock_scenario::model::Recovery;
+use penstock_scenario::model::{Recovery, SenderOptions};
 
 pub(crate) use newreno::NewReno;
+pub(crate) use rack::Rack;
 pub(crate) use sack::Sack;
+
+use rack::Place;
 
 use records::Records;
 
@@ -21,6 +26,8 @@ pub(crate) struct Heard {
     pub(crate) tx: u64,
     /// The first segment of the block that one belongs to, if that lies beyond a hole.
     pub(crate) from: Option<u64>,
+    /// The receiver had the segment before: a duplicate SACK (RFC 2883).
+    pub(crate) duplicate: bool,
 }
 
 /// What an acknowledgement says.
@@ -34,6 +41,32 @@ pub(crate) struct Outcome {
     pub(crate) lost: bool,
     /// It covers new data, all of it sent once, so that its round trip is beyond doubt (RFC 6298, section 3).
     pub(crate) sure: bool,
+    /// Of recovery by time: segments delivered.
+    pub(crate) delivered: u32,
+    /// Of recovery by time: the last congestion event was none.
+    pub(crate) spurious: bool,
+}
+
+/// Hears what becomes of each transmission. Of most flows nobody does, and then this costs nothing.
+pub(crate) trait Ledger {
+    /// Whether it keeps anything.
+    const KEEPS: bool = true;
+    /// A transmission that was in flight was delivered.
+    fn delivered(&mut self, tx: u64);
+    /// One that was in flight is lost.
+    fn lost(&mut self, tx: u64);
+    /// So many that were lost were delivered after all, and were not sent again.
+    fn late(&mut self, packets: u64);
+    /// One that was lost is in flight after all.
+    fn not_lost(&mut self);
+}
+
+impl Ledger for () {
+    const KEEPS: bool = false;
+    fn delivered(&mut self, _: u64) {}
+    fn lost(&mut self, _: u64) {}
+    fn late(&mut self, _: u64) {}
+    fn not_lost(&mut self) {}
 }
 
 /// A segment to send.
@@ -58,6 +91,8 @@ pub(crate) struct Data {
     pub(crate) recover: u64,
     /// Transmissions from this one on were sent after the last congestion event.
     pub(crate) event: u64,
+    /// Segments from this one on were first sent after it.
+    new: u64,
     /// Segments from this one on were sent once at the most.
     once: u64,
     records: Records,
@@ -68,16 +103,19 @@ pub(crate) struct Data {
 pub(crate) enum Rule {
     Sack(Sack),
     NewReno(NewReno),
+    // Large, and not for papers of the past.
+    Rack(Box<Rack>),
 }
 
 impl Data {
-    pub(crate) fn new(recovery: Recovery, limited_transmit: bool, limit: u64) -> Self {
-        let rule = match recovery {
+    pub(crate) fn new(options: &SenderOptions, limit: u64) -> Self {
+        let rule = match options.recovery {
             Recovery::Sack => Rule::Sack(Sack::default()),
-            Recovery::NewReno => Rule::NewReno(NewReno::new(false, limited_transmit)),
-            Recovery::Reno => Rule::NewReno(NewReno::new(true, limited_transmit)),
+            Recovery::NewReno => Rule::NewReno(NewReno::new(false, options.limited_transmit)),
+            Recovery::Reno => Rule::NewReno(NewReno::new(true, options.limited_transmit)),
+            Recovery::Rack => Rule::Rack(Box::new(Rack::new(options.rack, options.min_rto.0))),
         };
-        Self { una: 0, fresh: 0, limit, recover: 0, event: 0, once: 0, records: Records::new(), rule }
+        Self { una: 0, fresh: 0, limit, recover: 0, event: 0, new: 0, once: 0, records: Records::new(), rule }
     }
 
     /// Sends for the records that the next acknowledgement and the next segment need.
@@ -90,6 +128,11 @@ impl Data {
     #[inline]
     pub(crate) fn next_tx(&self) -> u64 {
         self.records.next
+    }
+
+    /// The oldest transmission that is kept.
+    pub(crate) fn oldest_tx(&self) -> u64 {
+        self.records.base
     }
 
     /// Lost data are being recovered.
@@ -106,17 +149,34 @@ impl Data {
     /// An acknowledgement arrived.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(crate) fn hear(&mut self, heard: &Heard) -> Outcome {
+    pub(crate) fn hear(&mut self, heard: &Heard, now: u64) -> Outcome {
+        self.hear_for(heard, now, &mut ())
+    }
+
+    /// The same, where each transmission is accounted for.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    pub(crate) fn hear_for<L: Ledger>(&mut self, heard: &Heard, now: u64, ledger: &mut L) -> Outcome {
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
+        let (mut delivered, mut spurious) = (0, false);
         let (sent, lost) = match &mut self.rule {
-            Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event),
+            Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event, ledger),
             Rule::NewReno(newreno) => {
                 let sent = self.records.sent(heard.tx);
                 (sent, newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover))
             }
+            Rule::Rack(rack) => {
+                let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
+                let news = rack.hear(&mut self.records, heard, place, ledger);
+                (delivered, spurious) = (news.delivered, news.spurious);
+                (news.sent, news.event)
+            }
         };
         self.una = self.una.max(heard.cumulative);
+        if spurious {
+            self.recover = self.recover.min(self.una);
+        }
         if lost {
             self.cut();
             (self.recover, self.once) = (self.fresh, self.fresh);
@@ -125,7 +185,74 @@ impl Data {
         {
             self.recover = self.recover.min(self.una);
         }
-        Outcome { covered: covered as u32, sent, lost, sure }
+        Outcome { covered: covered as u32, sent, lost, sure, delivered, spurious }
+    }
+
+    /// Segments have arrived that older blocks of an acknowledgement tell of, all sent before transmission `tx`: those of
+    /// `ranges`, of which acknowledgements were lost. It comes before the acknowledgement itself.
+    pub(crate) fn blocks<L: Ledger>(&mut self, ranges: &[(u64, u64)], tx: u64, now: u64, ledger: &mut L) {
+        match &mut self.rule {
+            Rule::Sack(sack) => sack.blocks(&mut self.records, ranges, tx, ledger),
+            Rule::Rack(rack) => rack.blocks(&mut self.records, ranges, tx, (self.una, now), ledger),
+            Rule::NewReno(_) => {}
+        }
+    }
+
+    /// Segments sent of which no acknowledgement has told.
+    pub(crate) fn outstanding(&self) -> u64 {
+        match &self.rule {
+            Rule::Sack(sack) => sack.outstanding(),
+            Rule::Rack(rack) => rack.outstanding(),
+            Rule::NewReno(_) => self.fresh - self.una,
+        }
+    }
+
+    /// Its state, where recovery is by time.
+    #[inline]
+    pub(crate) fn rack(&mut self) -> Option<&mut Rack> {
+        if let Rule::Rack(rack) = &mut self.rule { Some(rack) } else { None }
+    }
+
+    /// Whether recovery by time goes on, from a loss, a mark or a timeout.
+    pub(crate) fn in_recovery(&self) -> bool {
+        if let Rule::Rack(rack) = &self.rule { rack.recovers(self.una, self.recover) } else { self.recovering() }
+    }
+
+    /// A congestion event began with this acknowledgement, of recovery by time: the window falls to what the law allows. A
+    /// mark begins a reduction as a loss does, but cannot be undone.
+    pub(crate) fn reduce(&mut self, allowed: f64, outcome: &Outcome) {
+        if !outcome.lost {
+            self.recover = self.fresh;
+        }
+        let outstanding = self.fresh - self.una;
+        if let Rule::Rack(rack) = &mut self.rule {
+            rack.reduce(allowed, outstanding, outcome.delivered, outcome.lost);
+        }
+    }
+
+    /// The retransmission timer expired: whether a tail loss probe that is still to come goes out instead.
+    pub(crate) fn probes_instead(&mut self) -> bool {
+        self.rack().is_some_and(Rack::probes_instead)
+    }
+
+    /// The timer of recovery by time: what of its deadlines `now` has reached. True if that begins a congestion event.
+    pub(crate) fn overdue<L: Ledger>(&mut self, now: u64, ledger: &mut L) -> Overdue {
+        let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
+        let Rule::Rack(rack) = &mut self.rule else { return Overdue::default() };
+        let mut what = Overdue::default();
+        if rack.due.is_some_and(|due| due <= now) {
+            let news = rack.overdue(&mut self.records, place, ledger);
+            (what.event, what.losses) = (news.event, news.losses);
+        }
+        if rack.probe_at.is_some_and(|due| due <= now) {
+            rack.probe();
+            what.probe = true;
+        }
+        if what.event {
+            self.cut();
+            (self.recover, self.once) = (self.fresh, self.fresh);
+        }
+        what
     }
 
     /// A duplicate acknowledgement came: of each packet that it told of a segment that is lost may take the place, whatever
@@ -133,13 +260,20 @@ impl Data {
     #[cold]
     pub(crate) fn mend(&mut self) {
         if let Rule::Sack(sack) = &mut self.rule {
-            sack.urgent = sack.urgent.max(sack.told);
+            sack.urgent = sack.urgent.max(sack.told + std::mem::take(&mut sack.early));
         }
     }
 
     /// A congestion event begins: nothing sent so far can cause another.
     pub(crate) fn cut(&mut self) {
-        self.event = self.records.next;
+        (self.event, self.new) = (self.records.next, self.fresh);
+    }
+
+    /// Whether a transmission that was just heard of carried a segment that was first sent after the last congestion event.
+    #[cold]
+    pub(crate) fn is_new(&self, tx: u64) -> bool {
+        let segment = self.records.segment(tx).or_else(|| self.records.forgotten(tx));
+        segment.is_some_and(|low| crate::packet::expand(self.una, low) >= self.new)
     }
 
     /// The segment to send next if `window` allows one; new data only if `fresh`.
@@ -149,12 +283,17 @@ impl Data {
         let again = match &mut self.rule {
             Rule::Sack(sack) => {
                 // One more would exceed the window.
-                if sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window && sack.urgent == 0 {
+                let full = sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window;
+                if full && sack.urgent == 0 {
                     return None;
                 }
                 let again = sack.again(self.una);
                 if again.is_none() {
+                    // Only what was lost may exceed it.
                     sack.urgent = 0;
+                    if full {
+                        return None;
+                    }
                 }
                 again
             }
@@ -163,6 +302,14 @@ impl Data {
                 newreno::Pick::Fresh => None,
                 newreno::Pick::Nothing => return None,
             },
+            Rule::Rack(rack) => {
+                let new = fresh && self.fresh < self.limit && self.fresh - self.una < receive_segments;
+                match rack.pick(self.una, self.fresh, window, new) {
+                    rack::Pick::Again(seq) => Some(seq),
+                    rack::Pick::Fresh => None,
+                    rack::Pick::Nothing => return None,
+                }
+            }
         };
         if let Some(seq) = again {
             return Some(Segment { seq, again: true });
@@ -174,10 +321,18 @@ impl Data {
     /// The picked segment was sent.
     #[inline]
     pub(crate) fn sent(&mut self, segment: Segment, now: u64) {
-        self.records.push(segment.seq, now);
+        let tx = self.records.next;
+        self.records.push(segment.seq, now, segment.again);
         match &mut self.rule {
             Rule::Sack(sack) => sack.sent(segment),
             Rule::NewReno(newreno) => newreno.sent(segment),
+            Rule::Rack(rack) => {
+                if segment.again {
+                    self.once = self.fresh;
+                }
+                let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
+                rack.sent(&mut self.records, segment, tx, place);
+            }
         }
         if !segment.again {
             self.fresh += 1;
@@ -189,6 +344,7 @@ impl Data {
         match &mut self.rule {
             Rule::Sack(sack) => *sack = Sack::default(),
             Rule::NewReno(newreno) => newreno.restart(),
+            Rule::Rack(rack) => rack.restart(self.records.next),
         }
         self.records.base = self.records.next;
         self.recover = self.una;
@@ -201,6 +357,7 @@ impl Data {
         let (in_flight, again) = match &self.rule {
             Rule::Sack(sack) => (u64::from(sack.in_flight), sack.mends()),
             Rule::NewReno(newreno) => (newreno.in_flight(self.una, self.fresh), newreno.mends()),
+            Rule::Rack(rack) => (u64::from(rack.in_flight), rack.mends()),
         };
         let waits = in_flight > 0 && !again && self.limit - self.fresh >= u64::from(burst);
         waits.then(|| ((window - in_flight as f64).max(0.0) as u64, window))
@@ -216,10 +373,11 @@ impl Data {
         self.records = Records::new();
     }
 
-    /// The retransmission timer expired: everything in flight counts as lost.
-    pub(crate) fn timeout(&mut self) {
+    /// The retransmission timer expired: everything in flight counts as lost, or by time what is old enough.
+    pub(crate) fn timeout<L: Ledger>(&mut self, now: u64, ledger: &mut L) {
         match &mut self.rule {
-            Rule::Sack(sack) => sack.timeout(&mut self.records, self.una),
+            Rule::Rack(rack) => rack.timeout(&mut self.records, self.una, self.fresh, now, ledger),
+            Rule::Sack(sack) => sack.timeout(&mut self.records, self.una, ledger),
             Rule::NewReno(newreno) => newreno.timeout(&mut self.records, self.una, self.fresh),
         }
         (self.recover, self.once) = (self.una, self.fresh);
@@ -231,13 +389,30 @@ impl Data {
         match &self.rule {
             Rule::Sack(sack) => u64::from(sack.in_flight),
             Rule::NewReno(newreno) => newreno.in_flight(self.una, self.fresh),
+            Rule::Rack(rack) => u64::from(rack.in_flight),
         }
     }
+}
+
+/// What the timer of recovery by time came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Overdue {
+    /// Something is lost; and this begins a congestion event.
+    pub(crate) losses: bool,
+    pub(crate) event: bool,
+    /// A probe goes out.
+    pub(crate) probe: bool,
 }
 
 /// A span since `sent`.
 pub(crate) fn since(now: u64, sent: u64) -> Time {
     Time(now - sent)
+}
+
+/// The defaults, with this recovery.
+#[cfg(test)]
+pub(super) fn options(recovery: Recovery, limited_transmit: bool) -> SenderOptions {
+    SenderOptions { recovery, limited_transmit, ..SenderOptions::default() }
 }
 
 /// Sends what the window allows; returns the segments.

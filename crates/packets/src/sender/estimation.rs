@@ -21,6 +21,11 @@ impl<N: Clocked> Wanted<N> {
         let price = if let Marks::Price(by) = needs.marks { Some((by.packets, PriceTable::new(by))) } else { None };
         Self { needs, price, interface }
     }
+
+    /// The law asks for the time.
+    pub(crate) fn asks_now(&self) -> bool {
+        self.needs.now
+    }
 }
 
 /// One flow's estimates.

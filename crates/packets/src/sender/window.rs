@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use penstock_law::cc::{self, Controller, Event};
+use penstock_law::cc::{self, Controller, Delivery, Event, Timing};
 use penstock_law::estimate::Clocked;
 use penstock_law::law::Instances;
 use penstock_law::quantity::{Time, is_amount};
@@ -12,6 +12,9 @@ use crate::ahead::fetch;
 
 use super::bottleneck::{Estimated, Probe};
 use super::estimation::{Estimates, Wanted};
+
+/// The smallest window that is a rate [packets].
+const LEAST_WINDOW: f64 = 1e-6;
 
 /// What a law allows, in the engine's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +50,10 @@ pub(crate) struct Typed<N: Number> {
     /// The law asks neither for the time nor about the bottleneck: nothing is to be done before and after an
     /// acknowledgement is told.
     simple: bool,
+    /// A window below two packets is a rate.
+    fractions: bool,
+    /// The law's own gaps hold.
+    gaps: bool,
     estimates: Vec<Estimates<N>>,
 }
 
@@ -58,8 +65,15 @@ impl<N: Clocked> Typed<N> {
         }
         let needs = law.requirements();
         let wanted = Wanted::by(needs, interface);
-        let simple = !needs.now && needs.bottleneck.is_none();
-        Self { law, simple, estimates: vec![Estimates::new(&wanted); flows], wanted }
+        let simple = !needs.now && needs.bottleneck.is_none() && !needs.fractions;
+        Self {
+            law,
+            simple,
+            fractions: needs.fractions,
+            gaps: true,
+            estimates: vec![Estimates::new(&wanted); flows],
+            wanted,
+        }
     }
 
     fn on(&mut self, flow: usize, now: Time, event: Event) -> Allowed {
@@ -67,7 +81,38 @@ impl<N: Clocked> Typed<N> {
         estimates.before(&self.wanted, now, event);
         let says = self.law.on_event(flow, event, &estimates.path);
         estimates.after(&self.wanted, now, event, says.window);
-        Allowed { window: says.window.value(), gap_s: says.gap_s.value() }
+        self.allowed(flow, says)
+    }
+
+    /// What the law said, in the engine's units.
+    #[inline]
+    fn allowed(&self, flow: usize, says: cc::Output<N>) -> Allowed {
+        let allowed = Allowed { window: says.window.value(), gap_s: says.gap_s.value() };
+        if self.fractions { self.spread(flow, allowed) } else { allowed }
+    }
+
+    /// A window below two packets is so many a round trip, whatever is in flight.
+    fn spread(&self, flow: usize, said: Allowed) -> Allowed {
+        let gap_s = if self.gaps { said.gap_s } else { 0.0 };
+        if !is_amount(said.window) || said.window >= 2.0 {
+            return Allowed { gap_s, ..said };
+        }
+        // No window is so small that nothing is ever sent.
+        let spread_s = self.estimates[flow].path.rtt_s.value() / said.window.max(LEAST_WINDOW);
+        Allowed { window: said.window, gap_s: if spread_s > gap_s { spread_s } else { gap_s } }
+    }
+
+    fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
+        let path = &mut self.estimates[flow].path;
+        if self.wanted.asks_now() {
+            path.now_s = N::span(delivery.now);
+        }
+        let says = self.law.on_detail(flow, delivery, path);
+        self.allowed(flow, says)
+    }
+
+    fn timing(&self, flow: usize) -> Timing {
+        self.law.timing(flow, &self.estimates[flow].path)
     }
 
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
@@ -94,6 +139,18 @@ impl<N: Clocked> Typed<N> {
     fn restart(&mut self, flow: usize, keep_base: bool) {
         self.law.restart(flow);
         self.estimates[flow].restart(&self.wanted, keep_base);
+    }
+
+    fn bring_back(&mut self, flow: usize) -> Allowed {
+        self.law.bring_back(flow);
+        let output = self.law.output(flow, &self.estimates[flow].path);
+        self.allowed(flow, output)
+    }
+
+    /// The law has a gap before anything was measured.
+    fn paces_at_once(&self) -> bool {
+        let needs = self.law.requirements();
+        !needs.reliable || needs.delivery
     }
 
     fn observables(&mut self, flow: usize) -> Vec<f64> {
@@ -154,6 +211,30 @@ impl Windows {
         }
     }
 
+    /// Something that happened to the packets of a flow.
+    pub(crate) fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
+        match self {
+            Self::Real(t) => t.on_detail(flow, delivery),
+            Self::Fixed(t) => t.on_detail(flow, delivery),
+        }
+    }
+
+    /// What the law says of time.
+    pub(crate) fn timing(&self, flow: usize) -> Timing {
+        match self {
+            Self::Real(t) => t.timing(flow),
+            Self::Fixed(t) => t.timing(flow),
+        }
+    }
+
+    /// Whether the law's gaps hold, where a window below two packets is a rate anyway.
+    pub(crate) fn keep_gaps(&mut self, gaps: bool) {
+        match self {
+            Self::Real(t) => t.gaps = gaps,
+            Self::Fixed(t) => t.gaps = gaps,
+        }
+    }
+
     /// A new connection begins, knowing its smallest round trip or nothing; what it may do then.
     pub(crate) fn restart(&mut self, flow: usize, keep_base: bool) -> Allowed {
         match self {
@@ -161,6 +242,24 @@ impl Windows {
             Self::Fixed(t) => t.restart(flow, keep_base),
         }
         self.start(flow)
+    }
+
+    /// Keeps the law's state, since what happens now may turn out not to have.
+    #[cold]
+    pub(crate) fn keep(&mut self, flow: usize) {
+        match self {
+            Self::Real(t) => t.law.keep(flow),
+            Self::Fixed(t) => t.law.keep(flow),
+        }
+    }
+
+    /// It did not happen: the law is as it was, and this is what it allows.
+    #[cold]
+    pub(crate) fn bring_back(&mut self, flow: usize) -> Allowed {
+        match self {
+            Self::Real(t) => t.bring_back(flow),
+            Self::Fixed(t) => t.bring_back(flow),
+        }
     }
 
     /// An acknowledgement; the output of the law, if it was an event of it.
@@ -215,10 +314,13 @@ impl Windows {
             Self::Fixed(t) => t.law.output(flow, &t.estimates[flow].path).window.value(),
         };
         let gap_s = match self {
-            Self::Real(t) if !t.law.requirements().reliable => t.law.output(flow, &t.estimates[flow].path).gap_s,
+            Self::Real(t) if t.paces_at_once() => t.law.output(flow, &t.estimates[flow].path).gap_s,
+            Self::Fixed(t) if t.law.requirements().delivery => {
+                t.law.output(flow, &t.estimates[flow].path).gap_s.value()
+            }
             _ => 0.0,
         };
-        // Before the first sample a gap means nothing; a start is clocked by acknowledgements.
+        // Before the first sample a gap means nothing to most laws; a start is clocked by acknowledgements.
         Allowed { window, gap_s }
     }
 

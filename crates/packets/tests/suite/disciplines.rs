@@ -118,3 +118,61 @@ fn two_schedulers_on_one_link_are_refused() {
         assert!(refused.contains("picks the next packet itself"), "{refused}");
     }
 }
+
+/// Queues of a link are measured apart. Of DualPI2 each packet is in one of two books, the books of both make those of the link,
+/// and DCTCP with ECT(1) waits for a fifth of CUBIC's time or less. RFC 9332 aims at 15 ms in the classic queue.
+#[test]
+fn two_coupled_queues_are_measured_apart() {
+    let flows = "cc = { law = \"dctcp\", l4s = true }\n[flows.c]\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"cubic\" }";
+    let run = Dumbbell {
+        top: SPAN,
+        rate: "\"40 Mbit/s\"",
+        buffer: "\"500 packets\"",
+        link: "aqm = { law = \"dualpi2\" }",
+        flows,
+    }
+    .run();
+    let line = link(&run, "b");
+    let names: Vec<&str> = line.queues.keys().map(String::as_str).collect();
+    assert_eq!(names, ["classic", "low-latency"]);
+    let [classic, low] = [&line.queues["classic"], &line.queues["low-latency"]];
+    assert_eq!(classic.arrivals + low.arrivals, line.arrivals);
+    assert_eq!((classic.drops + low.drops, classic.marks + low.marks), (line.drops, line.marks));
+    assert_near(classic.throughput_bit_per_s + low.throughput_bit_per_s, line.throughput_bit_per_s, 1e-4, "rates");
+    for (queue, name) in [(low, "f"), (classic, "c")] {
+        assert_near(queue.throughput_bit_per_s, group(&run, name).throughput_packets_per_s * 8000.0, 1e-3, name);
+    }
+    let mean = |q: &penstock_scenario::summary::QueueSummary| q.queueing_delay_mean_s.unwrap();
+    let both = [classic, low].map(|q| mean(q) * q.departures as f64).iter().sum::<f64>();
+    let departures = (classic.departures + low.departures) as f64;
+    assert_near(both / departures, line.queueing_delay_mean_s.unwrap(), 1e-3, "the link's delay");
+    assert!(mean(low) < mean(classic) / 5.0 && mean(low) < 2e-3, "{} {}", mean(low), mean(classic));
+    assert!((0.005..0.02).contains(&mean(classic)), "{}", mean(classic));
+    assert!(low.marks > 0 && low.queueing_delay_p99_s.unwrap() > mean(low));
+}
+
+/// The books of a scheduler: a queue of each class, and the queues of a group together where each flow has one. Queues that
+/// flows are hashed to, and single ones, have none.
+#[test]
+fn queues_of_a_scheduler_are_measured_apart() {
+    let with = |link_keys: &str| {
+        let flows = "count = 4\nclass = \"tcp\"\ncc = { law = \"newreno\" }\n\
+                     [flows.voice]\nfrom = \"l\"\nto = \"r\"\nclass = \"udp\"\ncc = { law = \"cbr\", rate = \"1 Mbit/s\" }\n\
+                     [classes.tcp]\n[classes.udp]";
+        let run = Dumbbell { top: SPAN, buffer: "\"100 packets\"", link: link_keys, flows, ..Dumbbell::PLAIN }.run();
+        let queues = link(&run, "b").queues.clone();
+        let queues =
+            queues.into_iter().map(|(name, q)| (name, q.throughput_bit_per_s, q.queueing_delay_mean_s.unwrap()));
+        queues.collect::<Vec<_>>()
+    };
+    for (by, names) in [("class", ["tcp", "udp"]), ("flow", ["f", "voice"])] {
+        let [tcp, voice] = &with(&format!("scheduler = {{ law = \"drr\", by = \"{by}\" }}"))[..] else { panic!("two") };
+        assert_eq!([tcp.0.as_str(), voice.0.as_str()], names);
+        assert_near(voice.1, 1e6, 1e-3, "rate");
+        assert_near(tcp.1, 9e6, 1e-2, "what the constant source leaves");
+        // A turn of each queue: at most a packet of each of four others, and the one in transmission.
+        assert!(voice.2 < 0.004 && tcp.2 > 0.02, "{} {}", voice.2, tcp.2);
+    }
+    assert_eq!(with("aqm = { law = \"fq-codel\" }"), []);
+    assert_eq!(with(""), []);
+}

@@ -39,12 +39,28 @@ fn a_trace_gives_its_opportunities() {
     assert!((link(&run, "b").departures as i64 - 400 * 9).abs() <= 6, "{}", link(&run, "b").departures);
 }
 
-/// A buffer in packets, in bytes and in bandwidth-delay products holds just that, beside the packet on the line.
+/// Recorded rates are the schedule of them.
+#[test]
+fn a_file_of_rates_is_a_schedule() {
+    let rates = |_: &str| Ok("time,rate\n0,8e6\n5,2e6\n8,0\n10,4e6\n".to_owned());
+    let of = |rate: &str| {
+        let text = Dumbbell { rate, buffer: "\"100 packets\"", ..Dumbbell::PLAIN }.text();
+        run_scenario(&with_files(&text, rates)).summary
+    };
+    let schedule =
+        of("[[\"0 s\", \"8 Mbit/s\"], [\"5 s\", \"2 Mbit/s\"], [\"8 s\", \"0 bit/s\"], [\"10 s\", \"4 Mbit/s\"]]");
+    assert_eq!(of("{ trace = \"rates.csv\", format = \"csv\" }"), schedule);
+    assert_ne!(of("\"8 Mbit/s\""), schedule);
+}
+
+/// A buffer in packets, in bytes, in bandwidth-delay products and in time holds just that, beside the packet on the line.
 #[test]
 fn a_buffer_holds_what_it_says() {
     let flows = "start = \"0 s\"\ncc = { law = \"cbr\", rate = \"11 Mbit/s\" }";
     // 1 bdp is 10 Mbit/s times 40 ms: 50 packets of 1000 B.
-    for (buffer, packets) in [("7 packets", 7.0), ("7999 B", 7.0), ("8 kB", 8.0), ("1 bdp", 50.0), ("0.5 bdp", 25.0)] {
+    for (buffer, packets) in
+        [("7 packets", 7.0), ("7999 B", 7.0), ("8 kB", 8.0), ("1 bdp", 50.0), ("0.5 bdp", 25.0), ("8 ms", 10.0)]
+    {
         let buffer = format!("\"{buffer}\"");
         let run = Dumbbell { buffer: &buffer, flows, ..Dumbbell::PLAIN }.run();
         let b = link(&run, "b");

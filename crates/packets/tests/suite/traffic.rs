@@ -1,6 +1,6 @@
 //! What sources send and when: sizes, arrivals, pauses, schedules, and the table of transfers.
 
-use crate::laboratory::{Dumbbell, assert_near, data_at, flows, group, link, numbers};
+use crate::laboratory::{Dumbbell, assert_near, data_at, flows, group, link, numbers, run, run_scenario, with_files};
 use penstock_scenario::world::End;
 
 /// A constant source is constant from its first packet on, whenever it starts: 1 Mbit/s are a packet every 8 ms.
@@ -104,6 +104,28 @@ fn arrivals_are_poisson_and_sizes_pareto() {
     // What was sent is what arrived: the user's bytes.
     let delivered = group(&run, "f").goodput_bit_per_s / 8.0 * 100.0;
     assert_near(delivered, bytes.iter().sum(), 0.01, "goodput and table");
+}
+
+/// Without `count` no transfer waits for a connection: 100 kB take a few round trips of 10 ms and 40 ms of transmission. With
+/// one connection they take seconds.
+#[test]
+fn transfers_have_connections_of_their_own_by_default() {
+    let with = |count: &str| {
+        let flows = format!(
+            "{count}arrivals = {{ poisson = \"20 /s\" }}\nsize = \"100 kB\"\ncc = {{ law = \"cubic\" }}\nsender = {{ initial_window = 10 }}"
+        );
+        let text =
+            Dumbbell { top: "duration = \"60 s\"", rate: "\"100 Mbit/s\"", flows: &flows, ..Dumbbell::PLAIN }.text();
+        let run = run(&text.replace("rtt = \"40 ms\"", "rtt = \"20 ms\""));
+        let transfers = group(&run, "f").transfers.clone().unwrap();
+        (group(&run, "f").count, transfers.waited.unwrap(), transfers.completion_mean_s.unwrap())
+    };
+    // 1200 transfers, and six times their root.
+    let (count, waited, mean_s) = with("");
+    assert_eq!((count, waited), (1408, 0));
+    assert!((0.05..0.15).contains(&mean_s), "{mean_s}");
+    let (count, waited, mean_s) = with("count = 1\n");
+    assert!(count == 1 && waited > 600 && mean_s > 1.0, "{count} {waited} {mean_s}");
 }
 
 /// A transfer waits where no flow is free, and its completion time counts from its arrival.
@@ -265,5 +287,33 @@ fn single_packets_wait_as_in_theory() {
             let (arrived, began) = (numbers(&run, "transfers", "arrived_s"), numbers(&run, "transfers", "began_s"));
             assert_eq!(arrived, began);
         }
+    }
+}
+
+/// Sizes from the measured distributions have the shares that the papers give, and sizes of a file those of its points.
+#[test]
+fn sizes_have_a_measured_distribution() {
+    let text = |size: &str| {
+        let flows = format!(
+            "arrivals = {{ poisson = \"400 /s\" }}\nsize = {{ distribution = {size} }}\ncc = {{ law = \"newreno\" }}"
+        );
+        Dumbbell { top: "duration = \"20 s\"", rate: "\"100 Gbit/s\"", flows: &flows, ..Dumbbell::PLAIN }.text()
+    };
+    let upto = |run: &penstock_scenario::world::Run, most: f64| {
+        let bytes = numbers(run, "transfers", "bytes");
+        bytes.iter().filter(|b| **b <= most).count() as f64 / bytes.len() as f64
+    };
+    let web = run(&text("\"web-search\""));
+    for (packets, share) in [(6.0, 0.15), (53.0, 0.53), (133.0, 0.6)] {
+        let is = upto(&web, packets * 1460.0);
+        assert!((is - share).abs() < 0.03, "{packets}: {is}");
+    }
+    // As many connections as transfers may arrive: 8000, and six times their root. All are small enough to be complete.
+    assert_eq!(group(&web, "f").count, 8537);
+    let file =
+        |name: &str| if name == "s.csv" { Ok("100,0.5\n1000,1\n".to_owned()) } else { Err("not there".to_owned()) };
+    let own = run_scenario(&with_files(&text("\"s.csv\""), file));
+    for (most, share) in [(99.0, 0.0), (100.0, 0.5), (550.0, 0.75), (1000.0, 1.0)] {
+        assert!((upto(&own, most) - share).abs() < 0.03, "{most}: {}", upto(&own, most));
     }
 }

@@ -1,7 +1,7 @@
 //! Every parameter of every law, and every option of a sender, changes some run: a setting that changes nothing is a bug,
 //! or is listed here with the reason.
 
-use crate::laboratory::{run_scenario, scenario};
+use crate::laboratory::scenario;
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
 use penstock_law::conditioner::CONDITIONERS;
@@ -121,6 +121,11 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
     if entry.name == "fast" {
         settings.push(", start_growth = 1.5, alpha = \"4 packets\"".to_owned());
     }
+    // A rule has an effect where HyStart is on.
+    if entry.name == "cubic" {
+        settings.retain(|setting| !setting.contains("hystart_rule"));
+        settings.push(", hystart = true, hystart_rule = \"linux\"".to_owned());
+    }
     if entry.name == "leadlag" {
         // A rate that only another utility refers to.
         settings.push(", fairness = 2".to_owned());
@@ -156,8 +161,7 @@ fn every_parameter_of_an_aqm_changes_something() {
 #[test]
 fn every_parameter_of_a_controller_changes_something() {
     let mut idle = Vec::new();
-    // What only the kernel has changes nothing here.
-    for entry in CONTROLLERS.iter().filter(|entry| entry.name != "bbr") {
+    for entry in CONTROLLERS {
         let needs = required(entry);
         // Who measures gaps between acknowledgements needs each.
         let sender = if ["cbr", "ccp", "ccpd"].contains(&entry.name) { "" } else { "delayed_ack = 2" };
@@ -177,6 +181,12 @@ fn every_parameter_of_a_controller_changes_something() {
             let mut clean = with("", aqm);
             clean.links["b"].loss = 0.0;
             scenarios.push(clean);
+        }
+        if entry.name == "bbr" {
+            // A policer drops a third of what the line would carry.
+            let policed = text("law = \"bbr\"", sender, "law = \"droptail\"")
+                .replace("loss = 0.002", "policer = { rate = \"6 Mbit/s\", burst = \"20 kB\" }");
+            scenarios.push(scenario(&policed));
         }
         idle.extend(idle_parameters(entry, &scenarios, |s| &mut s.groups["f"].cc));
     }
@@ -211,13 +221,24 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
     ("scalable", &["pacing = \"off\"", "remember = \"base rtt\""]),
     ("vegas", &["pacing = \"off\""]),
     ("dctcp", &["pacing = \"off\"", "remember = \"base rtt\""]),
+    // No slow start threshold, no marks, and a smallest round trip of its own.
+    (
+        "bbr",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
     // No slow start, no marks.
-    ("fast", &["ssthresh = 6", "ecn_echo = \"classic\""]),
-    // It begins where its own equations do.
-    ("leadlag", &["initial_window = 10", "ssthresh = 6"]),
+    ("fast", &["ssthresh = 6", "ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\""]),
+    // It begins where its own equations do, and its short queue is not marked here.
+    ("leadlag", &["initial_window = 10", "ssthresh = 6", "ecn_echo = \"accurate\""]),
     // No marks, and clocked by acknowledgements.
-    ("ccp", &["ecn_echo = \"classic\"", "pacing = \"off\""]),
-    ("ccpd", &["ecn_echo = \"classic\"", "pacing = \"off\""]),
+    ("ccp", &["ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\"", "pacing = \"off\""]),
+    ("ccpd", &["ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\"", "pacing = \"off\""]),
 ];
 
 #[test]
@@ -232,6 +253,8 @@ fn every_option_of_a_sender_changes_something() {
         ("recovery = \"reno\"", ""),
         ("delayed_ack = 2", ""),
         ("ecn_echo = \"classic\"", ""),
+        ("ecn_echo = \"accurate\"", "delayed_ack = 2, "),
+        ("receiver_ecn = \"classic\"", "ecn_echo = \"accurate\", "),
         ("pacing = \"off\"", ""),
         ("burst = 4", ""),
         ("limited_transmit = true", "recovery = \"newreno\", "),
@@ -240,7 +263,7 @@ fn every_option_of_a_sender_changes_something() {
         ("arithmetic = \"fixed\"", ""),
     ];
     let mut idle = Vec::new();
-    for entry in CONTROLLERS.iter().filter(|entry| !["cbr", "bbr"].contains(&entry.name)) {
+    for entry in CONTROLLERS.iter().filter(|entry| entry.name != "cbr") {
         let ecn = if entry.parameters.iter().any(|p| p.name == "ecn") { ", ecn = true" } else { "" };
         // Few packets queued, so that FAST reaches its equilibrium within a transfer.
         let few = if entry.name == "fast" { ", alpha = \"4 packets\"" } else { "" };
@@ -250,7 +273,7 @@ fn every_option_of_a_sender_changes_something() {
                 + "size = \"100 kB\"\nidle = \"100 ms\"\n";
             let text = text.replace("count = 3", "count = 12");
             let cells = Document::parse(&text, "test.toml").and_then(|d| d.cells()).ok()?;
-            Some(run_scenario(&cells[0].scenario).summary.whole)
+            measured(&cells[0].scenario)
         };
         for (option, with) in options {
             // None is a refusal.

@@ -331,3 +331,103 @@ fn a_contract_colours_its_customers_data() {
     let of_flow = path.passed()[0];
     assert_eq!((of_flow.sent_bytes, of_flow.delivered_bytes), (count * 1000, count * 1000));
 }
+
+/// No program can be held back, so `penstock linux path` refuses the queue that does.
+#[test]
+fn a_queue_that_holds_its_sender_back_is_refused() {
+    let flow = |access: &str| FLOW.replace("cc = {", &format!("access = {access}, cc = {{"));
+    let of = |full: &str| {
+        let access = format!("{{ rate = \"1 Mbit/s\", queue = \"9 packets\"{full} }}");
+        Emulation::of(&scenario(LINK, &flow(&access)))
+    };
+    assert!(of("").is_ok());
+    let refused = of(", full = \"wait\"").unwrap_err();
+    assert!(refused.what.starts_with("flows.f.access.full: "), "{refused:?}");
+}
+
+/// The link's delay rises from 5 to 30 ms at 100 ms and falls to 1 ms at 200 ms; the flows have 15 and 35 ms of their own
+/// behind it. No packet leaves the link before one that came first, whoever's it is.
+#[test]
+fn a_delay_that_changes_keeps_the_order() {
+    let link = LINK.replace("\"5 ms\"", "[[\"0 s\", \"5 ms\"], [\"100 ms\", \"30 ms\"], [\"200 ms\", \"1 ms\"]]");
+    let mut path = Emulation::of(&scenario(&link, FLOW)).unwrap();
+    for (at, flow) in [(0, 0), (100, 1), (199, 0), (201, 1), (300, 0)] {
+        path.advance(Time(at * MS));
+        path.offer(Time(at * MS), data(flow, at as u32));
+    }
+    path.advance(Time(1000 * MS));
+    // A millisecond of transmission, the link's delay, and the flow's own. What leaves at 200 has 1 ms, and so has what leaves
+    // at 202: it waits for nobody.
+    assert_eq!(exits(&mut path), [(21 * MS, 0), (166 * MS, 100), (216 * MS, 199), (238 * MS, 201), (317 * MS, 300)]);
+    let mut path = Emulation::of(&scenario(&link, FLOW)).unwrap();
+    for (at, flow) in [(198, 0), (200, 1), (230, 0)] {
+        path.advance(Time(at * MS));
+        path.offer(Time(at * MS), data(flow, at as u32));
+    }
+    path.advance(Time(1000 * MS));
+    // The one before comes out of the link at 229.
+    assert_eq!(exits(&mut path), [(244 * MS, 198), (247 * MS, 230), (264 * MS, 200)]);
+}
+
+/// What the emulated path does not do, by name.
+#[test]
+fn what_it_does_not_do_is_refused_by_name() {
+    for (key, value) in [("aggregation", "{ time = \"1 ms\" }"), ("duplicate", "0.1"), ("lose_transmission", "3")] {
+        let link = LINK.replace("buffer =", &format!("{key} = {value}, buffer ="));
+        let refused = Emulation::of(&scenario(&link, FLOW)).unwrap_err();
+        assert!(refused.what.starts_with(&format!("links.l.{key}: ")), "{refused:?}");
+    }
+}
+
+/// A bucket of three packets that fills by one in 8 ms: of ten packets at once three pass, and of one each 2 ms one in four.
+#[test]
+fn a_policer_drops_what_does_not_conform() {
+    let link = LINK.replace("\"2 packets\"", "\"unlimited\", policer = { rate = \"1 Mbit/s\", burst = \"3000 B\" }");
+    let mut path = Emulation::of(&scenario(&link, FLOW)).unwrap();
+    for n in 0..50u32 {
+        let at = Time(u64::from(n.saturating_sub(9)) * 2 * MS);
+        path.advance(at);
+        path.offer(at, data(0, n));
+    }
+    path.advance(Time(1000 * MS));
+    let passed: Vec<u32> = exits(&mut path).into_iter().map(|(_, n)| n).collect();
+    assert_eq!(passed, [0, 1, 2, 13, 17, 21, 25, 29, 33, 37, 41, 45, 49]);
+    let [first, _] = path.passed().try_into().unwrap();
+    assert_eq!((first.sent, first.lost, first.delivered), (50, 37, 13));
+    assert_eq!(path.unaccounted(Time(1000 * MS)), 0);
+}
+
+/// What a line leaves of each field, with and without marks of its link's law.
+#[test]
+fn the_ecn_field_is_what_the_line_leaves() {
+    let left = |ecn: &str, marks: bool| {
+        let aqm = if marks { ", aqm = { law = \"price\" }" } else { "" };
+        let link = LINK.replace("\"2 packets\"", &format!("\"unlimited\", ecn = \"{ecn}\"{aqm}"));
+        let flow = FLOW.replace("{ law = \"newreno\" }", "{ law = \"dctcp\", l4s = true }");
+        let mut path = Emulation::of(&scenario(&link, &flow)).unwrap();
+        // Five hundred at once are a high price when they leave.
+        for _ in 0..if marks { 500 } else { 0 } {
+            path.offer(Time::ZERO, Packet { ecn: 1, markable: true, low_latency: true, ..data(0, 0) });
+        }
+        for field in 0..4u8 {
+            let packet = Packet { ecn: field, markable: field != 0, low_latency: field & 1 == 1, ..data(0, 0) };
+            path.offer(Time::ZERO, packet);
+        }
+        path.advance(Time(1000 * MS));
+        let marked = path.passed()[0].marked;
+        let fields: Vec<u32> = path.exits().map(|exit| exit.packet.ecn.into()).collect();
+        (if marks { fields[10..500].to_vec() } else { fields }, marked)
+    };
+    assert_eq!(left("keep", false), (vec![0, 1, 2, 3], 0));
+    assert_eq!(left("bleach", false), (vec![0, 0, 0, 0], 0));
+    assert_eq!(left("erase-ce", false), (vec![0, 1, 2, 2], 0));
+    assert_eq!(left("ect0", false), (vec![0, 2, 2, 3], 0));
+    // What was marked on the way is marked where it still says so.
+    for (ecn, ce, other) in [("keep", true, 1), ("bleach", false, 0), ("erase-ce", false, 1), ("ect0", true, 2)] {
+        let (fields, marked) = left(ecn, true);
+        let count = |field: u32| fields.iter().filter(|f| **f == field).count();
+        assert!(if ce { marked > 100 && count(3) > 100 } else { marked == 0 && count(3) == 0 }, "{ecn}: {marked}");
+        assert!(count(other) > 10 || ecn == "bleach" && count(0) == 490, "{ecn}: {fields:?}");
+        assert!(ecn != "erase-ce" || count(2) > 100, "{fields:?}");
+    }
+}

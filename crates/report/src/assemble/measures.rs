@@ -1,6 +1,8 @@
 //! The numbers of a summary: which there are, in which unit, and tables of them.
 
-use penstock_scenario::summary::{CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, Summary};
+use penstock_scenario::summary::{
+    CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, QueueSummary, Summary,
+};
 
 use crate::number::{ABSENT, Prefix, decimal_exponent, digits, fixed, trimmed};
 use crate::page::{Column, TableView};
@@ -38,6 +40,17 @@ pub(super) const LINK: &[Measure<LinkSummary>] = &[
     whole("Departures", |l| Some(l.departures as f64)),
     whole("Drops", |l| Some(l.drops as f64)),
     whole("Marks", |l| Some(l.marks as f64)),
+];
+
+/// What a summary says of a queue of a link that has several.
+const QUEUE: &[Measure<QueueSummary>] = &[
+    real("Throughput", "bit/s", false, |q| Some(q.throughput_bit_per_s)),
+    real("Mean queueing delay", "s", false, |q| q.queueing_delay_mean_s),
+    real("Queueing delay p99", "s", false, |q| q.queueing_delay_p99_s),
+    whole("Arrivals", |q| Some(q.arrivals as f64)),
+    whole("Departures", |q| Some(q.departures as f64)),
+    whole("Drops", |q| Some(q.drops as f64)),
+    whole("Marks", |q| Some(q.marks as f64)),
 ];
 
 /// What a summary says of a group of flows.
@@ -176,6 +189,16 @@ pub fn link_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Link", LINK, measured.links.iter().map(|(n, l)| (n.clone(), l)))
 }
 
+/// A table of the queues of links that have several.
+fn queue_table(caption: &str, measured: &Measured) -> TableView {
+    let of_link = |(link, summary): (&String, _)| {
+        let summary: &LinkSummary = summary;
+        let queue = |(name, queue)| (format!("{link}: {name}"), queue);
+        summary.queues.iter().map(queue).collect::<Vec<(String, &QueueSummary)>>()
+    };
+    entities(caption, "Queue", QUEUE, measured.links.iter().flat_map(of_link))
+}
+
 /// A table of groups.
 pub fn group_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Group", GROUP, measured.groups.iter().map(|(n, g)| (n.clone(), g)))
@@ -199,6 +222,9 @@ pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
         let tail = window.map_or_else(String::new, |n| format!(", window \u{201c}{n}\u{201d}"));
         if !measured.links.is_empty() {
             out.push(link_table(&format!("Links{tail}"), measured));
+        }
+        if measured.links.values().any(|link| !link.queues.is_empty()) {
+            out.push(queue_table(&format!("Queues{tail}"), measured));
         }
         if !measured.groups.is_empty() {
             out.push(group_table(&format!("Groups of flows{tail}"), measured));

@@ -29,15 +29,22 @@ pub struct RunView<'a> {
     pub registry: &'a Registry,
 }
 
+/// The hosts of the flows, where they are not the default.
+fn hosts(scenario: &str) -> String {
+    let hosts = text::hosts(scenario);
+    if hosts.is_empty() { String::new() } else { format!("; hosts: {}", hosts.join(", ")) }
+}
+
 /// Tables of links and groups, what an emulated path was off by, then everything that was recorded over time, then the scenario.
 pub fn of_run(run: &RunView<'_>) -> Page {
     let summary = run.summary;
     let mut page = Page {
         title: summary.title.clone(),
         subtitle: format!(
-            "One run in the {} world, measured over {}",
+            "One run in the {} world, measured over {}{}",
             summary.world,
-            quantity(summary.whole.measured_s, "s", 4)
+            quantity(summary.whole.measured_s, "s", 4),
+            hosts(run.scenario_text)
         ),
         facts: run.header.to_vec(),
         sections: Vec::new(),
@@ -95,7 +102,8 @@ pub fn of_run(run: &RunView<'_>) -> Page {
 
 /// What a reader should know before trusting the numbers, in a box.
 fn findings(findings: &[Finding]) -> Option<Section> {
-    let said: Vec<String> = findings.iter().map(|finding| format!("{}: {}.", finding.subject, finding.text)).collect();
+    let said = |Finding { id, subject, text }: &Finding| format!("{subject}: {text} (docs/findings.md#{id}).");
+    let said: Vec<String> = findings.iter().map(said).collect();
     let callout = Callout { tone: Tone::Neutral, text: said.join(" ") };
     (!said.is_empty()).then(|| Section { callout: Some(callout), ..Section::new("Findings") })
 }

@@ -1,9 +1,10 @@
 //! The tables of flow groups: who sends, when, how much, by what way to the first link, and how their senders work.
 
-use super::limits::{CHANCE, MOST_AT_ONCE, MOST_BURST, MOST_FLOWS, MOST_WINDOW, TAIL};
+use super::limits::{CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_FLOWS, MOST_QUICK, MOST_WINDOW, TAIL};
 use super::shape::Silent::{Is, Means, Required};
 use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
-use crate::model::{Arithmetic, EcnEcho, Full, Limit, Pacing, Recovery, Remember, Rto};
+use crate::model::Profile;
+use crate::model::{Arithmetic, EcnEcho, Full, Limit, Pacing, ReceiverEcn, Recovery, Remember, Rto};
 use crate::quantity::PER_SECOND;
 
 const SPAN: Shape = Shape::Either(&[DURATION, Shape::OneOf(&SPAN_TABLE)]);
@@ -13,7 +14,15 @@ pub(crate) static FLOWS: Table = Table {
     path: "flows.NAME",
     what: "Flows that share every setting except the round-trip time and the start.",
     keys: &[
-        key("count", Shape::Whole(1, MOST_FLOWS), Is("1"), "number of flows"),
+        key(
+            "count",
+            Shape::Whole(1, MOST_FLOWS),
+            Means(
+                "1; with `arrivals`, one for each of the transfers that may arrive (rate times duration, and six standard \
+                 deviations), at most 10,000, or one for each `rtt` of a list",
+            ),
+            "number of flows; with `arrivals` that of the connections, each of which carries one transfer at a time",
+        ),
         key("from", Shape::Name, Required, "the senders' node"),
         key("to", Shape::Name, Required, "the receivers' node"),
         key(
@@ -110,7 +119,31 @@ pub(crate) static START: Table = Table {
 pub(crate) static DRAWN_SIZE: Table = Table {
     path: "flows.NAME.size",
     what: "A size drawn for each transfer.",
-    keys: &[key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, heavy-tailed")],
+    keys: &[
+        key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, heavy-tailed"),
+        key(
+            "distribution",
+            Shape::Either(&[Shape::Text, Shape::Table(&SIZES)]),
+            Means(""),
+            "measured sizes: `web-search` (DCTCP, mean 1.7 MB), `data-mining` (VL2, mean 7.5 MB), or the name of a file",
+        ),
+    ],
+};
+
+pub(crate) static SIZES: Table = Table {
+    path: "flows.NAME.size.distribution",
+    what: "A file of sizes. Each line has a size in bytes, a comma, and the share of transfers that are no larger, as in \
+           `1460,0.5`. Neither decreases, and the last share is 1. Between two points the distribution is a line. Lines that \
+           begin with `#` do not count. The file name is relative to the scenario's folder.",
+    keys: &[
+        key("file", Shape::Text, Required, "the file's name"),
+        key(
+            "sha256",
+            Shape::Text,
+            Means("any content"),
+            "SHA-256 of the file, 64 hexadecimal digits; refused if it differs",
+        ),
+    ],
 };
 
 pub(crate) static PARETO_SIZE: Table = Table {
@@ -176,7 +209,12 @@ pub(crate) static ACCESS: Table = Table {
     what: "Each flow's own interface, in front of its first link.",
     keys: &[
         key("rate", BIT_RATE, Required, "bits a second"),
-        key("queue", Shape::Buffer { bdp: false }, Is("\"unlimited\""), "space for waiting packets"),
+        key(
+            "queue",
+            Shape::Buffer { bdp: false },
+            Is("\"unlimited\""),
+            "space for waiting packets; a time counts at `rate`",
+        ),
         key(
             "full",
             Shape::Word(words::<Full>),
@@ -219,6 +257,12 @@ pub(crate) static SENDER: Table = Table {
     what: "Behaviour of senders and receivers apart from the law. A law without acknowledgements accepts only \
            `burst` and `arithmetic`.",
     keys: &[
+        key(
+            "profile",
+            Shape::Word(words::<Profile>),
+            Is("\"ns-2\""),
+            "the kind of host, which sets the defaults of the other keys and some parameters of laws; see Hosts below",
+        ),
         key("initial_window", Shape::Packets(1, MOST_AT_ONCE), Is("2"), "initial window [packets]"),
         key(
             "ssthresh",
@@ -258,14 +302,77 @@ pub(crate) static SENDER: Table = Table {
             "recovery",
             Shape::Word(words::<Recovery>),
             Is("\"sack\""),
-            "loss recovery: selective acknowledgements (RFC 6675, RFC 9002), NewReno (RFC 6582) or Reno (RFC 2581)",
+            "loss recovery: selective acknowledgements (RFC 6675, RFC 9002), RACK-TLP (RFC 8985), NewReno (RFC 6582) or \
+             Reno (RFC 2581)",
+        ),
+        key(
+            "prr",
+            Shape::Switch,
+            Means("on with `rack`"),
+            "of `rack`: proportional rate reduction, which spreads a reduction of the window over a round trip (RFC 9937)",
+        ),
+        key(
+            "tail_loss_probe",
+            Shape::Switch,
+            Means("on with `rack`"),
+            "of `rack`: a probe two round trips after the last packet, so that a lost tail needs no timeout (RFC 8985, \
+             section 7)",
+        ),
+        key(
+            "dsack",
+            Shape::Switch,
+            Means("on with `rack`"),
+            "of `rack`: duplicate SACKs widen the reordering window (RFC 8985, section 6.2)",
+        ),
+        key(
+            "undo",
+            Shape::Switch,
+            Means("on with `rack`"),
+            "of `rack`: a reduction is undone if time stamps or duplicate SACKs show that nothing was lost (RFC 3522)",
+        ),
+        key(
+            "sack_blocks",
+            Shape::Whole(1, MOST_BLOCKS),
+            Is("1"),
+            "of `sack` and `rack`: blocks in an acknowledgement at the most, the newest first (RFC 2018); beside timestamps \
+             3 have a place",
         ),
         key("delayed_ack", Shape::Whole(1, 2), Is("1"), "packets that one acknowledgement covers"),
+        key(
+            "quick_acks",
+            Shape::Whole(0, MOST_QUICK),
+            Is("0"),
+            "with `delayed_ack = 2`: packets of a connection that are acknowledged one by one, before acknowledgements wait \
+             (Linux: 16)",
+        ),
         key(
             "ecn_echo",
             Shape::Word(words::<EcnEcho>),
             Is("\"per-packet\""),
-            "echo of marks by the receiver: for each packet, or latched (RFC 3168)",
+            "echo of marks by the receiver: for each packet, latched (RFC 3168), or `accurate`: a counter of marked packets, \
+             modulo 8, in each acknowledgement (AccECN, RFC 9768)",
+        ),
+        key(
+            "accecn_option",
+            Shape::Switch,
+            Means("on with `accurate`"),
+            "of `accurate`: acknowledgements have the AccECN Option, counters of bytes, where 40 B of options leave it a \
+             place; without it the sender assumes the most marks that are likely after many lost acknowledgements (RFC \
+             9768, section 3.2.2.5.2)",
+        ),
+        key(
+            "receiver_ecn",
+            Shape::Word(words::<ReceiverEcn>),
+            Means("`\"accurate\"`"),
+            "of `accurate`: with `classic` the receiver knows RFC 3168 only, and the connection falls back to it",
+        ),
+        key(
+            "handshake",
+            Shape::Switch,
+            Is("false"),
+            "a connection opens with a SYN and its answer, a round trip before the first data (RFC 9293), and the end of a \
+             transfer is acknowledged at once, because the receiver closes; the Linux world always has both, and captures \
+             of simulated packets do not show them",
         ),
         key(
             "pacing",

@@ -10,6 +10,12 @@ pub(crate) const MOST_AT_ONCE: u64 = 1_000_000;
 pub(crate) const MOST_WINDOW: u64 = 2_147_483_647;
 /// Segmentation offload sends 64 KiB at most: 43 packets of 1500 B, 64 of 1 KiB.
 pub(crate) const MOST_BURST: u64 = 64;
+/// The most connections that a group with arrivals has by default.
+pub(crate) const MOST_CONNECTIONS: u32 = 10_000;
+/// What 40 B of options hold (RFC 2018, section 3).
+pub(crate) const MOST_BLOCKS: u64 = 4;
+/// The most packets that are acknowledged one by one at the start of a connection.
+pub(crate) const MOST_QUICK: u64 = 1_000_000;
 /// The largest quantum of a scheduler: more in one turn than any buffer of a router holds.
 pub(crate) const MOST_QUANTUM: u64 = 1_000_000_000;
 
@@ -22,6 +28,8 @@ pub(crate) const LOSS: Range = Range { least: 0.0, above: false, most: 1.0, belo
 pub(crate) const SPACING: Range = LOSS;
 /// The probability of something that happens now and then; at zero it never would.
 pub(crate) const CHANCE: Range = Range { least: 0.0, above: true, most: 1.0, below: false };
+/// A share of what comes, none and all included.
+pub(crate) const SHARE: Range = Range { least: 0.0, above: false, most: 1.0, below: false };
 /// The mean length of a burst of losses, in packets.
 pub(crate) const BURST: Range = Range { least: 1.0, above: false, most: 1e6, below: false };
 /// The exponent of a Pareto distribution: at 1 and below its mean is infinite, far above it has no tail left.

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use super::shape::Word;
 use super::{Key, Shape, Silent, TABLES, Table};
+use crate::model::Profile;
 use crate::quantity::{BDP, Kind, PACKETS, PER_SECOND, RATE, SIZE, TIME};
+use crate::write::options;
 
 const HEAD: &str = "\
 # Scenario files, format 1
@@ -50,6 +53,17 @@ name = \"FAST\"
 The hash of its complete scenario identifies a cell, so that a finished cell stays finished when the sweep grows.
 ";
 
+const HOSTS: &str = "
+### Hosts
+
+`profile` names a kind of host. It sets the defaults of the other keys. Each key can still be set by itself. `penstock check`
+prints the result. `ns-2` has the senders of ns-2 and of the papers before 2010; it is the default. `rfc` follows the
+standards track: RFC 5681, 6298, 6928, 8985 and 9937. `linux` is a current kernel, and runs unchanged with `--world linux`.
+`quic` follows RFC 9002, with RACK in the place of its own loss detection, which differs little. An empty cell is the default
+of the law, or does not apply. A law that counts marks has `ecn_echo = \"per-packet\"` on every host.
+
+";
+
 /// The reference page, Markdown.
 pub fn reference() -> String {
     let mut page = String::from(HEAD);
@@ -66,8 +80,42 @@ pub fn reference() -> String {
         for key in table.keys {
             let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, takes(&key.shape), silent(key), key.what);
         }
+        if table.path == "flows.NAME.sender" {
+            page += HOSTS;
+            page += &hosts();
+        }
     }
     page
+}
+
+/// What each kind of host has otherwise than the first.
+fn hosts() -> String {
+    let hosts: Vec<Profile> = Profile::WORDS.iter().map(|(_, profile)| *profile).collect();
+    let row = |name: &str, cells: Vec<String>| format!("| {name} | {} |\n", cells.join(" | "));
+    let mut table = row("key", hosts.iter().map(|host| format!("`{}`", host.word())).collect());
+    table += &row("---", hosts.iter().map(|_| "---".to_owned()).collect());
+    let values: Vec<_> = hosts.iter().map(|host| options(&host.options())).collect();
+    let of = |at: usize, key: &str| values[at].iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+    let mut keys: Vec<&str> = values.iter().flatten().map(|(key, _)| *key).filter(|key| *key != "profile").collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let cells: Vec<_> =
+            (0..hosts.len()).map(|at| of(at, key).map_or(String::new(), |v| format!("`{v}`"))).collect();
+        if cells.iter().any(|cell| *cell != cells[0]) {
+            table += &row(&format!("`{key}`"), cells);
+        }
+    }
+    let mut parameters: Vec<&str> = hosts.iter().flat_map(|host| host.parameters()).map(|(name, _)| *name).collect();
+    parameters.sort_unstable();
+    parameters.dedup();
+    for name in parameters {
+        let shown = |host: &Profile| {
+            host.parameters().iter().find(|(n, _)| *n == name).map_or(String::new(), |(_, v)| format!("{v}"))
+        };
+        table += &row(&format!("`{name}` of a law that has it"), hosts.iter().map(shown).collect());
+    }
+    table
 }
 
 fn heading(table: &Table) -> String {
@@ -114,8 +162,8 @@ fn takes(shape: &Shape) -> String {
         Shape::Number(range) => range.words(),
         Shape::Quantity(kind) => kind.noun.into(),
         Shape::Packets(a, b) => format!("packets, {a} to {b}, with or without the unit"),
-        Shape::Buffer { bdp: true } => "`\"unlimited\"`, packets, a size, or bandwidth-delay products".into(),
-        Shape::Buffer { bdp: false } => "`\"unlimited\"`, packets, or a size".into(),
+        Shape::Buffer { bdp: true } => "`\"unlimited\"`, packets, a size, a time, or bandwidth-delay products".into(),
+        Shape::Buffer { bdp: false } => "`\"unlimited\"`, packets, a size, or a time".into(),
         Shape::Exactly(word) => coded(&[word]),
         Shape::Word(words) => coded(&words()),
         Shape::List(of) => format!("a list of {}", plural(of)),

@@ -16,7 +16,7 @@ use super::{
     AUTOMATIC, DEFAULTS, FLOWS, LINK, SCENARIO, SEEDS, SPACING, SPACING_JITTER, STEPS, Shape, Silent, TABLES, Table,
     WAY_BACK,
 };
-use crate::quantity::{BDP, Kind, PACKETS, SIZE, kind};
+use crate::quantity::{BDP, Kind, PACKETS, SIZE, TIME, kind};
 
 /// The JSON Schema of format 1, with the laws of `registry`.
 pub fn schema(registry: &Registry) -> Value {
@@ -116,7 +116,7 @@ fn of(shape: &Shape) -> Value {
             json!({ "anyOf": [{ "type": "number", "minimum": a, "maximum": b }, quantity(&[&PACKETS])] })
         }
         Shape::Buffer { bdp } => {
-            let kinds: &[&Kind] = if *bdp { &[&PACKETS, &SIZE, &BDP] } else { &[&PACKETS, &SIZE] };
+            let kinds: &[&Kind] = if *bdp { &[&PACKETS, &SIZE, &TIME, &BDP] } else { &[&PACKETS, &SIZE, &TIME] };
             json!({ "anyOf": [{ "const": "unlimited" }, quantity(kinds)] })
         }
         Shape::Exactly(word) => json!({ "const": word }),

@@ -1,7 +1,9 @@
 //! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
 
+use crate::model::Profile;
 use crate::model::{
-    Arithmetic, By, EcnEcho, EcnOnLine, Full, Limit, LossSpacing, Pacing, Recovery, Remember, Rto, StopRule,
+    Arithmetic, By, EcnEcho, EcnOnLine, Full, Limit, LossSpacing, Pacing, ReceiverEcn, Recovery, Remember, Rto,
+    StopRule,
 };
 use crate::quantity::{Kind, RATE, SIZE, TIME};
 
@@ -57,7 +59,7 @@ pub(crate) enum Shape {
     Quantity(&'static Kind),
     /// Packets, bare or with the unit, in this range.
     Packets(u64, u64),
-    /// Packets, bytes or `unlimited`; bandwidth-delay products too where `bdp`.
+    /// Packets, bytes, a time or `unlimited`; bandwidth-delay products too where `bdp`.
     Buffer {
         /// Whether `1 bdp` will do.
         bdp: bool,
@@ -146,7 +148,12 @@ pub(super) fn words<W: Word>() -> Vec<&'static str> {
 
 impl Word for Recovery {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("sack", Self::Sack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+        &[("sack", Self::Sack), ("rack", Self::Rack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+}
+
+impl Word for Profile {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("ns-2", Self::Ns2), ("rfc", Self::Rfc), ("linux", Self::Linux), ("quic", Self::Quic)];
 }
 
 impl Word for Rto {
@@ -154,7 +161,12 @@ impl Word for Rto {
 }
 
 impl Word for EcnEcho {
-    const WORDS: &'static [(&'static str, Self)] = &[("per-packet", Self::PerPacket), ("classic", Self::Classic)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("per-packet", Self::PerPacket), ("classic", Self::Classic), ("accurate", Self::Accurate)];
+}
+
+impl Word for ReceiverEcn {
+    const WORDS: &'static [(&'static str, Self)] = &[("accurate", Self::Accurate), ("classic", Self::Classic)];
 }
 
 impl Word for Pacing {
@@ -200,6 +212,17 @@ impl Word for StopRule {
 pub(crate) enum Discipline {
     Fifo,
     Drr,
+}
+
+/// The formats of traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TraceFormat {
+    Mahimahi,
+    Csv,
+}
+
+impl Word for TraceFormat {
+    const WORDS: &'static [(&'static str, Self)] = &[("mahimahi", Self::Mahimahi), ("csv", Self::Csv)];
 }
 
 impl Word for Discipline {

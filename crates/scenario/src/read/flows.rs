@@ -14,8 +14,10 @@ use super::law::{self, Changing, SenderLaw};
 use super::links::Line;
 use super::route::shortest;
 use super::table::{Fields, Item};
+use super::trace::Traces;
 use super::tree::Value;
-use crate::format::{self, MOST_FLOWS, SPACING_JITTER};
+use crate::format::{self, MOST_CONNECTIONS, MOST_FLOWS, SPACING_JITTER};
+use crate::model::Profile;
 use crate::model::{Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
 
@@ -25,27 +27,34 @@ pub(super) struct Around<'a> {
     pub(super) lines: Option<&'a [Line<'a>]>,
     pub(super) packet: Option<Packet>,
     pub(super) duration: Option<Time>,
+    pub(super) traces: &'a Traces<'a>,
 }
 
 /// Reads one group.
 pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Reported> {
     let fields = item.clone().fields(&format::FLOWS, "write a table, as in `[flows.ftp]`")?;
-    let count = fields.or("count", 1, |item| item.whole(1, MOST_FLOWS)).map(|count| count as u32);
+    let count = match fields.find("count") {
+        Some(item) => item.whole(1, MOST_FLOWS).map(|count| count as u32),
+        None => Ok(default_count(&fields, around.duration)),
+    };
     let way = way(&fields, around.lines);
     let least = way.as_ref().ok().and_then(|way| way.as_ref().map(|way| way.delay));
     let rtt = rtt(&fields, count.ok(), least);
-    let start = start(&fields, count.ok(), around.duration);
-    let stop = stop(&fields, start.as_ref().ok().zip(count.ok()));
+    // Transfers arrive from the first start on; how many connections there are for them does not matter.
+    let starts = if fields.find("arrivals").is_some() { Some(1) } else { count.ok() };
+    let start = start(&fields, starts, around.duration);
+    let stop = stop(&fields, start.as_ref().ok().zip(starts));
     let series = fields.or("series", false, |item| item.switch());
     let options = sender::options(&fields);
-    let size = traffic::size(&fields);
+    let size = traffic::size(&fields, around.traces);
     let on_off = traffic::on_off(&fields, count.ok(), around.duration);
     let class = fields.find("class").map(|item| item.handle("write the name of a class, as in `\"tcp\"`"));
     let access = traffic::access(&fields, around.packet);
     let jitter = traffic::jitter(&fields);
+    let host = options.as_ref().map_or(Profile::Ns2, |options| options.profile);
     let law = fields
         .need("cc", "name the law of its senders, as in `{ law = \"newreno\" }`")
-        .and_then(|cc| Ok((law::sender_law(&cc, around.duration)?, cc)));
+        .and_then(|cc| Ok((law::sender_law(&cc, around.duration, host)?, cc)));
 
     // What the law is asked depends on everything around it.
     let ((law, cc), mut options) = (law?, options?);
@@ -84,6 +93,19 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
         series: series?,
         sender: options,
     })
+}
+
+/// How many flows there are where the scenario does not say. Transfers that arrive shall not wait for each other: each has a
+/// connection, or one run in a billion has a transfer too many (a Poisson number exceeds its mean by six standard deviations).
+fn default_count(fields: &Fields<'_>, duration: Option<Time>) -> u32 {
+    let (Some(per_s), Some(duration)) = (traffic::arrivals_per_s(fields), duration) else { return 1 };
+    if let Some(Value::List(each)) = fields.find("rtt").as_ref().map(|item| &item.node.value) {
+        return u32::try_from(each.len()).unwrap_or(MOST_CONNECTIONS).clamp(1, MOST_CONNECTIONS);
+    }
+    let mean = per_s * duration.seconds();
+    let most = (mean + 6.0 * mean.sqrt()).ceil();
+    // `as` saturates.
+    (most as u32).clamp(1, MOST_CONNECTIONS)
 }
 
 /// Where flows go.

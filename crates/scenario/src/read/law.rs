@@ -14,8 +14,9 @@ use super::error::{Reported, nearest, offer};
 use super::schedule::{schedule, steps};
 use super::table::{Item, MOST_NAME};
 use super::tree::Value;
-use crate::format::{AUTOMATIC, SPACING, SPACING_JITTER};
+use crate::format::{AUTOMATIC, SPACING, SPACING_JITTER, STEPS};
 use crate::model::Chosen;
+use crate::model::Profile;
 use crate::quantity;
 use crate::visible::cut;
 
@@ -41,10 +42,14 @@ pub(super) struct Changing<'a> {
     pub(super) rest: Vec<(Time, f64)>,
 }
 
-/// Reads the law of a group of flows in a run of `duration`, where that could be read.
-pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Option<Time>) -> Result<SenderLaw<'a>, Reported> {
+/// Reads the law of a group of flows in a run of `duration`, where that could be read, on such a host.
+pub(super) fn sender_law<'a>(
+    item: &Item<'a>,
+    duration: Option<Time>,
+    host: Profile,
+) -> Result<SenderLaw<'a>, Reported> {
     let (mut changing, mut spacing_jitter) = (Vec::new(), None);
-    let chosen = parameters::<Controller>(item, |item, (law, key), parameter| {
+    let mut chosen = parameters::<Controller>(item, |item, (law, key), parameter| {
         let Some(parameter) = parameter else {
             if key != SPACING_JITTER {
                 return Ok(Apart::No);
@@ -58,12 +63,14 @@ pub(super) fn sender_law<'a>(item: &Item<'a>, duration: Option<Time>) -> Result<
         let value = |item: &Item<'_>| parameter_value(item, law, parameter);
         let (first, rest) = match item.node.value {
             Value::List(_) => schedule(item, value)?,
-            Value::Table(_) => steps(item, duration.unwrap_or(Time(1)), value)?,
+            Value::Table(_) => steps(item, &STEPS, duration.unwrap_or(Time(1)), value)?,
             _ => return Ok(Apart::No),
         };
         changing.push(Changing { item: item.clone(), parameter, rest });
         Ok(Apart::First(first))
     })?;
+    let written = |name: &str| item.node.table().is_some_and(|table| table.contains_key(name));
+    host.fill(chosen.law.parameters, &mut chosen.values, written);
     Ok(SenderLaw { chosen, changing, spacing_jitter })
 }
 

@@ -1,25 +1,34 @@
-//! What a line does to packets, beside losing some at random: bursts of losses, packets that come late, ECN fields that it
-//! changes.
+//! What a line does to packets, beside losing some at random: bursts of losses, packets that come late or twice, ECN fields
+//! that it changes.
 
-use penstock_law::quantity::Time;
+use penstock_law::quantity::{Rate, Time};
 
 use super::error::Reported;
 use super::table::Fields;
-use crate::format::{self, BURST, CHANCE};
-use crate::model::{EcnOnLine, LossSpacing, Reorder};
+use crate::format::{self, BURST, CHANCE, MOST_WINDOW, SHARE};
+use crate::model::{Aggregation, EcnOnLine, LossSpacing, Reorder};
+use crate::quantity::print_rate;
 
 /// What a line does.
 pub(super) struct OnLine {
     pub(super) loss_burst: Option<f64>,
     pub(super) reorder: Option<Reorder>,
+    pub(super) aggregation: Option<Aggregation>,
+    pub(super) duplicate: f64,
     pub(super) ecn: EcnOnLine,
 }
 
-/// Reads what a line does, beside a `loss` of which the spacing is known.
-pub(super) fn on_line(fields: &Fields<'_>, loss: Option<(f64, LossSpacing)>) -> Result<OnLine, Reported> {
+/// Reads what a line does, beside a `loss` of which the spacing is known. `most` is the highest rate of its link.
+pub(super) fn on_line(
+    fields: &Fields<'_>,
+    loss: Option<(f64, LossSpacing)>,
+    most: Option<Rate>,
+) -> Result<OnLine, Reported> {
     let (bursts, reorder) = (loss_burst(fields, loss), reorder(fields));
+    let aggregation = aggregation(fields, most);
+    let duplicate = fields.or("duplicate", 0.0, |item| item.within(SHARE, "a share of packets"));
     let ecn = fields.or("ecn", EcnOnLine::Keep, |item| item.choice());
-    Ok(OnLine { loss_burst: bursts?, reorder: reorder?, ecn: ecn? })
+    Ok(OnLine { loss_burst: bursts?, reorder: reorder?, aggregation: aggregation?, duplicate: duplicate?, ecn: ecn? })
 }
 
 /// The mean length of bursts of losses, where there are losses that may come in bursts.
@@ -66,4 +75,27 @@ fn reorder(fields: &Fields<'_>) -> Result<Option<Reorder>, Reported> {
         by => Ok(by),
     });
     Ok(Some(Reorder { share: share?, by: by? }))
+}
+
+/// Packets that go together.
+fn aggregation(fields: &Fields<'_>, most: Option<Rate>) -> Result<Option<Aggregation>, Reported> {
+    let Some(item) = fields.find("aggregation") else { return Ok(None) };
+    let remedy = "write `{ time = \"2 ms\", packets = 32 }`";
+    let inner = item.fields(&format::AGGREGATION, remedy)?;
+    let time = inner.need("time", remedy).and_then(|item| match item.time()? {
+        Time::ZERO => Err(item.wrong("packets that wait for nothing go by themselves", "write a time above zero")),
+        time => Ok(time),
+    });
+    let packets = inner.find("packets").map(|item| item.whole(2, MOST_WINDOW)).transpose();
+    let rate = inner.find("rate").map(|item| {
+        let rate = item.rate()?;
+        match most.filter(|most| rate < *most) {
+            Some(most) => Err(item.wrong(
+                format!("packets come at up to {}, and leave at `{}`", print_rate(most), item.shown()),
+                "write a rate that is not below that of the link",
+            )),
+            None => Ok(rate),
+        }
+    });
+    Ok(Some(Aggregation { time: time?, packets: packets?, rate: rate.transpose()? }))
 }

@@ -6,33 +6,46 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use super::error::Reported;
 use super::law;
 use super::line::{OnLine, on_line};
-use super::schedule::schedule;
+use super::schedule::{schedule, steps};
 use super::table::{Fields, Item};
-use super::trace::{Traces, mean_rate};
+use super::trace::Traces;
 use super::tree::Value;
 use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, MOST_WINDOW, WAY_BACK};
-use crate::model::{Arithmetic, Buffer, By, Chosen, EcnOnLine, Group, Link, LossSpacing, Packet, Scheduler, Service};
+use crate::model::{Arithmetic, Buffer, By, Chosen, EcnOnLine, Link, LossSpacing, Packet, Policer, Scheduler, Service};
 use crate::quantity::{self, Products};
+
+/// What the size of a buffer may depend on.
+#[derive(Clone, Copy)]
+pub(super) enum Depends {
+    /// So many bandwidth-delay products: the rate and the round-trip times of the flows.
+    Products(Products),
+    /// So long at the rate.
+    Time(Time),
+}
+
+/// What links are read with, as far as it could be read.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) packet: Option<Packet>,
+    pub(super) duration: Option<Time>,
+    pub(super) traces: &'a Traces<'a>,
+}
 
 /// A link on its way into the scenario: its buffer may depend on the flows that cross it.
 pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) item: Item<'a>,
     pub(super) link: Link,
-    /// Where the buffer was written, and how many bandwidth-delay products it is, if it is given so.
-    bdp: Option<(Item<'a>, Products)>,
+    /// Where the buffer was written, and what its size depends on, if it does.
+    depends: Option<(Item<'a>, Depends)>,
     /// Whether the buffer is that of the link before, whose way back this is.
     same_buffer: bool,
     /// Where the scheduler was written, if it was.
-    scheduler: Option<Item<'a>>,
+    pub(super) scheduler: Option<Item<'a>>,
 }
 
 /// Reads `[links]`. Where the size of packets could not be read, what depends on it is left unread.
-pub(super) fn links<'a>(
-    item: &Item<'a>,
-    packet: Option<Packet>,
-    traces: &Traces<'_>,
-) -> Result<Vec<Line<'a>>, Reported> {
+pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
     let before = item.errors.count();
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
     let is_duplex = |name: &str| {
@@ -44,11 +57,11 @@ pub(super) fn links<'a>(
         if name.strip_suffix("/back").is_some_and(is_duplex) {
             continue;
         }
-        let there = line(name, item.clone(), packet, traces);
+        let there = line(name, item.clone(), around);
         let back = format!("{name}/back");
         let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
         let back = match &there {
-            Ok((there, true)) => Some(way_back(there, back, over, packet, traces)),
+            Ok((there, true)) => Some(way_back(there, back, over, around)),
             _ => None,
         };
         read.push(there.map(|(line, _)| line));
@@ -61,8 +74,7 @@ pub(super) fn links<'a>(
 fn line<'a>(
     name: &str,
     item: Item<'a>,
-    packet: Option<Packet>,
-    traces: &Traces<'_>,
+    around @ Around { packet, traces, .. }: Around<'_>,
 ) -> Result<(Line<'a>, bool), Reported> {
     let fields = item.clone().fields(&format::LINK, "write a table, as in `[links.bottleneck]`")?;
     let node = "write the name of a node, as in `\"left\"`";
@@ -75,29 +87,34 @@ fn line<'a>(
         (_, to) => to,
     };
     let rate = fields.need("rate", "write a rate, as in `\"10 Mbit/s\"`").and_then(|item| service(&item, traces));
-    let delay =
-        fields.need("delay", "write the propagation delay one way, as in `\"10 ms\"`").and_then(|item| item.time());
+    let delay = fields
+        .need("delay", "write the propagation delay one way, as in `\"10 ms\"`")
+        .and_then(|item| delay(&item, around));
     let written = fields.need("buffer", "write `\"unlimited\"`, packets, bytes or `\"1 bdp\"`");
     let buffer = written.and_then(|written| Ok((buffer(&written, packet)?, written)));
-    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.ok(), packet);
+    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.as_ref().ok().map(|(delay, _)| *delay), packet);
     let aqm = aqm(&fields, None, site.as_ref());
     let scheduler = scheduler(&fields, Scheduler::Fifo, aqm.as_ref().ok(), packet);
+    let policer = policer(&fields, packet);
     let loss = loss(&fields);
     let lose = lose_transmission(&fields);
-    let on_line = on_line(&fields, loss.as_ref().ok().copied());
+    let on_line = on_line(&fields, loss.as_ref().ok().copied(), rate.as_ref().ok().map(highest));
     let arithmetic = arithmetic(&fields, Arithmetic::Real, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     let duplex = fields.or("duplex", false, |item| item.switch());
-    let ((from, _), (to, _), (rate, service), ((buffer, bdp), written)) = (from?, to?, rate?, buffer?);
+    let ((from, _), (to, _), (rate, service), ((buffer, depends), written)) = (from?, to?, rate?, buffer?);
     let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
-    let (arithmetic, delay, lose_transmission) = (arithmetic?, delay?, lose?);
-    let OnLine { loss_burst, reorder, ecn } = on_line?;
+    let (arithmetic, (delay, delays), lose_transmission) = (arithmetic?, delay?, lose?);
+    let policer = policer?;
+    let OnLine { loss_burst, reorder, aggregation, duplicate, ecn } = on_line?;
     let link = Link {
         from,
         to,
         rate,
         service,
         delay,
+        delays,
         buffer,
+        policer,
         aqm,
         scheduler,
         loss,
@@ -105,11 +122,13 @@ fn line<'a>(
         lose_transmission,
         loss_burst,
         reorder,
+        aggregation,
+        duplicate,
         ecn,
         arithmetic,
     };
-    let bdp = bdp.map(|n| (written, n));
-    let line = Line { name: name.to_owned(), item, link, bdp, same_buffer: false, scheduler: scheduled };
+    let depends = depends.map(|depends| (written, depends));
+    let line = Line { name: name.to_owned(), item, link, depends, same_buffer: false, scheduler: scheduled };
     Ok((line, duplex?))
 }
 
@@ -118,23 +137,25 @@ fn way_back<'a>(
     there: &Line<'a>,
     name: String,
     over: Option<Item<'a>>,
-    packet: Option<Packet>,
-    traces: &Traces<'_>,
+    around @ Around { packet, traces, .. }: Around<'_>,
 ) -> Result<Line<'a>, Reported> {
     let mut link = Link {
         from: there.link.to.clone(),
         to: there.link.from.clone(),
+        policer: None,
         loss: 0.0,
         loss_spacing: LossSpacing::Random,
         lose_transmission: None,
         loss_burst: None,
         reorder: None,
+        aggregation: None,
+        duplicate: 0.0,
         ecn: EcnOnLine::Keep,
         ..there.link.clone()
     };
     let Some(over) = over else {
-        let (bdp, item) = (there.bdp.clone(), there.item.clone());
-        return Ok(Line { name, item, link, bdp, same_buffer: true, scheduler: None });
+        let (depends, item) = (there.depends.clone(), there.item.clone());
+        return Ok(Line { name, item, link, depends, same_buffer: true, scheduler: None });
     };
     let remedy = "write a table, as in `[links.\"bottleneck/back\"]`";
     let fields = over.clone().fields_among(&format::LINK, |key| WAY_BACK.contains(&key), remedy)?;
@@ -142,26 +163,32 @@ fn way_back<'a>(
         Some(item) => service(&item, traces),
         None => Ok((link.rate, link.service.clone())),
     };
-    let delay = fields.or("delay", link.delay, |item| item.time());
+    let delay = match fields.find("delay") {
+        Some(item) => delay(&item, around),
+        None => Ok((link.delay, link.delays.clone())),
+    };
     let buffer = fields.find("buffer").map(|written| Ok((buffer(&written, packet)?, written))).transpose();
-    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.ok(), packet);
+    let site = site(rate.as_ref().ok().map(|(rate, _)| *rate), delay.as_ref().ok().map(|(delay, _)| *delay), packet);
     let aqm = aqm(&fields, Some(link.aqm.clone()), site.as_ref());
     let scheduler = scheduler(&fields, link.scheduler, aqm.as_ref().ok(), packet);
+    let policer = policer(&fields, packet);
     let loss = loss(&fields);
     let lose = lose_transmission(&fields);
-    let on_line = on_line(&fields, loss.as_ref().ok().copied());
+    let on_line = on_line(&fields, loss.as_ref().ok().copied(), rate.as_ref().ok().map(highest));
     let arithmetic = arithmetic(&fields, link.arithmetic, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     (link.rate, link.service) = rate?;
-    link.delay = delay?;
-    let (mut bdp, mut same_buffer) = (there.bdp.clone(), true);
-    if let Some(((buffer, products), written)) = buffer? {
-        (link.buffer, bdp, same_buffer) = (buffer, products.map(|n| (written, n)), false);
+    (link.delay, link.delays) = delay?;
+    let (mut depends, mut same_buffer) = (there.depends.clone(), true);
+    if let Some(((buffer, on), written)) = buffer? {
+        (link.buffer, depends, same_buffer) = (buffer, on.map(|on| (written, on)), false);
     }
+    link.policer = policer?;
     let scheduled;
     (link.aqm, (link.scheduler, scheduled), (link.loss, link.loss_spacing)) = (aqm?.0, scheduler?, loss?);
     (link.lose_transmission, link.arithmetic) = (lose?, arithmetic?);
-    OnLine { loss_burst: link.loss_burst, reorder: link.reorder, ecn: link.ecn } = on_line?;
-    Ok(Line { name, item: over, link, bdp, same_buffer, scheduler: scheduled })
+    let OnLine { loss_burst, reorder, aggregation, duplicate, ecn } = on_line?;
+    link = Link { loss_burst, reorder, aggregation, duplicate, ecn, ..link };
+    Ok(Line { name, item: over, link, depends, same_buffer, scheduler: scheduled })
 }
 
 /// Where a law of a queue runs, if all of it could be read.
@@ -180,6 +207,37 @@ fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Aq
         format!("the AQM `{}` has no fixed-point build", aqm.law.name),
         "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
     ))
+}
+
+/// The largest number of both keys of a policer: those of the contract that it is built of.
+const MOST_OF_POLICER: u64 = 1_000_000_000_000;
+
+/// What is dropped before the queue.
+fn policer(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Option<Policer>, Reported> {
+    let Some(item) = fields.find("policer") else { return Ok(None) };
+    let remedy = "write `{ rate = \"5 Mbit/s\", burst = \"30 kB\" }`";
+    let inner = item.fields(&format::POLICER, remedy)?;
+    let rate = inner.need("rate", remedy).and_then(|item| match item.rate()? {
+        Rate(0) => Err(item.wrong("a bucket that never fills lets nothing pass", "write a rate above zero")),
+        rate if rate.0 > MOST_OF_POLICER => {
+            Err(item.wrong(format!("`{}` is out of range", item.shown()), "write at most `1 Tbit/s`"))
+        }
+        rate => Ok(rate),
+    });
+    let burst = inner.need("burst", remedy).and_then(|item| {
+        let burst = item.bytes()?;
+        if let Some(packet) = packet.filter(|packet| burst < packet.wire) {
+            return Err(item.wrong(
+                format!("a bucket of `{}` never has tokens for a packet", item.shown()),
+                format!("write at least `{}`, one packet on the wire", quantity::print_bytes(packet.wire)),
+            ));
+        }
+        if burst.0 > MOST_OF_POLICER {
+            return Err(item.wrong(format!("`{}` is out of range", item.shown()), "write at most `1 TB`"));
+        }
+        Ok(burst)
+    });
+    Ok(Some(Policer { rate: rate?, burst: burst? }))
 }
 
 /// What is lost on the line, and how it is spaced.
@@ -223,12 +281,30 @@ fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), Repo
             }
             Ok((rate, if changes.is_empty() { Service::Constant } else { Service::Schedule(changes) }))
         }
-        Value::Table(_) => {
-            let trace = traces.trace(item)?;
-            Ok((mean_rate(&trace), Service::Trace(trace)))
-        }
+        Value::Table(_) => traces.trace(item),
         _ => Ok((carrying(item)?, Service::Constant)),
     }
+}
+
+/// A delay, and others from later times on.
+fn delay(item: &Item<'_>, around: Around<'_>) -> Result<(Time, Vec<(Time, Time)>), Reported> {
+    let (first, mut rest) = match &item.node.value {
+        Value::List(_) => schedule(item, one_delay)?,
+        Value::Table(_) => steps(item, &format::DELAY_STEPS, around.duration.unwrap_or(Time(1)), one_delay)?,
+        _ => return Ok((item.time()?, Vec::new())),
+    };
+    let mut before = first;
+    rest.retain(|(_, delay)| std::mem::replace(&mut before, *delay) != *delay);
+    Ok((first, rest))
+}
+
+fn one_delay(item: &Item<'_>) -> Result<Time, Reported> {
+    item.time()
+}
+
+/// The highest rate of a schedule; the mean of a trace.
+fn highest((rate, service): &(Rate, Service)) -> Rate {
+    service.changes().iter().map(|(_, rate)| *rate).fold(*rate, Rate::max)
 }
 
 fn rate_or_outage(item: &Item<'_>) -> Result<Rate, Reported> {
@@ -302,45 +378,10 @@ fn quantum(item: &Item<'_>) -> Result<Bytes, Reported> {
     Err(item.wrong(format!("a quantum of `{}` is out of range", item.shown()), "write `1 B` to `1 GB`"))
 }
 
-/// Refuses a scheduler over classes where no flow has one.
-pub(super) fn check_schedulers(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) {
-    for line in lines {
-        let (Some(item), Scheduler::Drr { by: By::Class, .. }) = (&line.scheduler, line.link.scheduler) else {
-            continue;
-        };
-        let crosses = |group: &Group| group.forward.contains(&line.name) || group.backward.contains(&line.name);
-        if !groups.iter().any(|(_, _, group)| group.class.is_some() && crosses(group)) {
-            item.wrong(
-                format!("no flow that crosses `{}` has a class", line.name),
-                "give a group of flows a `class`, or write `by = \"flow\"`",
-            );
-        }
-    }
-}
-
-/// Refuses the loss of a transmission of data where no data is sent.
-pub(super) fn check_losses(lines: &mut [Line<'_>], groups: &[(String, Item<'_>, Group)]) {
-    for line in lines.iter_mut().filter(|line| line.link.lose_transmission.is_some()) {
-        if groups.iter().any(|(_, _, group)| group.forward.contains(&line.name)) {
-            continue;
-        }
-        let item = line.item.entry("lose_transmission").unwrap_or_else(|| line.item.clone());
-        // Defaults are for those who can use them.
-        if item.node.inherited {
-            line.link.lose_transmission = None;
-        } else {
-            item.wrong(
-                format!("no data crosses `{}`, so `lose_transmission` has no effect", line.name),
-                "leave it out, or write it on a link that carries data",
-            );
-        }
-    }
-}
-
-/// A buffer, or how many bandwidth-delay products it is.
-pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Products>), Reported> {
-    let remedy =
-        "write `unlimited`, or packets, bytes or bandwidth-delay products, as in `100 packets`, `8 MB`, `1 bdp`";
+/// A buffer, or what its size depends on.
+pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Depends>), Reported> {
+    let remedy = "write `unlimited`, or packets, bytes, a time at the rate or bandwidth-delay products, as in `100 packets`, \
+                  `8 MB`, `50 ms`, `1 bdp`";
     let text = item.as_text().ok_or_else(|| item.is_not("a buffer", remedy))?;
     if text == "unlimited" {
         return Ok((Buffer::Unlimited, None));
@@ -350,7 +391,7 @@ pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer,
         if !(products.count > 0.0 && products.count <= 1e6) {
             return Err(item.wrong(format!("`{text}` is out of range"), "write more than 0 bdp, at most 1000000"));
         }
-        return Ok((Buffer::Unlimited, Some(products)));
+        return Ok((Buffer::Unlimited, Some(Depends::Products(products))));
     }
     if quantity::names_packets(text) {
         let packets = quantity::packets(text).map_err(|e| item.because(&e))?;
@@ -359,10 +400,14 @@ pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer,
         }
         return Ok((Buffer::Packets(packets), None));
     }
+    if quantity::names_time(text) {
+        return Ok((Buffer::Unlimited, Some(Depends::Time(item.time()?))));
+    }
     let bytes = quantity::bytes(text).map_err(|mut e| {
         if e.found.ends_with("is not a size") {
             e.found = format!("`{text}` is not a buffer");
-            let meant = quantity::suggestion(text, &[&quantity::PACKETS, &quantity::SIZE, &quantity::BDP]);
+            let meant =
+                quantity::suggestion(text, &[&quantity::PACKETS, &quantity::SIZE, &quantity::TIME, &quantity::BDP]);
             e.remedy = meant.unwrap_or_else(|| remedy.into());
         }
         item.because(&e)
@@ -397,11 +442,39 @@ fn aqm(
     Ok((chosen, needs))
 }
 
-/// Turns bandwidth-delay products into packets of full size or into bytes, rounded up. `largest_rtts` are, for each link, those of the
+/// The largest size that can be written [B].
+const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
+
+/// How many bytes come in a time at a rate, rounded up.
+pub(super) fn in_time(item: &Item<'_>, time: Time, rate: Rate, wire: Bytes) -> Result<Buffer, Reported> {
+    let work = u128::from(rate.0) * u128::from(time.0);
+    let bytes =
+        Bytes(u64::try_from(work.div_ceil(8 * u128::from(Time::PER_SECOND))).unwrap_or(MOST_BYTES).min(MOST_BYTES));
+    if bytes >= wire {
+        return Ok(Buffer::Bytes(bytes));
+    }
+    let (rate, bytes) = (quantity::print_rate(rate), quantity::print_bytes(bytes));
+    Err(item.wrong(
+        format!("a buffer of `{}` at {rate} has {bytes} and cannot hold a packet", item.shown()),
+        format!("write a longer time: a packet on the wire has {}", quantity::print_bytes(wire)),
+    ))
+}
+
+/// Turns times at the rate into bytes, and bandwidth-delay products into packets of full size or into bytes, rounded up. The rate
+/// is that at the start, or the mean of a trace. `largest_rtts` are, for each link, those of the
 /// flows whose data or acknowledgements cross it.
 pub(super) fn settle_buffers(lines: &mut [Line<'_>], largest_rtts: &[Option<Time>], wire: Bytes) {
     for (at, line) in lines.iter_mut().enumerate() {
-        let Some((item, products)) = line.bdp.take() else { continue };
+        let Some((item, depends)) = line.depends.take() else { continue };
+        let products = match depends {
+            Depends::Products(products) => products,
+            Depends::Time(time) => {
+                // What is wrong has been reported.
+                let Ok(buffer) = in_time(&item, time, line.link.rate, wire) else { continue };
+                line.link.buffer = buffer;
+                continue;
+            }
+        };
         // A way back that nothing takes still has the buffer of the way there.
         let there = if line.same_buffer { largest_rtts[at - 1] } else { None };
         let Some(rtt) = largest_rtts[at].or(there) else {

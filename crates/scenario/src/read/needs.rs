@@ -11,7 +11,7 @@ use super::flows::{self, mean_s};
 use super::links::Line;
 use super::memory::Memory;
 use super::table::Item;
-use crate::model::{Buffer, Group, Link, Packet, Repeats, Service, Start};
+use crate::model::{Buffer, Group, Link, Packet, Repeats, Start};
 
 /// A flow with its ports, timers and estimators [B].
 const A_FLOW: f64 = 2048.0;
@@ -89,6 +89,13 @@ fn flows_and_series(
     Ok(())
 }
 
+/// By how much a packet may be longer on a link's line than its delay at the start.
+fn longer(link: &Link) -> Time {
+    // What goes at a rate goes in the time in which it was gathered, or nearly.
+    let gathered = link.aggregation.map_or(Time::ZERO, |gathers| gathers.time + gathers.time);
+    gathered + link.delays.iter().map(|(_, delay)| delay.since(link.delay)).max().unwrap_or_default()
+}
+
 /// What is under way is bounded by each route's slowest link times the longest round trip that starts there.
 fn under_way(
     lines: &[Line<'_>],
@@ -101,10 +108,13 @@ fn under_way(
     // Looked up once a group: a route and the file may both have thousands of links.
     let slowest: Vec<Option<&String>> =
         groups.iter().map(|(_, _, group)| group.forward.iter().min_by_key(|name| peaks.get(name.as_str()))).collect();
+    let later: BTreeMap<&str, Time> = lines.iter().map(|line| (line.name.as_str(), longer(&line.link))).collect();
     for line in lines {
         let round_trip = |group: &Group| {
             let late = group.jitter.map_or(Time::ZERO, |(_, most)| most);
-            flows::extremes(&group.rtt).1 + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
+            let ways = group.forward.iter().chain(&group.backward);
+            let longer = ways.filter_map(|name| later.get(name.as_str())).fold(Time::ZERO, |sum, more| sum + *more);
+            flows::extremes(&group.rtt).1 + longer + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
         };
         let there = groups.iter().zip(&slowest).filter(|(_, slowest)| **slowest == Some(&line.name));
         let rtt = there.map(|((_, _, group), _)| round_trip(group)).max();
@@ -122,10 +132,7 @@ fn under_way(
 
 /// The highest rate of a link [bit/s]; of a trace the mean.
 fn peak(link: &Link) -> u64 {
-    match &link.service {
-        Service::Schedule(changes) => changes.iter().map(|(_, rate)| rate.0).fold(link.rate.0, u64::max),
-        Service::Constant | Service::Trace(_) => link.rate.0,
-    }
+    link.service.changes().iter().map(|(_, rate)| rate.0).fold(link.rate.0, u64::max)
 }
 
 /// What piles up in front of links and interfaces where flows that answer nothing offer more than these carry.
@@ -166,9 +173,7 @@ fn waiting(
             offered.push((load, limit, 1.0));
         }
         let mut carried = vec![(Time::ZERO, line.link.rate.bit_per_s())];
-        if let Service::Schedule(changes) = &line.link.service {
-            carried.extend(changes.iter().map(|(time, rate)| (*time, rate.bit_per_s())));
-        }
+        carried.extend(line.link.service.changes().iter().map(|(time, rate)| (*time, rate.bit_per_s())));
         let packets = fits(line.link.buffer, pile(&carried, &offered, duration), packet);
         memory += packets * A_WAITING_PACKET;
         if memory > most.bytes() {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use penstock_law::quantity::{Bytes, Time};
 
 use super::contracts;
+use super::crossing;
 use super::error::Reported;
 use super::flows::{self, Around};
 use super::law;
@@ -51,8 +52,9 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let sample = fields.or("sample", Time(100_000_000_000), |item| above_zero(&item));
     let rows = until.zip(sample.ok()).and_then(|(duration, sample)| rows(&fields, duration, sample).ok());
 
-    let lines = lines(&fields, packet.ok(), traces);
-    let groups = groups(&fields, lines.as_ref().ok().map(Vec::as_slice), packet.ok(), until);
+    let lines = lines(&fields, links::Around { packet: packet.ok(), duration: until, traces });
+    let around = Around { lines: lines.as_ref().ok().map(Vec::as_slice), packet: packet.ok(), duration: until, traces };
+    let groups = groups(&fields, around);
     let windows = windows(&fields, until);
     let together = contracts::Together { fields: &fields, groups: groups.as_deref().ok(), packet: packet.ok() };
     let classes = together.classes();
@@ -62,8 +64,8 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let (mut lines, groups, packet, duration) = (lines?, groups?, packet?, duration?);
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire);
-    links::check_schedulers(&lines, &groups);
-    links::check_losses(&mut lines, &groups);
+    crossing::check_schedulers(&mut lines, &groups);
+    crossing::check_lines(&mut lines, &groups, packet);
     if let Some(rows) = rows {
         affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
     }
@@ -116,9 +118,9 @@ fn rows(fields: &Fields<'_>, duration: Time, sample: Time) -> Result<u64, Report
 }
 
 /// The links, if nothing is wrong with any of them.
-fn lines<'a>(fields: &Fields<'a>, packet: Option<Packet>, traces: &Traces<'_>) -> Result<Vec<Line<'a>>, Reported> {
+fn lines<'a>(fields: &Fields<'a>, around: links::Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
     let links = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
-    let lines = links::links(&links, packet, traces)?;
+    let lines = links::links(&links, around)?;
     if lines.is_empty() {
         return Err(links.wrong("no links", "add one, as in `[links.bottleneck]`"));
     }
@@ -126,19 +128,13 @@ fn lines<'a>(fields: &Fields<'a>, packet: Option<Packet>, traces: &Traces<'_>) -
 }
 
 /// The groups of flows, if nothing is wrong with any of them.
-fn groups<'a>(
-    fields: &Fields<'a>,
-    lines: Option<&[Line<'_>]>,
-    packet: Option<Packet>,
-    duration: Option<Time>,
-) -> Result<Vec<(String, Item<'a>, Group)>, Reported> {
+fn groups<'a>(fields: &Fields<'a>, around: Around<'_>) -> Result<Vec<(String, Item<'a>, Group)>, Reported> {
     let flows = fields.need("flows", "add a group of flows, as in `[flows.ftp]`")?;
     let known = flows.errors.count();
     let entries = flows.entries("write one table a group, as in `[flows.ftp]`")?;
     if entries.is_empty() && flows.errors.count() == known {
         return Err(flows.wrong("no flows", "add a group of flows, as in `[flows.ftp]`"));
     }
-    let around = Around { lines, packet, duration };
     let read = entries.into_iter().map(|(name, item)| {
         let group = flows::group(&item, around)?;
         Ok((name.to_owned(), item, group))

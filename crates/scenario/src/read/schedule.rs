@@ -4,7 +4,7 @@ use penstock_law::quantity::Time;
 
 use super::error::Reported;
 use super::table::Item;
-use crate::format;
+use crate::format::Table;
 use crate::quantity::print_time;
 
 /// The most steps of equal length that a parameter may take in a run; each is kept.
@@ -45,14 +45,15 @@ pub(super) fn schedule<T>(
 }
 
 /// Reads `{ every = TIME, steps = [VALUE, ...] }`, gone through again and again until `duration`: the value at the start,
-/// and those after it.
+/// and those after it. `table` has these two keys.
 pub(super) fn steps<T: Copy>(
     item: &Item<'_>,
+    table: &'static Table,
     duration: Time,
     read: impl Fn(&Item<'_>) -> Result<T, Reported>,
 ) -> Result<(T, Vec<(Time, T)>), Reported> {
     let remedy = "write `{ every = \"5 s\", steps = [...] }` with two values or more";
-    let fields = item.clone().fields(&format::STEPS, remedy)?;
+    let fields = item.clone().fields(table, remedy)?;
     let every = fields.need("every", remedy).and_then(|item| {
         let every = item.time()?;
         let least = Time(duration.0.div_ceil(MOST_STEPS).max(1));

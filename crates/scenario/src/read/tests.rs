@@ -1,4 +1,6 @@
 mod declared;
+mod hosts;
+mod limits;
 mod refusals;
 mod several;
 
@@ -12,9 +14,10 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Role};
 
 use super::*;
+use crate::model::Profile;
 use crate::model::{
-    Access, AckJitter, Buffer, By, Class, EcnEcho, Full, Group, Limit, Recovery, Remember, Repeats, Rto, Rtt,
-    Scheduler, Service, Size, Span, Start, StopRule,
+    Access, AckJitter, Buffer, By, Class, EcnEcho, Full, Group, Limit, Origin, Policer, RackOptions, Recovery,
+    Remember, Repeats, Rto, Rtt, Scheduler, Service, Size, Span, Start, StopRule,
 };
 
 /// 20 lines; the tests of refusals count them.
@@ -97,9 +100,18 @@ const EVERYTHING: &str = include_str!("../../examples/everything.toml");
 /// 3 opportunities in 12 ms: 3 Mbit/s.
 const TRACE: &str = "0\n5\n12\n";
 
+/// 5 Mbit/s, and half of it from 10 s on.
+const RATES: &str = "time,rate\n0,5e6\n10,2500000\n";
+/// Half of the transfers are a packet.
+const SIZES: &str = "1460,0.5\n1460000,1\n";
+
 fn document(text: &str) -> Result<Document, ReadErrors> {
-    let load =
-        |file: &str| if file == "cellular.trace" { Ok(TRACE.to_owned()) } else { Err("there is none".to_owned()) };
+    let load = |file: &str| match file {
+        "cellular.trace" => Ok(TRACE.to_owned()),
+        "recorded.csv" => Ok(RATES.to_owned()),
+        "sizes.csv" => Ok(SIZES.to_owned()),
+        _ => Err("there is none".to_owned()),
+    };
     Document::parse_with(text, "lab.toml", load)
 }
 
@@ -155,7 +167,7 @@ fn every_default_is_filled_in() {
         (&["bottleneck".into()][..], &["bottleneck/back".into()][..])
     );
     assert_eq!(group.start, Start::Uniform(Time::ZERO, Time(Time::PER_SECOND)));
-    assert_eq!((group.stop, group.size, group.series), (None, None, false));
+    assert_eq!((group.stop, group.size.clone(), group.series), (None, None, false));
     assert_eq!((group.sender.initial_window, group.sender.initial_ssthresh), (2.0, f64::INFINITY));
     assert_eq!((group.sender.recovery, group.sender.delayed_ack), (Recovery::Sack, 1));
     assert_eq!((group.sender.ecn_echo, group.sender.min_rto), (EcnEcho::PerPacket, Time(200_000_000_000)));
@@ -169,13 +181,22 @@ fn everything_in_the_format_is_read() {
     assert_eq!(first.rate, Rate(10_000_000));
     let changes = vec![(ms(5000), Rate(0)), (ms(5500), Rate(20_000_000))];
     assert_eq!(first.service, Service::Schedule(changes));
+    assert_eq!(
+        (first.delay, &first.delays[..]),
+        (ms(5), &[(ms(8000), ms(9))][..]),
+        "what changes nothing is no change"
+    );
     assert_eq!(first.scheduler, Scheduler::Drr { by: By::Class, quantum: Bytes(1500) });
     // 10 Mbit/s, the rate at the start, times the largest round trip, 50 ms, are 42 packets of 1500 B, rounded up.
     assert_eq!(first.buffer, Buffer::Packets(42));
     let back = &s.links["first/back"];
-    assert_eq!((back.rate, &back.service, back.scheduler), (Rate(5_000_000), &Service::Constant, Scheduler::Fifo));
+    assert_eq!((back.rate, back.scheduler), (Rate(5_000_000), Scheduler::Fifo));
+    assert_eq!(back.service.changes(), [(ms(10_000), Rate(2_500_000))]);
+    assert!(matches!(&back.service, Service::Rates(rates) if rates.file == "recorded.csv"), "{:?}", back.service);
+    assert_eq!((back.delay, &back.delays[..]), (ms(5), &[(ms(15_000), ms(4))][..]));
     let second = &s.links["second"];
     assert_eq!(second.rate, Rate(3_000_000));
+    assert_eq!(second.policer, Some(Policer { rate: Rate(8_000_000), burst: Bytes(30_000) }));
     let Service::Trace(trace) = &second.service else { panic!("{:?}", second.service) };
     assert_eq!((&trace.opportunities[..], trace.period), (&[ms(0), ms(5), ms(12)][..], ms(12)));
     assert_eq!(second.scheduler, Scheduler::Drr { by: By::Flow, quantum: Bytes(3000) });
@@ -189,6 +210,14 @@ fn everything_in_the_format_is_read() {
     let options = &web.sender;
     assert_eq!((options.recovery, options.limited_transmit, options.burst), (Recovery::Reno, true, 2));
     assert_eq!((options.remember, options.min_rto, options.rto), (Remember::BaseRtt, ms(1000), Rto::Linux));
+    let files = &s.groups["files"].sender;
+    // The profile gives what no key of the group or of the defaults says.
+    assert_eq!((files.profile, files.recovery, files.initial_window), (Profile::Linux, Recovery::Rack, 10.0));
+    assert_eq!((files.delayed_ack, files.quick_acks, files.min_rto, files.burst), (2, 4, ms(1000), 4));
+    assert_eq!(files.rack, RackOptions { prr: false, tail_loss_probe: false, dsack: false, undo: false });
+    let Some(Size::Measured(sizes)) = &s.groups["files"].size else { panic!("{:?}", s.groups["files"].size) };
+    assert_eq!(&sizes.points[..], [(1460.0, 0.5), (1_460_000.0, 1.0)]);
+    assert!(matches!(&sizes.origin, Origin::File { file, sha256 } if file == "sizes.csv" && sha256.len() == 64));
     let pages = &s.groups["pages"];
     assert_eq!(
         (pages.repeats, pages.sender.remember),
@@ -214,7 +243,8 @@ fn everything_in_the_format_is_read() {
         (rates(video), video.on_off),
         (vec![(ms(8000), 1.5e6)], Some((Span::Fixed(ms(1000)), Span::Fixed(ms(1000)))))
     );
-    assert_eq!(video.access, Some(Access { rate: Rate(10_000_000), queue: Buffer::Unlimited, full: Full::Drop }));
+    let queue = Buffer::Bytes(Bytes(625_000));
+    assert_eq!(video.access, Some(Access { rate: Rate(10_000_000), queue, full: Full::Drop }));
 
     let tcp = Class { floor: Rate(1_000_000), ceiling: Some(Rate(100_000_000)), share: None };
     assert_eq!(
@@ -225,30 +255,61 @@ fn everything_in_the_format_is_read() {
     assert_eq!(s.stop, Some(StopRule::TransfersComplete));
 }
 
+/// What comes at 622 Mbit/s in 50 ms, rounded up to bytes; the way back has its own rate, and an interface too.
+#[test]
+fn a_buffer_of_a_time_is_bytes_at_its_rate() {
+    let access = "access = { rate = \"9 Mbit/s\", queue = \"10 ms\" }\ncc = {";
+    let text = with("\"1 bdp\"", "\"50 ms\"").replace("cc = {", access);
+    let s = scenario(&format!("{text}\n[links.\"bottleneck/back\"]\nrate = \"10 Mbit/s\"\n"));
+    let buffer = |name: &str| s.links[name].buffer;
+    assert_eq!(buffer("bottleneck"), Buffer::Bytes(Bytes(3_887_500)));
+    assert_eq!(buffer("bottleneck/back"), Buffer::Bytes(Bytes(62_500)));
+    assert_eq!(s.groups["ftp"].access.unwrap().queue, Buffer::Bytes(Bytes(11_250)));
+    let odd = scenario(&with("\"1 bdp\"", "\"50.00000001 ms\""));
+    assert_eq!(odd.links["bottleneck"].buffer, Buffer::Bytes(Bytes(3_887_501)));
+}
+
+/// A way back that no flow with a class crosses has no use for the scheduler over classes of the way there, and what is printed of
+/// it is read again.
+#[test]
+fn a_way_back_without_classes_has_no_scheduler_over_them() {
+    let without = EVERYTHING.replace("scheduler = { law = \"fifo\" }\n", "");
+    let s = scenario(&without);
+    assert_eq!(s.links["first/back"].scheduler, Scheduler::Fifo);
+    assert_eq!(print(&scenario(&print(&s))), print(&s));
+}
+
 /// A trace's content is part of what is run, and so of its identity.
 #[test]
 fn another_trace_under_the_same_name_is_another_scenario() {
+    let of = |file: &str, trace: &str| match file {
+        "recorded.csv" => RATES.to_owned(),
+        "sizes.csv" => SIZES.to_owned(),
+        _ => trace.to_owned(),
+    };
     let cell = |trace: &'static str| {
-        let document = Document::parse_with(EVERYTHING, "lab.toml", move |_| Ok(trace.to_owned())).unwrap();
+        let document = Document::parse_with(EVERYTHING, "lab.toml", move |file| Ok(of(file, trace))).unwrap();
         document.cells().unwrap().remove(0)
     };
     let (here, there) = (cell(TRACE), cell("0\n5\n12\n12\n"));
     assert_ne!(here.id, there.id);
     let printed = print(&here.scenario);
-    let refused =
-        Document::parse_with(&printed, "lab.toml", |_| Ok("0\n5\n12\n12\n".into())).unwrap().cells().unwrap_err();
+    let refused = Document::parse_with(&printed, "lab.toml", move |file| Ok(of(file, "0\n5\n12\n12\n")))
+        .unwrap()
+        .cells()
+        .unwrap_err();
     assert!(refused.to_string().contains("is not the file that was meant"), "{refused}");
     assert_eq!(here.id, cells(&printed).unwrap()[0].id);
-    // Each cell of a sweep has it, and it is read once.
+    // Each cell of a sweep has it, and each file is read once.
     let reads = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = reads.clone();
-    let load = move |_: &str| {
+    let load = move |file: &str| {
         counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(TRACE.to_owned())
+        Ok(of(file, TRACE))
     };
     let swept = format!("{EVERYTHING}[sweep]\nseed = {{ count = 3 }}\n");
     assert_eq!(Document::parse_with(&swept, "lab.toml", load).unwrap().cells().unwrap().len(), 3);
-    assert_eq!(reads.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(reads.load(std::sync::atomic::Ordering::Relaxed), 3, "a trace, rates, and sizes");
 }
 
 /// Steps written out and steps of equal length are the same scenario.

@@ -1,4 +1,4 @@
-//! Recorded traces of a link's rate, in mahimahi's format.
+//! Recorded traces of a link's rate, in mahimahi's format or as times and rates.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use super::error::{ReadError, Reported};
 use super::memory::Memory;
 use super::table::Item;
-use crate::format;
-use crate::model::Trace;
+use crate::format::{self, TraceFormat};
+use crate::model::{Rates, Service, Trace};
 use crate::quantity::{FASTEST, LONGEST};
 
 /// What an opportunity is worth: mahimahi counts in Ethernet's largest packets [bit].
@@ -22,19 +22,28 @@ const MS: u64 = Time::PER_SECOND / 1000;
 /// The most opportunities of a trace: four minutes at 1 Gbit/s.
 const MOST: usize = 20_000_000;
 
+/// The most rates of a trace.
+const MOST_RATES: usize = 1_000_000;
+
 /// How the text of a file is had, by its name as it stands in the scenario.
 pub(super) type Loader = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
-/// What a document has from outside: its traces, each read once for all cells of a sweep, and the memory there is.
+/// What a file says: the rate at the start or the mean, how it goes on, and the file's hash.
+type Read = (Rate, Service, String);
+
+/// What a document has from outside: its traces and files of sizes, each read once for all cells of a sweep,
+/// and the memory there is.
 pub(super) struct Traces<'a> {
     load: Option<&'a Loader>,
     memory: Memory,
-    read: RefCell<BTreeMap<String, Result<Trace, Reported>>>,
+    /// By file, and whether it has times and rates.
+    read: RefCell<BTreeMap<(String, bool), Result<Read, Reported>>>,
+    texts: RefCell<BTreeMap<String, Result<String, String>>>,
 }
 
 impl<'a> Traces<'a> {
     pub(super) fn by(load: Option<&'a Loader>, memory: Memory) -> Self {
-        Self { load, memory, read: RefCell::default() }
+        Self { load, memory, read: RefCell::default(), texts: RefCell::default() }
     }
 
     /// The memory that a cell may take.
@@ -42,31 +51,39 @@ impl<'a> Traces<'a> {
         &self.memory
     }
 
-    /// Reads `{ trace = "file" }`.
-    pub(super) fn trace(&self, item: &Item<'_>) -> Result<Trace, Reported> {
+    /// Reads `{ trace = "file" }`: the rate at the start or the mean, and how it goes on.
+    pub(super) fn trace(&self, item: &Item<'_>) -> Result<(Rate, Service), Reported> {
         let remedy = "name its file, as in `{ trace = \"cellular.trace\" }`";
         let fields = item.clone().fields(&format::TRACE, remedy)?;
+        let csv = fields.or("format", TraceFormat::Mahimahi, |item| item.choice())? == TraceFormat::Csv;
         let named = fields.need("trace", remedy)?;
         let file = named.path(remedy)?;
         let wanted = fields.find("sha256").map(|item| Ok::<_, Reported>((hash(&item)?, item))).transpose()?;
-        let found = self.read.borrow().get(file).cloned();
-        let trace = found.unwrap_or_else(|| {
-            let trace = self.load(&named, file);
-            self.read.borrow_mut().insert(file.to_owned(), trace.clone());
-            trace
+        let key = (file.to_owned(), csv);
+        let found = self.read.borrow().get(&key).cloned();
+        let (rate, service, sha256) = found.unwrap_or_else(|| {
+            let read = self.load(&named, file, csv);
+            self.read.borrow_mut().insert(key, read.clone());
+            read
         })?;
         if let Some((wanted, item)) = wanted
-            && *wanted != *trace.sha256
+            && *wanted != *sha256
         {
             return Err(item.wrong(
-                format!("`{file}` is not the file that was meant: its SHA-256 is {}", trace.sha256),
+                format!("`{file}` is not the file that was meant: its SHA-256 is {sha256}"),
                 "put that file in its place, or leave `sha256` out",
             ));
         }
-        Ok(trace)
+        Ok((rate, service))
     }
 
-    fn load(&self, named: &Item<'_>, file: &str) -> Result<Trace, Reported> {
+    /// The text of a file of sizes, which is read once; none where no files are read.
+    pub(super) fn text(&self, file: &str) -> Option<Result<String, String>> {
+        let load = self.load?;
+        Some(self.texts.borrow_mut().entry(file.to_owned()).or_insert_with(|| load(file)).clone())
+    }
+
+    fn load(&self, named: &Item<'_>, file: &str, csv: bool) -> Result<Read, Reported> {
         let Some(load) = self.load else {
             return Err(named.wrong(
                 format!("the trace `{file}` is a file, and no files are read here"),
@@ -76,7 +93,7 @@ impl<'a> Traces<'a> {
         let text = load(file).map_err(|why| {
             named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
         })?;
-        let (opportunities, period) = parse(&text).map_err(|(line, found, remedy)| {
+        let wrong = |(line, found, remedy): Fault| {
             let error = ReadError {
                 file: Arc::from(file),
                 line: Some(line),
@@ -91,17 +108,29 @@ impl<'a> Traces<'a> {
                 excerpt: None,
             };
             named.errors.elsewhere(&named.node.origin, error)
-        })?;
-        let sha256 = Sha256::digest(&text).iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-        Ok(Trace { file: file.to_owned(), sha256, opportunities, period })
+        };
+        let sha256 = digest(&text);
+        let file = file.to_owned();
+        if csv {
+            let (rate, changes) = rates(&text).map_err(wrong)?;
+            return Ok((rate, Service::Rates(Rates { file, sha256: sha256.clone(), changes }), sha256));
+        }
+        let (opportunities, period) = parse(&text).map_err(wrong)?;
+        let trace = Trace { file, sha256: sha256.clone(), opportunities, period };
+        Ok((mean_rate(&trace), Service::Trace(trace), sha256))
     }
 }
 
+/// The SHA-256 of a file, 64 hexadecimal digits.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
 /// A SHA-256 in hexadecimal digits.
-fn hash<'a>(item: &Item<'a>) -> Result<&'a str, Reported> {
+pub(super) fn hash<'a>(item: &Item<'a>) -> Result<&'a str, Reported> {
     let remedy = "write the 64 digits that `sha256sum` prints, in small letters";
     let text = item.text(remedy)?;
     if text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
@@ -145,9 +174,47 @@ fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
     Ok((times.into(), period))
 }
 
+/// What a rate becomes, at each time after the start.
+type Changes = Arc<[(Time, Rate)]>;
+
+/// The rate at the start, and what it becomes at later times: lines of a time in seconds and a rate in bit/s.
+fn rates(text: &str) -> Result<(Rate, Changes), Fault> {
+    let remedy = "write a time in seconds and a rate in bit/s a line, as in `2.5,12000000`";
+    let number = |field: &str| field.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
+    let mut read: Vec<(Time, Rate)> = Vec::new();
+    for (line, row) in (1..).zip(text.trim_end().lines()) {
+        if line == 1 && row.trim() == "time,rate" {
+            continue;
+        }
+        let fields = row.split_once(',').and_then(|(time, rate)| Some((number(time)?, number(rate)?)));
+        let fields = fields.filter(|(s, rate)| *s <= LONGEST.seconds() && *rate <= FASTEST.bit_per_s());
+        let Some((time, rate)) = fields.map(|(s, rate)| (Time::from_seconds(s), Rate(rate.round() as u64))) else {
+            return Err((line, format!("{} is not a time and a rate", described(row.trim())), remedy));
+        };
+        match read.last() {
+            None if time != Time::ZERO => return Err((line, "the first time is not 0".into(), "begin at the time 0")),
+            None if rate == Rate(0) => {
+                return Err((line, "a link that begins with an outage".into(), "write a first rate above zero"));
+            }
+            Some((before, _)) if time <= *before => {
+                return Err((line, "a time that does not come after the line before".into(), "write times that grow"));
+            }
+            _ => {}
+        }
+        if read.len() == MOST_RATES {
+            return Err((line, format!("more than {MOST_RATES} rates"), "write a shorter trace"));
+        }
+        read.push((time, rate));
+    }
+    match read.split_first() {
+        Some(((_, first), rest)) => Ok((*first, rest.into())),
+        None => Err((1, "a trace without rates".into(), remedy)),
+    }
+}
+
 /// A line of a trace as an error shows it. What does not look like a number is described and not printed: the file may be
 /// any that this process can read, and its content nobody's business.
-fn described(line: &str) -> String {
+pub(super) fn described(line: &str) -> String {
     let looks_like_a_number = line.bytes().all(|b| b.is_ascii_digit() || b"+-.,eE".contains(&b));
     match line.chars().count() {
         0 => "an empty line".into(),
@@ -164,7 +231,7 @@ fn mean(opportunities: usize, period: Time) -> u128 {
 }
 
 /// The mean rate of a trace.
-pub(super) fn mean_rate(trace: &Trace) -> Rate {
+fn mean_rate(trace: &Trace) -> Rate {
     Rate(u64::try_from(mean(trace.opportunities.len(), trace.period)).unwrap_or(FASTEST.0))
 }
 
@@ -196,6 +263,33 @@ mod tests {
             ("\0\u{1}", 1),
         ] {
             assert_eq!(parse(text).map_err(|e| e.0), Err(line), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn rates_are_times_and_rates() {
+        let read = |text: &str| rates(text).map(|(first, rest)| (first, rest.to_vec()));
+        let rest = vec![(Time(MS / 2), Rate(0)), (Time(2500 * MS), Rate(1_234_568))];
+        let text = "time,rate\n0,5e6\n0.0005,0\n2.5, 1234567.9\n";
+        assert_eq!(read(text), Ok((Rate(5_000_000), rest.clone())));
+        assert_eq!(read(&text.replace('\n', "\r\n").replace("time,rate\r\n", "")), Ok((Rate(5_000_000), rest)));
+        for (text, line, says) in [
+            ("", 1, "without rates"),
+            ("time,rate\n", 1, "without rates"),
+            ("seconds,rate\n0,1\n", 1, "a text of 12 characters"),
+            ("1,5\n", 1, "the first time is not 0"),
+            ("0,0\n", 1, "an outage"),
+            ("0,5\n1,5\n1,6\n", 3, "does not come after"),
+            ("0,5\n1\n", 2, "`1` is not a time and a rate"),
+            ("0,5\n1,2,3\n", 2, "`1,2,3` is not"),
+            ("0,5\n1,-2\n", 2, "`1,-2` is not"),
+            ("0,nan\n", 1, "is not"),
+            ("0,inf\n", 1, "is not"),
+            ("0,1e15\n", 1, "`0,1e15` is not"),
+            ("0,5\n1e9,5\n", 2, "`1e9,5` is not"),
+        ] {
+            let (at, found, _) = rates(text).unwrap_err();
+            assert!(at == line && found.contains(says), "{text:?}: {at}: {found}");
         }
     }
 }

@@ -15,10 +15,13 @@ const KEPT: &[(&str, &[&str], &str)] = &[(
     "packets",
     &[
         "ahead.rs",
+        "detail.rs",
         "ends.rs",
         "engine.rs",
         "entry.rs",
+        "feedback.rs",
         "flow.rs",
+        "handshake.rs",
         "measure.rs",
         "sender/window.rs",
         "sight.rs",

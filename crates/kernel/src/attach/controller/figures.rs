@@ -1,7 +1,7 @@
 //! What an attached controller has done and cost, from its link alone.
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ProgramType};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 
 use crate::attach::attachment::Figure;
 use crate::attach::error::Error;
@@ -22,6 +22,14 @@ pub struct Capacity {
     pub pairs: u64,
     /// The bottleneck's capacity [packets/s].
     pub packets_per_s: f64,
+}
+
+/// The size of `struct counters` of bpf/cc/host.h, and of `struct estimate` of bpf/cc/ccpd.bpf.c [B].
+const COUNTERS: u32 = 40;
+const ESTIMATE: u32 = 16;
+
+fn is_shaped(map: &MapHandle, kind: MapType, size: u32) -> bool {
+    map.map_type() == kind && map.key_size() == 4 && map.value_size() == size
 }
 
 fn stranger() -> Error {
@@ -59,7 +67,7 @@ impl Figures {
         // In the places of functions the kernel shows the numbers of programs.
         let words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
         let ids: Vec<u32> = words.filter_map(|word| u32::try_from(word).ok()).filter(|id| *id != 0).collect();
-        let mut figures = Self::default();
+        let (mut figures, mut estimates) = (Self::default(), false);
         for program in ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true)) {
             if !ids.contains(&program.id) || program.ty != ProgramType::StructOps {
                 continue;
@@ -69,6 +77,7 @@ impl Figures {
                     figures.maps.push(id);
                 }
             }
+            estimates |= program.name.to_str() == Some("ccpd_control");
             if program.name.to_str().is_some_and(|name| name.ends_with("_control")) {
                 figures.verified_instructions = program.verified_insns;
                 figures.cost = (program.run_cnt > 0).then(|| Cost {
@@ -81,7 +90,9 @@ impl Figures {
         let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
         let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
         figures.origin = String::from_utf8_lossy(text).into_owned();
-        if let Some(map) = map_of(&figures.maps, "counters") {
+        // A program that an entry brings may have maps of these names that are something else.
+        let shaped = |name, kind, size| map_of(&figures.maps, name).filter(|map| is_shaped(map, kind, size));
+        if let Some(map) = shaped("counters", MapType::PercpuArray, COUNTERS) {
             let each = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
             let each = each.map_err(kernel("the kernel does not tell of counters"))?.unwrap_or_default();
             for value in each {
@@ -90,7 +101,7 @@ impl Figures {
                 }
             }
         }
-        if let Some(map) = map_of(&figures.maps, "estimates") {
+        if estimates && let Some(map) = shaped("estimates", MapType::Array, ESTIMATE) {
             let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
             let value = value.map_err(kernel("the kernel does not tell of estimates"))?.unwrap_or_default();
             let mut words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));

@@ -38,6 +38,9 @@ fn asks(needs: &Requirements) -> Result<Asks, String> {
         (needs.bottleneck.is_some(), "the state of its bottleneck"),
         (needs.duplicates_mend, "a retransmission for each duplicate acknowledgement"),
     ];
+    if let Some(what) = needs.of_packets() {
+        return Err(format!("it asks for {what}, which no program here has: run it with `--world packets`"));
+    }
     if let Some((_, what)) = unmeasured.iter().find(|(asks, _)| *asks) {
         return Err(format!("it asks for {what}, which cc/controller.h does not have: use cc/host.h, and measure it"));
     }
@@ -45,11 +48,14 @@ fn asks(needs: &Requirements) -> Result<Asks, String> {
     let [over_window, most] =
         needs.average_rtt.map_or([0; 2], |average| [number(average.over_window), number(average.most)]);
     let period_us = needs.tick_s.map_or(0.0, |period_s| (period_s * 1e6).round());
-    if needs.tick_s.is_some() && period_us < 1.0 {
-        return Err("its period is below 1 us".to_owned());
+    if needs.tick_s.is_some() && !(1.0..=LONGEST_PERIOD_US).contains(&period_us) {
+        return Err("its period is not within 1 us and 35 minutes".to_owned());
     }
     Ok([over_window, most, period_us as i64, i64::from(needs.marks == Marks::Cut)])
 }
+
+/// The program measures periods by the lower half of the kernel's clock; half of that tells before from after.
+const LONGEST_PERIOD_US: f64 = 2_100e6;
 
 /// Bytes of an ELF file for BPF: its magic, 64 bits, and the machine.
 const MAGIC: &[u8] = b"\x7fELF\x02";
@@ -87,4 +93,30 @@ pub(super) fn fits_the_kernel(name: &str, room: usize) -> Result<(), Error> {
     Err(Error::Input(format!(
         "`{name}` has {length} characters, and a controller of the kernel {most} at most: rename the law"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_one_that_the_program_can_measure() {
+        let told = |tick_s| asks(&Requirements { tick_s: Some(tick_s), ..Requirements::LEAST });
+        assert_eq!(told(0.01).unwrap()[2], 10_000);
+        for beyond in [0.0, 1e-7, 3600.0, f64::NAN] {
+            assert!(told(beyond).unwrap_err().contains("within 1 us and 35 minutes"));
+        }
+    }
+
+    #[test]
+    fn what_became_of_each_packet_is_not_told() {
+        for asked in [
+            Requirements { delivery: true, ..Requirements::LEAST },
+            Requirements { fractions: true, ..Requirements::LEAST },
+        ] {
+            let refused = asks(&asked).unwrap_err();
+            assert!(refused.contains(asked.of_packets().unwrap()) && refused.contains("--world packets"), "{refused}");
+        }
+        assert!(asks(&Requirements::LEAST).is_ok());
+    }
 }

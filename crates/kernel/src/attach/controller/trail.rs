@@ -86,8 +86,10 @@ impl Draws {
 fn values(parameters: &'static [Parameter], trail: u64, draws: &mut Draws) -> Values {
     let mut values = Values::defaults(parameters);
     for parameter in parameters {
-        let (least, most) = (parameter.least, parameter.most);
-        let between = least + draws.part() * draws.part() * (most - least);
+        let (least, most) = finite(parameter);
+        let part = draws.part() * draws.part();
+        // Not least + part * (most - least): the difference may be beyond all numbers.
+        let between = (least * (1.0 - part) + most * part).clamp(least, most);
         let value = match (trail, parameter.default) {
             (0, Default::Is(_)) | (0..3, Default::Automatic(_)) => continue,
             (1, _) => least,
@@ -98,6 +100,18 @@ fn values(parameters: &'static [Parameter], trail: u64, draws: &mut Draws) -> Va
         values.set(parameter, value).expect("a value within the range");
     }
     values
+}
+
+/// The range of a parameter; of one without an end, as far as the kernel's numbers go.
+fn finite(parameter: &Parameter) -> (f64, f64) {
+    const FAR: f64 = 2_147_483_647.0;
+    let (least, most) = (parameter.least, parameter.most);
+    match (least.is_finite(), most.is_finite()) {
+        (true, true) => (least, most),
+        (true, false) => (least, least.max(FAR)),
+        (false, true) => (most.min(-FAR), most),
+        (false, false) => (-FAR, FAR),
+    }
 }
 
 /// The events of a trail: at first without any sample, then on paths of any length, empty and full.
@@ -127,19 +141,43 @@ fn told(needs: &Requirements, draws: &mut Draws) -> Vec<Told> {
     all
 }
 
-/// Leads a law through all trails. `load` loads its program for a trail, with what the law is told; it may have no trail.
+/// What became of a program that a trail needs.
+pub(super) enum Program {
+    Loaded(Object),
+    /// It is not one over bpf/cc/controller.h.
+    WithoutTrail,
+    /// It cannot run under these parameters, or the law cannot.
+    Refused(String),
+}
+
+/// Leads a law through all trails. `load` loads its program for a trail, with what the law is told. None where the program has
+/// no trail.
 pub(super) fn follow(
     law: &'static Entry<Controller>,
-    load: impl Fn(&Chosen<Controller>) -> Result<Option<Object>, Error>,
+    load: impl Fn(&Chosen<Controller>) -> Result<Program, Error>,
 ) -> Result<Option<Replayed>, Error> {
     let mut draws = Draws(0x7065_6e73_746f_636b);
     let mut found = Replayed { steps: 0, wrong: None, nanoseconds_a_step: 0.0 };
+    let mut refused = None;
     let Some(fixed) = law.fixed else { return Ok(None) };
     for trail in 0..TRAILS {
         let chosen = Chosen { law, values: values(law.parameters, trail, &mut draws) };
-        // Of values that do not fit each other there is nothing to compare.
-        let Ok(mut rust) = fixed(&chosen.values, &SITE) else { continue };
-        let Some(object) = load(&chosen)? else { return Ok(None) };
+        // Of values that do not fit each other, or that the program does not have, there is nothing to compare.
+        let mut rust = match fixed(&chosen.values, &SITE) {
+            Ok(rust) => rust,
+            Err(why) => {
+                refused.get_or_insert(why);
+                continue;
+            }
+        };
+        let object = match load(&chosen)? {
+            Program::Loaded(object) => object,
+            Program::WithoutTrail => return Ok(None),
+            Program::Refused(why) => {
+                refused.get_or_insert(why);
+                continue;
+            }
+        };
         let trail = told(&rust.requirements(), &mut draws);
         let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail)?;
         let names: Vec<&str> = rust.names().iter().map(|(name, _)| *name).collect();
@@ -154,8 +192,11 @@ pub(super) fn follow(
             rust.each(at, &mut |number: &mut Fix<32>| state.push(number.0));
             want.extend(names.iter().copied().zip(state));
             if kernel.len() < want.len() {
-                let what =
-                    format!("its state has {} words, and the law's in Rust {}", kernel.len() - 2, want.len() - 2);
+                let what = format!(
+                    "its state has {} words, and the law's in Rust {}",
+                    kernel.len().saturating_sub(2),
+                    want.len() - 2
+                );
                 return Err(super::own::unfit(law.name, &what));
             }
             let wrong = want.iter().zip(kernel).find(|((_, want), got)| want != *got);
@@ -174,8 +215,16 @@ pub(super) fn follow(
             }
             found.steps += 1;
         }
-        found.nanoseconds_a_step += elapsed_ns as f64 / STEPS as f64 / TRAILS as f64;
+        found.nanoseconds_a_step += elapsed_ns as f64;
     }
+    if found.steps == 0 {
+        let why = refused.unwrap_or_default();
+        let name = law.name;
+        return Err(Error::Input(format!(
+            "nothing of `{name}` was compared: of {TRAILS} choices of parameters none would do: {why}"
+        )));
+    }
+    found.nanoseconds_a_step /= found.steps as f64;
     Ok(Some(found))
 }
 

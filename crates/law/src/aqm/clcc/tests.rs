@@ -343,6 +343,7 @@ fn what_cannot_be_steered_is_refused() {
     assert!(either(&values(&[("inner", 1.0)]), &context(vec![share(0.3), Class::FREE])).is_ok());
     assert!(why(&[("inner", 1.0), ("excess", 1.0)], vec![share(0.3), Class::FREE]).contains("`excess`"));
     assert!(why(&[("sample", 0.2)], vec![share(0.3), Class::FREE]).contains("`ratio = \"mean\"`"));
+    assert!(why(&[("decay", 0.2)], vec![share(0.3), Class::FREE]).contains("`preemption = \"decay\"`"));
     assert!(why(&[("ratio", 1.0), ("sample", 0.3)], vec![share(0.3), Class::FREE]).contains("`period`"));
     assert!(
         why(&[("ratio", 1.0), ("sample", 0.1), ("interval", 0.008)], vec![share(0.3), Class::FREE])

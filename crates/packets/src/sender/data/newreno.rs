@@ -57,7 +57,7 @@ impl NewReno {
 
     #[inline]
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
-        records.settle(heard.cumulative, || {});
+        records.settle(heard.cumulative, |_| {});
         if self.trouble || heard.cumulative <= una {
             return self.hear_in_trouble(heard, una, fresh, recover);
         }
@@ -144,17 +144,17 @@ impl NewReno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Data, Heard, Outcome, send};
+    use super::super::{Data, Heard, Outcome, options, send};
     use penstock_scenario::model::Recovery;
 
     fn hear(data: &mut Data, cumulative: u64) -> Outcome {
-        data.hear(&Heard { cumulative, tx: data.next_tx(), from: None })
+        data.hear(&Heard { cumulative, tx: data.next_tx(), from: None, duplicate: false }, 0)
     }
 
     /// RFC 6582: two losses in one window are mended in two round trips with one congestion event.
     #[test]
     fn a_partial_acknowledgement_names_the_next_hole() {
-        let mut data = Data::new(Recovery::NewReno, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::NewReno, false), u64::MAX);
         assert_eq!(send(&mut data, 10.0).len(), 10);
         // 0 and 5 are lost: eight duplicates.
         let lost: Vec<bool> = (0..8).map(|_| hear(&mut data, 0).lost).collect();
@@ -170,7 +170,7 @@ mod tests {
     /// RFC 2581: the second of two losses is an event of its own, told by three more duplicates.
     #[test]
     fn reno_ends_with_the_first_hole() {
-        let mut data = Data::new(Recovery::Reno, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Reno, false), u64::MAX);
         assert_eq!(send(&mut data, 10.0).len(), 10);
         // 0 and 5 are lost.
         let lost: Vec<bool> = (0..8).map(|_| hear(&mut data, 0).lost).collect();
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn limited_transmit_makes_the_third_duplicate() {
         for (limited, sent) in [(false, vec![]), (true, vec![3])] {
-            let mut data = Data::new(Recovery::NewReno, limited, u64::MAX);
+            let mut data = Data::new(&options(Recovery::NewReno, limited), u64::MAX);
             assert_eq!(send(&mut data, 3.0), [0, 1, 2]);
             hear(&mut data, 0);
             assert_eq!(send(&mut data, 3.0), sent);
@@ -200,10 +200,10 @@ mod tests {
 
     #[test]
     fn after_a_timeout_it_goes_back() {
-        let mut data = Data::new(Recovery::NewReno, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::NewReno, false), u64::MAX);
         send(&mut data, 6.0);
         hear(&mut data, 2);
-        data.timeout();
+        data.timeout(0, &mut ());
         assert_eq!(send(&mut data, 1.0), [2]);
         assert_eq!(hear(&mut data, 5).covered, 3, "the receiver had 3 and 4");
         assert_eq!(send(&mut data, 2.0), [5, 6], "and goes on where the receiver lacks");

@@ -1,27 +1,33 @@
 //! What was sent, in order of transmission: 16 bytes a packet in flight. As in a [`Ring`](penstock_link::Ring), the next
 //! place is sent for when one is used.
 
+use std::collections::BTreeSet;
+
 use prefetch_index::prefetch_index;
 
 use crate::ahead::fetch;
 use crate::packet::expand;
 
 /// A transmission.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     /// When [ps].
     pub(super) sent: u64,
     /// Which segment, its low half.
     pub(super) seq: u32,
     pub(super) fate: Fate,
+    /// It was a retransmission.
+    pub(super) again: bool,
 }
 
 const _: () = assert!(size_of::<Record>() == 16);
 
+/// A place that no transmission has had.
+const EMPTY: Record = Record { sent: u64::MAX, seq: 0, fate: Fate::Lost, again: false };
+
 /// What is known of a transmission.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    #[default]
     InFlight,
     Delivered,
     Lost,
@@ -44,12 +50,12 @@ impl Records {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, seq: u64, now: u64) {
+    pub(super) fn push(&mut self, seq: u64, now: u64, again: bool) {
         if self.next - self.base == self.ring.len() as u64 {
             self.grow();
         }
         let at = self.slot(self.next);
-        self.ring[at] = Record { sent: now, seq: seq as u32, fate: Fate::InFlight };
+        self.ring[at] = Record { sent: now, seq: seq as u32, fate: Fate::InFlight, again };
         self.next += 1;
         prefetch_index(&self.ring, at + 1);
     }
@@ -74,6 +80,13 @@ impl Records {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].seq)
     }
 
+    /// The low half of the segment of a transmission that was forgotten, while its place is not used again.
+    pub(super) fn forgotten(&self, tx: u64) -> Option<u32> {
+        let there = tx < self.base && tx + self.ring.len() as u64 >= self.next;
+        let record = there.then(|| self.ring[self.slot(tx)])?;
+        (record.sent != EMPTY.sent).then_some(record.seq)
+    }
+
     #[inline]
     pub(super) fn keeps(&self, tx: u64) -> bool {
         tx >= self.base && tx < self.next
@@ -87,10 +100,27 @@ impl Records {
         &mut self.ring[at]
     }
 
+    /// The last transmissions before `tx` of segments `from..end`, each with its segment, the latest first. Such segments
+    /// were sent lately, so the search is short.
+    #[cold]
+    pub(super) fn of(&self, from: u64, end: u64, tx: u64) -> Vec<(u64, u64)> {
+        let (mut found, mut segments) = (Vec::new(), BTreeSet::new());
+        for tx in (self.base..tx.min(self.next)).rev() {
+            if found.len() as u64 == end - from {
+                break;
+            }
+            let seq = expand(from, self.ring[self.slot(tx)].seq);
+            if (from..end).contains(&seq) && segments.insert(seq) {
+                found.push((tx, seq));
+            }
+        }
+        found
+    }
+
     /// Forgets the oldest ones that are settled: below `cumulative`, delivered, or lost. Calls `covered` for each that
     /// was in flight until now.
     #[inline]
-    pub(super) fn settle(&mut self, cumulative: u64, mut covered: impl FnMut()) {
+    pub(super) fn settle(&mut self, cumulative: u64, mut covered: impl FnMut(u64)) {
         while self.base < self.next {
             let at = self.slot(self.base);
             let record = self.ring[at];
@@ -99,7 +129,7 @@ impl Records {
                 if expand(cumulative, record.seq) >= cumulative {
                     break;
                 }
-                covered();
+                covered(self.base);
             }
             self.base += 1;
         }
@@ -112,7 +142,7 @@ impl Records {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Record::default(); (self.ring.len() * 2).max(4)];
+        let mut ring = vec![EMPTY; (self.ring.len() * 2).max(4)];
         let mask = ring.len() - 1;
         for tx in self.base..self.next {
             ring[tx as usize & mask] = self.ring[self.slot(tx)];

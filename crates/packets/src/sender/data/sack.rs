@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::records::{Fate, Record, Records};
-use super::{Heard, Segment};
+use super::{Heard, Ledger, Segment};
 use crate::packet::expand;
 
 /// Later deliveries that prove a loss (RFC 5681's three duplicates).
@@ -28,6 +28,12 @@ pub(crate) struct Sack {
     pub(super) urgent: u32,
     /// Packets that the last acknowledgement told of, beyond what its number covers.
     pub(super) told: u32,
+    /// Packets that its older blocks told of.
+    pub(super) early: u32,
+    /// Transmissions below this one were sent before the last timeout. Everything is sent again then, whatever arrives.
+    since: u64,
+    /// Segments that arrived after they were taken for lost and before they were sent again, for the ledger.
+    late: u32,
 }
 
 impl Sack {
@@ -35,30 +41,84 @@ impl Sack {
     /// congestion event.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, event: u64) -> (Option<u64>, bool) {
+    pub(super) fn hear<L: Ledger>(
+        &mut self,
+        records: &mut Records,
+        heard: &Heard,
+        una: u64,
+        event: u64,
+        ledger: &mut L,
+    ) -> (Option<u64>, bool) {
         let mut sent = None;
         if records.keeps(heard.tx) {
             let record = records.at(heard.tx);
             sent = Some(record.sent);
             let mut news = u32::from(deliver(record));
+            if news > 0 {
+                ledger.delivered(heard.tx);
+            }
             if let Some(from) = heard.from {
-                news += deliver_run(records, heard.tx, from);
+                let run = deliver_run(records, heard.tx, from);
+                if L::KEEPS {
+                    (1..=u64::from(run)).for_each(|before| ledger.delivered(heard.tx - before));
+                }
+                news += run;
             }
             self.in_flight -= news;
             self.told = news;
         } else {
             self.told = 0;
+            self.arrived(records, heard.tx, una);
         }
         self.delivered = self.delivered.max(heard.tx + 1);
         let in_flight = &mut self.in_flight;
-        records.settle(heard.cumulative, || *in_flight -= 1);
+        records.settle(heard.cumulative, |tx| {
+            *in_flight -= 1;
+            ledger.delivered(tx);
+        });
+        if L::KEEPS {
+            ledger.late(u64::from(std::mem::take(&mut self.late)));
+        }
         let overtaken = records.base + THRESHOLD < self.delivered;
-        (sent, overtaken && self.examine(records, una.max(heard.cumulative), event))
+        (sent, overtaken && self.examine(records, una.max(heard.cumulative), event, ledger))
+    }
+
+    /// Segments of older blocks have arrived. Of one that was sent again it is unknown which of the two came, so that says
+    /// nothing of what was overtaken.
+    pub(super) fn blocks<L: Ledger>(&mut self, records: &mut Records, ranges: &[(u64, u64)], tx: u64, ledger: &mut L) {
+        self.early = 0;
+        for &(from, end) in ranges {
+            for (tx, seq) in records.of(from, end, tx) {
+                let record = records.at(tx);
+                match record.fate {
+                    Fate::InFlight => {
+                        self.in_flight -= 1;
+                        self.early += 1;
+                        ledger.delivered(tx);
+                        if !record.again {
+                            self.delivered = self.delivered.max(tx + 1);
+                        }
+                    }
+                    Fate::Lost => {
+                        let before = self.lost.len();
+                        self.lost.retain(|lost| *lost != seq);
+                        ledger.late((before - self.lost.len()) as u64);
+                    }
+                    Fate::Delivered => {}
+                }
+                record.fate = Fate::Delivered;
+            }
+        }
+    }
+
+    /// Segments in flight or to be sent again.
+    pub(super) fn outstanding(&self) -> u64 {
+        u64::from(self.in_flight) + self.lost.len() as u64
     }
 
     /// Declares lost what was overtaken; true if that is a new congestion event.
     #[cold]
-    fn examine(&mut self, records: &mut Records, una: u64, event: u64) -> bool {
+    fn examine<L: Ledger>(&mut self, records: &mut Records, una: u64, event: u64, ledger: &mut L) -> bool {
         let mut news = false;
         for tx in self.examined.max(records.base)..self.delivered - THRESHOLD {
             let record = records.at(tx);
@@ -69,12 +129,25 @@ impl Sack {
                 if seq >= una {
                     self.lost.push_back(seq);
                     news |= tx >= event;
+                    ledger.lost(tx);
+                } else {
+                    ledger.delivered(tx);
                 }
             }
         }
         self.examined = self.delivered - THRESHOLD;
         self.urgent = self.urgent.max(u32::from(news));
         news
+    }
+
+    /// A transmission arrived that is settled. If it was taken for lost and came late, its segment need not be sent again.
+    #[cold]
+    fn arrived(&mut self, records: &Records, tx: u64, una: u64) {
+        if let Some(seq) = records.forgotten(tx).filter(|_| tx >= self.since && !self.lost.is_empty()) {
+            let before = self.lost.len();
+            self.lost.retain(|lost| *lost != expand(una, seq));
+            self.late += (before - self.lost.len()) as u32;
+        }
     }
 
     /// Whether something may have to be sent again.
@@ -90,6 +163,7 @@ impl Sack {
                 return Some(*seq);
             }
             self.lost.pop_front();
+            self.late += 1;
         }
         None
     }
@@ -103,13 +177,17 @@ impl Sack {
         }
     }
 
-    pub(super) fn timeout(&mut self, records: &mut Records, una: u64) {
+    pub(super) fn timeout<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
         let mut lost: Vec<u64> = self.lost.drain(..).collect();
+        self.late += lost.iter().filter(|seq| **seq < una).count() as u32;
+        ledger.late(u64::from(std::mem::take(&mut self.late)));
         for tx in records.base..records.next {
             let record = records.at(tx);
             if record.fate == Fate::InFlight {
                 record.fate = Fate::Lost;
-                lost.push(expand(una, record.seq));
+                let seq = expand(una, record.seq);
+                lost.push(seq);
+                if seq >= una { ledger.lost(tx) } else { ledger.delivered(tx) }
             }
         }
         lost.retain(|seq| *seq >= una);
@@ -119,7 +197,8 @@ impl Sack {
         self.urgent = 0;
         self.in_flight = 0;
         self.examined = records.next;
-        records.settle(una, || {});
+        self.since = records.next;
+        records.settle(una, |_| {});
     }
 }
 
@@ -150,16 +229,16 @@ fn deliver_run(records: &mut Records, tx: u64, from: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Data, Heard, Outcome, Segment, send};
+    use super::super::{Data, Heard, Outcome, Segment, options, send};
     use penstock_scenario::model::Recovery;
 
     fn hear(data: &mut Data, cumulative: u64, tx: u64, from: Option<u64>) -> Outcome {
-        data.hear(&Heard { cumulative, tx, from })
+        data.hear(&Heard { cumulative, tx, from, duplicate: false }, 0)
     }
 
     #[test]
     fn three_later_deliveries_prove_a_loss_once_a_round() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         assert_eq!(send(&mut data, 10.0).len(), 10);
         // 0 and 4 are lost.
         assert!(!hear(&mut data, 0, 1, Some(1)).lost);
@@ -181,7 +260,7 @@ mod tests {
     /// Eight of twelve are lost under a window kept at two: each duplicate mends one, and nothing new exceeds the window.
     #[test]
     fn a_duplicate_that_mends_sends_one_lost_segment() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut data, 12.0);
         assert!(hear(&mut data, 0, 8, Some(8)).lost);
         assert_eq!(send(&mut data, 2.0), [0], "one is sent whatever the window");
@@ -193,7 +272,7 @@ mod tests {
             hear(&mut data, 0, tx, Some(8));
         }
         // A packet that came twice makes room for nothing: it left long ago.
-        let mut late = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut late = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut late, 12.0);
         hear(&mut late, 0, 8, Some(8));
         assert_eq!(send(&mut late, 2.0), [0]);
@@ -207,12 +286,56 @@ mod tests {
         hear(&mut data, 12, 12, None);
         data.mend();
         assert!(send(&mut data, 1.0).iter().all(|seq| *seq >= 12), "nothing is missing");
+        // Duplicates make room for what is lost, and for nothing else: with a full window and nothing lost, nothing goes out.
+        let mut full = Data::new(&options(Recovery::Sack, false), u64::MAX);
+        send(&mut full, 12.0);
+        hear(&mut full, 0, 4, Some(4));
+        assert_eq!(send(&mut full, 2.0), [0], "the one that begins recovery");
+        hear(&mut full, 0, 11, Some(8));
+        full.mend();
+        assert_eq!(send(&mut full, 2.0), [1, 2, 3, 5]);
+        full.mend();
+        assert!(full.in_flight() > 0);
+        assert_eq!(send(&mut full, 2.0), [6, 7], "new data wait for the window");
+    }
+
+    /// After a congestion event only what is sent for the first time is new, though what is sent again leaves later. It is
+    /// still known once the transmission is forgotten.
+    #[test]
+    fn what_is_sent_again_is_not_new() {
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
+        send(&mut data, 10.0);
+        for tx in 1..5 {
+            hear(&mut data, 0, tx, Some(1));
+        }
+        assert_eq!(send(&mut data, 7.0), [0, 10]);
+        assert_eq!(
+            [9, 10, 11].map(|tx| (tx >= data.event, data.is_new(tx))),
+            [(false, false), (true, false), (true, true)]
+        );
+        hear(&mut data, 11, 11, None);
+        assert!(!data.records.keeps(11) && data.is_new(11) && !data.is_new(10));
+    }
+
+    /// A segment that was taken for lost and arrives late is not sent again.
+    #[test]
+    fn what_arrives_late_is_not_sent_again() {
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
+        send(&mut data, 12.0);
+        hear(&mut data, 1, 0, None);
+        for tx in 5..10 {
+            hear(&mut data, 1, tx, Some(5));
+        }
+        assert_eq!(data.pick(0.0, true, u64::MAX).map(|segment| segment.seq), Some(1));
+        hear(&mut data, 1, 10, Some(5));
+        hear(&mut data, 1, 3, Some(3));
+        assert_eq!(send(&mut data, 12.0)[..4], [1, 2, 4, 12], "3 is there");
     }
 
     /// A retransmission that is lost too is found by deliveries after it, as a new congestion event.
     #[test]
     fn a_lost_retransmission_is_found_without_a_timeout() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut data, 5.0);
         for tx in 1..5 {
             hear(&mut data, 0, tx, Some(1));
@@ -229,7 +352,7 @@ mod tests {
     /// Acknowledgements that were lost are made up for by the block of the next one.
     #[test]
     fn the_block_makes_up_for_lost_acknowledgements() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut data, 10.0);
         hear(&mut data, 0, 9, Some(1));
         assert_eq!(data.in_flight(), 0);
@@ -238,11 +361,11 @@ mod tests {
 
     #[test]
     fn after_a_timeout_everything_is_sent_again_in_order() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut data, 6.0);
         hear(&mut data, 1, 0, None);
         hear(&mut data, 1, 3, Some(3));
-        data.timeout();
+        data.timeout(0, &mut ());
         assert_eq!(send(&mut data, 5.0), [1, 2, 4, 5, 6]);
         assert!(!data.recovering(), "slow start grows the window");
     }
@@ -250,7 +373,7 @@ mod tests {
     /// Thousands of losses in one window: all are sent again, none twice, without a timeout.
     #[test]
     fn thousands_of_losses_in_one_window() {
-        let mut data = Data::new(Recovery::Sack, false, u64::MAX);
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
         send(&mut data, 10_000.0);
         let mut again = Vec::new();
         let mut delivered = vec![false; 10_000];

@@ -39,8 +39,13 @@ pub(crate) fn run_scenario(scenario: &Scenario) -> Run {
 
 /// A run and every packet seen at the ends of its flows.
 pub(crate) fn watch(text: &str) -> (Run, Vec<Sighting>) {
+    watch_scenario(&scenario(text))
+}
+
+/// The same of a scenario.
+pub(crate) fn watch_scenario(scenario: &Scenario) -> (Run, Vec<Sighting>) {
     let mut eye = Eye(Vec::new());
-    let run = Packets.run(&scenario(text), &mut eye).unwrap_or_else(|e| panic!("{e}"));
+    let run = Packets.run(scenario, &mut eye).unwrap_or_else(|e| panic!("{e}"));
     (run, eye.0)
 }
 

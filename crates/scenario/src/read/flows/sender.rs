@@ -7,15 +7,16 @@ use super::super::error::Reported;
 use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
-use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BURST, OF_ANY_LAW};
-use crate::model::{Arithmetic, Chosen, EcnEcho, Limit, Pacing, Recovery, Rto, RttNoise, SenderOptions};
+use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_QUICK, OF_ANY_LAW, Word};
+use crate::model::Profile;
+use crate::model::{Arithmetic, Chosen, EcnEcho, Limit, Pacing, RackOptions, Recovery, Rto, RttNoise, SenderOptions};
 use crate::quantity;
 
 /// Reads the options of a group.
 pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
-    let mut options = SenderOptions::default();
-    let Some(item) = fields.find("sender") else { return Ok(options) };
+    let Some(item) = fields.find("sender") else { return Ok(SenderOptions::default()) };
     let fields = item.fields(&format::SENDER, "write a table, as in `{ initial_window = 2 }`")?;
+    let mut options = fields.or("profile", Profile::Ns2, |item| item.choice())?.options();
     let initial_window = fields.or("initial_window", options.initial_window, |item| {
         let window = item.window(1.0, false)?;
         if window > MOST_AT_ONCE as f64 {
@@ -39,8 +40,14 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     });
     let tick = tick.transpose();
     let recovery = fields.or("recovery", options.recovery, |item| item.choice());
-    let delayed_ack = fields.or("delayed_ack", 1, |item| item.whole(1, 2));
+    let rack = rack(&fields, options.rack);
+    let delayed_ack = fields.or("delayed_ack", u64::from(options.delayed_ack), |item| item.whole(1, 2));
+    let quick_acks = fields.or("quick_acks", u64::from(options.quick_acks), |item| item.whole(0, MOST_QUICK));
     let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
+    let accecn_option = fields.or("accecn_option", options.accecn_option, |item| item.switch());
+    let receiver_ecn = fields.or("receiver_ecn", options.receiver_ecn, |item| item.choice());
+    let sack_blocks = fields.or("sack_blocks", u64::from(options.sack_blocks), |item| item.whole(1, MOST_BLOCKS));
+    let handshake = fields.or("handshake", options.handshake, |item| item.switch());
     let pacing = fields.or("pacing", options.pacing, |item| item.choice());
     let limit = fields.or("limit", options.limit, |item| item.choice());
     let burst = fields.or("burst", options.burst, |item| burst(&item));
@@ -55,8 +62,14 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.rto = rto?;
     options.tick = tick?;
     options.recovery = recovery?;
+    options.rack = rack?;
     options.delayed_ack = delayed_ack? as u32;
+    options.quick_acks = quick_acks? as u32;
     options.ecn_echo = ecn_echo?;
+    options.accecn_option = accecn_option?;
+    options.receiver_ecn = receiver_ecn?;
+    options.sack_blocks = sack_blocks? as u32;
+    options.handshake = handshake?;
     options.pacing = pacing?;
     options.limit = limit?;
     options.burst = burst?;
@@ -65,6 +78,14 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.remember = remember?;
     options.arithmetic = arithmetic?;
     Ok(options)
+}
+
+fn rack(fields: &Fields<'_>, silent: RackOptions) -> Result<RackOptions, Reported> {
+    let switch = |key, silent| fields.or(key, silent, |item| item.switch());
+    let prr = switch("prr", silent.prr);
+    let tail_loss_probe = switch("tail_loss_probe", silent.tail_loss_probe);
+    let (dsack, undo) = (switch("dsack", silent.dsack), switch("undo", silent.undo));
+    Ok(RackOptions { prr: prr?, tail_loss_probe: tail_loss_probe?, dsack: dsack?, undo: undo? })
 }
 
 fn burst(item: &Item<'_>) -> Result<u32, Reported> {
@@ -105,7 +126,50 @@ pub(super) fn check(
     let written = |key: &str| fields.find("sender")?.entry(key);
     let own = |key: &str| written(key).filter(|item| !item.node.inherited);
     let name = cc.law.name;
-    if !needs.reliable {
+    if needs.reliable {
+        if matches!(options.recovery, Recovery::Sack | Recovery::Rack) && options.limited_transmit {
+            if let Some(item) = own("limited_transmit") {
+                item.wrong(
+                    format!(
+                        "recovery by `{}` includes limited transmit (RFC 6675, section 5), so this has no effect",
+                        options.recovery.word()
+                    ),
+                    "leave it out, or write `recovery = \"newreno\"` or `\"reno\"`",
+                );
+            }
+            options.limited_transmit = false;
+        }
+        if options.recovery != Recovery::Rack {
+            for key in ["prr", "tail_loss_probe", "dsack", "undo"] {
+                if let Some(item) = own(key) {
+                    item.wrong(
+                        format!("`{key}` is a part of recovery by `rack`, so it has no effect here"),
+                        "leave it out, or write `recovery = \"rack\"`",
+                    );
+                }
+            }
+            options.rack = RackOptions::ALL;
+        }
+        if !options.selective() {
+            if let Some(item) = own("sack_blocks") {
+                item.wrong(
+                    format!("recovery by `{}` has no selective acknowledgements", options.recovery.word())
+                        + ", so `sack_blocks` has no effect",
+                    "leave it out, or write `recovery = \"sack\"` or `\"rack\"`",
+                );
+            }
+            options.sack_blocks = 1;
+        }
+        if options.delayed_ack < 2 {
+            if let Some(item) = own("quick_acks").filter(|_| options.quick_acks > 0) {
+                item.wrong(
+                    "every packet is acknowledged, so `quick_acks` has no effect",
+                    "leave it out, or write `delayed_ack = 2`",
+                );
+            }
+            options.quick_acks = 0;
+        }
+    } else {
         for key in format::SENDER.keys.iter().map(|key| key.name).filter(|key| !OF_ANY_LAW.contains(key)) {
             if let Some(item) = own(key) {
                 item.wrong(
@@ -116,14 +180,6 @@ pub(super) fn check(
         }
         let (burst, arithmetic) = (options.burst, options.arithmetic);
         *options = SenderOptions { burst, arithmetic, ..SenderOptions::default() };
-    } else if options.recovery == Recovery::Sack && options.limited_transmit {
-        if let Some(item) = own("limited_transmit") {
-            item.wrong(
-                "recovery by `sack` includes limited transmit (RFC 6675, section 5), so this has no effect",
-                "leave it out, or write `recovery = \"newreno\"` or `\"reno\"`",
-            );
-        }
-        options.limited_transmit = false;
     }
     let repeats = fields.find("arrivals").is_some() || fields.find("idle").is_some();
     if !repeats {
@@ -156,15 +212,46 @@ pub(super) fn check(
             );
         }
     }
-    if options.ecn_echo == EcnEcho::Classic && matches!(needs.marks, Marks::Price(_) | Marks::Counted) {
-        let reads = match needs.marks {
-            Marks::Price(_) => "reads a price from the share of marked packets",
-            _ => "counts marked packets",
-        };
-        place("ecn_echo").wrong(
-            format!("`classic` does not go with the law `{name}`, which {reads}, and a latched echo hides that share"),
-            "write `\"per-packet\"`",
-        );
+    let counts = matches!(needs.marks, Marks::Price(_) | Marks::Counted);
+    if counts && written("ecn_echo").is_none() {
+        // A host that runs such a law tells of each mark.
+        options.ecn_echo = EcnEcho::PerPacket;
+    }
+    if options.ecn_echo != EcnEcho::Accurate {
+        if needs.reliable {
+            for key in ["accecn_option", "receiver_ecn"] {
+                if let Some(item) = own(key) {
+                    item.wrong(
+                        format!("`{key}` is a part of accurate ECN, so it has no effect here"),
+                        "leave it out, or write `ecn_echo = \"accurate\"`",
+                    );
+                }
+            }
+        }
+        let silent = SenderOptions::default();
+        (options.accecn_option, options.receiver_ecn) = (silent.accecn_option, silent.receiver_ecn);
+    }
+    if options.echo() == EcnEcho::Classic {
+        let falls_back = options.ecn_echo == EcnEcho::Accurate;
+        if falls_back && !options.accecn_option {
+            place("accecn_option").wrong(
+                "a connection that falls back to RFC 3168 has no AccECN Option, so this has no effect",
+                "leave it out, or leave `receiver_ecn` out",
+            );
+        }
+        if counts {
+            let reads = match needs.marks {
+                Marks::Price(_) => "reads a price from the share of marked packets",
+                _ => "counts marked packets",
+            };
+            let (key, instead) = if falls_back {
+                ("receiver_ecn", "leave it out")
+            } else {
+                ("ecn_echo", "write `\"per-packet\"` or `\"accurate\"`")
+            };
+            let why = "and a latched echo hides that share";
+            place(key).wrong(format!("`classic` does not go with the law `{name}`, which {reads}, {why}"), instead);
+        }
     }
     Ok(())
 }

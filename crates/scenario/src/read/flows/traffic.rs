@@ -3,18 +3,21 @@
 use penstock_law::cc::{self, Controller};
 use penstock_law::quantity::{Bytes, Time};
 
+use super::super::distribution::distribution;
 use super::super::error::Reported;
-use super::super::links::{buffer, carrying};
+use super::super::links::{Depends, buffer, carrying, in_time};
 use super::super::table::{Fields, Item};
+use super::super::trace::Traces;
+use super::super::tree::Value;
 use crate::format::{self, CHANCE, TAIL};
 use crate::model::{Access, AckJitter, Buffer, Chosen, Full, Packet, Repeats, Size, Span};
-use crate::quantity::print_time;
+use crate::quantity::{per_second, print_time};
 
 /// The most changes between sending and silence in a run: each is an event.
 const MOST_CHANGES: f64 = 1e9;
 
 /// How much a transfer sends; none is without end.
-pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, Reported> {
+pub(super) fn size(fields: &Fields<'_>, traces: &Traces<'_>) -> Result<Option<Size>, Reported> {
     let Some(item) = fields.find("size") else { return Ok(None) };
     if item.as_text() == Some("unlimited") {
         return Ok(None);
@@ -22,8 +25,12 @@ pub(super) fn size(fields: &Fields<'_>) -> Result<Option<Size>, Reported> {
     if item.node.table().is_none() {
         return Ok(Some(Size::Each(something(&item)?)));
     }
-    let remedy = "write a size, or `{ pareto = { mean = \"100 kB\", shape = 1.2 } }`";
-    let (_, pareto) = item.one_of(&format::DRAWN_SIZE, "a size", remedy)?;
+    let remedy =
+        "write a size, `{ pareto = { mean = \"100 kB\", shape = 1.2 } }`, or `{ distribution = \"web-search\" }`";
+    let (kind, pareto) = item.one_of(&format::DRAWN_SIZE, "a size", remedy)?;
+    if kind == "distribution" {
+        return distribution(&pareto, traces).map(Size::Measured).map(Some);
+    }
     let fields = pareto.clone().fields(&format::PARETO_SIZE, remedy)?;
     let mean = fields.need("mean", "write the mean size, as in `100 kB`").and_then(|item| something(&item));
     let shape = tail(&fields);
@@ -91,6 +98,14 @@ pub(super) fn repeats(
     let remedy = "write `{ poisson = \"20 /s\" }`";
     let (_, often) = item.one_of(&format::ARRIVALS, "a process of arrivals", remedy)?;
     Ok(Some(Repeats::Poisson(often.per_second()?)))
+}
+
+/// How many transfers arrive a second, if that can be read; [`repeats`] says what is wrong with it.
+pub(super) fn arrivals_per_s(fields: &Fields<'_>) -> Option<f64> {
+    let item = fields.find("arrivals")?;
+    let often = item.node.table()?.get("poisson")?;
+    let Value::Text(text) = &often.value else { return None };
+    per_second(text).ok()
 }
 
 /// A time, perhaps drawn.
@@ -176,9 +191,13 @@ pub(super) fn access(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Opti
     let rate = fields.need("rate", "write its rate, as in `\"1 Gbit/s\"`").and_then(|item| carrying(&item));
     let queue = fields.or("queue", Buffer::Unlimited, |item| match buffer(&item, packet)? {
         (queue, None) => Ok(queue),
-        (_, Some(_)) => Err(item.wrong(
+        (_, Some(Depends::Time(time))) => match (&rate, packet) {
+            (Ok(rate), Some(packet)) => in_time(&item, time, *rate, packet.wire),
+            _ => Err(item.errors.already()),
+        },
+        (_, Some(Depends::Products(_))) => Err(item.wrong(
             format!("`{}` has no meaning for an interface, which is not where a round trip queues", item.shown()),
-            "write `unlimited`, packets or bytes",
+            "write `unlimited`, packets, bytes or a time",
         )),
     });
     let full = fields.or("full", Full::Drop, |item| item.choice());

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{EVERYTHING, LAB, PARKING_LOT, SWEEP, cells, scenario};
 use crate::format::{
-    ACCESS, CLASS, FLOWS, LINK, SCENARIO, SCHEDULER, SENDER, START, Shape, Silent, TABLES, Table, reference, schema,
+    ACCESS, CLASS, FLOWS, LINK, SCENARIO, SCHEDULER, SENDER, START, Shape, Silent, TABLES, TRACE, Table, reference,
+    schema,
 };
 use crate::read::print;
 
@@ -19,12 +20,14 @@ const BARE: &str = "format = 1\nduration = \"30 s\"\n[links.l]\nfrom = \"a\"\nto
 #[test]
 fn defaults_are_what_the_tables_say() {
     // For each table, what stands before the key, and what after it.
+    let another = "[links.m]\nfrom = \"b\"\nto = \"c\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n";
     let idle = "size = \"1 MB\"\nidle = \"1 s\"\n";
-    let places: [(&'static Table, String, &str); 8] = [
+    let places: [(&'static Table, String, &str); 9] = [
         (&SCENARIO, "format = 1\n".into(), "\n"),
         (&LINK, "[links.l]\n".into(), "\n"),
         (&FLOWS, "[flows.f]\n".into(), "\n"),
         (&SCHEDULER, "[links.l]\nscheduler = { law = \"drr\", ".into(), " }\n"),
+        (&TRACE, format!("[flows.f]\n#\n{another}rate = {{ trace = \"cellular.trace\", "), " }\n"),
         (&START, "[flows.f]\nstart = { every = \"1 s\", ".into(), " }\n"),
         (&ACCESS, "[flows.f]\naccess = { rate = \"1 Mbit/s\", ".into(), " }\n"),
         (&SENDER, format!("[flows.f]\n{idle}sender = {{ "), " }\n"),
@@ -105,7 +108,7 @@ fn the_page_has_every_key_and_its_tables_are_well_formed() {
         }
     }
     for row in page.lines().filter(|line| line.starts_with('|')) {
-        assert!(matches!(row.matches('|').count(), 3 | 5), "{row}");
+        assert!(matches!(row.matches('|').count(), 3 | 5 | 6), "{row}");
     }
 }
 

@@ -1,0 +1,129 @@
+//! What a host tells a law that asks for [`Requirements::delivery`](super::Requirements::delivery): what became of each
+//! packet, and rate samples; and what such a law says besides its window and gap.
+//!
+//! Source: draft-ietf-ccwg-bbr, section "Delivery Rate Samples", which was draft-cheng-iccrg-delivery-rate-estimation. Linux
+//! has the same in `struct rate_sample`, for controllers with `cong_control`. Here a packet takes the place of its bytes.
+
+use crate::quantity::Time;
+
+/// Something happened to the packets of a flow, and where the flow stands.
+///
+/// Every transmission is delivered, lost or in flight: `sent = delivered + lost + in_flight`, at each event. The counts begin
+/// with the connection. They may fall: a loss turns out to be none, or a tail loss probe replaces the packet that it repeats.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Delivery {
+    /// What happened.
+    pub event: DeliveryEvent,
+    /// When, since the start of the run.
+    pub now: Time,
+    /// Packets sent, those sent again included.
+    pub sent: u64,
+    /// Packets delivered, by cumulative or selective acknowledgements.
+    pub delivered: u64,
+    /// Packets lost, as far as the sender knows.
+    pub lost: u64,
+    /// Packets in flight.
+    pub in_flight: u64,
+    /// The flow was short of data, or its receiver of room, and packets of that time are still in flight.
+    pub app_limited: bool,
+    /// The window, and nothing else, held a packet back since the last acknowledgement.
+    pub window_limited: bool,
+    /// Uniform in [0, 1), drawn for this event, from a stream of the flow's own.
+    pub uniform: f64,
+}
+
+/// What happened.
+///
+/// An acknowledgement may be several events, in this order: what it undoes; each packet that is lost; a recovery that begins;
+/// one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same acknowledgement,
+/// [`Event::Cut`](super::Event::Cut) comes before the recovery that it begins, and the others come last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DeliveryEvent {
+    /// An acknowledgement arrived, in recovery too.
+    Ack(AckSample),
+    /// A packet is lost, in recovery too.
+    Lost(Transmission),
+    /// Loss recovery began.
+    RecoveryEntered,
+    /// Loss recovery is over; the one after a timeout too.
+    RecoveryLeft,
+    /// The last recovery was for nothing: what was taken for lost had come late.
+    RecoveryUndone,
+    /// The retransmission timer expired. The packets that count as lost come before.
+    Timeout,
+    /// The last timeout was for nothing.
+    TimeoutUndone,
+    /// The time that the law named in [`Timing::timer`] has come.
+    Timer,
+    /// Data are sent after the flow was short of them, and nothing is in flight.
+    IdleRestart,
+}
+
+/// An acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AckSample {
+    /// Packets newly delivered.
+    pub packets: u32,
+    /// Those among them whose acknowledgement carried a congestion echo.
+    pub marked: u32,
+    /// Packets lost since the acknowledgement before.
+    pub lost: u32,
+    /// Packets in flight before it.
+    pub in_flight_before: u64,
+    /// The round trip that it measured.
+    pub rtt: Option<Time>,
+    /// The delivery rate, where it says something: the interval is at least the smallest round trip.
+    pub rate: Option<RateSample>,
+}
+
+/// Packets delivered in an interval.
+///
+/// The interval is the longer of two: that in which these packets were sent, and that in which they were acknowledged. So
+/// acknowledgements that were held up, and come together, cannot make the rate larger than the rate of sending.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateSample {
+    /// Packets delivered within the interval.
+    pub delivered: u64,
+    /// The interval.
+    pub interval: Time,
+    /// The newest packet that the acknowledgement delivers, when it was sent.
+    pub then: Transmission,
+}
+
+impl RateSample {
+    /// The rate [packets/s].
+    pub fn packets_per_s(&self) -> f64 {
+        self.delivered as f64 / self.interval.seconds()
+    }
+}
+
+/// Where the flow stood when it sent a packet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transmission {
+    /// When it was sent.
+    pub sent: Time,
+    /// Packets delivered by then.
+    pub delivered: u64,
+    /// Packets lost by then.
+    pub lost: u64,
+    /// Packets in flight then, this one included.
+    pub in_flight: u64,
+    /// See [`Delivery::app_limited`].
+    pub app_limited: bool,
+}
+
+/// What a law says besides its output, if it asks for deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// So many packets may leave together, and the next so many gaps later: the send quantum [packets].
+    pub quantum: u32,
+    /// When [`DeliveryEvent::Timer`] shall come. A time that is over comes at once; none never.
+    pub timer: Option<Time>,
+}
+
+impl Default for Timing {
+    /// One packet after the other, and no timer.
+    fn default() -> Self {
+        Self { quantum: 1, timer: None }
+    }
+}

@@ -1,0 +1,318 @@
+//! The sending end of a flow whose law asks for deliveries: it hears of each packet and of recoveries, and its window holds
+//! in them too. What every other flow does is in `ends`.
+
+use penstock_law::cc::{Delivery, DeliveryEvent, Event, Marks};
+use penstock_law::quantity::Time;
+use penstock_scenario::model::EcnEcho;
+
+use crate::engine::Engine;
+use crate::flow::{Flow, Group};
+use crate::packet::{self, DUPLICATE, ECE, SACK};
+use crate::receiver::Reply;
+use crate::sender::data::{Heard, Outcome, since};
+use crate::sender::sampler::Sampler;
+use crate::sender::window::{Ack, Allowed};
+use crate::traffic::Now;
+
+/// One flow, while its law is told something.
+struct Teller<'a> {
+    group: &'a mut Group,
+    sampler: &'a mut Sampler,
+    index: usize,
+    now: Time,
+    in_flight: u64,
+    /// What the law said last, if it was told anything.
+    said: Option<Allowed>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, event: DeliveryEvent) {
+        let Self { sampler, in_flight, now, .. } = self;
+        debug_assert_eq!(sampler.in_flight(), *in_flight, "{event:?}");
+        let delivery = Delivery {
+            event,
+            now: *now,
+            sent: sampler.sent,
+            delivered: sampler.delivered,
+            lost: sampler.lost,
+            in_flight: *in_flight,
+            app_limited: sampler.app_limited(),
+            window_limited: sampler.window_limited,
+            uniform: sampler.draws.unit(),
+        };
+        self.said = Some(self.group.windows.on_detail(self.index, &delivery));
+    }
+
+    /// An event that comes to every law.
+    fn tell_all(&mut self, event: Event) -> Allowed {
+        let said = self.group.windows.on(self.index, self.now, event);
+        self.said = Some(said);
+        said
+    }
+
+    /// Each packet that is lost.
+    fn losses(&mut self) {
+        let mut at = 0;
+        while let Some(lost) = self.sampler.loss(at) {
+            self.tell(DeliveryEvent::Lost(lost));
+            at += 1;
+        }
+    }
+}
+
+/// The parts of an engine that telling a law of flow `at` takes.
+fn teller<'a>(flow: &Flow, group: &'a mut Group, sampler: &'a mut Sampler, now: u64) -> Teller<'a> {
+    let in_flight = flow.data.in_flight();
+    Teller { group, sampler, index: flow.index as usize, now: Time(now), in_flight, said: None }
+}
+
+impl Engine {
+    /// A sender hears an acknowledgement.
+    #[inline(never)]
+    pub(crate) fn hear_in_detail(&mut self, at: usize, mut reply: Reply) {
+        if let Some(sampler) = &mut self.flows[at].sampler {
+            sampler.begin(self.now);
+        }
+        let options = self.groups[self.flows[at].group as usize].options;
+        let carried = options.then(|| self.options_heard(at, &mut reply));
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let Some(mut sampler) = flow.sampler.take() else { return };
+        let heard = Heard {
+            cumulative: packet::expand(flow.data.una, reply.seq),
+            tx: packet::expand(flow.data.next_tx(), reply.tx),
+            from: (reply.flags & SACK != 0).then(|| packet::expand(flow.data.una, reply.from)),
+            duplicate: reply.flags & DUPLICATE != 0,
+        };
+        let outcome = flow.data.hear_for(&heard, self.now, &mut *sampler);
+        let mut rtt = outcome.sent.map(|sent| since(self.now, sent));
+        if let Some(rtt) = &mut rtt {
+            flow.sent.rtt += u128::from(rtt.0);
+            flow.sent.rtts += 1;
+            flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
+            if let Some(noise) = &mut group.noise {
+                *rtt = noise.heard(flow.index as usize, *rtt);
+            }
+            flow.timer.sample(self.now, rtt.0, heard.tx >= flow.round);
+        }
+        // As in `hear`, of packets that were delivered by whatever acknowledgement.
+        let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
+        if let Some(carried) = &carried {
+            let more = flow.marks_heard(carried, outcome.covered, group.selective, self.payload as u32);
+            marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
+        }
+        let mut cut = outcome.lost;
+        if marked > 0
+            && group.marks == Marks::Cut
+            && heard.tx >= flow.data.event
+            && (group.habits.echo != EcnEcho::Classic || flow.data.is_new(heard.tx))
+        {
+            let again = group.by_time && flow.data.in_recovery();
+            cut |= !again;
+            flow.data.cut();
+            if again && let Some(rack) = flow.data.rack() {
+                rack.marked();
+            }
+        }
+        if cut {
+            flow.reduced();
+        }
+        let delivered = sampler.news();
+        let marked = marked.min(delivered);
+        let ack = Ack { rtt, packets: delivered, marked, grows: false, window: flow.window, probe: None };
+        group.windows.ack(flow.index as usize, Time(self.now), ack);
+        let settled = !flow.data.recovering();
+        let mut teller = teller(flow, group, &mut sampler, self.now);
+        if outcome.spurious {
+            flow.sent.undone += 1;
+            let undone =
+                if teller.sampler.undo() { DeliveryEvent::TimeoutUndone } else { DeliveryEvent::RecoveryUndone };
+            teller.tell(undone);
+        }
+        teller.losses();
+        if cut {
+            let after = teller.tell_all(Event::Cut);
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+            if teller.group.by_time {
+                flow.data.reduce(after.window, &outcome);
+            }
+        }
+        if outcome.lost && teller.sampler.enter(flow.data.recover) {
+            teller.tell(DeliveryEvent::RecoveryEntered);
+        }
+        if teller.sampler.leave(flow.data.una) {
+            teller.tell(DeliveryEvent::RecoveryLeft);
+        }
+        let sample = teller.sampler.finish(marked, rtt);
+        teller.tell(DeliveryEvent::Ack(sample));
+        teller.sampler.window_limited = false;
+        if delivered > 0 && outcome.covered > 0 && settled {
+            teller.tell_all(Event::Ack { packets: delivered, marked });
+        }
+        if heard.tx >= flow.round {
+            flow.round = flow.data.next_tx();
+            if teller.group.windows.known(teller.index) {
+                teller.tell_all(Event::Round);
+            }
+        }
+        let said = teller.said;
+        flow.sampler = Some(sampler);
+        let mut complete = false;
+        if outcome.covered > 0 {
+            complete = flow.data.una >= flow.data.limit;
+            if flow.data.idle() {
+                flow.timer.stop();
+            } else {
+                flow.timer.restart(self.now);
+            }
+        }
+        if !self.obey(at, said) {
+            return;
+        }
+        if complete {
+            self.completed(at);
+        } else {
+            self.send(at);
+        }
+    }
+
+    /// What a law said holds from now on; false where nobody can act on it, and the run is over.
+    fn obey(&mut self, at: usize, said: Option<Allowed>) -> bool {
+        let Some(said) = said else { return true };
+        let flow = &mut self.flows[at];
+        let group = &self.groups[flow.group as usize];
+        if !flow.allow(said, group.paced, self.now) {
+            self.refuse(at, said);
+            return false;
+        }
+        let Some(sampler) = &mut flow.sampler else { return true };
+        let timing = group.windows.timing(flow.index as usize);
+        sampler.quantum = timing.quantum.max(1);
+        sampler.wake = timing.timer.map_or(u64::MAX, |timer| timer.0.max(self.now));
+        self.set_alarm(at);
+        true
+    }
+
+    /// What the law of a flow says of time as it begins.
+    pub(crate) fn first_timing(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        let Some(sampler) = &mut flow.sampler else { return };
+        let timing = self.groups[flow.group as usize].windows.timing(flow.index as usize);
+        sampler.quantum = timing.quantum.max(1);
+        sampler.wake = timing.timer.map_or(u64::MAX, |timer| timer.0.max(self.now).max(flow.start));
+        self.set_alarm(at);
+    }
+
+    /// An event that comes to every law, and not from an acknowledgement.
+    pub(crate) fn tell_in_detail(&mut self, at: usize, event: Event) {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let said = group.windows.on(flow.index as usize, Time(self.now), event);
+        self.obey(at, Some(said));
+    }
+
+    /// The retransmission timer of a flow expired.
+    #[cold]
+    pub(crate) fn timeout_in_detail(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let Some(mut sampler) = flow.sampler.take() else { return };
+        sampler.begin(self.now);
+        flow.data.timeout(self.now, &mut *sampler);
+        flow.reduced();
+        sampler.time_out(flow.data.fresh);
+        let mut teller = teller(flow, group, &mut sampler, self.now);
+        teller.losses();
+        teller.tell(DeliveryEvent::Timeout);
+        teller.tell_all(Event::Timeout);
+        let said = teller.said;
+        flow.sampler = Some(sampler);
+        self.obey(at, said);
+    }
+
+    /// Deadlines of a flow's recovery by time may be over: whether something is lost, or a probe goes out.
+    #[cold]
+    pub(crate) fn clock_in_detail(&mut self, at: usize) -> [bool; 2] {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let Some(mut sampler) = flow.sampler.take() else { return [false; 2] };
+        sampler.begin(self.now);
+        let what = flow.data.overdue(self.now, &mut *sampler);
+        if what.event {
+            flow.reduced();
+        }
+        let mut teller = teller(flow, group, &mut sampler, self.now);
+        teller.losses();
+        if what.event {
+            let after = teller.tell_all(Event::Cut);
+            flow.sent.cuts += 1;
+            flow.sent.left += after.window / flow.window;
+            flow.data.reduce(after.window, &Outcome { lost: true, ..Outcome::default() });
+            if teller.sampler.enter(flow.data.recover) {
+                teller.tell(DeliveryEvent::RecoveryEntered);
+            }
+        }
+        let said = teller.said;
+        flow.sampler = Some(sampler);
+        self.obey(at, said);
+        [what.losses, what.probe]
+    }
+
+    /// Data may be about to be sent with nothing in flight, after the flow was short of them.
+    #[inline(never)]
+    pub(crate) fn before_sending(&mut self, at: usize) {
+        let flow = &mut self.flows[at];
+        let Some(sampler) = &mut flow.sampler else { return };
+        let fresh = self.now < flow.until && flow.data.fresh < flow.data.limit;
+        if fresh && sampler.restarts_from_idle() {
+            self.tell_alone(at, DeliveryEvent::IdleRestart);
+        }
+    }
+
+    fn tell_alone(&mut self, at: usize, event: DeliveryEvent) {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let Some(mut sampler) = flow.sampler.take() else { return };
+        let mut teller = teller(flow, group, &mut sampler, self.now);
+        teller.tell(event);
+        let said = teller.said;
+        flow.sampler = Some(sampler);
+        self.obey(at, said);
+    }
+
+    /// Puts the time that the law named on the agenda. Where an event is there already that comes no later, that one looks
+    /// again; a later one comes for nothing.
+    fn set_alarm(&mut self, at: usize) {
+        let Some(sampler) = &mut self.flows[at].sampler else { return };
+        if sampler.wake >= sampler.alarm {
+            return;
+        }
+        sampler.alarm = sampler.wake;
+        let due = sampler.wake;
+        let place = self.free_alarms.pop().unwrap_or_else(|| {
+            self.rare.push(Now::Alarm(0));
+            self.agenda.extend();
+            self.numbering.rare + self.rare.len() as u32 - 1
+        });
+        self.rare[(place - self.numbering.rare) as usize] = Now::Alarm(at as u32);
+        self.schedule(place, due);
+    }
+
+    /// A time that a law named may have come.
+    pub(crate) fn alarm(&mut self, at: usize, place: u32) {
+        self.free_alarms.push(place);
+        let now = self.now;
+        let Some(sampler) = &mut self.flows[at].sampler else { return };
+        if sampler.alarm <= now {
+            sampler.alarm = u64::MAX;
+        }
+        if sampler.wake > now {
+            return self.set_alarm(at);
+        }
+        // A law that does not name another time wants no more.
+        sampler.wake = u64::MAX;
+        self.tell_alone(at, DeliveryEvent::Timer);
+        self.send(at);
+    }
+}

@@ -1,0 +1,127 @@
+//! What a sender remembers of acknowledgements that carry more than a packet has a place for, and what it learns from them.
+
+use crate::accecn::Marks;
+use crate::engine::Engine;
+use crate::flow::Flow;
+use crate::options::{BLOCKS, Options};
+use crate::packet::{self, SACK};
+use crate::receiver::Reply;
+
+/// Of one connection.
+#[derive(Debug)]
+pub(crate) struct Feedback {
+    /// Of accurate ECN.
+    pub(crate) marks: Option<Marks>,
+    /// Blocks of the last acknowledgement.
+    known: [(u64, u64); BLOCKS],
+    /// Without blocks: packets that duplicate acknowledgements have told of.
+    duplicates: u64,
+    /// Marked packets that the law has not been told of, since what covers them has not come.
+    carried: u32,
+}
+
+/// What an acknowledgement carries, and how many segments were outstanding before it came.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Carried {
+    options: Option<Options>,
+    outstanding: u64,
+}
+
+impl Feedback {
+    pub(crate) fn new(accurate: bool) -> Self {
+        Self { marks: accurate.then_some(Marks::START), known: [(0, 0); BLOCKS], duplicates: 0, carried: 0 }
+    }
+
+    /// Another connection begins.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(self.marks.is_some());
+    }
+
+    /// The blocks of an acknowledgement: those parts that are news, but for the segment that caused it.
+    fn news(&mut self, blocks: impl Iterator<Item = (u64, u64)>, cause: Option<u64>) -> ([(u64, u64); BLOCKS], usize) {
+        let (mut now, mut news) = ([(0, 0); BLOCKS], [(0, 0); BLOCKS]);
+        let mut count = 0;
+        for (at, block) in blocks.enumerate() {
+            now[at] = block;
+            let (mut from, mut end) = block;
+            for known in self.known {
+                if known.0 <= from && known.1 > from {
+                    from = known.1.min(end);
+                }
+                if known.1 >= end && known.0 < end {
+                    end = known.0.max(from);
+                }
+            }
+            if from < end && cause == Some(from) {
+                from += 1;
+            }
+            if from < end && cause == Some(end - 1) {
+                end -= 1;
+            }
+            if from < end {
+                news[count] = (from, end);
+                count += 1;
+            }
+        }
+        self.known = now;
+        (news, count)
+    }
+
+    /// How many of the packets that an acknowledgement covers the law counts as marked, if it does; `more` were found to be.
+    /// Those of an acknowledgement that covers nothing, since something is out of order, are told of with what covers them.
+    pub(crate) fn count(&mut self, more: u32, packets: u32, covers: bool, settled: bool) -> u32 {
+        let marked = self.carried.saturating_add(more);
+        self.carried = if settled && !covers { marked } else { 0 };
+        marked.min(packets)
+    }
+}
+
+impl Engine {
+    /// An acknowledgement with options reaches its sender, which learns from its blocks; `reply` then names its first block
+    /// as one without options does.
+    #[inline(never)]
+    pub(crate) fn options_heard(&mut self, at: usize, reply: &mut Reply) -> Carried {
+        let flow = &mut self.flows[at];
+        let outstanding = flow.data.outstanding();
+        let told = self.receivers[at].told.as_mut().and_then(|told| told.under_way.hear(reply.from));
+        let Some((options, newer)) = told else {
+            reply.flags &= !SACK;
+            return Carried { options: None, outstanding };
+        };
+        let next = packet::expand(flow.data.una, reply.seq);
+        let tx = packet::expand(flow.data.next_tx(), reply.tx);
+        let cause = flow.data.segment_of(tx);
+        if let Some(feedback) = flow.feedback.as_mut().filter(|_| newer) {
+            let (news, count) = feedback.news(options.blocks(next), cause);
+            match &mut flow.sampler {
+                Some(sampler) => flow.data.blocks(&news[..count], tx, self.now, &mut **sampler),
+                None => flow.data.blocks(&news[..count], tx, self.now, &mut ()),
+            }
+        }
+        reply.from = options.blocks(next).next().map_or(0, |(from, _)| from as u32);
+        Carried { options: newer.then_some(options), outstanding }
+    }
+}
+
+impl Flow {
+    /// How many more packets were marked, by an acknowledgement that covers `covered` segments (RFC 9768, section 3.2.2).
+    #[inline(never)]
+    pub(crate) fn marks_heard(&mut self, carried: &Carried, covered: u32, selective: bool, full: u32) -> u32 {
+        let newly = if selective {
+            carried.outstanding.saturating_sub(self.data.outstanding())
+        } else {
+            let Some(feedback) = &mut self.feedback else { return 0 };
+            let covered = u64::from(covered);
+            let told = covered.saturating_sub(feedback.duplicates).max(1);
+            feedback.duplicates =
+                if covered > 0 { feedback.duplicates.saturating_sub(covered) } else { feedback.duplicates + 1 };
+            told
+        };
+        let Some(marks) = self.feedback.as_mut().and_then(|feedback| feedback.marks.as_mut()) else { return 0 };
+        let Some(Options { ace, counters, .. }) = carried.options else { return 0 };
+        u32::try_from(marks.hear(ace, counters.map(|counters| counters.ce), newly, full)).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests;

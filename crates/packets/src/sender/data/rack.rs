@@ -1,0 +1,687 @@
+//! Recovery by time: RACK-TLP, with proportional rate reduction and the undoing of what turns out to have been no loss.
+//!
+//! Source: RFC 8985 (RACK-TLP); RFC 2883 and section 7.2 of RFC 8985 for duplicate SACKs; RFC 3522 (Eifel) for the
+//! detection of spurious retransmissions by time stamps, with the response of Linux, which restores window and threshold at
+//! once and without RFC 4015's conditions; RFC 9937 for the window, see [`prr`](super::prr).
+//! Differs: an acknowledgement names the transmission that caused it, as a time stamp of any resolution would, so which of two
+//! transmissions arrived is never in doubt. The smallest round trip is that of the connection. The timer of reordering, once
+//! set, is not brought forward. Where more acknowledgements in a row are lost than one has blocks, those that nobody told of
+//! pass for reordering. After a timeout, what was sent less than a round trip and the
+//! reordering window ago is not marked lost.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::prr::Prr;
+use super::records::{Fate, Record, Records};
+use super::{Heard, Ledger, Segment};
+use crate::packet::expand;
+use penstock_scenario::model::RackOptions;
+
+/// DupThresh of RFC 8985: with so many delivered beyond a hole, nothing is waited for unless reordering was seen.
+const THRESHOLD: u64 = 3;
+/// A wider reordering window lasts for so many recoveries without a duplicate SACK.
+const PERSISTS: u32 = 16;
+/// PTO before there is a round trip [ps].
+const FIRST_PROBE: u64 = 1_000_000_000_000;
+
+/// What the sender knows of its segments.
+#[derive(Debug)]
+pub(crate) struct Rack {
+    options: RackOptions,
+    /// What is added to the probe's time while one segment is out: the receiver may delay its acknowledgement [ps].
+    max_ack_delay: u64,
+    /// Transmissions neither delivered nor lost; never two of one segment.
+    pub(super) in_flight: u32,
+    /// RACK.segs_sacked: segments delivered beyond the cumulative number.
+    sacked: u64,
+    /// One past the segment with the highest number that was delivered: RACK.fack.
+    highest: u64,
+    /// The same before the acknowledgement that is heard.
+    fack: u64,
+    /// The latest transmission that was delivered, plus one, and its round trip: RACK.xmit_ts, RACK.rtt.
+    latest: u64,
+    rtt: u64,
+    least_rtt: u64,
+    srtt: u64,
+    /// Transmissions below this one are delivered or lost.
+    examined: u64,
+    /// Segments to send again.
+    lost: VecDeque<u64>,
+    /// Segments that older blocks of the acknowledgement told of.
+    early: u64,
+    /// Segments that were sent again, and the last transmission of each.
+    again: BTreeMap<u64, u64>,
+    /// RACK.reordering_seen, RACK.reo_wnd_mult, RACK.reo_wnd_persist, RACK.dsack_round.
+    reordering: bool,
+    multiplier: u32,
+    persists: u32,
+    dsack_round: Option<u64>,
+    /// When the rest of what was overtaken counts as lost [ps].
+    pub(super) due: Option<u64>,
+    /// When the next probe goes out [ps]; and the one that is out.
+    pub(super) probe_at: Option<u64>,
+    probe: Option<Probe>,
+    last_probe: Option<u64>,
+    /// A segment goes out whatever the window says: a probe is due, or the first one after a timeout.
+    probes: bool,
+    urgent: bool,
+    /// The reduction under way, and the window that the law allows since it began [packets].
+    prr: Option<Prr>,
+    law: Option<f64>,
+    /// After a timeout: until this segment is acknowledged.
+    timeout_until: u64,
+    /// What the last congestion event retransmitted, while it can be undone.
+    episode: Option<Episode>,
+}
+
+/// A tail loss probe.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    tx: u64,
+    /// One past the highest segment when it was sent: TLP.end_seq.
+    end: u64,
+    /// It was a retransmission.
+    again: bool,
+}
+
+/// Retransmissions of a recovery.
+#[derive(Debug, Clone, Copy)]
+struct Episode {
+    /// The first of them; none yet.
+    first: Option<u64>,
+    /// Those that no duplicate SACK has told of.
+    outstanding: u32,
+    /// Once recovery is over: acknowledgements of transmissions from this one on say nothing of it.
+    until: Option<u64>,
+}
+
+/// What an acknowledgement told.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct News {
+    pub(super) sent: Option<u64>,
+    /// Segments delivered.
+    pub(super) delivered: u32,
+    /// Something was lost; and this begins a congestion event.
+    pub(super) losses: bool,
+    pub(super) event: bool,
+    /// The last congestion event was none.
+    pub(super) spurious: bool,
+}
+
+/// Where the flow stands when an acknowledgement arrives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) una: u64,
+    pub(super) fresh: u64,
+    pub(super) recover: u64,
+    pub(super) now: u64,
+}
+
+impl Rack {
+    pub(super) fn new(options: RackOptions, max_ack_delay: u64) -> Self {
+        Self {
+            options,
+            max_ack_delay,
+            in_flight: 0,
+            sacked: 0,
+            highest: 0,
+            fack: 0,
+            latest: 0,
+            rtt: 0,
+            least_rtt: u64::MAX,
+            srtt: 0,
+            examined: 0,
+            lost: VecDeque::new(),
+            early: 0,
+            again: BTreeMap::new(),
+            reordering: false,
+            multiplier: 1,
+            persists: 0,
+            dsack_round: None,
+            due: None,
+            probe_at: None,
+            probe: None,
+            last_probe: None,
+            probes: false,
+            urgent: false,
+            prr: None,
+            law: None,
+            timeout_until: 0,
+            episode: None,
+        }
+    }
+
+    /// Another connection begins: nothing of the last one is known, and what is in flight belongs to none.
+    pub(super) fn restart(&mut self, next_tx: u64) {
+        *self = Self { latest: next_tx, examined: next_tx, ..Self::new(self.options, self.max_ack_delay) };
+    }
+
+    /// An acknowledgement.
+    #[inline(never)]
+    pub(super) fn hear<L: Ledger>(
+        &mut self,
+        records: &mut Records,
+        heard: &Heard,
+        place: Place,
+        ledger: &mut L,
+    ) -> News {
+        let Place { una, fresh, recover, now } = place;
+        let after = una.max(heard.cumulative);
+        let covered = after - una;
+        self.fack = self.highest;
+        if self.episode.is_some_and(|episode| episode.until.is_some_and(|until| heard.tx >= until)) {
+            self.episode = None;
+        }
+        let mut news = News::default();
+        // Of segments below the new cumulative number, and beyond it.
+        let (mut below, mut beyond) = (0, std::mem::take(&mut self.early));
+        let mut count = |seq: u64| if seq < after { below += 1 } else { beyond += 1 };
+        if records.keeps(heard.tx) {
+            if let Some(from) = heard.from {
+                let end = expand(from, records.at(heard.tx).seq);
+                let mut seq = end;
+                let mut tx = heard.tx;
+                // Those of the block that acknowledgements were lost of, which were sent just before.
+                while tx > records.base && seq > from {
+                    tx -= 1;
+                    let earlier = *records.at(tx);
+                    if expand(from, earlier.seq) != seq - 1 || earlier.fate == Fate::Delivered {
+                        break;
+                    }
+                    seq -= 1;
+                    self.deliver(records, tx, una, now, false, ledger);
+                    count(seq);
+                }
+            }
+            let record = *records.at(heard.tx);
+            news.sent = Some(record.sent);
+            self.measure(now - record.sent);
+            let seq = expand(una, record.seq);
+            if record.fate != Fate::Delivered {
+                self.deliver(records, heard.tx, una, now, heard.duplicate, ledger);
+                if !heard.duplicate {
+                    count(seq);
+                }
+            }
+        }
+        below += self.settle(records, after, una, now, ledger);
+        // Those that were delivered before, and are covered now, are beyond nothing any more.
+        self.sacked = (self.sacked + beyond).saturating_sub(covered.saturating_sub(below));
+        if after >= self.highest {
+            self.sacked = 0;
+        }
+        if covered > 0 {
+            (self.probes, self.urgent) = (false, false);
+        }
+        news.delivered = (below + beyond) as u32;
+        self.duplicate(heard.duplicate, after, fresh);
+        let was_recovering = una < recover || una < self.timeout_until;
+        if was_recovering && after >= recover.max(self.timeout_until) {
+            self.exit(records.next);
+        }
+        news.spurious = self.is_spurious(heard, covered, was_recovering);
+        if news.spurious {
+            self.undo(records, after, ledger);
+        }
+        let in_recovery = after < recover.max(self.timeout_until) && !news.spurious;
+        news.losses = self.examine(records, after, now, in_recovery, ledger);
+        news.event = news.losses && !in_recovery;
+        news.event |= self.end_of_probe(heard, after) && !in_recovery && !news.event;
+        if covered > 0 {
+            self.arm_probe(after, fresh, now, in_recovery || news.event);
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.hear(news.delivered, covered > 0 && !news.losses, self.in_flight);
+        }
+        news
+    }
+
+    /// Segments of older blocks have arrived, all sent before `tx`.
+    pub(super) fn blocks<L: Ledger>(
+        &mut self,
+        records: &mut Records,
+        ranges: &[(u64, u64)],
+        tx: u64,
+        (una, now): (u64, u64),
+        ledger: &mut L,
+    ) {
+        self.fack = self.highest;
+        for &(from, end) in ranges {
+            for (tx, _) in records.of(from, end, tx) {
+                if records.at(tx).fate != Fate::Delivered {
+                    self.deliver(records, tx, una, now, false, ledger);
+                    self.early += 1;
+                }
+            }
+        }
+    }
+
+    /// Segments in flight or to be sent again.
+    pub(super) fn outstanding(&self) -> u64 {
+        u64::from(self.in_flight) + self.lost.len() as u64
+    }
+
+    /// A round trip was measured [ps].
+    pub(crate) fn measure(&mut self, rtt: u64) {
+        self.least_rtt = self.least_rtt.min(rtt);
+        self.srtt = if self.srtt == 0 { rtt } else { self.srtt - self.srtt / 8 + rtt / 8 };
+    }
+
+    /// A transmission arrived that was not known to.
+    fn deliver<L: Ledger>(
+        &mut self,
+        records: &mut Records,
+        tx: u64,
+        una: u64,
+        now: u64,
+        duplicate: bool,
+        ledger: &mut L,
+    ) {
+        let record = records.at(tx);
+        let Record { sent, again, fate, .. } = *record;
+        let seq = expand(una, record.seq);
+        record.fate = Fate::Delivered;
+        let mut sent_again = again;
+        match fate {
+            Fate::InFlight => {
+                self.in_flight -= 1;
+                ledger.delivered(tx);
+            }
+            Fate::Lost => {
+                // What comes late comes in order, so that the search is short.
+                if let Some(at) = self.lost.iter().position(|lost| *lost == seq) {
+                    self.lost.remove(at);
+                    ledger.late(1);
+                } else {
+                    sent_again = true;
+                    self.forget_later(records, seq, ledger);
+                }
+            }
+            Fate::Delivered => {}
+        }
+        let rtt = now - sent;
+        // A retransmission that seems faster than any round trip was not what arrived (RFC 8985, section 6.2, step 2).
+        if tx >= self.latest && !(again && rtt < self.least_rtt) {
+            (self.latest, self.rtt) = (tx + 1, rtt);
+        }
+        if duplicate {
+        } else if seq >= self.highest {
+            self.highest = seq + 1;
+        } else if !sent_again && seq + 1 < self.fack {
+            self.reordering = true;
+        }
+    }
+
+    /// A segment arrived although it had been sent again: the later transmission is under way for nothing.
+    #[cold]
+    fn forget_later<L: Ledger>(&mut self, records: &mut Records, seq: u64, ledger: &mut L) {
+        let Some(later) = self.again.remove(&seq).filter(|later| records.keeps(*later)) else { return };
+        let record = records.at(later);
+        if record.fate == Fate::InFlight {
+            record.fate = Fate::Delivered;
+            self.in_flight -= 1;
+            ledger.delivered(later);
+        }
+    }
+
+    /// Forgets the oldest transmissions that are below `cumulative` or delivered; how many segments that tells of.
+    fn settle<L: Ledger>(&mut self, records: &mut Records, cumulative: u64, una: u64, now: u64, ledger: &mut L) -> u64 {
+        let mut news = 0;
+        while records.base < records.next {
+            let tx = records.base;
+            let Record { seq, fate, .. } = *records.at(tx);
+            let covered = expand(cumulative, seq) < cumulative;
+            match fate {
+                Fate::InFlight if covered => {
+                    self.deliver(records, tx, una, now, false, ledger);
+                    news += 1;
+                }
+                Fate::Delivered => {}
+                Fate::Lost if covered => {}
+                _ => break,
+            }
+            records.base += 1;
+        }
+        if cumulative > una {
+            let before = self.lost.len();
+            self.lost.retain(|seq| *seq >= cumulative);
+            ledger.late((before - self.lost.len()) as u64);
+            if self.again.first_key_value().is_some_and(|(seq, _)| *seq < cumulative) {
+                self.again = self.again.split_off(&cumulative);
+            }
+        }
+        self.examined = self.examined.max(records.base);
+        news
+    }
+
+    /// Section 6.2, step 4: the reordering window grows with duplicate SACKs.
+    fn duplicate(&mut self, duplicate: bool, una: u64, fresh: u64) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+        if duplicate && self.options.dsack && self.dsack_round.is_none() {
+            self.dsack_round = Some(fresh);
+            self.multiplier += 1;
+            self.persists = PERSISTS;
+        }
+    }
+
+    /// Recovery is over.
+    fn exit(&mut self, next_tx: u64) {
+        self.prr = None;
+        if let Some(episode) = &mut self.episode {
+            episode.until.get_or_insert(next_tx);
+        }
+        if self.persists > 0 {
+            self.persists -= 1;
+            if self.persists == 0 {
+                self.multiplier = 1;
+            }
+        }
+    }
+
+    /// The reordering window now [ps].
+    fn window(&self, in_recovery: bool) -> u64 {
+        if !self.reordering && (in_recovery || self.sacked >= THRESHOLD) {
+            return 0;
+        }
+        (u64::from(self.multiplier) * (self.least_rtt / 4)).min(self.srtt)
+    }
+
+    /// Section 6.2, step 5: declares lost what was overtaken long enough ago. True if there was any.
+    fn examine<L: Ledger>(
+        &mut self,
+        records: &mut Records,
+        una: u64,
+        now: u64,
+        in_recovery: bool,
+        ledger: &mut L,
+    ) -> bool {
+        while self.examined < self.latest && records.at(self.examined).fate != Fate::InFlight {
+            self.examined += 1;
+        }
+        self.due = None;
+        if self.examined + 1 >= self.latest {
+            return false;
+        }
+        let window = self.window(in_recovery);
+        let before = self.lost.len();
+        for tx in self.examined..self.latest - 1 {
+            let record = records.at(tx);
+            if record.fate != Fate::InFlight {
+                continue;
+            }
+            let seq = expand(una, record.seq);
+            if seq < una {
+                record.fate = Fate::Delivered;
+                self.in_flight -= 1;
+                ledger.delivered(tx);
+                continue;
+            }
+            let due = record.sent.saturating_add(self.rtt).saturating_add(window);
+            if due <= now {
+                record.fate = Fate::Lost;
+                self.in_flight -= 1;
+                self.lost.push_back(seq);
+                ledger.lost(tx);
+            } else {
+                self.due = Some(self.due.map_or(due, |latest| latest.max(due)));
+            }
+        }
+        self.lost.len() > before
+    }
+
+    /// The timer of reordering goes off at `now`: whether something is lost, and whether that begins a congestion event.
+    pub(super) fn overdue<L: Ledger>(&mut self, records: &mut Records, place: Place, ledger: &mut L) -> News {
+        let Place { una, recover, now, .. } = place;
+        let in_recovery = una < recover.max(self.timeout_until);
+        let losses = self.examine(records, una, now, in_recovery, ledger);
+        if losses {
+            self.probe_at = None;
+        }
+        News { losses, event: losses && !in_recovery, ..News::default() }
+    }
+
+    /// A congestion event begins, after which the law allows `ssthresh` packets; `undo` says that it can be undone.
+    pub(super) fn reduce(&mut self, ssthresh: f64, outstanding: u64, delivered: u32, undo: bool) {
+        self.episode = (undo && self.options.undo).then_some(Episode { first: None, outstanding: 0, until: None });
+        self.probe_at = None;
+        if outstanding == 0 {
+            // There is no recovery whose end would end the reduction.
+            (self.prr, self.law, self.episode) = (None, None, None);
+            return;
+        }
+        if !self.options.prr {
+            return;
+        }
+        // RecoverFS: what was out before this acknowledgement, without what was delivered before.
+        let flight = (outstanding + u64::from(delivered)).saturating_sub(self.sacked) as u32;
+        let mut prr = Prr::new(ssthresh as u32, flight);
+        prr.hear(delivered, false, self.in_flight);
+        (self.prr, self.law) = (Some(prr), Some(ssthresh));
+    }
+
+    /// A mark came during recovery: that is no mistake, and is not undone.
+    pub(crate) fn marked(&mut self) {
+        self.episode = None;
+    }
+
+    /// Whether recovery goes on, from a loss or from a timeout.
+    pub(super) fn recovers(&self, una: u64, recover: u64) -> bool {
+        una < recover.max(self.timeout_until)
+    }
+
+    /// The window, where it is not what the law allows now: that of the reduction under way, or what the law allowed when
+    /// that came to an end [packets]. `law` is what it allows, if it was asked.
+    pub(crate) fn shape(&mut self, law: Option<f64>) -> Option<f64> {
+        match &mut self.prr {
+            Some(prr) => {
+                if let Some(window) = law {
+                    prr.aim(window as u32);
+                    self.law = Some(window);
+                }
+                Some(prr.window())
+            }
+            None => self.law.take().filter(|_| law.is_none()),
+        }
+    }
+
+    /// Whether what was taken for lost had only come late: an original arrived after it was sent again (Eifel), or every
+    /// retransmission came twice.
+    fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
+        let Some(episode) = &mut self.episode else { return false };
+        let Some(first) = episode.first else { return false };
+        if heard.duplicate {
+            // A copy of an original, or of a probe, says nothing of a retransmission.
+            if heard.tx < first || self.last_probe == Some(heard.tx) {
+                return false;
+            }
+            episode.outstanding = episode.outstanding.saturating_sub(1);
+            return episode.outstanding == 0;
+        }
+        was_recovering && covered > 0 && heard.tx < first
+    }
+
+    /// What was taken for lost is in flight again, and recovery is over.
+    fn undo<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
+        let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().collect();
+        for tx in (records.base..records.next).rev() {
+            if lost.is_empty() {
+                break;
+            }
+            let record = records.at(tx);
+            if record.fate == Fate::Lost && lost.remove(&expand(una, record.seq)) {
+                record.fate = Fate::InFlight;
+                self.in_flight += 1;
+                ledger.not_lost();
+            }
+        }
+        self.examined = records.base;
+        self.episode = None;
+        (self.prr, self.law) = (None, None);
+        self.reordering = true;
+        self.timeout_until = 0;
+    }
+
+    /// Section 7.4.2: whether the probe that is out has repaired a loss, which is a congestion event.
+    fn end_of_probe(&mut self, heard: &Heard, una: u64) -> bool {
+        let Some(probe) = self.probe else { return false };
+        if una >= probe.end {
+            self.probe = None;
+            return probe.again && heard.tx >= probe.tx && !heard.duplicate;
+        }
+        false
+    }
+
+    /// Section 7.2: new data were sent, or the cumulative number moved.
+    pub(super) fn arm_probe(&mut self, una: u64, fresh: u64, now: u64, in_recovery: bool) {
+        let may =
+            self.options.tail_loss_probe && una < fresh && !in_recovery && self.sacked == 0 && self.probe.is_none();
+        self.probe_at = may.then(|| {
+            let wait = if self.srtt == 0 { FIRST_PROBE } else { 2 * self.srtt };
+            now.saturating_add(wait).saturating_add(if fresh - una == 1 { self.max_ack_delay } else { 0 })
+        });
+    }
+
+    /// When something happens by itself [ps].
+    pub(crate) fn due(&self) -> Option<u64> {
+        match (self.due, self.probe_at) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// How long a timer may be left alone, since a deadline may come closer [ps].
+    pub(crate) fn patience(&self) -> u64 {
+        const MOST: u64 = 1_000_000_000;
+        if self.srtt == 0 { MOST } else { (self.srtt / 4).max(1) }
+    }
+
+    /// The retransmission timer expired: whether a probe that is still to come goes out instead.
+    pub(crate) fn probes_instead(&mut self) -> bool {
+        let instead = self.probe_at.is_some();
+        if instead {
+            self.probe();
+        }
+        instead
+    }
+
+    /// A probe is due.
+    pub(super) fn probe(&mut self) {
+        (self.probes, self.probe_at) = (true, None);
+    }
+
+    /// Whether something is to be sent again, or a probe.
+    pub(super) fn mends(&self) -> bool {
+        self.probes || self.urgent || !self.lost.is_empty()
+    }
+
+    /// What to send, if anything may be: a segment again, or new data (`fresh`).
+    pub(super) fn pick(&mut self, una: u64, fresh: u64, window: f64, new_data: bool) -> Pick {
+        if self.probes {
+            return if new_data {
+                Pick::Fresh
+            } else if fresh > una {
+                Pick::Again(fresh - 1)
+            } else {
+                Pick::Nothing
+            };
+        }
+        let full = match &self.prr {
+            Some(prr) => !prr.allows(self.in_flight),
+            None => self.in_flight > 0 && f64::from(self.in_flight) + 1.0 > window,
+        };
+        if full && !self.urgent {
+            return Pick::Nothing;
+        }
+        while let Some(seq) = self.lost.front() {
+            if *seq >= una {
+                return Pick::Again(*seq);
+            }
+            self.lost.pop_front();
+        }
+        Pick::Fresh
+    }
+
+    /// The picked segment was sent, as transmission `tx`.
+    pub(super) fn sent(&mut self, records: &mut Records, segment: Segment, tx: u64, place: Place) {
+        let Place { una, fresh, now, recover } = place;
+        self.in_flight += 1;
+        self.urgent = false;
+        if let Some(prr) = &mut self.prr {
+            prr.sent();
+        }
+        if segment.again {
+            self.again.insert(segment.seq, tx);
+        }
+        if segment.again && !self.probes {
+            self.lost.pop_front();
+            if let Some(episode) = &mut self.episode {
+                episode.first.get_or_insert(tx);
+                episode.outstanding += 1;
+            }
+        }
+        let in_recovery = una < recover.max(self.timeout_until);
+        if self.probes {
+            self.probes = false;
+            if segment.again {
+                self.replace(records, segment.seq, tx, una);
+            }
+            let end = fresh + u64::from(!segment.again);
+            self.probe = Some(Probe { tx, end, again: segment.again });
+            self.last_probe = Some(tx);
+        } else if !segment.again {
+            self.arm_probe(una, fresh + 1, now, in_recovery);
+        }
+    }
+
+    /// A segment was sent again as `tx` without being lost: its earlier transmission is out of mind.
+    fn replace(&mut self, records: &mut Records, seq: u64, tx: u64, una: u64) {
+        for earlier in (records.base..tx).rev() {
+            let record = records.at(earlier);
+            if expand(una, record.seq) == seq {
+                if record.fate == Fate::InFlight {
+                    record.fate = Fate::Lost;
+                    self.in_flight -= 1;
+                }
+                return;
+            }
+        }
+    }
+
+    /// The retransmission timer expired (section 6.3): the first segment is lost, and all that were sent long enough ago.
+    pub(super) fn timeout<L: Ledger>(&mut self, records: &mut Records, una: u64, fresh: u64, now: u64, ledger: &mut L) {
+        let window = self.window(true);
+        for tx in records.base..records.next {
+            let record = records.at(tx);
+            let seq = expand(una, record.seq);
+            let old = record.sent.saturating_add(self.rtt).saturating_add(window) <= now;
+            if record.fate == Fate::InFlight && (old || seq == una) {
+                record.fate = Fate::Lost;
+                self.in_flight -= 1;
+                if seq >= una {
+                    self.lost.push_back(seq);
+                    ledger.lost(tx);
+                } else {
+                    ledger.delivered(tx);
+                }
+            }
+        }
+        self.lost.make_contiguous().sort_unstable();
+        self.probe = None;
+        (self.probes, self.probe_at, self.due) = (false, None, None);
+        (self.prr, self.law, self.urgent) = (None, None, true);
+        self.timeout_until = fresh;
+        self.episode = self.options.undo.then_some(Episode { first: None, outstanding: 0, until: None });
+    }
+}
+
+/// What may be sent.
+pub(super) enum Pick {
+    Again(u64),
+    Fresh,
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests;

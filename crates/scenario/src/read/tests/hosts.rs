@@ -1,0 +1,45 @@
+//! Hosts by one word.
+
+use super::scenario;
+use crate::model::Recovery;
+use crate::write::print;
+
+/// A host's word sets what no key says, a key that is written wins, and what is printed reads back the same.
+#[test]
+fn a_profile_is_a_table_of_defaults() {
+    let text = |sender: &str| {
+        format!(
+            r#"format = 1
+            duration = "10 s"
+            links.l = {{ from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }}
+            flows.f = {{ from = "a", to = "b", cc = {{ law = "cubic" }}, sender = {{ {sender} }} }}"#
+        )
+    };
+    let read = |sender: &str| scenario(&text(sender));
+    for (word, window, recovery, per_ack, hystart) in [
+        ("ns-2", 2.0, Recovery::Sack, 1.0, false),
+        ("rfc", 10.0, Recovery::Rack, 2.0, true),
+        ("linux", 10.0, Recovery::Rack, 65_535.0, true),
+        ("quic", 10.0, Recovery::Rack, 65_535.0, true),
+    ] {
+        let s = read(&format!("profile = \"{word}\""));
+        let group = &s.groups["f"];
+        assert_eq!((group.sender.initial_window, group.sender.recovery), (window, recovery), "{word}");
+        assert_eq!(
+            (group.cc.values.number("per_ack"), group.cc.values.switch("hystart")),
+            (per_ack, hystart),
+            "{word}"
+        );
+        assert_eq!(print(&scenario(&print(&s))), print(&s), "{word}");
+    }
+    let blocks = |sender: &str| read(sender).groups["f"].sender.sack_blocks;
+    assert_eq!(["ns-2", "rfc", "linux", "quic"].map(|word| blocks(&format!("profile = \"{word}\""))), [1, 3, 3, 4]);
+    assert_eq!(blocks("profile = \"linux\", recovery = \"newreno\""), 1);
+    let own = read("profile = \"linux\", recovery = \"newreno\", delayed_ack = 1").groups["f"].sender.clone();
+    assert_eq!((own.recovery, own.delayed_ack, own.quick_acks, own.initial_window), (Recovery::NewReno, 1, 0, 10.0));
+    // HyStart that is off has no rule, whatever the host's is.
+    let off = scenario(&text("profile = \"linux\"").replace("\"cubic\"", "\"cubic\", hystart = false"));
+    assert_eq!(off.groups["f"].cc.values.number("hystart_rule"), 0.0);
+    assert_eq!(print(&scenario(&print(&off))), print(&off));
+    assert_eq!(read("").groups["f"].sender, read("profile = \"ns-2\"").groups["f"].sender, "a file that says nothing");
+}

@@ -1,0 +1,70 @@
+//! Measured distributions of transfer sizes, which a scenario names.
+//!
+//! Both come from the simulations of pFabric (M. Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM
+//! 2013, section 5.1), whose scripts for ns-2 have them in packets of 1460 B. Other simulators repeat the same points.
+
+/// Packets and the share of transfers that are no larger.
+type Points = &'static [(f64, f64)];
+
+/// The packet of those points [B].
+const PACKET: f64 = 1460.0;
+
+/// By name.
+const KNOWN: [(&str, Points); 2] = [("data-mining", DATA_MINING), ("web-search", WEB_SEARCH)];
+
+/// Measured in a cluster for web search (M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4). The mean is 1.7 MB;
+/// three transfers in ten have more than 1 MB, and 95 % of the bytes.
+const WEB_SEARCH: Points = &[
+    (0.0, 0.0),
+    (6.0, 0.15),
+    (13.0, 0.2),
+    (19.0, 0.3),
+    (33.0, 0.4),
+    (53.0, 0.53),
+    (133.0, 0.6),
+    (667.0, 0.7),
+    (1333.0, 0.8),
+    (3333.0, 0.9),
+    (6667.0, 0.97),
+    (20_000.0, 1.0),
+];
+
+/// Measured in a cluster for data mining (A. Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009,
+/// figure 2). Half of the transfers are one packet, and the mean is 7.5 MB.
+const DATA_MINING: Points = &[
+    (1.0, 0.0),
+    (1.0, 0.5),
+    (2.0, 0.6),
+    (3.0, 0.7),
+    (7.0, 0.8),
+    (267.0, 0.9),
+    (2107.0, 0.95),
+    (66_667.0, 0.99),
+    (666_667.0, 1.0),
+];
+
+/// The names.
+pub(crate) const NAMES: [&str; 2] = [KNOWN[0].0, KNOWN[1].0];
+
+/// The points of a distribution by its name: bytes, and the share of transfers that are no larger.
+pub(crate) fn known(name: &str) -> Option<Vec<(f64, f64)>> {
+    let (_, points) = KNOWN.iter().find(|(known, _)| *known == name)?;
+    Some(points.iter().map(|(packets, share)| (packets * PACKET, *share)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The means that pFabric's scripts state: 1138 and 5117 packets.
+    #[test]
+    fn means_are_those_of_the_source() {
+        for (name, mean) in [("web-search", 1138.0), ("data-mining", 5117.0)] {
+            let points = known(name).unwrap();
+            let part = |w: &[(f64, f64)]| (w[1].1 - w[0].1) * f64::midpoint(w[0].0, w[1].0) / PACKET;
+            let sum: f64 = points.windows(2).map(part).sum();
+            assert!((sum / mean - 1.0).abs() < 0.003, "{name}: {sum}");
+        }
+        assert_eq!(known("other"), None);
+    }
+}
