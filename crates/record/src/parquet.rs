@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_schema::{DataType as ArrowType, Field, Schema};
+use arrow_format::ipc;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use bytes::Bytes;
-use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -26,6 +26,8 @@ use crate::error::RecordError;
 
 /// The key of our metadata.
 const KEY: &str = "penstock";
+/// The key of Arrow's schema, in which readers of Arrow look for the metadata of fields.
+const ARROW_KEY: &str = "ARROW:schema";
 /// Rows written and read at a time.
 const ROWS: usize = 1 << 20;
 /// The most values of a table that is read: 4 GB. A few bytes of Parquet can say that a value stands there a billion
@@ -48,7 +50,7 @@ pub fn write_table(table: &Table, of: &dyn Fn(&str) -> Meaning) -> Result<Vec<u8
             .set_created_by("penstock".to_owned())
             .set_key_value_metadata(Some(vec![
                 KeyValue::new(KEY.to_owned(), about_table(table, &meanings).to_string()),
-                KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&arrow(table, &meanings))),
+                KeyValue::new(ARROW_KEY.to_owned(), arrow(table, &meanings)?),
             ]))
             .build();
         let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
@@ -123,19 +125,37 @@ fn about_table(table: &Table, meanings: &[Meaning]) -> Value {
     json!({ "format": 1, "table": table.name, "columns": columns.collect::<serde_json::Map<_, _>>() })
 }
 
-/// The schema as Arrow has it, with metadata of fields, which Parquet's own schema has no place for.
-fn arrow(table: &Table, meanings: &[Meaning]) -> Schema {
+/// The schema as Arrow has it, with metadata of fields, which Parquet's own schema has no place for: a message of Arrow's
+/// format for streams, in base64.
+fn arrow(table: &Table, meanings: &[Meaning]) -> Result<String, ParquetError> {
     let fields = table.columns.iter().zip(meanings).map(|(column, meaning)| {
         let (kind, nullable) = match column.values {
-            Cells::Number(_) => (ArrowType::Float64, true),
-            Cells::Count(_) => (ArrowType::UInt64, false),
-            Cells::Name { .. } => (ArrowType::Utf8, false),
+            Cells::Number(_) => {
+                (ipc::Type::FloatingPoint(Box::new(ipc::FloatingPoint { precision: ipc::Precision::Double })), true)
+            }
+            Cells::Count(_) => (ipc::Type::Int(Box::new(ipc::Int { bit_width: 64, is_signed: false })), false),
+            Cells::Name { .. } => (ipc::Type::Utf8(Box::default()), false),
         };
-        let about: BTreeMap<String, String> =
-            about(column, meaning).into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
-        Field::new(&column.name, kind, nullable).with_metadata(about)
+        let about: BTreeMap<&str, String> = about(column, meaning).into_iter().collect();
+        let about = about.into_iter().map(|(key, text)| ipc::KeyValue { key: Some(key.to_owned()), value: Some(text) });
+        ipc::Field {
+            name: Some(column.name.clone()),
+            nullable,
+            type_: Some(kind),
+            children: Some(Vec::new()),
+            custom_metadata: Some(about.collect()),
+            ..ipc::Field::default()
+        }
     });
-    Schema::new(fields.collect::<Vec<_>>())
+    let schema = ipc::Schema { fields: Some(fields.collect()), ..ipc::Schema::default() };
+    let header = Some(ipc::MessageHeader::Schema(Box::new(schema)));
+    let message = ipc::Message { version: ipc::MetadataVersion::V5, header, ..ipc::Message::default() };
+    let mut builder = planus::Builder::new();
+    let message = builder.finish(message, None);
+    let length = u32::try_from(message.len()).map_err(|_| ParquetError::General("too many columns".into()))?;
+    // What begins every message of a stream: a mark, then the length.
+    let stream = [&[0xff; 4], length.to_le_bytes().as_slice(), message].concat();
+    Ok(BASE64_STANDARD.encode(stream))
 }
 
 const KINDS: [(Kind, &str); 3] = [(Kind::Key, "key"), (Kind::Average, "average"), (Kind::Instant, "instant")];

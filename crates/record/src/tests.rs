@@ -353,14 +353,24 @@ fn a_summary_has_its_format_and_what_was_changed() {
 /// As readers of Arrow see it: pyarrow's `schema.field(i).metadata`.
 fn fields(bytes: &[u8]) -> IndexMap<String, IndexMap<String, String>> {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use arrow_format::ipc::{MessageHeaderRef, MessageRef};
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    use planus::ReadAsRoot;
     let file = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
-    let metadata = file.metadata().file_metadata();
-    let schema =
-        ::parquet::arrow::parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).unwrap();
-    let about = |field: &arrow_schema::Field| {
-        field.metadata().iter().map(|(key, text)| (key.clone(), text.clone())).collect::<IndexMap<_, _>>()
+    let metadata = file.metadata().file_metadata().key_value_metadata().unwrap();
+    let schema = metadata.iter().find(|kv| kv.key == "ARROW:schema").unwrap();
+    let stream = BASE64_STANDARD.decode(schema.value.as_ref().unwrap()).unwrap();
+    let (start, message) = stream.split_at(8);
+    assert_eq!(start, [[0xff; 4], u32::try_from(message.len()).unwrap().to_le_bytes()].concat());
+    let header = MessageRef::read_as_root(message).unwrap().header().unwrap();
+    let Some(MessageHeaderRef::Schema(schema)) = header else { panic!("not a schema") };
+    let text = |found: Result<Option<&str>, planus::Error>| found.unwrap().unwrap().to_owned();
+    let fields = schema.fields().unwrap().unwrap().iter().map(Result::unwrap);
+    let about = |field: arrow_format::ipc::FieldRef<'_>| {
+        let about = field.custom_metadata().unwrap().unwrap().iter().map(Result::unwrap);
+        about.map(|kv| (text(kv.key()), text(kv.value()))).collect()
     };
-    schema.fields().iter().map(|field| (field.name().clone(), about(field))).collect()
+    fields.map(|field| (text(field.name()), about(field))).collect()
 }
 
 /// Of every column that a run leaves: its unit and what it is, where readers of Parquet look for it.
