@@ -24,9 +24,28 @@ help: ## this list
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
+# Tests that mostly wait for real packets, and are right beside a busy processor: they run while the others compute.
+WAITING  = attach capture controllers iperf3 kernel left marks tc tshark
+# Tests that measure real time: nothing runs beside them.
+MEASURES = endurance linux own_kernel path
+EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+TESTS    = cargo test --workspace --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
 test: setup ## every test; those in the kernel need root, and say so where they do not run
-	cargo test --workspace --locked --no-fail-fast
+	$(TESTS) --no-run
+	status=0
+	$(MAKE) -s -k -j2 test-waiting test-computing || status=1
+	$(TESTS) $(MEASURES:%=--test %) || status=1
+	$(TESTS) --doc || status=1
+	exit $$status
+
+.PHONY: test-waiting test-computing
+test-waiting:
+	mkdir -p $(OUT); status=0
+	$(TESTS) $(WAITING:%=--test %) >$(OUT)/test-waiting.log 2>&1 || status=1
+	cat $(OUT)/test-waiting.log; exit $$status
+test-computing:
+	$(TESTS) --lib --bins --examples $(patsubst %,--test %,$(filter-out $(WAITING) $(MEASURES),$(EVERY)))
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
