@@ -1,4 +1,4 @@
-//! The reader of traces of a link's rate, in both formats.
+//! The reader of traces of a link's rate, in both formats, and of its delay.
 
 use penstock_scenario::read::Document;
 
@@ -15,7 +15,9 @@ const SCENARIO: &str = r#"
 /// If not.
 pub fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
-    for scenario in [SCENARIO.to_owned(), SCENARIO.replace("\"t\"", "\"t\", format = \"csv\"")] {
+    let delay = SCENARIO.replace("{ trace = \"t\" }, delay = \"1 ms\"", "\"1 Mbit/s\", delay = { trace = \"t\" }");
+    assert_ne!(delay, SCENARIO);
+    for scenario in [SCENARIO.to_owned(), SCENARIO.replace("\"t\"", "\"t\", format = \"csv\""), delay] {
         let text = text.clone();
         let document = Document::parse_with(&scenario, "fuzz.toml", move |_| Ok(text.clone()));
         if let Err(errors) = document.expect("this scenario is one").cells() {
@@ -33,5 +35,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
         b"5\r\n".to_vec(),
         b"0\n18446744073709551615\n".to_vec(),
         b"time,rate\n0,5e6\n2.5,0\n".to_vec(),
+        b"time,delay\n0,0.027\n15,0.04\n".to_vec(),
     ]
 }

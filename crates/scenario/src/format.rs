@@ -32,7 +32,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &SCENARIO,
     &PACKET,
     &LINK,
-    &DELAY_STEPS,
+    &DELAY,
     &POLICER,
     &REORDER,
     &AGGREGATION,
@@ -144,10 +144,10 @@ pub(crate) static LINK: Table = Table {
         ),
         key(
             "delay",
-            Shape::Either(&[DURATION, Shape::Schedule(&DURATION), Shape::Table(&DELAY_STEPS)]),
+            Shape::Either(&[DURATION, Shape::Schedule(&DURATION), Shape::Table(&DELAY)]),
             Required,
-            "propagation, one way: one time; a list of times and delays, the first at `0 s`; or steps that repeat. A packet \
-             has the delay in force when its last bit leaves, and never overtakes one sent earlier. Round-trip times and \
+            "propagation, one way: one time; a list of times and delays, the first at `0 s`; steps that repeat; or a \
+             recorded trace. A packet has the delay in force when its last bit leaves, and never overtakes one sent earlier. Round-trip times and \
              AQMs go by the delay at `0 s`",
         ),
         key(
@@ -252,12 +252,23 @@ pub(crate) const WAY_BACK: &[&str] = &[
     "arithmetic",
 ];
 
-pub(crate) static DELAY_STEPS: Table = Table {
+pub(crate) static DELAY: Table = Table {
     path: "links.NAME.delay",
-    what: "A delay that takes steps of equal length, again and again until the run ends.",
+    what: "A delay that takes steps of equal length, again and again until the run ends: `every` and `steps`. Or a recorded \
+           one: `trace`. Each line of its file is a time and a delay, both in seconds, as in `15,0.027`. The first line may be \
+           `time,delay`. The first time is 0, and times grow. Each delay holds until the next time, the last one until the run \
+           ends. The file name is relative to the scenario's folder. The file has at most 100,000 delays. The record of a run \
+           has them as a list.",
     keys: &[
-        key("every", DURATION, Required, "length of each step"),
-        key("steps", Shape::List(&DURATION), Required, "two or more delays, in order"),
+        key("every", DURATION, Means("no steps"), "length of each step"),
+        key("steps", Shape::List(&DURATION), Means("no steps"), "two or more delays, in order"),
+        key("trace", Shape::Text, Means("no file"), "the file's name; not with steps"),
+        key(
+            "sha256",
+            Shape::Text,
+            Means("any content"),
+            "with `trace`: SHA-256 of the file, 64 hexadecimal digits; refused if it differs",
+        ),
     ],
 };
 

@@ -1,10 +1,8 @@
 //! Distributions of sizes: by name, or from a file of points.
 
-use std::sync::Arc;
-
-use super::error::{ReadError, Reported};
+use super::error::Reported;
 use super::table::Item;
-use super::trace::{Traces, described, digest, hash};
+use super::trace::{Fault, Traces, at_line, described, digest, expect};
 use crate::format;
 use crate::model::{Distribution, Origin};
 use crate::sizes::{NAMES, known};
@@ -28,15 +26,10 @@ pub(super) fn distribution(item: &Item<'_>, traces: &Traces<'_>) -> Result<Distr
     }
     let fields = item.clone().fields(&format::SIZES, REMEDY)?;
     let named = fields.need("file", REMEDY)?;
-    let wanted = fields.find("sha256").map(|item| Ok::<_, Reported>((hash(&item)?, item))).transpose()?;
+    let wanted = fields.find("sha256");
     let found = file(&named, traces)?;
     let Origin::File { file, sha256 } = &found.origin else { return Ok(found) };
-    if let Some((_, item)) = wanted.filter(|(wanted, _)| wanted != sha256) {
-        return Err(item.wrong(
-            format!("`{file}` is not the file that was meant: its SHA-256 is {sha256}"),
-            "put that file in its place, or leave `sha256` out",
-        ));
-    }
+    expect(wanted.as_ref(), file, sha256)?;
     Ok(found)
 }
 
@@ -48,27 +41,9 @@ fn file(named: &Item<'_>, traces: &Traces<'_>) -> Result<Distribution, Reported>
         Some(text) => text,
     };
     let text = text.map_err(|why| named.wrong(format!("the distribution `{file}` cannot be read: {why}"), remedy))?;
-    let points = parse(&text).map_err(|(line, found, remedy)| {
-        let error = ReadError {
-            file: Arc::from(file),
-            line: Some(line),
-            column: None,
-            key: String::new(),
-            context: Some(match named.line() {
-                Some(line) => format!("the sizes of {} in {}:{line}", named.path, named.errors.file()),
-                None => format!("the sizes of {} in {}", named.path, named.errors.file()),
-            }),
-            found,
-            remedy: remedy.into(),
-            excerpt: None,
-        };
-        named.errors.elsewhere(&named.node.origin, error)
-    })?;
+    let points = parse(&text).map_err(|fault| at_line(named, file, "sizes", fault))?;
     Ok(Distribution { origin: Origin::File { file: file.to_owned(), sha256: digest(&text) }, points: points.into() })
 }
-
-/// What is wrong with a file: the line, what was found there, and what would do.
-type Fault = (u32, String, &'static str);
 
 /// The points of a file: a size in bytes and the share of transfers that are no larger, separated by a comma. Empty lines, and
 /// lines that begin with `#`, do not count.

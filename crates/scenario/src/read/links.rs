@@ -290,7 +290,8 @@ fn service(item: &Item<'_>, traces: &Traces<'_>) -> Result<(Rate, Service), Repo
 fn delay(item: &Item<'_>, around: Around<'_>) -> Result<(Time, Vec<(Time, Time)>), Reported> {
     let (first, mut rest) = match &item.node.value {
         Value::List(_) => schedule(item, one_delay)?,
-        Value::Table(_) => steps(item, &format::DELAY_STEPS, around.duration.unwrap_or(Time(1)), one_delay)?,
+        Value::Table(_) if item.entry("trace").is_some() => around.traces.delays(item)?,
+        Value::Table(_) => steps(item, &format::DELAY, around.duration.unwrap_or(Time(1)), one_delay)?,
         _ => return Ok((item.time()?, Vec::new())),
     };
     let mut before = first;

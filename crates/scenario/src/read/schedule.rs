@@ -53,7 +53,7 @@ pub(super) fn steps<T: Copy>(
     read: impl Fn(&Item<'_>) -> Result<T, Reported>,
 ) -> Result<(T, Vec<(Time, T)>), Reported> {
     let remedy = "write `{ every = \"5 s\", steps = [...] }` with two values or more";
-    let fields = item.clone().fields(table, remedy)?;
+    let fields = item.clone().fields_among(table, |key| matches!(key, "every" | "steps"), remedy)?;
     let every = fields.need("every", remedy).and_then(|item| {
         let every = item.time()?;
         let least = Time(duration.0.div_ceil(MOST_STEPS).max(1));

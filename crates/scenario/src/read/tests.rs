@@ -102,6 +102,8 @@ const TRACE: &str = "0\n5\n12\n";
 
 /// 5 Mbit/s, and half of it from 10 s on.
 const RATES: &str = "time,rate\n0,5e6\n10,2500000\n";
+/// 27 ms, and 40 ms from 15 s on.
+const DELAYS: &str = "time,delay\n0,0.027\n15,0.04\n";
 /// Half of the transfers are a packet.
 const SIZES: &str = "1460,0.5\n1460000,1\n";
 
@@ -109,6 +111,7 @@ fn document(text: &str) -> Result<Document, ReadErrors> {
     let load = |file: &str| match file {
         "cellular.trace" => Ok(TRACE.to_owned()),
         "recorded.csv" => Ok(RATES.to_owned()),
+        "delays.csv" => Ok(DELAYS.to_owned()),
         "sizes.csv" => Ok(SIZES.to_owned()),
         _ => Err("there is none".to_owned()),
     };
@@ -284,6 +287,7 @@ fn a_way_back_without_classes_has_no_scheduler_over_them() {
 fn another_trace_under_the_same_name_is_another_scenario() {
     let of = |file: &str, trace: &str| match file {
         "recorded.csv" => RATES.to_owned(),
+        "delays.csv" => DELAYS.to_owned(),
         "sizes.csv" => SIZES.to_owned(),
         _ => trace.to_owned(),
     };
@@ -320,6 +324,15 @@ fn steps_of_equal_length_begin_again() {
     let every = id(&cbr("{ every = \"25 s\", steps = [\"1 Mbit/s\", \"2 Mbit/s\"] }"));
     assert_eq!(every, id(&cbr("[[\"0 s\", \"1 Mbit/s\"], [\"25 s\", \"2 Mbit/s\"], [\"50 s\", \"1 Mbit/s\"]]")));
     assert_eq!(id(&cbr("[[\"0 s\", \"1 Mbit/s\"]]")), id(&cbr("\"1 Mbit/s\"")));
+}
+
+/// A recorded delay is the list of its lines, and what changes nothing is no change.
+#[test]
+fn a_recorded_delay_is_a_list() {
+    let id = |delay: &str| scenario(&with("\"10 ms\"", delay)).links["bottleneck"].delays.clone();
+    let listed = id("[[\"0 s\", \"27 ms\"], [\"15 s\", \"40 ms\"]]");
+    assert_eq!(listed, [(Time(15 * Time::PER_SECOND), Time(Time::PER_SECOND / 25))]);
+    assert_eq!(id("{ trace = \"delays.csv\" }"), listed);
 }
 
 /// 622 Mbit/s times 100 ms are 7775 packets of 1000 B; half a packet more is a packet more.

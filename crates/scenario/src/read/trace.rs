@@ -1,4 +1,4 @@
-//! Recorded traces of a link's rate, in mahimahi's format or as times and rates.
+//! Recorded traces: of a link's rate, in mahimahi's format or as times and rates, and of its delay.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,8 +22,33 @@ const MS: u64 = Time::PER_SECOND / 1000;
 /// The most opportunities of a trace: four minutes at 1 Gbit/s.
 const MOST: usize = 20_000_000;
 
-/// The most rates of a trace.
-const MOST_RATES: usize = 1_000_000;
+/// Lines of a time and a value.
+struct Columns {
+    /// The line that may be the first.
+    heading: &'static str,
+    /// What each line has, and all of them.
+    line: &'static str,
+    lines: &'static str,
+    most: usize,
+    remedy: &'static str,
+}
+
+const RATES: Columns = Columns {
+    heading: "time,rate",
+    line: "a time and a rate",
+    lines: "rates",
+    most: 1_000_000,
+    remedy: "write a time in seconds and a rate in bit/s a line, as in `2.5,12000000`",
+};
+
+/// Each is kept in the record of a run, as steps are.
+const DELAYS: Columns = Columns {
+    heading: "time,delay",
+    line: "a time and a delay",
+    lines: "delays",
+    most: 100_000,
+    remedy: "write a time and a delay a line, both in seconds, as in `2.5,0.04`",
+};
 
 /// How the text of a file is had, by its name as it stands in the scenario.
 pub(super) type Loader = dyn Fn(&str) -> Result<String, String> + Send + Sync;
@@ -58,7 +83,7 @@ impl<'a> Traces<'a> {
         let csv = fields.or("format", TraceFormat::Mahimahi, |item| item.choice())? == TraceFormat::Csv;
         let named = fields.need("trace", remedy)?;
         let file = named.path(remedy)?;
-        let wanted = fields.find("sha256").map(|item| Ok::<_, Reported>((hash(&item)?, item))).transpose()?;
+        let wanted = fields.find("sha256");
         let key = (file.to_owned(), csv);
         let found = self.read.borrow().get(&key).cloned();
         let (rate, service, sha256) = found.unwrap_or_else(|| {
@@ -66,18 +91,26 @@ impl<'a> Traces<'a> {
             self.read.borrow_mut().insert(key, read.clone());
             read
         })?;
-        if let Some((wanted, item)) = wanted
-            && *wanted != *sha256
-        {
-            return Err(item.wrong(
-                format!("`{file}` is not the file that was meant: its SHA-256 is {sha256}"),
-                "put that file in its place, or leave `sha256` out",
-            ));
-        }
+        expect(wanted.as_ref(), file, &sha256)?;
         Ok((rate, service))
     }
 
-    /// The text of a file of sizes, which is read once; none where no files are read.
+    /// Reads `{ trace = "file" }` of a delay: the one at the start, and those after it.
+    pub(super) fn delays(&self, item: &Item<'_>) -> Result<(Time, Vec<(Time, Time)>), Reported> {
+        let remedy = "name its file, as in `{ trace = \"delays.csv\" }`";
+        let fields = item.clone().fields_among(&format::DELAY, |key| matches!(key, "trace" | "sha256"), remedy)?;
+        let (named, wanted) = (fields.need("trace", remedy)?, fields.find("sha256"));
+        let file = named.path(remedy)?;
+        let text = self.text(file).unwrap_or_else(|| Err("no files are read here".to_owned()));
+        let text = text.map_err(|why| {
+            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
+        })?;
+        let found = delays(&text).map_err(|fault| at_line(&named, file, "trace", fault))?;
+        expect(wanted.as_ref(), file, &digest(&text))?;
+        Ok(found)
+    }
+
+    /// The text of a file of sizes or delays, which is read once; none where no files are read.
     pub(super) fn text(&self, file: &str) -> Option<Result<String, String>> {
         let load = self.load?;
         Some(self.texts.borrow_mut().entry(file.to_owned()).or_insert_with(|| load(file)).clone())
@@ -93,30 +126,15 @@ impl<'a> Traces<'a> {
         let text = load(file).map_err(|why| {
             named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
         })?;
-        let wrong = |(line, found, remedy): Fault| {
-            let error = ReadError {
-                file: Arc::from(file),
-                line: Some(line),
-                column: None,
-                key: String::new(),
-                context: Some(match named.line() {
-                    Some(line) => format!("the trace of {} in {}:{line}", named.path, named.errors.file()),
-                    None => format!("the trace of {} in {}", named.path, named.errors.file()),
-                }),
-                found,
-                remedy: remedy.into(),
-                excerpt: None,
-            };
-            named.errors.elsewhere(&named.node.origin, error)
-        };
+        let wrong = |fault| at_line(named, file, "trace", fault);
         let sha256 = digest(&text);
-        let file = file.to_owned();
         if csv {
             let (rate, changes) = rates(&text).map_err(wrong)?;
+            let file = file.to_owned();
             return Ok((rate, Service::Rates(Rates { file, sha256: sha256.clone(), changes }), sha256));
         }
         let (opportunities, period) = parse(&text).map_err(wrong)?;
-        let trace = Trace { file, sha256: sha256.clone(), opportunities, period };
+        let trace = Trace { file: file.to_owned(), sha256: sha256.clone(), opportunities, period };
         Ok((mean_rate(&trace), Service::Trace(trace), sha256))
     }
 }
@@ -140,8 +158,38 @@ pub(super) fn hash<'a>(item: &Item<'a>) -> Result<&'a str, Reported> {
     }
 }
 
-/// What is wrong with a trace: the line, what was found there, and what would do.
-type Fault = (u32, String, &'static str);
+/// Refuses a file whose SHA-256 is not the one that the scenario gives.
+pub(super) fn expect(wanted: Option<&Item<'_>>, file: &str, sha256: &str) -> Result<(), Reported> {
+    let Some(item) = wanted else { return Ok(()) };
+    if hash(item)? == sha256 {
+        return Ok(());
+    }
+    Err(item.wrong(
+        format!("`{file}` is not the file that was meant: its SHA-256 is {sha256}"),
+        "put that file in its place, or leave `sha256` out",
+    ))
+}
+
+/// What is wrong with a file: the line, what was found there, and what would do.
+pub(super) type Fault = (u32, String, &'static str);
+
+/// An error in a line of the file that a scenario names, by what the file is.
+pub(super) fn at_line(named: &Item<'_>, file: &str, what: &str, (line, found, remedy): Fault) -> Reported {
+    let error = ReadError {
+        file: Arc::from(file),
+        line: Some(line),
+        column: None,
+        key: String::new(),
+        context: Some(match named.line() {
+            Some(line) => format!("the {what} of {} in {}:{line}", named.path, named.errors.file()),
+            None => format!("the {what} of {} in {}", named.path, named.errors.file()),
+        }),
+        found,
+        remedy: remedy.into(),
+        excerpt: None,
+    };
+    named.errors.elsewhere(&named.node.origin, error)
+}
 
 /// Times and period of a trace.
 fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
@@ -179,36 +227,57 @@ type Changes = Arc<[(Time, Rate)]>;
 
 /// The rate at the start, and what it becomes at later times: lines of a time in seconds and a rate in bit/s.
 fn rates(text: &str) -> Result<(Rate, Changes), Fault> {
-    let remedy = "write a time in seconds and a rate in bit/s a line, as in `2.5,12000000`";
+    let rate = |bit_per_s: f64| (bit_per_s <= FASTEST.bit_per_s()).then(|| Rate(bit_per_s.round() as u64));
+    let (line, first, rest) = columns(text, &RATES, rate)?;
+    if first == Rate(0) {
+        return Err((line, "a link that begins with an outage".into(), "write a first rate above zero"));
+    }
+    Ok((first, rest.into()))
+}
+
+/// The delay at the start, and what it becomes at later times: lines of a time and a delay, both in seconds.
+fn delays(text: &str) -> Result<(Time, Vec<(Time, Time)>), Fault> {
+    let delay = |s: f64| (s <= LONGEST.seconds()).then(|| Time::from_seconds(s));
+    let (_, first, rest) = columns(text, &DELAYS, delay)?;
+    Ok((first, rest))
+}
+
+/// Lines of a time in seconds and a value: the line of the first and its value, and the rest. Times begin at zero and grow.
+fn columns<T>(
+    text: &str,
+    columns: &Columns,
+    value: impl Fn(f64) -> Option<T>,
+) -> Result<(u32, T, Vec<(Time, T)>), Fault> {
     let number = |field: &str| field.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
-    let mut read: Vec<(Time, Rate)> = Vec::new();
+    let (mut first, mut rest, mut before) = (None, Vec::new(), Time::ZERO);
     for (line, row) in (1..).zip(text.trim_end().lines()) {
-        if line == 1 && row.trim() == "time,rate" {
+        if line == 1 && row.trim() == columns.heading {
             continue;
         }
-        let fields = row.split_once(',').and_then(|(time, rate)| Some((number(time)?, number(rate)?)));
-        let fields = fields.filter(|(s, rate)| *s <= LONGEST.seconds() && *rate <= FASTEST.bit_per_s());
-        let Some((time, rate)) = fields.map(|(s, rate)| (Time::from_seconds(s), Rate(rate.round() as u64))) else {
-            return Err((line, format!("{} is not a time and a rate", described(row.trim())), remedy));
+        let fields = row.split_once(',').and_then(|(time, value)| Some((number(time)?, number(value)?)));
+        let fields = fields.filter(|(s, _)| *s <= LONGEST.seconds());
+        let Some((time, value)) = fields.and_then(|(s, x)| Some((Time::from_seconds(s), value(x)?))) else {
+            return Err((line, format!("{} is not {}", described(row.trim()), columns.line), columns.remedy));
         };
-        match read.last() {
-            None if time != Time::ZERO => return Err((line, "the first time is not 0".into(), "begin at the time 0")),
-            None if rate == Rate(0) => {
-                return Err((line, "a link that begins with an outage".into(), "write a first rate above zero"));
+        if first.is_none() {
+            if time != Time::ZERO {
+                return Err((line, "the first time is not 0".into(), "begin at the time 0"));
             }
-            Some((before, _)) if time <= *before => {
-                return Err((line, "a time that does not come after the line before".into(), "write times that grow"));
-            }
-            _ => {}
+            first = Some((line, value));
+            continue;
         }
-        if read.len() == MOST_RATES {
-            return Err((line, format!("more than {MOST_RATES} rates"), "write a shorter trace"));
+        if time <= before {
+            return Err((line, "a time that does not come after the line before".into(), "write times that grow"));
         }
-        read.push((time, rate));
+        if rest.len() + 1 == columns.most {
+            return Err((line, format!("more than {} {}", columns.most, columns.lines), "write a shorter trace"));
+        }
+        before = time;
+        rest.push((time, value));
     }
-    match read.split_first() {
-        Some(((_, first), rest)) => Ok((*first, rest.into())),
-        None => Err((1, "a trace without rates".into(), remedy)),
+    match first {
+        Some((line, first)) => Ok((line, first, rest)),
+        None => Err((1, format!("a trace without {}", columns.lines), columns.remedy)),
     }
 }
 
@@ -289,6 +358,24 @@ mod tests {
             ("0,5\n1e9,5\n", 2, "`1e9,5` is not"),
         ] {
             let (at, found, _) = rates(text).unwrap_err();
+            assert!(at == line && found.contains(says), "{text:?}: {at}: {found}");
+        }
+    }
+
+    /// Both columns are seconds; zero is a delay.
+    #[test]
+    fn delays_are_times_and_delays() {
+        let rest = vec![(Time(15_000 * MS), Time(40 * MS)), (Time(30_000 * MS), Time(0))];
+        assert_eq!(delays("time,delay\n0,0.027\n15,0.04\n30,0\n"), Ok((Time(27 * MS), rest)));
+        for (text, line, says) in [
+            ("time,rate\n0,1\n", 1, "a text of 9 characters is not a time and a delay"),
+            ("time,delay\n", 1, "without delays"),
+            ("0,0.1\n1,-0.1\n", 2, "is not a time and a delay"),
+            ("0,0.1\n1,1e9\n", 2, "is not a time and a delay"),
+            ("0.5,0.1\n", 1, "the first time is not 0"),
+            ("0,0.1\n0,0.2\n", 2, "does not come after"),
+        ] {
+            let (at, found, _) = delays(text).unwrap_err();
             assert!(at == line && found.contains(says), "{text:?}: {at}: {found}");
         }
     }

@@ -133,6 +133,13 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"622 Mbit/s\"", "{ trace = \"recorded.csv\", format = \"cvs\" }", "lab.toml:10: links.bottleneck.rate.format: `cvs` is not known here: did you mean `csv`?"),
     ("\"622 Mbit/s\"", "{ trace = \"cellular.trace\", sha256 = \"7\" }", "lab.toml:10: links.bottleneck.rate.sha256: `7` is not a SHA-256: write the 64 digits"),
     ("\"622 Mbit/s\"", "{}", "lab.toml:10: links.bottleneck.rate.trace: missing: name its file"),
+    ("\"10 ms\"", "{ trace = \"file\" }", "lab.toml:11: links.bottleneck.delay.trace: the trace `file` cannot be read: there is none: name a file that can be"),
+    ("\"10 ms\"", "{ trace = \"recorded.csv\" }", "recorded.csv:1: a text of 9 characters is not a time and a delay: write a time and a delay a line, both in seconds, as in `2.5,0.04` (the trace of links.bottleneck.delay.trace in lab.toml:11)"),
+    ("\"10 ms\"", "{ trace = \"delays.csv\", format = \"csv\" }", "lab.toml:11: links.bottleneck.delay.format: the key `format` is unknown here"),
+    ("\"10 ms\"", "{ trace = \"delays.csv\", sha256 = \"7\" }", "lab.toml:11: links.bottleneck.delay.sha256: `7` is not a SHA-256: write the 64 digits"),
+    ("\"10 ms\"", "{ trace = \"delays.csv\", every = \"1 s\" }", "lab.toml:11: links.bottleneck.delay.every: the key `every` is unknown here"),
+    ("\"10 ms\"", "{ every = \"1 s\", steps = [\"1 ms\", \"2 ms\"], sha256 = \"7\" }", "lab.toml:11: links.bottleneck.delay.sha256: the key `sha256` is unknown here"),
+    ("\"10 ms\"", "{ trace = 7 }", "lab.toml:11: links.bottleneck.delay.trace: `7` is not text: name its file"),
     // Schedulers.
     ("duplex = true", "scheduler = \"drr\"", "lab.toml:13: links.bottleneck.scheduler: `drr` is not a table: write `{ law = \"fifo\" }` or `{ law = \"drr\" }`"),
     ("duplex = true", "scheduler = {}", "lab.toml:13: links.bottleneck.scheduler.law: missing: write `{ law = \"fifo\" }`"),
