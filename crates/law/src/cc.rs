@@ -1,6 +1,7 @@
 //! Controllers: the laws of senders.
 
 mod bbr;
+mod bbr3;
 mod cbr;
 pub mod ccp;
 mod ccpd;
@@ -32,6 +33,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     vegas::ENTRY,
     dctcp::ENTRY,
     bbr::ENTRY,
+    bbr3::ENTRY,
     fast::ENTRY,
     leadlag::ENTRY,
     ccp::ENTRY,

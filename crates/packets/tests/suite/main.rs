@@ -1,6 +1,7 @@
 //! The simulator against theorems, laws of nature, other simulators and itself.
 
 mod bbr;
+mod bbr3;
 mod ccpd;
 mod classes;
 mod contracts;

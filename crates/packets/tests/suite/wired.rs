@@ -232,6 +232,16 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
             "remember = \"base rtt\"",
         ],
     ),
+    (
+        "bbr3",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
     // No slow start, no marks.
     ("fast", &["ssthresh = 6", "ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\""]),
     // It begins where its own equations do, and its short queue is not marked here.
