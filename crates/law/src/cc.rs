@@ -4,16 +4,22 @@ mod bbr;
 mod cbr;
 pub mod ccp;
 mod ccpd;
+mod copa;
 mod cubic;
 mod dctcp;
+mod delays;
 mod delivery;
 pub mod fast;
 mod highspeed;
 mod hystart;
+mod illinois;
 pub mod leadlag;
+mod ledbat;
+mod ledbat_pp;
 mod newreno;
 mod scalable;
 mod vegas;
+mod westwood;
 
 pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
 
@@ -36,6 +42,11 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     leadlag::ENTRY,
     ccp::ENTRY,
     ccpd::ENTRY,
+    illinois::ENTRY,
+    westwood::ENTRY,
+    ledbat::ENTRY,
+    ledbat_pp::ENTRY,
+    copa::ENTRY,
     cbr::ENTRY,
 ];
 
