@@ -5,16 +5,22 @@ mod bbr3;
 mod cbr;
 pub mod ccp;
 mod ccpd;
+mod copa;
 mod cubic;
 mod dctcp;
+mod delays;
 mod delivery;
 pub mod fast;
 mod highspeed;
 mod hystart;
+mod illinois;
 pub mod leadlag;
+mod ledbat;
+mod ledbat_pp;
 mod newreno;
 mod scalable;
 mod vegas;
+mod westwood;
 
 pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
 
@@ -38,6 +44,11 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     leadlag::ENTRY,
     ccp::ENTRY,
     ccpd::ENTRY,
+    illinois::ENTRY,
+    westwood::ENTRY,
+    ledbat::ENTRY,
+    ledbat_pp::ENTRY,
+    copa::ENTRY,
     cbr::ENTRY,
 ];
 

@@ -24,5 +24,6 @@ mod same_bits;
 mod sender;
 mod spans;
 mod theorems;
+mod today;
 mod traffic;
 mod wired;

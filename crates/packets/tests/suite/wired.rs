@@ -249,6 +249,52 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
     // No marks, and clocked by acknowledgements.
     ("ccp", &["ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\"", "pacing = \"off\""]),
     ("ccpd", &["ecn_echo = \"classic\"", "ecn_echo = \"accurate\"", "receiver_ecn = \"classic\"", "pacing = \"off\""]),
+    // Clocked by acknowledgements.
+    ("illinois", &["pacing = \"off\""]),
+    // The same, no marks, and a smallest round trip of their own.
+    (
+        "westwood",
+        &[
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "pacing = \"off\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
+    // The same without a slow start.
+    (
+        "ledbat",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "pacing = \"off\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
+    (
+        "ledbat-pp",
+        &[
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "pacing = \"off\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
+    // No slow start threshold, no marks, and a smallest round trip of its own.
+    (
+        "copa",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
 ];
 
 #[test]
