@@ -12,7 +12,7 @@ use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Summary, Transfers,
 };
-use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::transfer::{self, Alone, Transfer};
 use penstock_scenario::world::{Rows, Run, RunError};
 
 use crate::engine::Engine;
@@ -34,12 +34,14 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         );
         return Err(RunError::Input(what));
     }
+    let alone = if engine.transfers.is_empty() { Vec::new() } else { Alone::of(scenario) };
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
     let span = |a: Time, b: Time| Span {
         scenario,
         engine,
         readings: &taken.readings[find(a)..=find(b)],
         samples: &taken.classes,
+        alone: &alone,
     };
     let whole = span(scenario.warmup, scenario.duration);
     let flows = whole.flows();
@@ -63,7 +65,7 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         taken.groups.table("groups", "group", groups),
     ];
     if scenario.groups.values().any(|group| group.size.is_some()) {
-        series.push(transfer::table(&engine.transfers, flow_names()));
+        series.push(transfer::table(&engine.transfers, &alone, flow_names()));
     }
     if !taken.customers.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
@@ -103,6 +105,8 @@ struct Span<'a> {
     readings: &'a [Reading],
     /// What classes were served, sample by sample.
     samples: &'a Rows,
+    /// What each flow's transfers take alone; nothing where there were none.
+    alone: &'a [Alone],
 }
 
 impl Span<'_> {
@@ -299,7 +303,7 @@ impl Span<'_> {
     fn transfers(&self, flows: Range<usize>, open: bool) -> Transfers {
         let (a, b) = self.ends();
         let own = || self.engine.transfers.iter().filter(|t| flows.contains(&(t.flow as usize)));
-        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), open);
+        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), self.alone, open);
         Transfers { waiting: open.then(|| self.waiting(own(), flows.clone(), b.at)), ..sum }
     }
 

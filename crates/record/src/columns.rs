@@ -150,6 +150,7 @@ pub(crate) const SERIES: &[Series] = &[
             instant("ended_s", "Time of its last acknowledgement."),
             instant("completion_s", "Time from `arrived_s` to `ended_s`."),
             instant("bytes", "User data of the transfer."),
+            instant("slowdown", "Completion time over that of the same transfer alone on its path."),
         ],
         state_of: None,
     },

@@ -13,7 +13,7 @@ use penstock_scenario::model::{Customer, Group, Repeats, Scenario};
 use penstock_scenario::summary::{
     CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
 };
-use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::transfer::{self, Alone, Transfer};
 use penstock_scenario::world::{Rows, Run, RunError};
 
 use super::measured::{Measured, is_of_class, picked};
@@ -261,7 +261,7 @@ impl Between<'_> {
             |t: &&Transfer| flows.contains(&(t.flow as usize)) && (self.path.0.at..=self.path.1.at).contains(&t.ended);
         (matches!(first.source, Source::Tcp { .. }) && group.size.is_some()).then(|| {
             let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
-            transfer::sum_up(self.run.sent.transfers.iter().filter(ended), open)
+            transfer::sum_up(self.run.sent.transfers.iter().filter(ended), &Alone::of(self.scenario), open)
         })
     }
 

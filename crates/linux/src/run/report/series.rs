@@ -6,7 +6,7 @@ use penstock_path::emulation::Passed;
 use penstock_path::router::Sample;
 use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::{Group, Scenario};
-use penstock_scenario::transfer;
+use penstock_scenario::transfer::{self, Alone};
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
 use super::super::measured::{Measured, is_of_class, picked};
@@ -34,7 +34,7 @@ impl Series {
     pub(super) fn tables(self, scenario: &Scenario, run: &Measured) -> Vec<Table> {
         let mut tables = vec![links(scenario, run), groups(scenario, run)];
         if scenario.groups.values().any(|group| group.size.is_some()) {
-            tables.push(transfer::table(&run.sent.transfers, flow_names(scenario)));
+            tables.push(transfer::table(&run.sent.transfers, &Alone::of(scenario), flow_names(scenario)));
         }
         let customers = customers(scenario, run);
         if !customers.is_empty() {
