@@ -192,7 +192,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "arrivals = { poisson = \"20 /s\" }\ncc = {", "lab.toml:20: flows.ftp.arrivals: `arrivals` begins a transfer after the other, and these have no end: add a `size`"),
     ("cc = {", "idle = \"1 s\"\ncc = {", "lab.toml:20: flows.ftp.idle: `idle` begins a transfer after the other, and these have no end: add a `size`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"20 /s\" }\nidle = \"1 s\"\ncc = {", "lab.toml:22: flows.ftp.idle: `arrivals` and `idle` both set when transfers begin: write `arrivals` for the open loop"),
-    ("cc = {", "size = { distribution = \"mail\" }\ncc = {", "lab.toml:20: flows.ftp.size.distribution: the distribution `mail` cannot be read: there is none: name a file that can be, or one of `data-mining` and `web-search`"),
+    ("cc = {", "size = { distribution = \"mail\" }\ncc = {", "lab.toml:20: flows.ftp.size.distribution: the distribution `mail` cannot be read: there is none: name a file that can be, or one of `data-mining`, `video-chunks`, `web-search`"),
     ("cc = {", "size = { distribution = { sha256 = \"00\" } }\ncc = {", "lab.toml:20: flows.ftp.size.distribution.file: "),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = 20 }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `20` is not a number per second: write `20 /s`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"0 /s\" }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `0 /s` is never: write more than `0 /s`"),
