@@ -86,9 +86,7 @@ pub(crate) struct Engine {
     /// Flows that have a size, do not repeat, and are not done.
     pub(crate) unfinished: u64,
     pub(crate) stop_when_complete: bool,
-    /// A full data packet on the wire, its payload, and an acknowledgement [B].
-    pub(crate) size: u16,
-    pub(crate) payload: u64,
+    /// An acknowledgement [B].
     pub(crate) ack_size: u16,
     /// Sent and not yet handed to the first link.
     pub(crate) outbox: Vec<Packet>,

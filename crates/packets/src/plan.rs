@@ -39,10 +39,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
     parts.flows.reserve_exact(flows);
     parts.keys.reserve_exact(flows);
-    let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
+    let ack_size = size_on_wire(scenario.packet.ack)?;
     let mut refusals = Vec::new();
     for (name, group) in &scenario.groups {
-        if let Err(error) = parts.group(scenario, &mut routes, name, group, size) {
+        if let Err(error) = parts.group(scenario, &mut routes, name, group) {
             refusals.extend(error.reasons());
         }
     }
@@ -119,8 +119,6 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         transfers: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
-        size,
-        payload: scenario.packet.payload.0,
         ack_size,
         outbox: Vec::new(),
         fault: None,
@@ -154,8 +152,9 @@ impl Parts {
         routes: &mut Routes,
         name: &str,
         group: &model::Group,
-        size: u16,
     ) -> Result<(), RunError> {
+        let packet = group.packet(scenario.packet);
+        let size = size_on_wire(packet.wire)?;
         let mut windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.requirements();
         if needs.kernel {
@@ -224,7 +223,7 @@ impl Parts {
                 }
                 (Some(size), _) => Some(size.draw(&mut single).0),
             };
-            let (limit, last_size) = transfer(scenario, bytes, size);
+            let (limit, last_size) = transfer(packet.payload.0, bytes, size);
             self.unfinished += u64::from(needs.reliable && group.size.is_some() && group.repeats.is_none());
             let source = source.map_or(NONE, |source| {
                 self.sources.push(source);
@@ -244,6 +243,7 @@ impl Parts {
                 flags,
                 ack_timer: false,
                 last_size,
+                size,
                 connection: 0,
                 first: 0,
                 entry,
@@ -337,6 +337,7 @@ impl Parts {
             mends: needs.duplicates_mend,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
+            payload: packet.payload.0,
             burst: group.sender.burst,
             stop,
             period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
@@ -439,14 +440,15 @@ fn size_on_wire(size: Bytes) -> Result<u16, RunError> {
 
 /// The law of a group in the arithmetic it asks for.
 fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Values) -> Result<Windows, RunError> {
+    let packet = group.packet(scenario.packet).wire;
     let site = cc::Context {
-        packet: scenario.packet.wire,
+        packet,
         initial_window: group.sender.initial_window,
         initial_ssthresh: group.sender.initial_ssthresh,
     };
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
-    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(scenario.packet.wire));
+    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(packet));
     Ok(match group.sender.arithmetic {
         Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
         Arithmetic::Fixed => {
@@ -457,8 +459,7 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
 }
 
 /// Segments of a transfer of so many bytes, and the last one's size on the wire; without end if none are given.
-fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
-    let payload = scenario.packet.payload.0;
+fn transfer(payload: u64, bytes: Option<u64>, size: u16) -> (u64, u16) {
     let Some(bytes) = bytes else { return (u64::MAX, size) };
     let segments = bytes.div_ceil(payload);
     (segments, size - (segments * payload - bytes) as u16)

@@ -103,9 +103,9 @@ impl Engine {
         let group = &mut self.groups[flow.group as usize];
         let source = &mut self.sources[flow.source as usize];
         (source.arrived, source.began) = (arrived, self.now);
-        let segments = bytes.div_ceil(self.payload);
+        let segments = bytes.div_ceil(group.payload);
         flow.data.limit = flow.data.fresh + segments;
-        flow.last_size = self.size - (segments * self.payload - bytes) as u16;
+        flow.last_size = flow.size - (segments * group.payload - bytes) as u16;
         if source.number > 0 && group.remember != Remember::Everything {
             let index = flow.index as usize;
             let allowed = group.windows.restart(index, group.remember == Remember::BaseRtt);
@@ -141,7 +141,8 @@ impl Engine {
     pub(crate) fn completed(&mut self, at: usize) {
         let now = self.now;
         let flow = &mut self.flows[at];
-        let short = u64::from(self.size - flow.last_size);
+        let payload = self.groups[flow.group as usize].payload;
+        let short = u64::from(flow.size - flow.last_size);
         flow.sent.short += short;
         if flow.sent.completed == 0 {
             flow.sent.completed = now;
@@ -152,7 +153,7 @@ impl Engine {
             arrived: Time(flow.start),
             began: Time(flow.start),
             ended: Time(now),
-            bytes: Bytes((flow.data.limit - flow.first) * self.payload - short),
+            bytes: Bytes((flow.data.limit - flow.first) * payload - short),
         };
         let Some(source) = self.sources.get_mut(flow.source as usize) else {
             self.transfers.push(transfer);
@@ -163,7 +164,7 @@ impl Engine {
             (transfer.number, transfer.arrived, transfer.began) =
                 (source.number - 1, Time(source.arrived), Time(source.began));
         }
-        transfer.bytes = Bytes((flow.data.limit - source.first) * self.payload - short);
+        transfer.bytes = Bytes((flow.data.limit - source.first) * payload - short);
         source.first = flow.data.limit;
         self.transfers.push(transfer);
         if let Some(idle) = source.idle {

@@ -302,6 +302,8 @@ pub struct Group {
     /// Two-way propagation delay of each flow; what the links do not account for is private to the flow, behind its
     /// last link.
     pub rtt: Rtt,
+    /// Sizes of its data packets, where they are not the scenario's.
+    pub packet: Option<Packet>,
     /// The law of its senders.
     pub cc: Chosen<Controller>,
     /// When its flows start.
@@ -511,13 +513,18 @@ impl Scenario {
 }
 
 impl Group {
+    /// Sizes of its data packets; `packet` is the scenario's.
+    pub fn packet(&self, packet: Packet) -> Packet {
+        self.packet.unwrap_or(packet)
+    }
+
     /// What the law of its senders asks of its host; `packet` is the scenario's.
     ///
     /// # Errors
     /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
     pub fn needs(&self, packet: Packet) -> Result<cc::Requirements, String> {
         let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
-        let site = cc::Context { packet: packet.wire, initial_window, initial_ssthresh };
+        let site = cc::Context { packet: self.packet(packet).wire, initial_window, initial_ssthresh };
         Ok((self.cc.law.real)(&self.cc.values, &site)?.requirements())
     }
 

@@ -63,7 +63,7 @@ impl Alone {
         let of_group = |(name, group): (&String, &Group)| {
             let rate = group.forward.iter().map(|link| scenario.links[link].rate);
             let rate = rate.chain(group.access.map(|access| access.rate)).min().unwrap_or(Rate(u64::MAX));
-            let packet = scenario.packet;
+            let packet = group.packet(scenario.packet);
             group.rtts(name, scenario.seed).into_iter().map(move |rtt| Self { rate, rtt, packet })
         };
         scenario.groups.iter().flat_map(of_group).collect()

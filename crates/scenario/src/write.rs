@@ -171,6 +171,10 @@ fn group(group: &Group, packet: Packet) -> String {
         ("cc", cc(group, reliable)),
         ("start", start),
     ];
+    entries.extend(group.packet.map(|Packet { wire, payload, .. }| {
+        let [wire, payload] = [wire, payload].map(|bytes| quoted(&print_bytes(bytes)));
+        ("packet", inline(&[("wire", wire), ("payload", payload)]))
+    }));
     entries.extend(group.stop.map(|stop| ("stop", time(stop))));
     entries.push(("size", size));
     entries.extend(group.repeats.map(|repeats| match repeats {

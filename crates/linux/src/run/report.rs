@@ -183,7 +183,7 @@ impl Between<'_> {
         let (passed, from, to) = self.flow(at);
         let plan = &self.run.plan.flows[at];
         let tcp = matches!(plan.source, Source::Tcp { .. });
-        let payload = self.scenario.packet.payload.bits();
+        let payload = self.scenario.groups[plan.group].packet(self.scenario.packet).payload.bits();
         let goodput = match plan.source {
             Source::Tcp { .. } => (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends(),
             Source::Datagrams(_) => passed.delivered as f64 * payload / self.seconds(),

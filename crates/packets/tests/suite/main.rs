@@ -17,6 +17,7 @@ mod hosts;
 mod laboratory;
 mod laws_of_nature;
 mod lead_lag;
+mod packet_sizes;
 mod paths;
 mod response;
 mod same_bits;

@@ -39,6 +39,13 @@ pub(crate) static FLOWS: Table = Table {
             "total two-way propagation delay; a private delay behind the last link adds the part that the links \
              lack; a list has one value for each flow",
         ),
+        key(
+            "packet",
+            Shape::Either(&[BYTES, Shape::Table(&super::PACKET)]),
+            Means("that of the scenario"),
+            "size of the group's full data packets, as `packet` of the scenario and no larger; in the packets world, and of \
+             `cbr` in the Linux world",
+        ),
         key("cc", Shape::Controller, Required, "the law of the senders; see `docs/laws.md` and below"),
         key(
             "start",

@@ -12,6 +12,7 @@ pub(super) use traffic::mean_s;
 use super::error::{Reported, offer};
 use super::law::{self, Changing, SenderLaw};
 use super::links::Line;
+use super::packet;
 use super::route::shortest;
 use super::table::{Fields, Item};
 use super::trace::Traces;
@@ -49,7 +50,9 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     let size = traffic::size(&fields, around.traces);
     let on_off = traffic::on_off(&fields, count.ok(), around.duration);
     let class = fields.find("class").map(|item| item.handle("write the name of a class, as in `\"tcp\"`"));
-    let access = traffic::access(&fields, around.packet);
+    let own_packet = packet::of_group(&fields, around.packet);
+    let packet = own_packet.as_ref().ok().and_then(|own| own.or(around.packet));
+    let access = traffic::access(&fields, packet);
     let jitter = traffic::jitter(&fields);
     let host = options.as_ref().map_or(Profile::Ns2, |options| options.profile);
     let law = fields
@@ -58,7 +61,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
 
     // What the law is asked depends on everything around it.
     let ((law, cc), mut options) = (law?, options?);
-    let Some(packet) = around.packet else { return Err(item.errors.already()) };
+    let (own_packet, Some(packet)) = (own_packet?, packet) else { return Err(item.errors.already()) };
     let site = cc::Context {
         packet: packet.wire,
         initial_window: options.initial_window,
@@ -78,6 +81,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
         forward: way.forward,
         backward: way.backward,
         rtt: rtt?,
+        packet: own_packet,
         start: start?,
         stop: stop?,
         size: size?,

@@ -51,6 +51,7 @@ pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Controller>) -> Group {
         forward: vec!["bottleneck".into()],
         backward: vec!["bottleneck/back".into()],
         rtt: Rtt::Each(Time::from_seconds(rtt_s)),
+        packet: None,
         cc,
         start: Start::At(Time::ZERO),
         stop: None,
