@@ -154,6 +154,30 @@ pub(crate) const SERIES: &[Series] = &[
         ],
         state_of: None,
     },
+    Series {
+        table: "pages",
+        columns: &[
+            key("flow", "The browser's first flow: its group and its number in the group."),
+            key("number", "The page's number among those of its browser, from zero."),
+            instant("began_s", "Time of the request of its first object."),
+            instant("ended_s", "Time of the last acknowledgement of its last object."),
+            instant("load_s", "Time from `began_s` to `ended_s`."),
+            instant("bytes", "User data of the page."),
+        ],
+        state_of: None,
+    },
+    Series {
+        table: "chunks",
+        columns: &[
+            key("flow", "The flow: its group and its number in the group."),
+            key("number", "The chunk's number among those of its flow, from zero."),
+            instant("asked_s", "Time of the chunk's request."),
+            instant("came_s", "Time of its last acknowledgement."),
+            instant("rate_bit_per_s", "The chunk's rate."),
+            instant("held_s", "Playing time that the player holds when it has come, the chunk included."),
+        ],
+        state_of: None,
+    },
 ];
 
 /// What the column `name` of a run's series `table` means.

@@ -87,6 +87,8 @@ fn run(seed: u64) -> Run {
         spurious_retransmits: None,
         timeouts: 0,
         undone_recoveries: None,
+        pages: None,
+        video: None,
         transfers: Some(Transfers {
             completed: 1,
             completion_mean_s: Some(2.0),

@@ -1,5 +1,6 @@
 //! A resolved scenario: every default filled in, every unit converted, every name looked up.
 
+mod application;
 mod sender;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use penstock_law::{Entry, Role, Values};
 
 use crate::seed::Seed;
 
+pub use application::{Application, Page, Video};
 pub use sender::{Arithmetic, EcnEcho, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto, SenderOptions};
 
 /// A scenario, ready to run in any world.
@@ -319,6 +321,8 @@ pub struct Group {
     pub size: Option<Size>,
     /// When transfers after the first begin; none where each flow is one transfer.
     pub repeats: Option<Repeats>,
+    /// What asks for transfers, where that depends on what has come.
+    pub application: Option<Application>,
     /// Times of sending and of silence, one after the other, beginning with sending.
     pub on_off: Option<(Span, Span)>,
     /// Its class.
@@ -542,14 +546,32 @@ impl Group {
         }
     }
 
-    /// When each flow starts. Drawn times come from the stream `flows.NAME/start`.
+    /// How many flows one browser loads pages with; one where there are no pages.
+    pub fn connections(&self) -> u32 {
+        if let Some(Application::Page(page)) = &self.application { page.connections } else { 1 }
+    }
+
+    /// Whether its data come in transfers.
+    pub fn transfers(&self) -> bool {
+        self.size.is_some() || self.application.is_some()
+    }
+
+    /// Whether all of it may be complete before the run is over.
+    pub fn ends(&self) -> bool {
+        self.size.is_some() && self.repeats.is_none()
+    }
+
+    /// When each flow starts; the connections of one browser start together. Drawn times come from the stream
+    /// `flows.NAME/start`.
     pub fn starts(&self, name: &str, seed: Seed) -> Vec<Time> {
-        let n = self.count as usize;
-        match self.start {
+        let each = self.connections() as usize;
+        let n = self.count as usize / each;
+        let starts = match self.start {
             Start::At(t) => vec![t; n],
             Start::Every(first, gap) => (0..n as u64).map(|i| Time(first.0 + gap.0 * i)).collect(),
             Start::Uniform(a, b) => draw(seed, &format!("flows.{name}/start"), n, a, b),
-        }
+        };
+        if each == 1 { starts } else { starts.into_iter().flat_map(|start| vec![start; each]).collect() }
     }
 }
 

@@ -73,6 +73,12 @@ const DATA_MINING: Points = &[
     (666_667.0, 1.0),
 ];
 
+/// The same rates, as a scenario has them.
+pub(crate) const LADDER: &str = r#"["235 kbit/s", "375 kbit/s", "560 kbit/s", "750 kbit/s", "1.05 Mbit/s", "1.75 Mbit/s", "2.35 Mbit/s", "3 Mbit/s", "4.3 Mbit/s", "5.8 Mbit/s"]"#;
+/// In bit/s.
+pub(crate) const RATES: [u64; 10] =
+    [235_000, 375_000, 560_000, 750_000, 1_050_000, 1_750_000, 2_350_000, 3_000_000, 4_300_000, 5_800_000];
+
 /// The names.
 pub(crate) const NAMES: [&str; 3] = [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0];
 
@@ -108,7 +114,9 @@ mod tests {
             assert!(jump[0].0 == jump[1].0 && (jump[1].1 - jump[0].1 - 0.1).abs() < 1e-12, "{jump:?}");
             sizes.push(jump[0].0);
         }
-        let rates = [235e3, 375e3, 560e3, 750e3, 1.05e6, 1.75e6, 2.35e6, 3e6, 4.3e6, 5.8e6];
-        assert_eq!(sizes, rates.map(|rate| rate * 4.0 / 8.0));
+        assert_eq!(sizes, RATES.map(|rate| rate as f64 * 4.0 / 8.0));
+        let printed =
+            RATES.map(|rate| format!("\"{}\"", crate::quantity::print_rate(penstock_law::quantity::Rate(rate))));
+        assert_eq!(LADDER, format!("[{}]", printed.join(", ")));
     }
 }

@@ -150,12 +150,13 @@ impl Sorted {
     }
 }
 
-fn mean(sorted: &[f64]) -> Option<f64> {
+/// The mean of what there is.
+pub(crate) fn mean(sorted: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.iter().sum::<f64>() / sorted.len() as f64)
 }
 
 /// The smallest value that the share of the sorted ones does not exceed.
-fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }

@@ -10,8 +10,9 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Aggregation, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link, LossSpacing,
-    Packet, Policer, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service, Span, Start,
+    Access, AckJitter, Aggregation, Application, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link,
+    LossSpacing, Packet, Page, Policer, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service, Span,
+    Start,
 };
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -444,6 +445,12 @@ fn what_the_analysis_does_not_count_is_refused() {
         (
             flows(&|g| g.packet = Some(Packet { wire: Bytes(200), payload: Bytes(160), ack: Bytes(40) })),
             "the group `group0` has packets of another size",
+        ),
+        (
+            flows(&|g| {
+                g.application = Some(Application::Page(Page { rounds: [1].into(), connections: 1, multiplexed: false }))
+            }),
+            "the group `group0` has pages or video",
         ),
         (flows(&|g| g.on_off = Some((span, span))), "the group `group0` has on-off periods"),
         (

@@ -249,6 +249,8 @@ impl Between<'_> {
             spurious_retransmits: None,
             timeouts: rows.iter().map(|row| row.timeouts).sum(),
             undone_recoveries: None,
+            pages: None,
+            video: None,
             transfers: self.transfers(range),
         }
     }

@@ -1,5 +1,6 @@
 //! The simulator against theorems, laws of nature, other simulators and itself.
 
+mod applications;
 mod bbr;
 mod ccpd;
 mod classes;

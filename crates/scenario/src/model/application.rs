@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use penstock_law::quantity::{Rate, Time};
 
-use super::Span;
-
 /// What asks for a group's transfers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Application {
-    /// A browser that loads pages.
+    /// Browsers that load pages.
     Page(Page),
-    /// A player of video in chunks.
+    /// Players of video in chunks.
     Video(Video),
 }
 
@@ -20,12 +18,10 @@ pub enum Application {
 pub struct Page {
     /// How many objects each round has.
     pub rounds: Arc<[u32]>,
-    /// How many connections load it; each carries one object at a time.
+    /// How many flows load it.
     pub connections: u32,
-    /// Whether one connection carries all objects of a round together.
+    /// Whether a flow carries all objects of a round together; otherwise each carries one at a time.
     pub multiplexed: bool,
-    /// How long after a page its client waits for the next; none where each client loads one.
-    pub idle: Option<Span>,
 }
 
 /// A video and its player.

@@ -60,6 +60,7 @@ pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Controller>) -> Group {
         steps: Vec::new(),
         spacing_jitter: 0.0,
         repeats: None,
+        application: None,
         on_off: None,
         class: None,
         access: None,
