@@ -448,7 +448,8 @@ fn what_the_analysis_does_not_count_is_refused() {
         ),
         (
             flows(&|g| {
-                g.application = Some(Application::Page(Page { rounds: [1].into(), connections: 1, multiplexed: false }))
+                g.application =
+                    Some(Application::Page(Page { rounds: [1].into(), connections: 1, multiplexed: false }));
             }),
             "the group `group0` has pages or video",
         ),
