@@ -323,6 +323,8 @@ fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> 
     }
     let found = [
         (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
+        (group.packet.is_some(), "packets of another size", "leave `packet` out"),
+        (group.application.is_some(), "pages or video", "leave `page` and `video` out"),
         (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),
         (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
         (group.access.is_some(), "access links", "leave `access` out"),

@@ -294,6 +294,8 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     for (name, group) in &scenario.groups {
         let found = [
             (!group.steps.is_empty(), "parameters that change over time"),
+            (group.packet.is_some(), "packets of another size"),
+            (group.application.is_some(), "pages or video"),
             (group.repeats.is_some(), "repeated transfers"),
             (group.on_off.is_some(), "on-off periods"),
             (group.access.is_some(), "access links"),

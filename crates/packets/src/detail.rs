@@ -98,7 +98,7 @@ impl Engine {
         // As in `hear`, of packets that were delivered by whatever acknowledgement.
         let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
         if let Some(carried) = &carried {
-            let more = flow.marks_heard(carried, outcome.covered, group.selective, self.payload as u32);
+            let more = flow.marks_heard(carried, outcome.covered, group.selective, group.payload as u32);
             marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
         }
         let mut cut = outcome.lost;

@@ -73,7 +73,7 @@ impl Engine {
             return;
         }
         let reply = if group.options {
-            let payload = self.payload as u32 - u32::from(self.size - packet.size);
+            let payload = group.payload as u32 - u32::from(self.flows[at].size - packet.size);
             self.receivers[at].take_with_options(packet, &group.habits, payload)
         } else {
             self.receivers[at].take(packet, group.habits.echo)
@@ -201,7 +201,7 @@ impl Engine {
         // Packets that were marked: all that it tells of, or where it counts them so many.
         let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
         if !PLAIN && let Some(carried) = &carried {
-            let more = flow.marks_heard(carried, outcome.covered, group.selective, self.payload as u32);
+            let more = flow.marks_heard(carried, outcome.covered, group.selective, group.payload as u32);
             marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
         }
         let echo = marked > 0;
@@ -385,7 +385,7 @@ impl Engine {
                 }
                 break;
             }
-            let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { self.size };
+            let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { flow.size };
             if !PLAIN
                 && flow.entry != NONE
                 && let Some(room) = self.entries[flow.entry as usize].held_until(now, u32::from(size))

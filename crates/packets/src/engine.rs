@@ -4,11 +4,14 @@ use penstock_law::cc::Event;
 use penstock_law::quantity::Time;
 use penstock_link::{Offer, Port, Ring};
 use penstock_scenario::model::EcnOnLine;
+use penstock_scenario::page::Load;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::transfer::Transfer;
+use penstock_scenario::video::Chunk;
 use penstock_scenario::world::{RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
+use crate::clients::Client;
 use crate::conditioners::CustomerConditioner;
 use crate::elements::Leaving;
 use crate::entry::Entry;
@@ -83,12 +86,14 @@ pub(crate) struct Engine {
     /// Accounts of classes come before those of customers.
     pub(crate) first_customer: usize,
     pub(crate) transfers: Vec<Transfer>,
-    /// Flows that have a size, do not repeat, and are not done.
+    /// Browsers and players, the pages that have come, and the chunks.
+    pub(crate) clients: Vec<Client>,
+    pub(crate) pages: Vec<Load>,
+    pub(crate) chunks: Vec<Chunk>,
+    /// Flows that have a size, do not repeat, and are not done; of browsers each is one.
     pub(crate) unfinished: u64,
     pub(crate) stop_when_complete: bool,
-    /// A full data packet on the wire, its payload, and an acknowledgement [B].
-    pub(crate) size: u16,
-    pub(crate) payload: u64,
+    /// An acknowledgement [B].
     pub(crate) ack_size: u16,
     /// Sent and not yet handed to the first link.
     pub(crate) outbox: Vec<Packet>,

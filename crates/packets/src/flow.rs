@@ -67,6 +67,8 @@ pub(crate) struct Group {
     pub(crate) receive_window: f64,
     /// The same in whole segments.
     pub(crate) receive_segments: u64,
+    /// The user's data in a full packet [B].
+    pub(crate) payload: u64,
     /// Packets that leave together.
     pub(crate) burst: u32,
     /// When flows stop sending new data [ps].
@@ -159,8 +161,9 @@ pub(crate) struct Flow {
     pub(crate) ack_timer: bool,
     /// Whether an event for the deadlines of recovery by time is on the agenda.
     pub(crate) clock_set: bool,
-    /// Bytes on the wire of the last segment there is to send.
+    /// Bytes on the wire of the last segment there is to send, and of every other.
     pub(crate) last_size: u16,
+    pub(crate) size: u16,
     /// Its way into the network, where that takes time.
     pub(crate) entry: u32,
     /// Packets in flight at most.

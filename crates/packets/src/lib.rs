@@ -7,6 +7,7 @@
 mod accecn;
 mod agenda;
 mod ahead;
+mod clients;
 mod conditioners;
 mod detail;
 mod elements;

@@ -259,10 +259,10 @@ impl Measure {
 /// What both ends of a flow have counted until now.
 fn told(engine: &Engine, at: usize) -> Told {
     let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
-    let full = u64::from(engine.size - flow.last_size);
+    let full = u64::from(flow.size - flow.last_size);
     // The last segment of the transfer under way is there, but its acknowledgement is not yet.
     let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
-    let delivered = (got.in_order * engine.payload).saturating_sub(flow.sent.short + short);
+    let delivered = (got.in_order * engine.groups[flow.group as usize].payload).saturating_sub(flow.sent.short + short);
     let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
     Told { sent: flow.sent, got, delivered, estimated }
 }

@@ -11,6 +11,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use crate::agenda::Agenda;
+use crate::clients::Client;
 use crate::conditioners::{conditioner_of, conditioners};
 use crate::elements::Elements;
 use crate::engine::{Account, Engine, Hop, Numbering};
@@ -39,10 +40,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let flows = scenario.groups.values().map(|group| group.count as usize).sum();
     parts.flows.reserve_exact(flows);
     parts.keys.reserve_exact(flows);
-    let (size, ack_size) = (size_on_wire(scenario.packet.wire)?, size_on_wire(scenario.packet.ack)?);
+    let ack_size = size_on_wire(scenario.packet.ack)?;
     let mut refusals = Vec::new();
     for (name, group) in &scenario.groups {
-        if let Err(error) = parts.group(scenario, &mut routes, name, group, size) {
+        if let Err(error) = parts.group(scenario, &mut routes, name, group) {
             refusals.extend(error.reasons());
         }
     }
@@ -65,7 +66,8 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
         group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
     }
-    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, mut rare, unfinished } = parts;
+    let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, mut clients, mut rare, unfinished } =
+        parts;
     let (l, p, n, e) = (lines.len() as u32, links.len() as u32, flows.len() as u32, entries.len() as u32);
     let numbering = Numbering {
         ports: l,
@@ -92,6 +94,9 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     for supply in supplies.iter_mut().flatten() {
         supply.entity += numbering.rare;
     }
+    for client in &mut clients {
+        client.entity += numbering.rare;
+    }
     // A bucket about as wide as two events are apart when every line is busy.
     let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
     let agenda =
@@ -117,10 +122,11 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         accounts: vec![Account::default(); classes + scenario.customers.len()],
         first_customer: classes,
         transfers: Vec::new(),
+        clients,
+        pages: Vec::new(),
+        chunks: Vec::new(),
         unfinished,
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
-        size,
-        payload: scenario.packet.payload.0,
         ack_size,
         outbox: Vec::new(),
         fault: None,
@@ -143,6 +149,7 @@ struct Parts {
     entries: Vec<Entry>,
     sources: Vec<Source>,
     supplies: Vec<Option<Supply>>,
+    clients: Vec<Client>,
     rare: Vec<Now>,
     unfinished: u64,
 }
@@ -154,8 +161,9 @@ impl Parts {
         routes: &mut Routes,
         name: &str,
         group: &model::Group,
-        size: u16,
     ) -> Result<(), RunError> {
+        let packet = group.packet(scenario.packet);
+        let size = size_on_wire(packet.wire)?;
         let mut windows = windows(scenario, name, group, &group.cc.values)?;
         let needs = windows.requirements();
         if needs.kernel {
@@ -215,7 +223,9 @@ impl Parts {
                 group.ack_jitter.as_ref().map(|jitter| penstock_link::Entry::of_acks(jitter, own("ack_jitter"))),
             );
             let mut source = self.source(group, number, start.0, &own);
+            self.client(scenario, (name, group), (index, number), source.as_mut());
             let bytes = match (&group.size, &mut source) {
+                _ if group.application.is_some() => Some(0),
                 (None, _) => None,
                 (Some(_), _) if open => Some(0),
                 (Some(size), Some(source)) if group.repeats.is_some() => {
@@ -224,8 +234,8 @@ impl Parts {
                 }
                 (Some(size), _) => Some(size.draw(&mut single).0),
             };
-            let (limit, last_size) = transfer(scenario, bytes, size);
-            self.unfinished += u64::from(needs.reliable && group.size.is_some() && group.repeats.is_none());
+            let (limit, last_size) = transfer(packet.payload.0, bytes, size);
+            self.unfinished += u64::from(needs.reliable && group.ends() && group.application.is_none());
             let source = source.map_or(NONE, |source| {
                 self.sources.push(source);
                 self.sources.len() as u32 - 1
@@ -244,6 +254,7 @@ impl Parts {
                 flags,
                 ack_timer: false,
                 last_size,
+                size,
                 connection: 0,
                 first: 0,
                 entry,
@@ -337,6 +348,7 @@ impl Parts {
             mends: needs.duplicates_mend,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
+            payload: packet.payload.0,
             burst: group.sender.burst,
             stop,
             period: needs.tick_s.map_or(0, |s| Time::from_seconds(s).0),
@@ -355,6 +367,23 @@ impl Parts {
         self.rare.len() as u32 - 1
     }
 
+    /// A flow belongs to a client, or is the first of one.
+    fn client(
+        &mut self,
+        scenario: &Scenario,
+        group: (&str, &model::Group),
+        flow: (usize, u32),
+        source: Option<&mut Source>,
+    ) {
+        let Some(source) = source.filter(|_| group.1.application.is_some()) else { return };
+        if let Some(mut client) = Client::of(scenario, group, flow) {
+            client.entity = self.rare(Now::Client(self.clients.len() as u32));
+            self.unfinished += u64::from(client.ends());
+            self.clients.push(client);
+        }
+        source.client = self.clients.len() as u32 - 1;
+    }
+
     fn entry(&mut self, way: Option<penstock_link::Entry>) -> u32 {
         way.map_or(NONE, |way| {
             self.entries.push(Entry::new(way));
@@ -365,18 +394,20 @@ impl Parts {
     /// What a flow's transfers and pauses come from, if it has such.
     fn source(&mut self, group: &model::Group, flow: u32, start: u64, own: &dyn Fn(&str) -> Stream) -> Option<Source> {
         let idle = if let Some(Repeats::Idle(span)) = group.repeats { Some(span) } else { None };
-        if group.repeats.is_none() && group.on_off.is_none() && group.spacing_jitter == 0.0 {
+        let asked = group.application.is_some();
+        if !asked && group.repeats.is_none() && group.on_off.is_none() && group.spacing_jitter == 0.0 {
             return None;
         }
         Some(Source {
-            begin: if idle.is_some() { self.rare(Now::Begin(flow)) } else { NONE },
+            client: NONE,
+            begin: if idle.is_some() && !asked { self.rare(Now::Begin(flow)) } else { NONE },
             turn: if group.on_off.is_some() { self.rare(Now::Turn(flow)) } else { NONE },
             on_off: group.on_off,
             silent: false,
             turns: own("on_off"),
             size: group.size.clone(),
             sizes: own("size"),
-            idle,
+            idle: idle.filter(|_| !asked),
             idles: own("idle"),
             spacing_jitter: group.spacing_jitter,
             spacings: own("spacing"),
@@ -422,6 +453,7 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
                 let supply = engine.supplies[group as usize].as_mut().expect("only such groups have arrivals");
                 starts.min().unwrap_or(0).saturating_add(supply.gap.draw(&mut supply.gaps).0)
             }
+            Now::Client(client) => engine.flows[engine.clients[client as usize].first as usize].start,
             Now::Step(group) => engine.groups[group as usize].next_step,
             Now::Ack(_) | Now::Clock(_) | Now::Alarm(_) | Now::Begin(_) | Now::Line(_) => continue,
         };
@@ -439,14 +471,15 @@ fn size_on_wire(size: Bytes) -> Result<u16, RunError> {
 
 /// The law of a group in the arithmetic it asks for.
 fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Values) -> Result<Windows, RunError> {
+    let packet = group.packet(scenario.packet).wire;
     let site = cc::Context {
-        packet: scenario.packet.wire,
+        packet,
         initial_window: group.sender.initial_window,
         initial_ssthresh: group.sender.initial_ssthresh,
     };
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
-    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(scenario.packet.wire));
+    let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(packet));
     Ok(match group.sender.arithmetic {
         Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
         Arithmetic::Fixed => {
@@ -457,8 +490,7 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
 }
 
 /// Segments of a transfer of so many bytes, and the last one's size on the wire; without end if none are given.
-fn transfer(scenario: &Scenario, bytes: Option<u64>, size: u16) -> (u64, u16) {
-    let payload = scenario.packet.payload.0;
+fn transfer(payload: u64, bytes: Option<u64>, size: u16) -> (u64, u16) {
     let Some(bytes) = bytes else { return (u64::MAX, size) };
     let segments = bytes.div_ceil(payload);
     (segments, size - (segments * payload - bytes) as u16)

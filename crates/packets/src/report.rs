@@ -7,12 +7,14 @@ use penstock_law::quantity::Time;
 use penstock_scenario::classes;
 use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::finding;
-use penstock_scenario::model::{Recovery, Repeats, Scenario};
+use penstock_scenario::model::{Application, Group, Recovery, Repeats, Scenario};
+use penstock_scenario::page;
 use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
-    Summary, Transfers,
+    Pages, Summary, Transfers, Videos,
 };
-use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::transfer::{self, Alone, Transfer};
+use penstock_scenario::video;
 use penstock_scenario::world::{Rows, Run, RunError};
 
 use crate::engine::Engine;
@@ -34,12 +36,14 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         );
         return Err(RunError::Input(what));
     }
+    let alone = if engine.transfers.is_empty() { Vec::new() } else { Alone::of(scenario) };
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
     let span = |a: Time, b: Time| Span {
         scenario,
         engine,
         readings: &taken.readings[find(a)..=find(b)],
         samples: &taken.classes,
+        alone: &alone,
     };
     let whole = span(scenario.warmup, scenario.duration);
     let flows = whole.flows();
@@ -62,8 +66,15 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         taken.links.table("links", "link", scenario.links.keys().cloned().collect()),
         taken.groups.table("groups", "group", groups),
     ];
-    if scenario.groups.values().any(|group| group.size.is_some()) {
-        series.push(transfer::table(&engine.transfers, flow_names()));
+    if scenario.groups.values().any(Group::transfers) {
+        series.push(transfer::table(&engine.transfers, &alone, flow_names()));
+    }
+    let applications = || scenario.groups.values().filter_map(|group| group.application.as_ref());
+    if applications().any(|application| matches!(application, Application::Page(_))) {
+        series.push(page::table(&engine.pages, flow_names()));
+    }
+    if applications().any(|application| matches!(application, Application::Video(_))) {
+        series.push(video::table(&engine.chunks, flow_names()));
     }
     if !taken.customers.is_empty() {
         series.push(taken.customers.table("customers", "customer", scenario.customers.keys().cloned().collect()));
@@ -103,6 +114,8 @@ struct Span<'a> {
     readings: &'a [Reading],
     /// What classes were served, sample by sample.
     samples: &'a Rows,
+    /// What each flow's transfers take alone; nothing where there were none.
+    alone: &'a [Alone],
 }
 
 impl Span<'_> {
@@ -127,7 +140,8 @@ impl Span<'_> {
         let life = |at: usize| {
             let flow = &self.engine.flows[at];
             let group = &self.scenario.groups[flow.group as usize];
-            let done = Some(Time(b.flows[at].sent.completed)).filter(|at| group.repeats.is_none() && *at > Time::ZERO);
+            let done = Some(Time(b.flows[at].sent.completed))
+                .filter(|at| group.ends() && group.application.is_none() && *at > Time::ZERO);
             (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
         };
         let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(life(*at), (a.at, b.at)));
@@ -264,11 +278,10 @@ impl Span<'_> {
                 timeouts: total(&|f| u64::from(f.sent.timeouts)),
                 undone_recoveries: (acknowledged && group.sender.recovery == Recovery::Rack && group.sender.rack.undo)
                     .then(|| total(&|f| u64::from(f.sent.undone))),
-                transfers: group
-                    .size
-                    .as_ref()
-                    .filter(|_| acknowledged)
-                    .map(|_| self.transfers(range.clone(), matches!(group.repeats, Some(Repeats::Poisson(_))))),
+                transfers: (acknowledged && group.transfers())
+                    .then(|| self.transfers(range.clone(), matches!(group.repeats, Some(Repeats::Poisson(_))))),
+                pages: self.pages(group, range.clone()),
+                video: self.video(group, range.clone()),
             };
             groups.insert(name.clone(), summary);
         }
@@ -299,8 +312,27 @@ impl Span<'_> {
     fn transfers(&self, flows: Range<usize>, open: bool) -> Transfers {
         let (a, b) = self.ends();
         let own = || self.engine.transfers.iter().filter(|t| flows.contains(&(t.flow as usize)));
-        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), open);
+        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), self.alone, open);
         Transfers { waiting: open.then(|| self.waiting(own(), flows.clone(), b.at)), ..sum }
+    }
+
+    /// Pages that browsers of a group had loaded in the span.
+    fn pages(&self, group: &Group, flows: Range<usize>) -> Option<Pages> {
+        let Some(Application::Page(_)) = group.application else { return None };
+        let (a, b) = self.ends();
+        let own = self.engine.pages.iter().filter(|page| flows.contains(&(page.flow as usize)));
+        Some(page::sum_up(own.filter(|page| (a.at..=b.at).contains(&page.ended))))
+    }
+
+    /// What players of a group saw in the span.
+    fn video(&self, group: &Group, flows: Range<usize>) -> Option<Videos> {
+        let Some(Application::Video(_)) = group.application else { return None };
+        let (a, b) = self.ends();
+        let own = self.engine.chunks.iter().filter(|chunk| flows.contains(&(chunk.flow as usize)));
+        let sessions: Vec<(u32, Time)> =
+            flows.clone().map(|at| (at as u32, Time(self.engine.flows[at].start))).collect();
+        let stop = group.stop.unwrap_or(Time::NEVER);
+        Some(video::sum_up(&own.copied().collect::<Vec<_>>(), &sessions, (a.at, b.at), stop))
     }
 
     /// Transfers of the flows of a group that had arrived at `at` and no flow had taken up; `completed` are those of them

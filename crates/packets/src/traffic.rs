@@ -8,7 +8,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::transfer::Transfer;
 
 use crate::engine::Engine;
-use crate::flow::Opening;
+use crate::flow::{NONE, Opening};
 
 /// What happens to a flow or a group now and then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub(crate) enum Now {
     Arrival(u32),
     /// A group's sources change.
     Step(u32),
+    /// A client asks for something.
+    Client(u32),
     /// The time that a flow's law named has come.
     Alarm(u32),
     /// Packets that wait on the line of a link may go.
@@ -57,6 +59,8 @@ pub(crate) struct Source {
     pub(crate) began: u64,
     /// The first segment of this one.
     pub(crate) first: u64,
+    /// The client that asks for its transfers, where there is one.
+    pub(crate) client: u32,
 }
 
 /// Transfers that arrive at a group, whatever became of those before: an open loop.
@@ -88,25 +92,26 @@ impl Engine {
                 let source = &mut self.sources[self.flows[flow as usize].source as usize];
                 let size = source.size.as_ref().expect("a flow that repeats has a size");
                 let bytes = size.draw(&mut source.sizes).0;
-                self.begin(flow as usize, self.now, bytes);
+                self.begin(flow as usize, self.now, bytes, true);
             }
             Now::Turn(flow) => self.turn(flow as usize, entity),
             Now::Arrival(group) => self.arrival(group as usize),
+            Now::Client(client) => self.client(client as usize),
             Now::Step(group) => self.step(group as usize, entity),
             Now::Line(link) => self.wake_line(link as usize),
         }
     }
 
-    /// A flow begins a transfer that arrived at `arrived`.
-    fn begin(&mut self, at: usize, arrived: u64, bytes: u64) {
+    /// A flow begins a transfer that arrived at `arrived`; `anew` on what it remembers of the transfer before.
+    pub(crate) fn begin(&mut self, at: usize, arrived: u64, bytes: u64, anew: bool) {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let source = &mut self.sources[flow.source as usize];
         (source.arrived, source.began) = (arrived, self.now);
-        let segments = bytes.div_ceil(self.payload);
+        let segments = bytes.div_ceil(group.payload);
         flow.data.limit = flow.data.fresh + segments;
-        flow.last_size = self.size - (segments * self.payload - bytes) as u16;
-        if source.number > 0 && group.remember != Remember::Everything {
+        flow.last_size = flow.size - (segments * group.payload - bytes) as u16;
+        if anew && source.number > 0 && group.remember != Remember::Everything {
             let index = flow.index as usize;
             let allowed = group.windows.restart(index, group.remember == Remember::BaseRtt);
             flow.connection += 1;
@@ -141,7 +146,8 @@ impl Engine {
     pub(crate) fn completed(&mut self, at: usize) {
         let now = self.now;
         let flow = &mut self.flows[at];
-        let short = u64::from(self.size - flow.last_size);
+        let payload = self.groups[flow.group as usize].payload;
+        let short = u64::from(flow.size - flow.last_size);
         flow.sent.short += short;
         if flow.sent.completed == 0 {
             flow.sent.completed = now;
@@ -152,7 +158,7 @@ impl Engine {
             arrived: Time(flow.start),
             began: Time(flow.start),
             ended: Time(now),
-            bytes: Bytes((flow.data.limit - flow.first) * self.payload - short),
+            bytes: Bytes((flow.data.limit - flow.first) * payload - short),
         };
         let Some(source) = self.sources.get_mut(flow.source as usize) else {
             self.transfers.push(transfer);
@@ -163,16 +169,20 @@ impl Engine {
             (transfer.number, transfer.arrived, transfer.began) =
                 (source.number - 1, Time(source.arrived), Time(source.began));
         }
-        transfer.bytes = Bytes((flow.data.limit - source.first) * self.payload - short);
+        transfer.bytes = Bytes((flow.data.limit - source.first) * payload - short);
         source.first = flow.data.limit;
         self.transfers.push(transfer);
+        if source.client != NONE {
+            let (client, bytes) = (source.client as usize, transfer.bytes);
+            return self.served(client, at as u32, bytes);
+        }
         if let Some(idle) = source.idle {
             let entity = source.begin;
             let due = now.saturating_add(idle.draw(&mut source.idles).0);
             self.schedule(entity, due);
         } else if let Some(supply) = &mut self.supplies[flow.group as usize] {
             match supply.waiting.pop_front() {
-                Some((arrived, bytes)) => self.begin(at, arrived, bytes),
+                Some((arrived, bytes)) => self.begin(at, arrived, bytes, true),
                 None => supply.free.push_back(at as u32),
             }
         } else {
@@ -180,8 +190,8 @@ impl Engine {
         }
     }
 
-    /// A flow that does not repeat is done.
-    fn finished(&mut self) {
+    /// A flow or a browser that does not repeat is done.
+    pub(crate) fn finished(&mut self) {
         self.unfinished -= 1;
         if self.unfinished == 0 && self.stop_when_complete {
             self.end = self.now;
@@ -196,7 +206,7 @@ impl Engine {
         let next = now.saturating_add(supply.gap.draw(&mut supply.gaps).0);
         let entity = supply.entity;
         match supply.free.pop_front() {
-            Some(flow) => self.begin(flow as usize, now, bytes),
+            Some(flow) => self.begin(flow as usize, now, bytes, true),
             None => supply.waiting.push_back((now, bytes)),
         }
         if next < self.groups[group].stop {

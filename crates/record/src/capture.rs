@@ -92,9 +92,6 @@ impl From<PcapError> for CaptureError {
 pub struct Capture<W: Write> {
     out: PcapNgWriter<W>,
     end: End,
-    /// A full packet's payload, and what its size on the wire has besides [B].
-    payload: u32,
-    overhead: u32,
     /// For each group the number past its last flow, and how its ends behave.
     groups: Vec<(u32, Behaviour)>,
     flows: Vec<Flow>,
@@ -156,8 +153,6 @@ impl<W: Write> Capture<W> {
         Ok(Self {
             out,
             end,
-            payload: payload as u32,
-            overhead: wire.saturating_sub(payload) as u32,
             groups: groups.collect(),
             flows: (0..count).map(|_| Flow::default()).collect(),
             zeros: vec![0; wire.max(payload) as usize],
@@ -179,14 +174,14 @@ impl<W: Write> Capture<W> {
         match seen.content {
             Content::Datagram { number } => self.datagram(seen, number),
             Content::Data { segment, cwr } => {
-                let length = seen.size.checked_sub(self.overhead).filter(|length| *length <= self.payload);
+                let length = seen.size.checked_sub(behaviour.overhead).filter(|length| *length <= behaviour.payload);
                 let length = length.ok_or_else(misshapen)?;
                 let (connection, new) = flow.connection(seen.connection, now);
                 let stamps = match seen.end {
-                    End::Sender => connection.data_sent(segment, self.payload - length, now),
+                    End::Sender => connection.data_sent(segment, behaviour.payload - length, now),
                     End::Receiver => connection.data_arrived(segment, now),
                 };
-                let seq = connection.sequence(segment, self.payload);
+                let seq = connection.sequence(segment, behaviour.payload);
                 if new {
                     self.handshake(seen, behaviour, now)?;
                 }
@@ -211,7 +206,7 @@ impl<W: Write> Capture<W> {
                     End::Receiver => connection.ack_sent(next, past, now),
                     End::Sender => connection.ack_arrived(next, past, now),
                 };
-                let number = |segment: u64| connection.sequence(segment, self.payload);
+                let number = |segment: u64| connection.sequence(segment, behaviour.payload);
                 let ack = number(next);
                 let blocks: Vec<_> = blocks.iter().flatten().map(|(a, b)| (number(*a), number(*b))).collect();
                 if new {
@@ -250,7 +245,7 @@ impl<W: Write> Capture<W> {
         let ecn = matches!(seen.content, Content::Data { .. }) && seen.ecn != Ecn::NotEct;
         // Without options a segment could be longer by the timestamps (RFC 6691).
         let longer = if behaviour.stamped { 12 } else { 0 };
-        let size = TcpOptionElement::MaximumSegmentSize(u16::try_from(self.payload + longer).unwrap_or(u16::MAX));
+        let size = TcpOptionElement::MaximumSegmentSize(u16::try_from(behaviour.payload + longer).unwrap_or(u16::MAX));
         let scale = [Noop, TcpOptionElement::WindowScale(behaviour.scale)];
         let options = |stamps: Stamps| {
             let permitted = TcpOptionElement::SelectiveAcknowledgementPermitted;

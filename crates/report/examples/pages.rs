@@ -89,6 +89,8 @@ fn group(count: u32, goodput: f64, jain: f64, marks: f64) -> GroupSummary {
         spurious_retransmits: None,
         timeouts: 0,
         undone_recoveries: None,
+        pages: None,
+        video: None,
         transfers: None,
     }
 }

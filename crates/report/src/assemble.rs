@@ -7,6 +7,7 @@ mod path;
 mod run;
 mod series;
 mod sweep;
+mod transfers;
 
 pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis};
 pub use measures::{customer_table, flow_table, group_table, link_table};

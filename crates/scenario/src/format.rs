@@ -48,6 +48,8 @@ pub(crate) static TABLES: &[&Table] = &[
     &ARRIVALS,
     &SPAN_TABLE,
     &PARETO_SPAN,
+    &PAGE,
+    &VIDEO,
     &ON_OFF,
     &ACCESS,
     &JITTER,

@@ -1,5 +1,6 @@
 //! A resolved scenario: every default filled in, every unit converted, every name looked up.
 
+mod application;
 mod sender;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use penstock_law::{Entry, Role, Values};
 
 use crate::seed::Seed;
 
+pub use application::{Application, Page, Video};
 pub use sender::{Arithmetic, EcnEcho, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto, SenderOptions};
 
 /// A scenario, ready to run in any world.
@@ -302,6 +304,8 @@ pub struct Group {
     /// Two-way propagation delay of each flow; what the links do not account for is private to the flow, behind its
     /// last link.
     pub rtt: Rtt,
+    /// Sizes of its data packets, where they are not the scenario's.
+    pub packet: Option<Packet>,
     /// The law of its senders.
     pub cc: Chosen<Controller>,
     /// When its flows start.
@@ -317,6 +321,8 @@ pub struct Group {
     pub size: Option<Size>,
     /// When transfers after the first begin; none where each flow is one transfer.
     pub repeats: Option<Repeats>,
+    /// What asks for transfers, where that depends on what has come.
+    pub application: Option<Application>,
     /// Times of sending and of silence, one after the other, beginning with sending.
     pub on_off: Option<(Span, Span)>,
     /// Its class.
@@ -511,13 +517,18 @@ impl Scenario {
 }
 
 impl Group {
+    /// Sizes of its data packets; `packet` is the scenario's.
+    pub fn packet(&self, packet: Packet) -> Packet {
+        self.packet.unwrap_or(packet)
+    }
+
     /// What the law of its senders asks of its host; `packet` is the scenario's.
     ///
     /// # Errors
     /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
     pub fn needs(&self, packet: Packet) -> Result<cc::Requirements, String> {
         let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
-        let site = cc::Context { packet: packet.wire, initial_window, initial_ssthresh };
+        let site = cc::Context { packet: self.packet(packet).wire, initial_window, initial_ssthresh };
         Ok((self.cc.law.real)(&self.cc.values, &site)?.requirements())
     }
 
@@ -535,14 +546,32 @@ impl Group {
         }
     }
 
-    /// When each flow starts. Drawn times come from the stream `flows.NAME/start`.
+    /// How many flows one browser loads pages with; one where there are no pages.
+    pub fn connections(&self) -> u32 {
+        if let Some(Application::Page(page)) = &self.application { page.connections } else { 1 }
+    }
+
+    /// Whether its data come in transfers.
+    pub fn transfers(&self) -> bool {
+        self.size.is_some() || self.application.is_some()
+    }
+
+    /// Whether all of it may be complete before the run is over.
+    pub fn ends(&self) -> bool {
+        self.size.is_some() && self.repeats.is_none()
+    }
+
+    /// When each flow starts; the connections of one browser start together. Drawn times come from the stream
+    /// `flows.NAME/start`.
     pub fn starts(&self, name: &str, seed: Seed) -> Vec<Time> {
-        let n = self.count as usize;
-        match self.start {
+        let each = self.connections() as usize;
+        let n = self.count as usize / each;
+        let starts = match self.start {
             Start::At(t) => vec![t; n],
             Start::Every(first, gap) => (0..n as u64).map(|i| Time(first.0 + gap.0 * i)).collect(),
             Start::Uniform(a, b) => draw(seed, &format!("flows.{name}/start"), n, a, b),
-        }
+        };
+        if each == 1 { starts } else { starts.into_iter().flat_map(|start| vec![start; each]).collect() }
     }
 }
 

@@ -44,6 +44,7 @@ mod links;
 mod memory;
 mod needs;
 mod origin;
+mod packet;
 mod resolve;
 mod route;
 mod schedule;

@@ -290,6 +290,12 @@ pub struct GroupSummary {
     /// Transfers, if flows have a size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
+    /// Web pages, if flows load such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
+    /// Video, if flows stream it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<Videos>,
 }
 
 /// What flows estimate of their bottleneck, averaged over flows.
@@ -315,9 +321,19 @@ pub struct Transfers {
     /// Median of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_p50_s: Option<f64>,
+    /// 95th percentile of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_p95_s: Option<f64>,
     /// 99th percentile of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_p99_s: Option<f64>,
+    /// Slowdown of the finished transfers; absent if none finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<Slowdown>,
+    /// Finished transfers by class of size: `up_to_10_kB`, `up_to_100_kB`, `up_to_1_MB`, `up_to_10_MB` and `above_10_MB` of user
+    /// data. A transfer is in the first class that it does not exceed. A class without transfers is absent.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub by_size: IndexMap<String, SizeClass>,
     /// Finished transfers that had waited for a connection; absent without random arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
@@ -329,6 +345,77 @@ pub struct Transfers {
     /// Linux world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+}
+
+/// Web pages of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pages {
+    /// Pages that were complete in the span.
+    pub completed: u64,
+    /// Mean time from the request of the first object to the last acknowledgement of the last; absent if none was complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_mean_s: Option<f64>,
+    /// Median of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_p50_s: Option<f64>,
+    /// 95th percentile of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_p95_s: Option<f64>,
+    /// 99th percentile of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_p99_s: Option<f64>,
+}
+
+/// Video sessions of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Videos {
+    /// Sessions that began before the end of the span.
+    pub sessions: u64,
+    /// Chunks that came in the span.
+    pub chunks: u64,
+    /// Mean rate of those chunks; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_mean_bit_per_s: Option<f64>,
+    /// Chunks with another rate than the chunk before, all sessions together.
+    pub switches: u64,
+    /// Stalls in the span: times at which playback had begun and the player held nothing.
+    pub rebuffers: u64,
+    /// Their length in the span, all sessions together.
+    pub rebuffer_s: f64,
+    /// Mean time from the start of a session to its first chunk, of the sessions where that came in the span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_mean_s: Option<f64>,
+}
+
+/// Finished transfers of a group in one class of size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SizeClass {
+    /// Transfers that finished in the span.
+    pub completed: u64,
+    /// Mean time from start to the last acknowledgement.
+    pub completion_mean_s: f64,
+    /// Median of that time.
+    pub completion_p50_s: f64,
+    /// 95th percentile of that time.
+    pub completion_p95_s: f64,
+    /// 99th percentile of that time.
+    pub completion_p99_s: f64,
+    /// Slowdown of the finished transfers.
+    pub slowdown: Slowdown,
+}
+
+/// Completion time over that of the same transfer alone: its size with headers over the rate of the slowest link, and a round
+/// trip without queues.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slowdown {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
 }
 
 /// One flow over one span.

@@ -11,9 +11,9 @@ use crate::format::{AUTOMATIC, Discipline, OF_ANY_LAW, SPACING_JITTER, TraceForm
 use crate::key::{bare, quoted};
 use crate::model::Profile;
 use crate::model::{
-    Aggregation, Arithmetic, Buffer, By, Chosen, Class, Customer, Distribution, EcnEcho, EcnOnLine, Full, Group, Limit,
-    Link, Origin, Packet, Policer, RackOptions, Recovery, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions,
-    Service, Size, Span, Start,
+    Aggregation, Application, Arithmetic, Buffer, By, Chosen, Class, Customer, Distribution, EcnEcho, EcnOnLine, Full,
+    Group, Limit, Link, Origin, Packet, Policer, RackOptions, Recovery, Reorder, Repeats, Rtt, Scenario, Scheduler,
+    SenderOptions, Service, Size, Span, Start,
 };
 use crate::quantity::{print_bytes, print_number, print_packets, print_per_second, print_rate, print_real, print_time};
 
@@ -171,12 +171,17 @@ fn group(group: &Group, packet: Packet) -> String {
         ("cc", cc(group, reliable)),
         ("start", start),
     ];
+    entries.extend(group.packet.map(|Packet { wire, payload, .. }| {
+        let [wire, payload] = [wire, payload].map(|bytes| quoted(&print_bytes(bytes)));
+        ("packet", inline(&[("wire", wire), ("payload", payload)]))
+    }));
     entries.extend(group.stop.map(|stop| ("stop", time(stop))));
     entries.push(("size", size));
     entries.extend(group.repeats.map(|repeats| match repeats {
         Repeats::Poisson(often) => ("arrivals", inline(&[("poisson", quoted(&print_per_second(often)))])),
         Repeats::Idle(idle) => ("idle", span(idle)),
     }));
+    entries.extend(group.application.as_ref().map(application));
     entries.extend(group.on_off.map(|(on, off)| ("on_off", inline(&[("on", span(on)), ("off", span(off))]))));
     entries.extend(group.class.as_ref().map(|class| ("class", quoted(class))));
     entries.extend(group.access.map(|access| {
@@ -193,6 +198,32 @@ fn group(group: &Group, packet: Packet) -> String {
     entries.push(("series", group.series.to_string()));
     entries.push(("sender", sender(&group.sender, reliable, group.repeats.is_some())));
     lines(&entries)
+}
+
+fn application(application: &Application) -> (&'static str, String) {
+    match application {
+        Application::Page(page) => {
+            let rounds: Vec<String> = page.rounds.iter().map(u32::to_string).collect();
+            let mut entries = vec![("rounds", format!("[{}]", rounds.join(", ")))];
+            if page.multiplexed {
+                entries.push(("multiplexed", "true".to_owned()));
+            } else {
+                entries.push(("connections", page.connections.to_string()));
+            }
+            ("page", inline(&entries))
+        }
+        Application::Video(video) => {
+            let rates: Vec<String> = video.rates.iter().map(|rate| quoted(&print_rate(*rate))).collect();
+            let entries = [
+                ("rates", format!("[{}]", rates.join(", "))),
+                ("chunk", time(video.chunk)),
+                ("buffer", time(video.buffer)),
+                ("reservoir", time(video.reservoir)),
+                ("cushion", time(video.cushion)),
+            ];
+            ("video", inline(&entries))
+        }
+    }
 }
 
 fn sender(sender: &SenderOptions, reliable: bool, repeats: bool) -> String {

@@ -185,6 +185,8 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
     for Class { group, group_name, .. } in classes {
         let of_group = [
             (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
+            (group.packet.is_some(), "packets of another size", "leave `packet` out"),
+            (group.application.is_some(), "pages or video", "leave `page` and `video` out"),
             (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),
             (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
             (group.access.is_some(), "access links", "leave `access` out"),

@@ -409,6 +409,8 @@ impl Span<'_> {
                     spurious_retransmits: None,
                     timeouts: 0,
                     undone_recoveries: None,
+                    pages: None,
+                    video: None,
                     window_left_by_cuts: None,
                     bottleneck: None,
                     transfers: None,

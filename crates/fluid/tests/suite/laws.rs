@@ -10,8 +10,9 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{
-    Access, AckJitter, Aggregation, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link, LossSpacing,
-    Policer, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service, Span, Start,
+    Access, AckJitter, Aggregation, Application, Buffer, By, Chosen, Customer, EcnOnLine, Full, Group, Limit, Link,
+    LossSpacing, Packet, Page, Policer, Reorder, Repeats, Rtt, Scenario, Scheduler, SenderOptions, Service, Span,
+    Start,
 };
 
 fn analysis(scenario: &Scenario) -> Analysis {
@@ -441,6 +442,17 @@ fn what_the_analysis_does_not_count_is_refused() {
             "the group `group0` has parameters that change over time",
         ),
         (flows(&|g| g.repeats = Some(Repeats::Idle(span))), "the group `group0` has repeated transfers"),
+        (
+            flows(&|g| g.packet = Some(Packet { wire: Bytes(200), payload: Bytes(160), ack: Bytes(40) })),
+            "the group `group0` has packets of another size",
+        ),
+        (
+            flows(&|g| {
+                g.application =
+                    Some(Application::Page(Page { rounds: [1].into(), connections: 1, multiplexed: false }));
+            }),
+            "the group `group0` has pages or video",
+        ),
         (flows(&|g| g.on_off = Some((span, span))), "the group `group0` has on-off periods"),
         (
             flows(&|g| {

@@ -12,7 +12,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_machine::clock::Clock;
 use penstock_machine::scheduling::prefer_this_thread;
 use penstock_path::packet::Way;
-use penstock_scenario::model::{Scenario, Span};
+use penstock_scenario::model::{Packet, Scenario, Span};
 use penstock_scenario::seed::Stream;
 
 use super::plan::{FlowPlan, Source};
@@ -45,16 +45,15 @@ impl Pace {
     fn of(scenario: &Scenario, flow: &FlowPlan, index: usize, rates: &[(Time, Rate)]) -> Self {
         let (name, group) = scenario.groups.get_index(flow.group).expect("a flow is of a group");
         let stream = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
-        let packet = scenario.packet.wire;
+        let Packet { wire: packet, payload, .. } = group.packet(scenario.packet);
         let mut turns = stream("on_off");
         let turn = group.on_off.map_or(Time::NEVER, |(on, _)| flow.start + on.draw(&mut turns).max(Time(1)));
-        let payload = scenario.packet.payload.0;
         Self {
             packet,
             gap: rates.first().map_or(Time::NEVER, |(_, rate)| rate.time_for(packet)),
             next: flow.start,
             stop: flow.stop,
-            left: flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(payload)),
+            left: flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(payload.0)),
             steps: rates.iter().skip(1).copied().collect(),
             on_off: group.on_off,
             turn,
@@ -142,7 +141,8 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
             continue;
         }
         let (socket, pace) = &mut emitters[at];
-        match send(socket.as_raw_fd(), &content, MsgFlags::empty()) {
+        let content = &content[..pace.packet.0.saturating_sub(HEADERS) as usize];
+        match send(socket.as_raw_fd(), content, MsgFlags::empty()) {
             // Nobody listening yet is no matter for a source that answers nothing.
             Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
             Err(error) => return Err(error.into()),

@@ -208,6 +208,14 @@ fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<
 
 /// What the kernel's senders do not do.
 fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
+    if group.packet.is_some() {
+        let what = "the kernel's TCP fills the packets of the device that all share";
+        refusals.push(no(&format!("flows.{name}.packet"), what, "leave it out, or use `--world packets`"));
+    }
+    if group.application.is_some() {
+        let what = "the senders of this world do not load pages or stream video";
+        refusals.push(no(&format!("flows.{name}"), what, "leave `page` and `video` out, or use `--world packets`"));
+    }
     let sender = &group.sender;
     let mut refuse = |key: &str, what: &str, instead: &str| {
         refusals.push(no(&format!("flows.{name}.{key}"), what, instead));

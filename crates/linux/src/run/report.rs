@@ -13,7 +13,7 @@ use penstock_scenario::model::{Customer, Group, Repeats, Scenario};
 use penstock_scenario::summary::{
     CustomerSummary, Engine, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured as Span, Summary, Transfers,
 };
-use penstock_scenario::transfer::{self, Transfer};
+use penstock_scenario::transfer::{self, Alone, Transfer};
 use penstock_scenario::world::{Rows, Run, RunError};
 
 use super::measured::{Measured, is_of_class, picked};
@@ -183,7 +183,7 @@ impl Between<'_> {
         let (passed, from, to) = self.flow(at);
         let plan = &self.run.plan.flows[at];
         let tcp = matches!(plan.source, Source::Tcp { .. });
-        let payload = self.scenario.packet.payload.bits();
+        let payload = self.scenario.groups[plan.group].packet(self.scenario.packet).payload.bits();
         let goodput = match plan.source {
             Source::Tcp { .. } => (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends(),
             Source::Datagrams(_) => passed.delivered as f64 * payload / self.seconds(),
@@ -249,6 +249,8 @@ impl Between<'_> {
             spurious_retransmits: None,
             timeouts: rows.iter().map(|row| row.timeouts).sum(),
             undone_recoveries: None,
+            pages: None,
+            video: None,
             transfers: self.transfers(range),
         }
     }
@@ -261,7 +263,7 @@ impl Between<'_> {
             |t: &&Transfer| flows.contains(&(t.flow as usize)) && (self.path.0.at..=self.path.1.at).contains(&t.ended);
         (matches!(first.source, Source::Tcp { .. }) && group.size.is_some()).then(|| {
             let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
-            transfer::sum_up(self.run.sent.transfers.iter().filter(ended), open)
+            transfer::sum_up(self.run.sent.transfers.iter().filter(ended), &Alone::of(self.scenario), open)
         })
     }
 

@@ -1,5 +1,6 @@
 //! The simulator against theorems, laws of nature, other simulators and itself.
 
+mod applications;
 mod bbr;
 mod bbr3;
 mod ccpd;
@@ -18,6 +19,7 @@ mod hosts;
 mod laboratory;
 mod laws_of_nature;
 mod lead_lag;
+mod packet_sizes;
 mod paths;
 mod response;
 mod same_bits;

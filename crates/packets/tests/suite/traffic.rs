@@ -317,3 +317,33 @@ fn sizes_have_a_measured_distribution() {
         assert!((upto(&own, most) - share).abs() < 0.03, "{most}: {}", upto(&own, most));
     }
 }
+
+/// Slowdown in an empty network is known: 1 where the window holds the transfer, but for its last acknowledgement's 40 B on the
+/// way back; and where it doubles each round trip from two packets, the round trips that this takes. 100 packets are 2 + 4 + 8 +
+/// 16 + 32 + 38, and each takes 0.8 ms on the wire.
+#[test]
+fn a_transfer_alone_has_the_slowdown_of_its_window() {
+    let (packet, rtt, ack) = (0.0008, 0.04, 0.000_032);
+    let rounds = 6.0 * rtt + 5.0 * ack + (1.0 + 1.0 + 1.0 + 1.0 + 1.0 + 38.0) * packet;
+    for (bytes, window, seconds) in [
+        (960_u32, 2, rtt + packet),
+        (961, 2, rtt + 2.0 * packet - 959.0 * 8e-7),
+        (96_000, 100, rtt + 100.0 * packet),
+        (96_000, 2, rounds),
+    ] {
+        let flows = format!(
+            "start = \"0 s\"\nsize = \"{bytes} B\"\ncc = {{ law = \"newreno\" }}\nsender = {{ initial_window = {window} }}"
+        );
+        let run = Dumbbell { flows: &flows, ..Dumbbell::PLAIN }.run();
+        let headers = f64::from(bytes + bytes.div_ceil(960) * 40);
+        let wanted = (seconds + ack) / (headers * 8e-7 + rtt);
+        let [slowdown] = numbers(&run, "transfers", "slowdown")[..] else { panic!("one transfer") };
+        assert_near(slowdown, wanted, 1e-9, &format!("{bytes} B from {window} packets"));
+        let transfers = group(&run, "f").transfers.clone().unwrap();
+        let of = transfers.slowdown.unwrap();
+        assert_eq!([of.mean, of.p50, of.p95, of.p99], [slowdown; 4]);
+        let class = if bytes > 10_000 { "up_to_100_kB" } else { "up_to_10_kB" };
+        assert_eq!(transfers.by_size.keys().collect::<Vec<_>>(), [class]);
+        assert!(window > 2 || bytes < 1000 || slowdown > 2.0, "{slowdown}");
+    }
+}

@@ -40,12 +40,16 @@ pub(super) struct Behaviour {
     pub(super) agrees: bool,
     pub(super) counts: bool,
     pub(super) low_latency: bool,
+    /// A full packet's payload, and what its size on the wire has besides [B].
+    pub(super) payload: u32,
+    pub(super) overhead: u32,
 }
 
 impl Behaviour {
     /// Of a group.
     pub(super) fn of(group: &Group, packet: Packet) -> Self {
-        let window = group.sender.receive_window * packet.payload.0 as f64;
+        let own = group.packet(packet);
+        let window = group.sender.receive_window * own.payload.0 as f64;
         let needs = group.needs(packet).ok();
         let marked = needs.is_some_and(|needs| needs.marks != Marks::Ignored);
         let asks = marked && group.sender.ecn_echo == EcnEcho::Accurate;
@@ -56,6 +60,8 @@ impl Behaviour {
             agrees,
             counts: agrees && group.sender.accecn_option,
             low_latency: needs.is_some_and(|needs| needs.low_latency),
+            payload: own.payload.0 as u32,
+            overhead: own.wire.0.saturating_sub(own.payload.0) as u32,
             ..Self::new(window, group.sender.selective())
         }
     }
@@ -69,7 +75,7 @@ impl Behaviour {
         let field = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
         let (plain, scaled) = (field(bytes), field(said(scale)));
         let (stamped, asks, agrees, counts, low_latency) = (true, false, false, false, false);
-        Self { selective, stamped, plain, scaled, scale, asks, agrees, counts, low_latency }
+        Self { selective, stamped, plain, scaled, scale, asks, agrees, counts, low_latency, payload: 0, overhead: 0 }
     }
 
     /// The options of a packet that opens no connection: timestamps, blocks, and the AccECN Option with as many counters as

@@ -126,3 +126,25 @@ fn a_full_disk_is_said_to_be_one() {
     let error = (0..100).find_map(|k| capture.see(&data(0, k, 1000)).err());
     assert!(matches!(error, Some(CaptureError::Write(e)) if e.kind() == io::ErrorKind::StorageFull));
 }
+
+/// A group's own packets: segment 3 of 460 B each begins at byte 1 + 1380, and 500 B are the most.
+#[test]
+fn sequence_numbers_go_by_the_packets_of_the_group() {
+    let mut capture = Capture::new(Vec::new(), &scenario(&[("flows.f.packet", "500 B")]), End::Sender).unwrap();
+    for segment in 0..4 {
+        capture.see(&data(0, segment, 500)).unwrap();
+    }
+    assert!(matches!(capture.see(&data(0, 4, 501)), Err(CaptureError::Misshapen { .. })));
+    let file = capture.finish().unwrap();
+    let mut reader = pcap_file::pcapng::PcapNgReader::new(file.as_slice()).unwrap();
+    let mut last = (0, 0);
+    while let Some(block) = reader.next_block() {
+        if let pcap_file::pcapng::Block::EnhancedPacket(packet) = block.unwrap() {
+            let number = |at: usize| u32::from_be_bytes(packet.data[at..at + 4].try_into().unwrap());
+            // The sequence number is behind Ethernet, IPv4 and the ports.
+            last = (number(38), packet.original_len);
+        }
+    }
+    // 12 B of timestamps besides.
+    assert_eq!(last, (1381, 14 + 20 + 20 + 12 + 460));
+}

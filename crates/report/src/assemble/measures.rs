@@ -1,10 +1,10 @@
 //! The numbers of a summary: which there are, in which unit, and tables of them.
 
 use penstock_scenario::summary::{
-    CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, QueueSummary, Summary,
+    CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, QueueSummary, SizeClass, Slowdown, Summary,
 };
 
-use crate::number::{ABSENT, Prefix, decimal_exponent, digits, fixed, trimmed};
+use crate::number::{ABSENT, Prefix, decimal_exponent, digits, fixed, trimmed, words};
 use crate::page::{Column, TableView};
 
 /// One number of a link's or a group's summary.
@@ -69,9 +69,41 @@ pub(super) const GROUP: &[Measure<GroupSummary>] = &[
     whole("Transfers done", |g| g.transfers.as_ref().map(|t| t.completed as f64)),
     real("Mean completion", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_mean_s)),
     real("Median completion", "s", false, |g| g.transfers.as_ref().and_then(|t| t.completion_p50_s)),
+    real("Completion p95", "s", false, |g| g.transfers.as_ref().and_then(|t| t.completion_p95_s)),
     real("Completion p99", "s", true, |g| g.transfers.as_ref().and_then(|t| t.completion_p99_s)),
+    real("Mean slowdown", "", false, |g| slowdown(g, |s| s.mean)),
+    real("Median slowdown", "", false, |g| slowdown(g, |s| s.p50)),
+    real("Slowdown p95", "", false, |g| slowdown(g, |s| s.p95)),
+    real("Slowdown p99", "", true, |g| slowdown(g, |s| s.p99)),
+    whole("Pages loaded", |g| g.pages.as_ref().map(|p| p.completed as f64)),
+    real("Mean page load", "s", true, |g| g.pages.as_ref().and_then(|p| p.load_mean_s)),
+    real("Median page load", "s", false, |g| g.pages.as_ref().and_then(|p| p.load_p50_s)),
+    real("Page load p95", "s", false, |g| g.pages.as_ref().and_then(|p| p.load_p95_s)),
+    real("Page load p99", "s", true, |g| g.pages.as_ref().and_then(|p| p.load_p99_s)),
+    real("Mean video rate", "bit/s", true, |g| g.video.as_ref().and_then(|v| v.rate_mean_bit_per_s)),
+    real("Rebuffering", "s", true, |g| g.video.as_ref().map(|v| v.rebuffer_s)),
+    whole("Stalls", |g| g.video.as_ref().map(|v| v.rebuffers as f64)),
+    whole("Switches of rate", |g| g.video.as_ref().map(|v| v.switches as f64)),
+    real("Mean startup", "s", false, |g| g.video.as_ref().and_then(|v| v.startup_mean_s)),
     whole("Transfers that waited", |g| g.transfers.as_ref().and_then(|t| t.waited).map(|waited| waited as f64)),
     real("Mean wait", "s", false, |g| g.transfers.as_ref().and_then(|t| t.wait_mean_s)),
+];
+
+fn slowdown(group: &GroupSummary, of: fn(Slowdown) -> f64) -> Option<f64> {
+    group.transfers.as_ref()?.slowdown.map(of)
+}
+
+/// What a summary says of a group's transfers of one class of size.
+const SIZE: &[Measure<SizeClass>] = &[
+    whole("Transfers done", |c| Some(c.completed as f64)),
+    real("Mean completion", "s", false, |c| Some(c.completion_mean_s)),
+    real("Median completion", "s", false, |c| Some(c.completion_p50_s)),
+    real("Completion p95", "s", false, |c| Some(c.completion_p95_s)),
+    real("Completion p99", "s", false, |c| Some(c.completion_p99_s)),
+    real("Mean slowdown", "", false, |c| Some(c.slowdown.mean)),
+    real("Median slowdown", "", false, |c| Some(c.slowdown.p50)),
+    real("Slowdown p95", "", false, |c| Some(c.slowdown.p95)),
+    real("Slowdown p99", "", false, |c| Some(c.slowdown.p99)),
 ];
 
 /// What a summary says of a customer.
@@ -204,6 +236,16 @@ pub fn group_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Group", GROUP, measured.groups.iter().map(|(n, g)| (n.clone(), g)))
 }
 
+/// A table of transfers by their size; without rows where all of each group are of one class.
+fn size_table(caption: &str, measured: &Measured) -> TableView {
+    let of_group = |(name, group): (&String, _)| {
+        let group: &GroupSummary = group;
+        let classes = group.transfers.iter().filter(|transfers| transfers.by_size.len() > 1).flat_map(|t| &t.by_size);
+        classes.map(|(class, of)| (format!("{name}: {}", words(class)), of)).collect::<Vec<(String, &SizeClass)>>()
+    };
+    entities(caption, "Transfers", SIZE, measured.groups.iter().flat_map(of_group))
+}
+
 /// A table of customers.
 pub fn customer_table(caption: &str, measured: &Measured) -> TableView {
     entities(caption, "Customer", CUSTOMER, measured.customers.iter().map(|(n, c)| (n.clone(), c)))
@@ -228,6 +270,9 @@ pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
         }
         if !measured.groups.is_empty() {
             out.push(group_table(&format!("Groups of flows{tail}"), measured));
+        }
+        if measured.groups.values().any(|group| group.transfers.as_ref().is_some_and(|t| t.by_size.len() > 1)) {
+            out.push(size_table(&format!("Transfers by size{tail}"), measured));
         }
         if !measured.customers.is_empty() {
             out.push(customer_table(&format!("Customers{tail}"), measured));

@@ -7,7 +7,7 @@ use penstock_scenario::text;
 use penstock_scenario::world::Table;
 
 use crate::assemble::series::SeriesLook;
-use crate::assemble::{law_colour, measures, path, scenario_code, series};
+use crate::assemble::{law_colour, measures, path, scenario_code, series, transfers};
 use crate::number::{count, quantity, significant, words};
 use crate::page::{Callout, Page, Section, Tone};
 use crate::palette;
@@ -67,6 +67,10 @@ pub fn of_run(run: &RunView<'_>) -> Page {
             let group = entity.split(' ').next().unwrap_or(entity);
             colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
+        if table.name == "transfers" {
+            page.sections.extend(transfers::section(table, warm_up_s, &colour));
+            continue;
+        }
         let drawn = series::figures(
             table,
             &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry },

@@ -31,7 +31,7 @@ pub(super) fn interfaces(scenario: &Scenario, link: &str) -> Option<Finding> {
     for (_, group) in over() {
         // A source that sends less than its interface carries has no queue there.
         let bulk = group.needs(scenario.packet).is_ok_and(|needs| needs.reliable);
-        if !slowest_here(&group.forward) || !bulk || group.size.is_some() || group.on_off.is_some() {
+        if !slowest_here(&group.forward) || !bulk || group.transfers() || group.on_off.is_some() {
             return None;
         }
         sum += u128::from(group.access?.rate.0) * u128::from(group.count);

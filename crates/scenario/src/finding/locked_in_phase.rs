@@ -74,7 +74,7 @@ fn latest(group: &Group) -> f64 {
 
 /// Two flows or more that are bound to nothing but the law and the network.
 fn alike(group: &Group) -> bool {
-    group.count > 1 && group.size.is_none() && group.on_off.is_none() && matches!(group.rtt, Rtt::Each(_))
+    group.count > 1 && !group.transfers() && group.on_off.is_none() && matches!(group.rtt, Rtt::Each(_))
 }
 
 /// Whether a draw, a rate or delay that changes, an AQM, a scheduler or a policer can break a pattern.

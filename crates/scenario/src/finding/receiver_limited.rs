@@ -18,7 +18,7 @@ const HELD: f64 = 0.9;
 /// round trips are sampled packet by packet.
 pub(super) fn find(name: &str, group: &Group, measured: &GroupSummary) -> Option<Finding> {
     let window = group.sender.receive_window;
-    if window.is_infinite() || group.size.is_some() || group.on_off.is_some() {
+    if window.is_infinite() || group.transfers() || group.on_off.is_some() {
         return None;
     }
     let rtt_s = measured.rtt_mean_s?;

@@ -36,7 +36,7 @@ pub(super) fn find(scenario: &Scenario, measured_s: f64, series: &[Table]) -> Op
     let settles = |(name, group): (&String, &Group)| {
         let longest = group.rtts(name, scenario.seed).into_iter().max().unwrap_or_default();
         // What comes and goes by itself is seldom the same in both halves.
-        let endless = group.size.is_none() && group.on_off.is_none();
+        let endless = !group.transfers() && group.on_off.is_none();
         let busy = group.repeats.is_some() && matches!(group.size, Some(Size::Each(_)));
         (endless || busy)
             && group.steps.is_empty()
@@ -48,7 +48,7 @@ pub(super) fn find(scenario: &Scenario, measured_s: f64, series: &[Table]) -> Op
     if scenario.stop.is_some() || !scenario.windows.is_empty() || !steady || !scenario.groups.iter().all(settles) {
         return None;
     }
-    let endless = |group: &Group| group.size.is_none() && group.on_off.is_none();
+    let endless = |group: &Group| !group.transfers() && group.on_off.is_none();
     if !scenario.groups.values().any(endless) {
         return None;
     }

@@ -1,6 +1,9 @@
 //! The tables of flow groups: who sends, when, how much, by what way to the first link, and how their senders work.
 
-use super::limits::{CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_FLOWS, MOST_QUICK, MOST_WINDOW, TAIL};
+use super::limits::{
+    CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_CONNECTIONS_OF_A_BROWSER, MOST_FLOWS, MOST_OBJECTS, MOST_QUICK,
+    MOST_WINDOW, TAIL,
+};
 use super::shape::Silent::{Is, Means, Required};
 use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
 use crate::model::Profile;
@@ -39,6 +42,13 @@ pub(crate) static FLOWS: Table = Table {
             "total two-way propagation delay; a private delay behind the last link adds the part that the links \
              lack; a list has one value for each flow",
         ),
+        key(
+            "packet",
+            Shape::Either(&[BYTES, Shape::Table(&super::PACKET)]),
+            Means("that of the scenario"),
+            "size of the group's full data packets, as `packet` of the scenario and no larger; in the packets world, and of \
+             `cbr` in the Linux world",
+        ),
         key("cc", Shape::Controller, Required, "the law of the senders; see `docs/laws.md` and below"),
         key(
             "start",
@@ -66,6 +76,20 @@ pub(crate) static FLOWS: Table = Table {
             Means("each flow is one transfer"),
             "closed loop: each flow pauses this long after a transfer, then begins the next; needs `size`, excludes \
              `arrivals`",
+        ),
+        key(
+            "page",
+            Shape::Table(&PAGE),
+            Means("none"),
+            "browsers load web pages whose objects have `size`; with `idle` each pauses after a page and loads it again; \
+             excludes `arrivals`; in the packets world",
+        ),
+        key(
+            "video",
+            Shape::Table(&VIDEO),
+            Means("none"),
+            "players stream video in chunks at a rate that follows their buffer; excludes `size`, `arrivals` and `idle`; in the \
+             packets world",
         ),
         key("on_off", Shape::Table(&ON_OFF), Means("always on"), "alternating periods of sending and silence"),
         key(
@@ -125,7 +149,8 @@ pub(crate) static DRAWN_SIZE: Table = Table {
             "distribution",
             Shape::Either(&[Shape::Text, Shape::Table(&SIZES)]),
             Means(""),
-            "measured sizes: `web-search` (DCTCP, mean 1.7 MB), `data-mining` (VL2, mean 7.5 MB), or the name of a file",
+            "measured sizes: `web-search` (DCTCP, mean 1.7 MB) and `data-mining` (VL2, mean 7.5 MB); of our own `video-chunks` \
+             (4 s at rates from 235 kbit/s to 5.8 Mbit/s, mean 1 MB); or the name of a file",
         ),
     ],
 };
@@ -194,6 +219,62 @@ pub(crate) static PARETO_SPAN: Table = Table {
             Shape::Number(TAIL),
             Required,
             "the exponent of the tail; at 1 and below the mean would be infinite",
+        ),
+    ],
+};
+
+pub(crate) static PAGE: Table = Table {
+    path: "flows.NAME.page",
+    what: "A web page in rounds. A round begins when all objects of the round before have come, as scripts and style sheets \
+           name what comes next. A request takes no bytes, and arrives with the last acknowledgement. The connections of a \
+           browser stay open within a page; `sender.remember` says what the next page begins with.",
+    keys: &[
+        key(
+            "rounds",
+            Shape::List(&Shape::Whole(1, MOST_OBJECTS)),
+            Required,
+            "the number of objects in each round, as in `[1, 20, 29]`",
+        ),
+        key(
+            "connections",
+            Shape::Whole(1, MOST_CONNECTIONS_OF_A_BROWSER),
+            Means("6, as browsers have; 1 with `multiplexed`"),
+            "flows of one browser, of which each carries one object at a time (HTTP/1.1); `count` is a multiple of it",
+        ),
+        key(
+            "multiplexed",
+            Shape::Switch,
+            Is("false"),
+            "one connection carries all objects of a round together (HTTP/2)",
+        ),
+    ],
+};
+
+pub(crate) static VIDEO: Table = Table {
+    path: "flows.NAME.video",
+    what: "Chunked video with BBA-0 (Huang et al., SIGCOMM 2014). The rate of the next chunk rises with the buffer on a line: the \
+           lowest up to `reservoir`, the highest from `reservoir` and `cushion` on. It changes where the line reaches the next \
+           rate up or down. Playback begins with the first chunk, and after a stall with the next. The connection stays open.",
+    keys: &[
+        key(
+            "rates",
+            Shape::List(&BIT_RATE),
+            Is(crate::sizes::LADDER),
+            "the rates that each chunk has, in rising order; the default are those of Netflix until 2015",
+        ),
+        key("chunk", DURATION, Is("\"4 s\""), "playing time of a chunk"),
+        key(
+            "buffer",
+            DURATION,
+            Is("\"240 s\""),
+            "the most playing time that a player holds; it waits for a free place",
+        ),
+        key("reservoir", DURATION, Is("\"90 s\""), "playing time up to which the lowest rate is chosen"),
+        key(
+            "cushion",
+            DURATION,
+            Is("\"126 s\""),
+            "playing time above the reservoir from which on the highest is chosen",
         ),
     ],
 };

@@ -12,6 +12,11 @@ pub(crate) const MOST_WINDOW: u64 = 2_147_483_647;
 pub(crate) const MOST_BURST: u64 = 64;
 /// The most connections that a group with arrivals has by default.
 pub(crate) const MOST_CONNECTIONS: u32 = 10_000;
+/// The most objects of a round of a page, and the most rounds.
+pub(crate) const MOST_OBJECTS: u64 = 100_000;
+pub(crate) const MOST_ROUNDS: usize = 1000;
+/// The most connections that load one page.
+pub(crate) const MOST_CONNECTIONS_OF_A_BROWSER: u64 = 1000;
 /// What 40 B of options hold (RFC 2018, section 3).
 pub(crate) const MOST_BLOCKS: u64 = 4;
 /// The most packets that are acknowledged one by one at the start of a connection.

@@ -13,7 +13,7 @@ const MOST: usize = 100_000;
 const LARGEST: f64 = 1e15;
 
 const REMEDY: &str =
-    "write `web-search`, `data-mining` or the name of a file, as in `{ distribution = \"sizes.csv\" }`";
+    "write `web-search`, `data-mining`, `video-chunks` or the name of a file, as in `{ distribution = \"sizes.csv\" }`";
 
 /// Reads what `distribution` has: a name, a file's name, or a table of a file's name and its hash.
 pub(super) fn distribution(item: &Item<'_>, traces: &Traces<'_>) -> Result<Distribution, Reported> {
@@ -35,7 +35,7 @@ pub(super) fn distribution(item: &Item<'_>, traces: &Traces<'_>) -> Result<Distr
 
 fn file(named: &Item<'_>, traces: &Traces<'_>) -> Result<Distribution, Reported> {
     let file = named.path(REMEDY)?;
-    let remedy = format!("name a file that can be, or one of {}", NAMES.map(|name| format!("`{name}`")).join(" and "));
+    let remedy = format!("name a file that can be, or one of {}", NAMES.map(|name| format!("`{name}`")).join(", "));
     let text = match traces.text(file) {
         None => Err("no files are read here".to_owned()),
         Some(text) => text,

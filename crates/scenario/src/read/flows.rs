@@ -1,5 +1,6 @@
 //! `[flows.NAME]`: groups of flows, their routes, delays, starts and laws.
 
+mod application;
 mod sender;
 mod traffic;
 
@@ -12,13 +13,14 @@ pub(super) use traffic::mean_s;
 use super::error::{Reported, offer};
 use super::law::{self, Changing, SenderLaw};
 use super::links::Line;
+use super::packet;
 use super::route::shortest;
 use super::table::{Fields, Item};
 use super::trace::Traces;
 use super::tree::Value;
 use crate::format::{self, MOST_CONNECTIONS, MOST_FLOWS, SPACING_JITTER};
 use crate::model::Profile;
-use crate::model::{Chosen, Group, Packet, Rtt, Start};
+use crate::model::{Application, Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
 
 /// What a group is read against; none of what could not be read itself.
@@ -33,9 +35,10 @@ pub(super) struct Around<'a> {
 /// Reads one group.
 pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Reported> {
     let fields = item.clone().fields(&format::FLOWS, "write a table, as in `[flows.ftp]`")?;
+    let application = application::application(&fields);
     let count = match fields.find("count") {
         Some(item) => item.whole(1, MOST_FLOWS).map(|count| count as u32),
-        None => Ok(default_count(&fields, around.duration)),
+        None => Ok(default_count(&fields, around.duration, application.as_ref().ok())),
     };
     let way = way(&fields, around.lines);
     let least = way.as_ref().ok().and_then(|way| way.as_ref().map(|way| way.delay));
@@ -49,7 +52,9 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     let size = traffic::size(&fields, around.traces);
     let on_off = traffic::on_off(&fields, count.ok(), around.duration);
     let class = fields.find("class").map(|item| item.handle("write the name of a class, as in `\"tcp\"`"));
-    let access = traffic::access(&fields, around.packet);
+    let own_packet = packet::of_group(&fields, around.packet);
+    let packet = own_packet.as_ref().ok().and_then(|own| own.or(around.packet));
+    let access = traffic::access(&fields, packet);
     let jitter = traffic::jitter(&fields);
     let host = options.as_ref().map_or(Profile::Ns2, |options| options.profile);
     let law = fields
@@ -58,7 +63,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
 
     // What the law is asked depends on everything around it.
     let ((law, cc), mut options) = (law?, options?);
-    let Some(packet) = around.packet else { return Err(item.errors.already()) };
+    let (own_packet, Some(packet)) = (own_packet?, packet) else { return Err(item.errors.already()) };
     let site = cc::Context {
         packet: packet.wire,
         initial_window: options.initial_window,
@@ -66,6 +71,14 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     };
     let needs = law::compile(&cc, &law.chosen, &site)?;
     let repeats = traffic::repeats(&fields, &law.chosen, &needs, size.as_ref().ok());
+    if let Ok(Some(application)) = &application {
+        application::check(
+            &fields,
+            application,
+            (&law.chosen, &needs),
+            (size.as_ref().ok(), count.as_ref().ok().copied()),
+        );
+    }
     let checked = sender::check(&fields, &mut options, (&law.chosen, &cc), &needs, &site);
     let by_itself = by_itself(&law, &cc, &needs, &site);
     let ack_jitter = traffic::ack_jitter(&fields, &law.chosen, &needs);
@@ -78,10 +91,12 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
         forward: way.forward,
         backward: way.backward,
         rtt: rtt?,
+        packet: own_packet,
         start: start?,
         stop: stop?,
         size: size?,
         repeats: repeats?,
+        application: application?,
         on_off: on_off?,
         class: class.transpose()?.map(str::to_owned),
         access: access?,
@@ -97,7 +112,10 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
 
 /// How many flows there are where the scenario does not say. Transfers that arrive shall not wait for each other: each has a
 /// connection, or one run in a billion has a transfer too many (a Poisson number exceeds its mean by six standard deviations).
-fn default_count(fields: &Fields<'_>, duration: Option<Time>) -> u32 {
+fn default_count(fields: &Fields<'_>, duration: Option<Time>, application: Option<&Option<Application>>) -> u32 {
+    if let Some(Some(Application::Page(page))) = application {
+        return page.connections;
+    }
     let (Some(per_s), Some(duration)) = (traffic::arrivals_per_s(fields), duration) else { return 1 };
     if let Some(Value::List(each)) = fields.find("rtt").as_ref().map(|item| &item.node.value) {
         return u32::try_from(each.len()).unwrap_or(MOST_CONNECTIONS).clamp(1, MOST_CONNECTIONS);

@@ -116,9 +116,10 @@ fn under_way(
             let longer = ways.filter_map(|name| later.get(name.as_str())).fold(Time::ZERO, |sum, more| sum + *more);
             flows::extremes(&group.rtt).1 + longer + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
         };
-        let there = groups.iter().zip(&slowest).filter(|(_, slowest)| **slowest == Some(&line.name));
-        let rtt = there.map(|((_, _, group), _)| round_trip(group)).max();
-        let packets = peak(&line.link) as f64 / packet.wire.bits() * rtt.unwrap_or_default().seconds();
+        let there = || groups.iter().zip(&slowest).filter(|(_, slowest)| **slowest == Some(&line.name));
+        let rtt = there().map(|((_, _, group), _)| round_trip(group)).max();
+        let least = there().map(|((_, _, group), _)| group.packet(packet).wire).min().unwrap_or(packet.wire);
+        let packets = peak(&line.link) as f64 / least.bits() * rtt.unwrap_or_default().seconds();
         memory += packets * A_PACKET;
         if memory > most.bytes() {
             return Err(line.item.wrong(
@@ -157,7 +158,7 @@ fn waiting(
         let carried = vec![(Time::ZERO, access.rate.bit_per_s())];
         let one = 1.0 / f64::from(load.group.count);
         let bits = pile(&carried, &[(load, f64::INFINITY, one)], duration);
-        let packets = fits(access.queue, bits, packet) * f64::from(load.group.count);
+        let packets = fits(access.queue, bits, load.group.packet(packet)) * f64::from(load.group.count);
         memory += packets * A_WAITING_PACKET;
         if memory > most.bytes() {
             return refuse(load.item, packets, memory);
@@ -174,7 +175,8 @@ fn waiting(
         }
         let mut carried = vec![(Time::ZERO, line.link.rate.bit_per_s())];
         carried.extend(line.link.service.changes().iter().map(|(time, rate)| (*time, rate.bit_per_s())));
-        let packets = fits(line.link.buffer, pile(&carried, &offered, duration), packet);
+        let smallest = offered.iter().map(|(load, ..)| load.group.packet(packet)).min_by_key(|packet| packet.wire);
+        let packets = fits(line.link.buffer, pile(&carried, &offered, duration), smallest.unwrap_or(packet));
         memory += packets * A_WAITING_PACKET;
         if memory > most.bytes() {
             return refuse(&line.item, packets, memory);
@@ -207,6 +209,7 @@ impl<'a> Load<'a> {
         if group.needs(packet).ok()?.reliable {
             return None;
         }
+        let packet = group.packet(packet);
         let (initial_window, initial_ssthresh) = (group.sender.initial_window, group.sender.initial_ssthresh);
         let site = cc::Context { packet: packet.wire, initial_window, initial_ssthresh };
         let on = group.on_off.map_or(1.0, |(on, off)| mean_s(on) / (mean_s(on) + mean_s(off)));

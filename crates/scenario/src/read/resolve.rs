@@ -1,7 +1,7 @@
 //! From a tree to a scenario: the top of the file, and what must hold of the whole.
 
 use indexmap::IndexMap;
-use penstock_law::quantity::{Bytes, Time};
+use penstock_law::quantity::Time;
 
 use super::contracts;
 use super::crossing;
@@ -10,12 +10,13 @@ use super::flows::{self, Around};
 use super::law;
 use super::links::{self, Line};
 use super::needs::affordable;
+use super::packet;
 use super::table::{Fields, Item, MOST_TITLE};
 use super::trace::Traces;
 use super::tree::{Node, Value};
 use crate::format;
-use crate::model::{Group, Packet, Scenario};
-use crate::quantity::{print_bytes, print_time};
+use crate::model::{Group, Scenario};
+use crate::quantity::print_time;
 use crate::seed::Seed;
 use crate::visible::acts;
 
@@ -48,7 +49,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
         }
     });
     let seed = fields.or("seed", 1, |item| item.whole(0, i64::MAX as u64)).map(Seed);
-    let packet = packet(&fields);
+    let packet = packet::of_scenario(&fields);
     let sample = fields.or("sample", Time(100_000_000_000), |item| above_zero(&item));
     let rows = until.zip(sample.ok()).and_then(|(duration, sample)| rows(&fields, duration, sample).ok());
 
@@ -209,39 +210,6 @@ fn above_zero(item: &Item<'_>) -> Result<Time, Reported> {
         return Err(item.wrong(format!("`{}` is no time at all", item.shown()), "write a duration above zero"));
     }
     Ok(time)
-}
-
-fn packet(fields: &Fields<'_>) -> Result<Packet, Reported> {
-    const ACK: Bytes = Bytes(40);
-    let default = Packet { wire: Bytes(1500), payload: Bytes(1460), ack: ACK };
-    let Some(item) = fields.find("packet") else { return Ok(default) };
-    let remedy = "write its size on the wire, as in `1000 B`, or `{ wire = \"1000 B\", payload = \"960 B\" }`";
-    let (wire, payload) = if item.node.table().is_some() {
-        let fields = item.clone().fields(&format::PACKET, remedy)?;
-        let wire = fields.need("wire", "write the size on the wire, as in `1000 B`").and_then(|item| item.bytes());
-        let payload = fields.need("payload", "write the user's share of it, as in `960 B`")?;
-        let (bytes, wire) = (payload.bytes()?, wire?);
-        if bytes >= wire || bytes.0 == 0 {
-            return Err(payload.wrong(
-                format!("a payload of `{}` in a packet of {}", payload.shown(), print_bytes(wire)),
-                "write at least `1 B`, and less than the size on the wire",
-            ));
-        }
-        (wire, bytes)
-    } else {
-        let wire = item.bytes()?;
-        if wire <= ACK {
-            return Err(item.wrong(
-                format!("a packet of `{}` has no space for data after 40 B of header", item.shown()),
-                "write at least `41 B`",
-            ));
-        }
-        (wire, Bytes(wire.0 - ACK.0))
-    };
-    if wire.0 > 65_535 {
-        return Err(item.wrong(format!("a packet of {}", print_bytes(wire)), "write at most `65535 B`, as IP allows"));
-    }
-    Ok(Packet { wire, payload, ack: ACK })
 }
 
 fn windows(fields: &Fields<'_>, duration: Option<Time>) -> Result<IndexMap<String, (Time, Time)>, Reported> {

@@ -6,7 +6,7 @@ use penstock_path::emulation::Passed;
 use penstock_path::router::Sample;
 use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::{Group, Scenario};
-use penstock_scenario::transfer;
+use penstock_scenario::transfer::{self, Alone};
 use penstock_scenario::world::{Kind, Row, Rows, Table};
 
 use super::super::measured::{Measured, is_of_class, picked};
@@ -34,7 +34,7 @@ impl Series {
     pub(super) fn tables(self, scenario: &Scenario, run: &Measured) -> Vec<Table> {
         let mut tables = vec![links(scenario, run), groups(scenario, run)];
         if scenario.groups.values().any(|group| group.size.is_some()) {
-            tables.push(transfer::table(&run.sent.transfers, flow_names(scenario)));
+            tables.push(transfer::table(&run.sent.transfers, &Alone::of(scenario), flow_names(scenario)));
         }
         let customers = customers(scenario, run);
         if !customers.is_empty() {
@@ -156,7 +156,6 @@ fn steps<'a>(run: &'a Measured, scenario: &'a Scenario) -> impl Iterator<Item = 
     let start = Reading { at: Time::ZERO, flows: vec![Told::default(); run.plan.flows.len()] };
     let mut before = (Time::ZERO, vec![Passed::default(); run.plan.flows.len()], start);
     let mut ends = run.sent.samples.iter().peekable();
-    let payload = scenario.packet.payload.bits();
     run.outcome.samples.iter().filter_map(move |sample| {
         // The ends look when they can; a sample of theirs that came too late for this moment is the next one's.
         while ends.next_if(|reading| reading.at < sample.at).is_some() {}
@@ -175,7 +174,10 @@ fn steps<'a>(run: &'a Measured, scenario: &'a Scenario) -> impl Iterator<Item = 
             Step {
                 goodput: match source {
                     Source::Tcp { .. } => (b.received - a.received) as f64 * 8.0 / at_ends,
-                    Source::Datagrams(_) => delivered * payload,
+                    Source::Datagrams(_) => {
+                        let group = &scenario.groups[run.plan.flows[at].group];
+                        delivered * group.packet(scenario.packet).payload.bits()
+                    }
                     Source::Programs => (q.delivered_bytes - p.delivered_bytes) as f64 * 8.0 / seconds,
                 },
                 throughput: delivered,

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{EVERYTHING, LAB, PARKING_LOT, SWEEP, cells, scenario};
 use crate::format::{
-    ACCESS, CLASS, FLOWS, LINK, SCENARIO, SCHEDULER, SENDER, START, Shape, Silent, TABLES, TRACE, Table, reference,
-    schema,
+    ACCESS, CLASS, FLOWS, LINK, PAGE, SCENARIO, SCHEDULER, SENDER, START, Shape, Silent, TABLES, TRACE, Table, VIDEO,
+    reference, schema,
 };
 use crate::read::print;
 
@@ -22,7 +22,7 @@ fn defaults_are_what_the_tables_say() {
     // For each table, what stands before the key, and what after it.
     let another = "[links.m]\nfrom = \"b\"\nto = \"c\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n";
     let idle = "size = \"1 MB\"\nidle = \"1 s\"\n";
-    let places: [(&'static Table, String, &str); 9] = [
+    let places: [(&'static Table, String, &str); 11] = [
         (&SCENARIO, "format = 1\n".into(), "\n"),
         (&LINK, "[links.l]\n".into(), "\n"),
         (&FLOWS, "[flows.f]\n".into(), "\n"),
@@ -30,6 +30,8 @@ fn defaults_are_what_the_tables_say() {
         (&TRACE, format!("[flows.f]\n#\n{another}rate = {{ trace = \"cellular.trace\", "), " }\n"),
         (&START, "[flows.f]\nstart = { every = \"1 s\", ".into(), " }\n"),
         (&ACCESS, "[flows.f]\naccess = { rate = \"1 Mbit/s\", ".into(), " }\n"),
+        (&PAGE, "[flows.f]\nsize = \"9 kB\"\npage = { rounds = [1], ".into(), " }\n"),
+        (&VIDEO, "[flows.f]\nvideo = { ".into(), " }\n"),
         (&SENDER, format!("[flows.f]\n{idle}sender = {{ "), " }\n"),
         (&CLASS, "[flows.f]\nclass = \"c\"\n#\n[classes.c]\n".into(), "\n"),
     ];

@@ -1,0 +1,134 @@
+//! Figures of transfers: the distribution of their completion times, and of their slowdown.
+
+use penstock_scenario::transfer::SIZE_CLASSES;
+use penstock_scenario::world::{Cells, Table};
+
+use crate::figure::{Axis, Figure, Line, Style};
+use crate::number::words;
+use crate::page::Section;
+use crate::palette;
+
+/// Points of a curve, at the most: more are closer together than they can be seen.
+const POINTS: usize = 500;
+
+/// The cumulative distributions of what ended after the warm-up: a curve a group, or of one group a curve a class of size.
+/// `colour` says the colours that some groups have.
+pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Option<Section> {
+    let numbers = |name: &str| match &table.columns.iter().find(|column| column.name == name)?.values {
+        Cells::Number(values) => Some(values.clone()),
+        Cells::Count(values) => Some(values.iter().map(|value| *value as f64).collect()),
+        Cells::Name { .. } => None,
+    };
+    let flow = &table.columns.iter().find(|column| column.name == "flow")?.values;
+    let Cells::Name { names, rows: flows } = flow else { return None };
+    let (ended, bytes) = (numbers("ended_s")?, numbers("bytes")?);
+    let mut parts: indexmap::IndexMap<String, Vec<usize>> = indexmap::IndexMap::new();
+    let group = |row: usize| names[flows[row] as usize].rsplit_once('/').map_or("", |(group, _)| group);
+    let counted: Vec<usize> = (0..flows.len()).filter(|row| ended[*row] >= warm_up_s).collect();
+    for row in &counted {
+        parts.entry(group(*row).to_owned()).or_default().push(*row);
+    }
+    let mut wanted: Vec<Option<String>> = parts.keys().map(|name| colour(name)).collect();
+    if parts.len() == 1 {
+        let class =
+            |row: usize| SIZE_CLASSES.iter().find(|(_, most)| bytes[row] <= most.0 as f64).map(|(name, _)| *name);
+        let of = |name: &str| counted.iter().copied().filter(|row| class(*row) == Some(name)).collect::<Vec<usize>>();
+        let classes = SIZE_CLASSES.iter().map(|(name, _)| (words(name), of(name)));
+        let classes: Vec<(String, Vec<usize>)> = classes.filter(|(_, rows)| !rows.is_empty()).collect();
+        if classes.len() > 1 {
+            wanted.extend(classes.iter().map(|_| None));
+            parts.extend(classes);
+        }
+    }
+    let wanted: Vec<Option<&str>> = wanted.iter().map(Option::as_deref).collect();
+    let colours = palette::assign(&wanted);
+    let mut section = Section::new(words(&table.name));
+    for (column, title, unit, caption) in [
+        ("completion_s", "Completion time", "s", "Share of the transfers that took no longer."),
+        (
+            "slowdown",
+            "Slowdown",
+            "",
+            "Share of the transfers with no larger slowdown: their time over that of the same transfer alone.",
+        ),
+    ] {
+        let Some(values) = numbers(column) else { continue };
+        let mut figure = Figure::new(title, Axis::new(title, unit).log(), Axis::new("Share", "").between(0.0, 1.0));
+        for ((name, rows), colour) in parts.iter().zip(&colours) {
+            let points = distribution(rows.iter().map(|row| values[*row]).collect());
+            figure.lines.push(Line::new(name.clone(), points).coloured(colour.clone()).styled(Style::Steps));
+        }
+        if !figure.is_empty() {
+            section.figures.push(figure.captioned(caption));
+        }
+    }
+    (!section.figures.is_empty()).then_some(section)
+}
+
+/// The cumulative distribution of what has a logarithm: values, and the share that is no larger.
+fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
+    values.retain(|value| value.is_finite() && *value > 0.0);
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let steps = n.min(POINTS);
+    let rank = |step: usize| (step * n).div_ceil(steps);
+    (1..=steps).map(rank).map(|rank| (values[rank - 1], rank as f64 / n as f64)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_scenario::world::{Column, Kind};
+
+    use super::*;
+
+    /// The curve ends at one, never falls, and says of each point the share that is no larger, of however many values.
+    #[test]
+    fn a_distribution_says_the_share_that_is_no_larger() {
+        for n in [1, 2, 499, 500, 501, 7777] {
+            let values: Vec<f64> = (1..=n).rev().map(f64::from).collect();
+            let points = distribution(values);
+            assert!(points.len() <= POINTS && points.last() == Some(&(f64::from(n), 1.0)), "{n}");
+            assert!(points.iter().all(|(value, share)| (value / f64::from(n) - share).abs() < 1e-12), "{n}");
+            assert!(points.is_sorted_by(|a, b| a.0 < b.0), "{n}");
+        }
+        assert!(distribution(vec![0.0, f64::NAN]).is_empty());
+    }
+
+    fn table(groups: &[&str]) -> Table {
+        let column = |name: &str, values: Vec<f64>| Column {
+            name: name.to_owned(),
+            kind: Kind::Instant,
+            values: Cells::Number(values),
+        };
+        let names = groups.iter().map(|name| format!("{name}/0")).collect();
+        let n = groups.len() as u32;
+        let flow = Cells::Name { names, rows: (0..40).map(|row| row % n).collect() };
+        let rows = || (0..40).map(f64::from);
+        Table {
+            name: "transfers".to_owned(),
+            columns: vec![
+                Column { name: "flow".to_owned(), kind: Kind::Key, values: flow },
+                column("ended_s", rows().collect()),
+                column("completion_s", rows().map(|at| 0.1 * at + 0.1).collect()),
+                column("bytes", rows().map(|at| if at < 30.0 { 1e3 } else { 1e5 }).collect()),
+                column("slowdown", rows().map(|at| 1.0 + at).collect()),
+            ],
+        }
+    }
+
+    /// One curve a group; of one group the whole and its classes. What ended in the warm-up is left out, as in summaries.
+    #[test]
+    fn curves_are_of_groups_or_of_classes() {
+        let names = |groups: &[&str], warm_up_s| {
+            let section = section(&table(groups), warm_up_s, &|_| None).unwrap();
+            let lines =
+                |figure: &Figure| figure.lines.iter().map(|l| (l.name.clone(), l.points.len())).collect::<Vec<_>>();
+            assert_eq!(lines(&section.figures[0]), lines(&section.figures[1]));
+            lines(&section.figures[0])
+        };
+        let named = |all: &[(&str, usize)]| all.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect::<Vec<_>>();
+        assert_eq!(names(&["web", "ftp"], 0.0), named(&[("web", 20), ("ftp", 20)]));
+        assert_eq!(names(&["web"], 10.0), named(&[("web", 30), ("Up to 10 kB", 20), ("Up to 100 kB", 10)]));
+        assert!(section(&table(&["web"]), 100.0, &|_| None).is_none());
+    }
+}
