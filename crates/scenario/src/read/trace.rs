@@ -225,6 +225,9 @@ fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
 /// What a rate becomes, at each time after the start.
 type Changes = Arc<[(Time, Rate)]>;
 
+/// The line of the first value, that value, and those after it.
+type Timed<T> = (u32, T, Vec<(Time, T)>);
+
 /// The rate at the start, and what it becomes at later times: lines of a time in seconds and a rate in bit/s.
 fn rates(text: &str) -> Result<(Rate, Changes), Fault> {
     let rate = |bit_per_s: f64| (bit_per_s <= FASTEST.bit_per_s()).then(|| Rate(bit_per_s.round() as u64));
@@ -242,12 +245,8 @@ fn delays(text: &str) -> Result<(Time, Vec<(Time, Time)>), Fault> {
     Ok((first, rest))
 }
 
-/// Lines of a time in seconds and a value: the line of the first and its value, and the rest. Times begin at zero and grow.
-fn columns<T>(
-    text: &str,
-    columns: &Columns,
-    value: impl Fn(f64) -> Option<T>,
-) -> Result<(u32, T, Vec<(Time, T)>), Fault> {
+/// Lines of a time in seconds and a value. Times begin at zero and grow.
+fn columns<T>(text: &str, columns: &Columns, value: impl Fn(f64) -> Option<T>) -> Result<Timed<T>, Fault> {
     let number = |field: &str| field.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
     let (mut first, mut rest, mut before) = (None, Vec::new(), Time::ZERO);
     for (line, row) in (1..).zip(text.trim_end().lines()) {
