@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use penstock_scenario::finding::{KINDS, Kind};
 use penstock_scenario::summary::{
     ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
-    PathSummary, QueueSummary, Transfers,
+    Pages, PathSummary, QueueSummary, SizeClass, Slowdown, Transfers, Videos,
 };
 use schemars::JsonSchema;
 
@@ -32,6 +32,8 @@ the types that write the files.
 | `customers.parquet` | series of customers that have a conditioner |
 | `flows-series.parquet` | series of the flows of groups with `series = true` |
 | `transfers.parquet` | one row for each transfer, if flows have more than one |
+| `pages.parquet` | one row for each web page, if there are any |
+| `chunks.parquet` | one row for each chunk of video, if there are any |
 | `classes.parquet`, `link_classes.parquet` | series of traffic classes, and the state of an AQM for each class, if it separates classes |
 | `packets.pcapng` | packet headers at one end of every flow, with `run --pcap` |
 | `report.html` | tables and plots of the results |
@@ -70,6 +72,7 @@ const SERIES_HEAD: &str = "\
 ## Series
 
 A row has `time_s` and its `link`, `group`, `customer` or `flow`. A row of `transfers.parquet` is a transfer that ended.
+A row of `pages.parquet` is a page whose objects have all come, and one of `chunks.parquet` a chunk that has come.
 An *average* covers the `sample` before `time_s`; an *instant* is the value at `time_s`. In `flows.parquet` and
 `cells.parquet` an average covers the measured span.
 
@@ -120,6 +123,15 @@ pub fn reference() -> String {
     table::<QueueSummary>(&mut page, "`links.NAME.queues.NAME`", "One queue of a link that has several.");
     table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
     table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
+    table::<SizeClass>(&mut page, "`groups.NAME.transfers.by_size.NAME`", "Transfers of one class of size.");
+    table::<Slowdown>(
+        &mut page,
+        "`slowdown`",
+        "Completion time over that of the same transfer alone: its size with headers over the rate of the path's slowest link, and \
+         a round trip without queues. A rate that changes counts as at the start, a trace with its mean.",
+    );
+    table::<Pages>(&mut page, "`groups.NAME.pages`", "Web pages of a group with `page`.");
+    table::<Videos>(&mut page, "`groups.NAME.video`", "Sessions of a group with `video`.");
     table::<FlowSummary>(&mut page, "`flows`", "One flow.");
     table::<Fairness>(&mut page, "`fairness`", "All flows together.");
     table::<ClassSummary>(

@@ -92,14 +92,7 @@ fn run(seed: u64) -> Run {
         transfers: Some(Transfers {
             completed: 1,
             completion_mean_s: Some(2.0),
-            completion_p50_s: None,
-            completion_p95_s: None,
-            completion_p99_s: None,
-            slowdown: None,
-            by_size: indexmap::IndexMap::new(),
-            waited: None,
-            wait_mean_s: None,
-            waiting: None,
+            ..penstock_scenario::transfer::sum_up(&[], &[], false)
         }),
     };
     let flows = vec![flow(0, Some(0.1)), flow(1, None)];

@@ -254,7 +254,8 @@ pub struct GroupSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_mean_s: Option<f64>,
     /// Jain's index of the goodput of the flows that take part in the span. Flows that begin after it do not, nor flows
-    /// that stopped or finished their only transfer before it. Absent if the goodput is zero.
+    /// that stopped or finished their only transfer before it. With `arrivals` or `page` few connections are busy at a time, so
+    /// it says little there, as the windows do. Absent if the goodput is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
     /// Congestion window, averaged over flows and, for each, over time since its start; absent if none has started.

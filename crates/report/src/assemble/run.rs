@@ -1,5 +1,7 @@
 //! The page of one run.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use penstock_law::Registry;
 use penstock_scenario::summary::{Finding, Summary};
@@ -67,12 +69,14 @@ pub fn of_run(run: &RunView<'_>) -> Page {
             let group = entity.split(' ').next().unwrap_or(entity);
             colours.get(entity).or_else(|| colours.get(group)).cloned()
         };
-        if table.name == "transfers" {
+        if ["transfers", "pages"].contains(&table.name.as_str()) {
             page.sections.extend(transfers::section(table, warm_up_s, &colour));
             continue;
         }
+        let over_time =
+            if table.name == "chunks" { Cow::Owned(transfers::over_time(table)) } else { Cow::Borrowed(table) };
         let drawn = series::figures(
-            table,
+            &over_time,
             &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry },
         );
         let mut section = Section::new(format!("{} over time", words(&table.name)));

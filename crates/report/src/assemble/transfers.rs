@@ -1,7 +1,7 @@
-//! Figures of transfers: the distribution of their completion times, and of their slowdown.
+//! Figures of transfers, web pages and video: distributions of how long they took, and chunks over time.
 
 use penstock_scenario::transfer::SIZE_CLASSES;
-use penstock_scenario::world::{Cells, Table};
+use penstock_scenario::world::{Cells, Kind, Table};
 
 use crate::figure::{Axis, Figure, Line, Style};
 use crate::number::words;
@@ -29,7 +29,7 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
         parts.entry(group(*row).to_owned()).or_default().push(*row);
     }
     let mut wanted: Vec<Option<String>> = parts.keys().map(|name| colour(name)).collect();
-    if parts.len() == 1 {
+    if parts.len() == 1 && table.name == "transfers" {
         let class =
             |row: usize| SIZE_CLASSES.iter().find(|(_, most)| bytes[row] <= most.0 as f64).map(|(name, _)| *name);
         let of = |name: &str| counted.iter().copied().filter(|row| class(*row) == Some(name)).collect::<Vec<usize>>();
@@ -44,6 +44,7 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
     let colours = palette::assign(&wanted);
     let mut section = Section::new(words(&table.name));
     for (column, title, unit, caption) in [
+        ("load_s", "Page load time", "s", "Share of the pages that took no longer."),
         ("completion_s", "Completion time", "s", "Share of the transfers that took no longer."),
         (
             "slowdown",
@@ -65,6 +66,17 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
     (!section.figures.is_empty()).then_some(section)
 }
 
+/// Chunks as a series over time: when each came, its rate, and what the player held then.
+pub(super) fn over_time(chunks: &Table) -> Table {
+    let mut series = chunks.clone();
+    series.columns.retain(|column| !["number", "asked_s"].contains(&column.name.as_str()));
+    for column in series.columns.iter_mut().filter(|column| column.name == "came_s") {
+        "time_s".clone_into(&mut column.name);
+        column.kind = Kind::Key;
+    }
+    series
+}
+
 /// The cumulative distribution of what has a logarithm: values, and the share that is no larger.
 fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.retain(|value| value.is_finite() && *value > 0.0);
@@ -77,8 +89,12 @@ fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use penstock_scenario::world::{Column, Kind};
+    use penstock_law::Registry;
+    use penstock_law::quantity::{Rate, Time};
+    use penstock_scenario::video::{self, Chunk};
+    use penstock_scenario::world::Column;
 
+    use super::super::series::{SeriesLook, figures};
     use super::*;
 
     /// The curve ends at one, never falls, and says of each point the share that is no larger, of however many values.
@@ -130,5 +146,34 @@ mod tests {
         assert_eq!(names(&["web", "ftp"], 0.0), named(&[("web", 20), ("ftp", 20)]));
         assert_eq!(names(&["web"], 10.0), named(&[("web", 30), ("Up to 10 kB", 20), ("Up to 100 kB", 10)]));
         assert!(section(&table(&["web"]), 100.0, &|_| None).is_none());
+    }
+
+    /// Pages have one figure; chunks are a series of the rates and of what players hold, at the times at which they came.
+    #[test]
+    fn pages_and_chunks_are_drawn() {
+        let mut pages = table(&["web"]);
+        pages.name = "pages".to_owned();
+        pages.columns.retain(|column| column.name != "slowdown");
+        "load_s".clone_into(&mut pages.columns[2].name);
+        let section = section(&pages, 0.0, &|_| None).unwrap();
+        let drawn: Vec<(&str, usize)> = section.figures.iter().map(|f| (f.title.as_str(), f.lines.len())).collect();
+        assert_eq!(drawn, [("Page load time", 1)]);
+
+        let chunk = Chunk {
+            flow: 0,
+            number: 0,
+            asked: Time(0),
+            came: Time(Time::PER_SECOND),
+            rate: Rate(1_000_000),
+            held: Time(4 * Time::PER_SECOND),
+        };
+        let chunks = [chunk, Chunk { came: Time(3 * Time::PER_SECOND), rate: Rate(2_000_000), ..chunk }];
+        let series = over_time(&video::table(&chunks, vec!["tv/0".to_owned()]));
+        let registry = Registry::standard();
+        let look = SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry: &registry };
+        let drawn = figures(&series, &look).figures;
+        let titles: Vec<&str> = drawn.iter().map(|figure| figure.title.as_str()).collect();
+        assert_eq!(titles, ["Rate", "Held"]);
+        assert_eq!(drawn[0].lines[0].points, [(1.0, 1e6), (3.0, 2e6)]);
     }
 }

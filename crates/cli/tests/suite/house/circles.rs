@@ -15,6 +15,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[(
     "packets",
     &[
         "ahead.rs",
+        "clients.rs",
         "detail.rs",
         "ends.rs",
         "engine.rs",
