@@ -217,8 +217,11 @@ fn aggregation_finds_room_in_the_window() {
     let drain = trace.spans(DRAIN, 0.0)[0][0];
     eprintln!("{} packets a second, window {}, {} extra", bandwidth[drain], window[drain], extra[drain]);
     assert!(bandwidth[drain] > 0.98 * LINE && window[drain] > 2.0 * BDP);
-    for [from, to] in trace.spans(CRUISE, 1.0) {
-        assert!(extra[to - 1] > 1.0 && window[to - 1] > 2.0 * BDP, "{from}");
+    let least = trace.column("min_rtt_s");
+    for [_, to] in trace.spans(CRUISE, 1.0) {
+        let at = to - 1;
+        assert!(extra[at] > 1.0, "{}", extra[at]);
+        assert_near(window[at], 2.0 * bandwidth[at] * least[at] + extra[at], 0.001, "window");
     }
     assert!(link(&trace.run, "b").utilization > 0.95, "{}", link(&trace.run, "b").utilization);
 }
@@ -283,30 +286,39 @@ fn a_policer_has_its_way() {
     assert!(found.loss_rate < 0.02 && found.throughput_packets_per_s > 0.85 * LINE, "{found:?}");
 }
 
-/// "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery": late packets, and a silent line, whose losses are undone. No
-/// bound of the model stays behind, and the line is busy.
+/// "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery": late packets, and a silent line, whose losses are undone. Late
+/// packets leave no bound; a sender that cannot tell has one for seconds. After the silence the window is what it was as soon as
+/// the first packet arrives, where a sender that cannot tell begins with what it had in flight.
 #[test]
 fn losses_that_were_none_leave_no_bound() {
-    // Each widens the time that the sender waits for late packets, so that most are undone in the first second.
-    let trace = Trace::of(
-        Dumbbell {
-            top: "duration = \"40 s\"\nsample = \"1 ms\"\nwarmup = \"0 s\"",
-            link: "reorder = { share = 0.002, by = \"30 ms\" }",
-            flows: "start = \"0 s\"\nseries = true\ncc = { law = \"bbr3\" }\nsender = { recovery = \"rack\" }",
-            ..PATH
-        }
-        .run(),
-    );
-    assert!(group(&trace.run, "f").undone_recoveries.is_some_and(|n| n > 0));
-    assert_eq!(trace.column("inflight_longterm_packets").last(), Some(&0.0));
-    assert!(link(&trace.run, "b").utilization > 0.96, "{}", link(&trace.run, "b").utilization);
+    let late = |undo: bool| {
+        // Each widens the time that the sender waits for late packets, so that most are undone in the first second.
+        let flows = format!(
+            "start = \"0 s\"\nseries = true\ncc = {{ law = \"bbr3\" }}\nsender = {{ recovery = \"rack\", undo = {undo} }}"
+        );
+        let top = "duration = \"40 s\"\nsample = \"1 ms\"\nwarmup = \"0 s\"";
+        let link = "reorder = { share = 0.002, by = \"30 ms\" }";
+        Trace::of(Dumbbell { top, link, flows: &flows, ..PATH }.run())
+    };
+    let bounded =
+        |trace: &Trace| trace.column("inflight_shortterm_packets").iter().filter(|bound| **bound > 0.0).count();
+    let [undone, kept] = [true, false].map(late);
+    assert!(group(&undone.run, "f").undone_recoveries.is_some_and(|n| n > 0));
+    eprintln!("bounded for {} ms, and for {} ms without undo", bounded(&undone), bounded(&kept));
+    assert!(bounded(&undone) == 0 && bounded(&kept) > 0);
+    assert!(undone.column("inflight_longterm_packets").iter().all(|bound| *bound == 0.0));
     let rate = "[[\"0 s\", \"10 Mbit/s\"], [\"4 s\", \"0 bit/s\"], [\"4.5 s\", \"10 Mbit/s\"]]";
-    let silent = alone("", ", recovery = \"rack\", tail_loss_probe = false", 12, &Dumbbell { rate, ..PATH });
-    let found = group(&silent.run, "f");
-    assert!(found.timeouts > 0 && found.undone_recoveries.is_some_and(|n| n > 0), "{found:?}");
-    for name in ["inflight_longterm_packets", "inflight_shortterm_packets", "bandwidth_shortterm_packets_per_s"] {
-        assert_eq!(silent.column(name).last(), Some(&0.0), "{name}");
-    }
+    let [undone, kept] = [true, false].map(|undo| {
+        let sender = format!(", recovery = \"rack\", tail_loss_probe = false, undo = {undo}");
+        let silent = alone("", &sender, 12, &Dumbbell { rate, ..PATH });
+        assert_eq!(group(&silent.run, "f").timeouts, 1);
+        let window = silent.column("window_packets");
+        assert!(window[4300] == 1.0 && window[3900] > 2.0 * BDP);
+        // Two packets after the silence.
+        window[4507] / window[3900]
+    });
+    eprintln!("the window is {undone} of what it was, and {kept} without undo");
+    assert!(undone >= 1.0 && kept < 0.5);
 }
 
 /// "Handling Loss During PROBE_UP After inflight_longterm is Set", in a buffer of a fifth of a bandwidth-delay product: probes end by
