@@ -17,6 +17,7 @@ pub mod leadlag;
 mod ledbat;
 mod ledbat_pp;
 mod newreno;
+mod prague;
 mod scalable;
 mod vegas;
 mod westwood;
@@ -47,6 +48,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     ledbat::ENTRY,
     ledbat_pp::ENTRY,
     copa::ENTRY,
+    prague::ENTRY,
     cbr::ENTRY,
 ];
 
