@@ -18,6 +18,7 @@ pub mod leadlag;
 mod ledbat;
 mod ledbat_pp;
 mod newreno;
+mod prague;
 mod scalable;
 mod vegas;
 mod westwood;
@@ -49,6 +50,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     ledbat::ENTRY,
     ledbat_pp::ENTRY,
     copa::ENTRY,
+    prague::ENTRY,
     cbr::ENTRY,
 ];
 

@@ -126,6 +126,10 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
         settings.retain(|setting| !setting.contains("hystart_rule"));
         settings.push(", hystart = true, hystart_rule = \"linux\"".to_owned());
     }
+    // Rounds that a run of seconds has, and a virtual round trip that is longer than the path.
+    if entry.name == "prague" {
+        settings.push(", transition = 20, virtual_rtt = \"80 ms\"".to_owned());
+    }
     if entry.name == "leadlag" {
         // A rate that only another utility refers to.
         settings.push(", fairness = 2".to_owned());
@@ -295,6 +299,8 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
             "remember = \"base rtt\"",
         ],
     ),
+    // It reads the smallest round trip for its fallback alone.
+    ("prague", &["remember = \"base rtt\""]),
 ];
 
 #[test]
