@@ -144,7 +144,7 @@ impl Copa {
     }
 
     /// An acknowledgement moves the window towards the target rate 1 / (delta d_q).
-    fn step(&self, s: &mut State<f64>, now_s: f64, packets: f64) {
+    fn step(s: &mut State<f64>, now_s: f64, packets: f64) {
         let queue = s.standing - s.min_rtt;
         // W / RTTstanding <= 1 / (delta d_q), without a division by nothing.
         let up = s.window * s.delta * queue <= s.standing;
@@ -190,7 +190,7 @@ impl Copa {
         if s.min_rtt == 0.0 {
             return;
         }
-        self.step(s, now_s, f64::from(ack.packets));
+        Self::step(s, now_s, f64::from(ack.packets));
         if !s.slow_start && now_s - s.since_s >= average_s {
             Self::turn(s, now_s);
         }
