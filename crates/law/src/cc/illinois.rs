@@ -315,7 +315,7 @@ mod tests {
         State { window: 100.0, ssthresh: 2.0, most_rtt: BASE_S + 0.1, ..law.initial_state() }
     }
 
-    /// The curves of the paper, figures 2 and 3, at d_m = 100 ms, as Linux's formulas have them.
+    /// Both curves at d_m = 100 ms, as Linux's formulas have them.
     #[test]
     fn steps_follow_the_delay() {
         let law = compiled(&[]).unwrap();
