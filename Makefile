@@ -25,9 +25,9 @@ demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
 # Tests that mostly wait for real packets, and are right beside a busy processor: they run while the others compute.
-WAITING  = attach capture controllers iperf3 kernel left marks tc tshark
-# Tests that measure real time: nothing runs beside them.
-MEASURES = endurance linux own_kernel path
+WAITING  = attach capture controllers iperf3 kernel left marks tshark
+# Tests that measure real time, or need both processors: nothing runs beside them.
+MEASURES = endurance linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 TESTS    = cargo test --workspace --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
