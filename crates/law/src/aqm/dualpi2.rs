@@ -3,8 +3,8 @@
 //! Source: De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
 //! Scalable Throughput (L4S)", RFC 9332, appendix A. The two queues are the host's, see [`Serve::Coupled`].
 //! Differs: the delay controlled is that of the older of both queues' heads, as in Linux, so that neither can grow
-//! unseen; the least marking threshold of one packet (`Th_len`) is the time a packet takes, which comes to the same; a
-//! coin takes the place of the RFC's accumulator.
+//! unseen; a coin takes the place of the RFC's accumulator. The least marking threshold (`Th_len`) is a test of the queue,
+//! as in the RFC: a packet that is alone in the low-latency queue may have waited long for a classic one in front of it.
 
 use alloc::string::String;
 
@@ -63,6 +63,15 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             "further delay until every packet is marked; zero is a step",
             "appendix A: range",
         ),
+        Parameter::number(
+            "ramp_queue",
+            Unit::Packets,
+            1.0,
+            [0.0, 1e6],
+            "packets that wait behind one in the low-latency queue, at the least, where its delay marks it; zero is Linux's \
+             default",
+            "appendix A: Th_len",
+        ),
         Parameter::automatic(
             "most_classic",
             Unit::One,
@@ -99,6 +108,7 @@ struct DualPi2 {
     k: f64,
     ramp_start_s: f64,
     ramp_s: f64,
+    ramp_queue: f64,
     most_classic: f64,
     classic_share: f64,
 }
@@ -124,10 +134,10 @@ numbers! {
 }
 
 impl DualPi2 {
-    /// p'_L: the low-latency queue's own AQM, a ramp over the wait. A wait of one packet's transmission is no queue.
-    fn own(&self, wait_s: f64, packet_s: f64) -> f64 {
-        let above = wait_s - Number::max(self.ramp_start_s, packet_s);
-        if above <= 0.0 {
+    /// p'_L: the low-latency queue's own AQM, a ramp over the wait of a packet with so many behind it.
+    fn own(&self, wait_s: f64, behind: f64) -> f64 {
+        let above = wait_s - self.ramp_start_s;
+        if above <= 0.0 || behind < self.ramp_queue {
             0.0
         } else if above < self.ramp_s {
             above / self.ramp_s
@@ -151,6 +161,7 @@ impl Law<f64> for DualPi2 {
             k,
             ramp_start_s: values.number("ramp_start"),
             ramp_s: values.number("ramp"),
+            ramp_queue: values.number("ramp_queue"),
             most_classic: values.optional("most_classic").unwrap_or_else(|| Number::min(1.0 / (k * k), 1.0)),
             classic_share: values.number("classic_share"),
         })
@@ -173,7 +184,7 @@ impl Law<f64> for DualPi2 {
             }
             Event::Departure { low_latency: true } => {
                 (s.chance, s.overrule) = if s.coupled < 1.0 {
-                    (Number::max(self.own(observation.sojourn_s, 1.0 / observation.capacity), s.coupled), 0.0)
+                    (Number::max(self.own(observation.sojourn_s, observation.queue), s.coupled), 0.0)
                 } else {
                     // Appendix A.2: where every packet is marked, marks say nothing more; drops do, as in the other queue.
                     (1.0, s.classic)
@@ -287,13 +298,17 @@ mod tests {
         assert_eq!((marks(&step, 0.0, 0.000_999).0, marks(&step, 0.0, 0.001_001).0), (0.0, 1.0));
     }
 
-    /// On a line of 1 Mbit/s a packet takes 12 ms: waiting for one is not marked, waiting for two is.
+    /// On a line of 1 Mbit/s a packet takes 12 ms: one that is alone in its queue is not marked, whatever it waited for; one
+    /// with another behind it is. Without the test every packet is that waited.
     #[test]
     fn a_slow_line_does_not_mark_a_lone_packet() {
-        let law = law(&[]);
-        let slow = |wait_s| Observation { capacity: 83.3, sojourn_s: wait_s, ..FAST };
-        assert_eq!(head(&law, &mut law.initial_state(), true, &slow(0.012)).0, 0.0);
-        assert_eq!(head(&law, &mut law.initial_state(), true, &slow(0.024)).0, 1.0);
+        for (least, behind, expected) in
+            [(1.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 0.0, 1.0), (3.0, 2.0, 0.0), (3.0, 3.0, 1.0)]
+        {
+            let law = law(&[("ramp_queue", least)]);
+            let slow = Observation { capacity: 83.3, sojourn_s: 0.012, queue: behind, ..FAST };
+            assert_eq!(head(&law, &mut law.initial_state(), true, &slow).0, expected, "{least} {behind}");
+        }
     }
 
     /// Appendix A.2: from p_C = 1/4 on (p' = 1/2, all low-latency packets marked) classic packets are dropped though they
