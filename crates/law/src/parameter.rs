@@ -179,6 +179,16 @@ impl Values {
         }
     }
 
+    /// The defaults of `parameters`, and these values by name: for tests of laws.
+    #[cfg(test)]
+    pub(crate) fn of(parameters: &'static [Parameter], set: &[(&str, f64)]) -> Self {
+        let mut values = Self::defaults(parameters);
+        for (name, value) in set {
+            values.set(parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
+        }
+        values
+    }
+
     /// Sets one value.
     ///
     /// # Errors

@@ -227,10 +227,7 @@ mod tests {
     const FAST: Observation<f64> = Observation { queue: 5.0, capacity: 10_000.0, ..Observation::ZERO };
 
     fn law(settings: &[(&str, f64)]) -> DualPi2 {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in settings {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, settings);
         let context = Context {
             rate: Rate(120_000_000),
             delay: Time::ZERO,

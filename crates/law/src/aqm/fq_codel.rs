@@ -85,10 +85,7 @@ mod tests {
     use crate::quantity::{Rate, Time};
 
     fn compile(settings: &[(&str, f64)]) -> Result<FqCoDel, String> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in settings {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, settings);
         let context = Context {
             rate: Rate(1_000_000_000),
             delay: Time::ZERO,

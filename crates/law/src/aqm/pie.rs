@@ -229,10 +229,7 @@ mod tests {
 
     /// 1000 packets/s, so that a packet is a millisecond.
     fn pie(settings: &[(&str, f64)]) -> Pie {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in settings {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, settings);
         let context =
             Context { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: alloc::vec::Vec::new() };
         Pie::compile(&values, &context).unwrap()

@@ -282,10 +282,7 @@ mod tests {
     use crate::quantity::{Bytes, Rate, Time};
 
     fn wred(settings: &[(&str, f64)]) -> Result<Wred<f64>, String> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in settings {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, settings);
         Wred::compile(
             &values,
             &Context {

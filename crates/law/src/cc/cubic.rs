@@ -314,10 +314,7 @@ mod tests {
     const ONE: Event = Event::Ack { packets: 1, marked: 0 };
 
     fn law(set: &[(&str, f64)]) -> Cubic {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Cubic::compile(&values, &context).unwrap()
     }

@@ -178,10 +178,7 @@ mod tests {
     use alloc::collections::VecDeque;
 
     fn law(set: &[(&str, f64)]) -> Dctcp<f64> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Dctcp::compile(&values, &context).unwrap()
     }

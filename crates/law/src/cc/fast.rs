@@ -242,10 +242,7 @@ mod tests {
     const SITE: Context = Context { packet: crate::quantity::Bytes(1500), initial_window: 1.0, initial_ssthresh: 1e9 };
 
     fn compile<N: Number>(set: &[(&str, f64)]) -> Result<Fast<N>, String> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         Fast::compile(&values, &SITE)
     }
 

@@ -222,10 +222,7 @@ mod tests {
     use super::*;
 
     fn compiled(set: &[(&str, f64)]) -> Result<HighSpeed<f64>, String> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
         HighSpeed::compile(&values, &context)
     }

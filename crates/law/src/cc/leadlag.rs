@@ -315,11 +315,7 @@ mod tests {
     const SITE: Context = Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
 
     fn values(set: &[(&str, f64)]) -> Values {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
-        values
+        Values::of(ENTRY.parameters, set)
     }
 
     fn with(set: &[(&str, f64)]) -> LeadLag<f64> {

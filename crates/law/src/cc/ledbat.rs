@@ -144,10 +144,7 @@ mod tests {
     const BASE_S: f64 = 0.04;
 
     fn law(set: &[(&str, f64)]) -> Ledbat {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 2.0, initial_ssthresh: 1e9 };
         Ledbat::compile(&values, &context).unwrap()
     }

@@ -318,10 +318,7 @@ mod tests {
     use super::*;
 
     fn law(set: &[(&str, f64)]) -> Prague {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Prague::compile(&values, &context).unwrap()
     }

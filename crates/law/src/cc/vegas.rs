@@ -192,10 +192,7 @@ mod tests {
     const BASE_S: f64 = 0.1;
 
     fn compiled(set: &[(&str, f64)]) -> Result<Vegas<f64>, String> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 1e9 };
         Vegas::compile(&values, &context)
     }

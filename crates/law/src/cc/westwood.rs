@@ -233,10 +233,7 @@ mod tests {
     use crate::quantity::Time;
 
     fn law(set: &[(&str, f64)]) -> Westwood {
-        let mut values = Values::defaults(ENTRY.parameters);
-        for (name, value) in set {
-            values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-        }
+        let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Westwood::compile(&values, &context).unwrap()
     }

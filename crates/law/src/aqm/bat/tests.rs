@@ -112,10 +112,7 @@ fn five_classes_at_250_percent_of_the_line() {
 }
 
 fn with(settings: &[(&str, f64)], classes: Vec<Class>) -> Result<Bat<f64>, String> {
-    let mut values = Values::defaults(ENTRY.parameters);
-    for (name, value) in settings {
-        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
+    let values = Values::of(ENTRY.parameters, settings);
     Bat::compile(&values, &context(classes))
 }
 

@@ -8,11 +8,7 @@ use alloc::vec::Vec;
 const OF_SHARE: Class = Class { share: Some(0.3), ..Class::FREE };
 
 fn values(settings: &[(&str, f64)]) -> Values {
-    let mut values = Values::defaults(ENTRY.parameters);
-    for (name, value) in settings {
-        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
-    values
+    Values::of(ENTRY.parameters, settings)
 }
 
 fn clcc(settings: &[(&str, f64)]) -> Clcc<f64, Bat<f64>> {

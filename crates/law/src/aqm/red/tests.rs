@@ -101,10 +101,7 @@ fn idle_time_ages_the_average() {
 }
 
 fn told(settings: &[(&str, f64)]) -> (Values, Context) {
-    let mut values = Values::defaults(ENTRY.parameters);
-    for (name, value) in settings {
-        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
+    let values = Values::of(ENTRY.parameters, settings);
     (
         values,
         Context {

@@ -9,10 +9,7 @@ use crate::quantity::Bytes;
 const MS: u64 = 1_000_000_000;
 
 fn law(set: &[(&str, f64)]) -> Bbr3 {
-    let mut values = Values::defaults(ENTRY.parameters);
-    for (name, value) in set {
-        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
+    let values = Values::of(ENTRY.parameters, set);
     let context = Context { packet: Bytes(1200), initial_window: 10.0, initial_ssthresh: f64::INFINITY };
     Bbr3::compile(&values, &context).unwrap()
 }

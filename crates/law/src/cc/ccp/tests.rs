@@ -14,10 +14,7 @@ const ONE: Event = Event::Ack { packets: 1, marked: 0 };
 
 fn compiled<N: Number, const D: bool>(set: &[(&str, f64)]) -> Control<N, D> {
     let parameters = if D { crate::cc::ccpd::ENTRY.parameters } else { ENTRY.parameters };
-    let mut values = Values::defaults(parameters);
-    for (name, value) in set {
-        values.set(parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
+    let values = Values::of(parameters, set);
     Control::compile(&values, &SITE).unwrap()
 }
 

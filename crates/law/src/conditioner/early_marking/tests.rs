@@ -192,10 +192,7 @@ fn the_rule_of_the_loop_leaves_margins() {
 }
 
 fn compiled(settings: &[(&str, f64)]) -> Result<EarlyMarking<f64>, String> {
-    let mut values = Values::defaults(ENTRY.parameters);
-    for (name, value) in [("committed_rate", 10e6)].iter().chain(settings) {
-        values.set(ENTRY.parameters.iter().find(|p| p.name == *name).unwrap(), *value).unwrap();
-    }
+    let values = Values::of(ENTRY.parameters, &[&[("committed_rate", 10e6)], settings].concat());
     EarlyMarking::compile(&values, &Context { packet: Bytes(1000) })
 }
 
