@@ -1,15 +1,13 @@
 //! The sending end of a flow whose law asks for deliveries: it hears of each packet and of recoveries, and its window holds
 //! in them too. What every other flow does is in `ends`.
 
-use penstock_law::cc::{Delivery, DeliveryEvent, Event, Marks};
+use penstock_law::cc::{Delivery, DeliveryEvent, Event};
 use penstock_law::quantity::Time;
-use penstock_scenario::model::EcnEcho;
 
 use crate::engine::Engine;
 use crate::flow::{Flow, Group};
-use crate::packet::{self, DUPLICATE, ECE, SACK};
 use crate::receiver::Reply;
-use crate::sender::data::{Heard, Outcome, since};
+use crate::sender::data::Outcome;
 use crate::sender::sampler::Sampler;
 use crate::sender::window::{Ack, Allowed};
 use crate::traffic::Now;
@@ -78,42 +76,11 @@ impl Engine {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let Some(mut sampler) = flow.sampler.take() else { return };
-        let heard = Heard {
-            cumulative: packet::expand(flow.data.una, reply.seq),
-            tx: packet::expand(flow.data.next_tx(), reply.tx),
-            from: (reply.flags & SACK != 0).then(|| packet::expand(flow.data.una, reply.from)),
-            duplicate: reply.flags & DUPLICATE != 0,
-        };
+        let heard = flow.heard(&reply);
         let outcome = flow.data.hear_for(&heard, self.now, &mut *sampler);
-        let mut rtt = outcome.sent.map(|sent| since(self.now, sent));
-        if let Some(rtt) = &mut rtt {
-            flow.sent.rtt += u128::from(rtt.0);
-            flow.sent.rtts += 1;
-            flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
-            if let Some(noise) = &mut group.noise {
-                *rtt = noise.heard(flow.index as usize, *rtt);
-            }
-            flow.timer.sample(self.now, rtt.0, heard.tx >= flow.round);
-        }
-        // As in `hear`, of packets that were delivered by whatever acknowledgement.
-        let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
-        if let Some(carried) = &carried {
-            let more = flow.marks_heard(carried, outcome.covered, group.selective, group.payload as u32);
-            marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
-        }
-        let mut cut = outcome.lost;
-        if marked > 0
-            && group.marks == Marks::Cut
-            && heard.tx >= flow.data.event
-            && (group.habits.echo != EcnEcho::Classic || flow.data.is_new(heard.tx))
-        {
-            let again = group.by_time && flow.data.in_recovery();
-            cut |= !again;
-            flow.data.cut();
-            if again && let Some(rack) = flow.data.rack() {
-                rack.marked();
-            }
-        }
+        let rtt = flow.round_trip::<false>(group, &heard, outcome.sent, self.now);
+        let marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
+        let cut = outcome.lost | flow.cut_by::<false>(group, &heard, marked);
         if cut {
             flow.reduced();
         }

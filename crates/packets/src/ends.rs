@@ -7,10 +7,10 @@ use penstock_scenario::world::End;
 
 use crate::engine::{Engine, cross, push};
 use crate::flow::{NONE, Opening};
-use crate::packet::{self, CWR, DUPLICATE, ECE, FIN, Packet, SACK, SYN, SYN_ACK};
+use crate::packet::{CWR, FIN, Packet, SYN, SYN_ACK};
 use crate::receiver::{Answer, DELAYED_ACK, Reply};
 use crate::sender::bottleneck::Probe;
-use crate::sender::data::{Heard, Outcome, Segment, since};
+use crate::sender::data::{Outcome, Segment};
 use crate::sender::window::Ack;
 use crate::sight::{data_seen, delivery_seen};
 use crate::station::Station;
@@ -179,49 +179,12 @@ impl Engine {
         let carried = options.then(|| self.options_heard(at, &mut reply));
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
-        let heard = Heard {
-            cumulative: packet::expand(flow.data.una, reply.seq),
-            tx: packet::expand(flow.data.next_tx(), reply.tx),
-            from: (reply.flags & SACK != 0).then(|| packet::expand(flow.data.una, reply.from)),
-            duplicate: reply.flags & DUPLICATE != 0,
-        };
+        let heard = flow.heard(&reply);
         let was_recovering = flow.data.recovering();
         let outcome = flow.data.hear(&heard, self.now);
-        let mut rtt = outcome.sent.map(|sent| since(self.now, sent));
-        if let Some(rtt) = &mut rtt {
-            flow.sent.rtt += u128::from(rtt.0);
-            flow.sent.rtts += 1;
-            flow.sent.least_rtt = flow.sent.least_rtt.min(rtt.0);
-            // What is recorded is true; the timer and the law have the sender's reading of it.
-            if !PLAIN && let Some(noise) = &mut group.noise {
-                *rtt = noise.heard(flow.index as usize, *rtt);
-            }
-            flow.timer.sample(self.now, rtt.0, heard.tx >= flow.round);
-        }
-        // Packets that were marked: all that it tells of, or where it counts them so many.
-        let mut marked = if reply.flags & ECE != 0 { u32::MAX } else { 0 };
-        if !PLAIN && let Some(carried) = &carried {
-            let more = flow.marks_heard(carried, outcome.covered, group.selective, group.payload as u32);
-            marked = if group.habits.echo == EcnEcho::Accurate { more } else { marked };
-        }
-        let echo = marked > 0;
-        // A congestion event by loss, or by an echo of something sent after the last one (RFC 3168: once a window).
-        let mut cut = outcome.lost;
-        // A latched echo goes on until the receiver has the first new segment after the reduction: what is sent again before that
-        // brings back an echo of the same marks. The hosts of the papers, without options, keep what is on record of them.
-        if echo
-            && group.marks == Marks::Cut
-            && heard.tx >= flow.data.event
-            && (PLAIN || !group.options || group.habits.echo != EcnEcho::Classic || flow.data.is_new(heard.tx))
-        {
-            // By time, what a recovery or an earlier mark began is one reduction until it ends, as in Linux.
-            let again = !PLAIN && group.by_time && flow.data.in_recovery();
-            cut |= !again;
-            flow.data.cut();
-            if again && let Some(rack) = flow.data.rack() {
-                rack.marked();
-            }
-        }
+        let rtt = flow.round_trip::<PLAIN>(group, &heard, outcome.sent, self.now);
+        let mut marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
+        let cut = outcome.lost | flow.cut_by::<PLAIN>(group, &heard, marked);
         if cut {
             flow.reduced();
         }

@@ -2,15 +2,15 @@
 
 use penstock_law::cc::Marks;
 use penstock_law::quantity::{Time, is_amount};
-use penstock_scenario::model::{Remember, RttNoise};
+use penstock_scenario::model::{EcnEcho, Remember, RttNoise};
 use penstock_scenario::seed::Stream;
 
 use crate::engine::Hop;
-use crate::feedback::Feedback;
-use crate::packet::{CWR, ECT};
-use crate::receiver::Habits;
+use crate::feedback::{Carried, Feedback};
+use crate::packet::{self, CWR, DUPLICATE, ECE, ECT, SACK};
+use crate::receiver::{Habits, Reply};
 use crate::sender::burst::Burst;
-use crate::sender::data::Data;
+use crate::sender::data::{Data, Heard, since};
 use crate::sender::sampler::Sampler;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Allowed, Windows};
@@ -45,6 +45,9 @@ pub(crate) struct Group {
     pub(crate) options: bool,
     /// Its acknowledgements are selective.
     pub(crate) selective: bool,
+    /// A latched echo that was answered is no new one before the receiver has a new segment. The hosts of the papers, without
+    /// options, keep what is on record of them: they answer again.
+    pub(crate) latched: bool,
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
@@ -230,6 +233,70 @@ impl Flow {
             Some(window) => Some(Allowed { window, gap_s }),
             None => allowed,
         }
+    }
+
+    /// What an acknowledgement says, in numbers that do not wrap.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    pub(crate) fn heard(&self, reply: &Reply) -> Heard {
+        Heard {
+            cumulative: packet::expand(self.data.una, reply.seq),
+            tx: packet::expand(self.data.next_tx(), reply.tx),
+            from: (reply.flags & SACK != 0).then(|| packet::expand(self.data.una, reply.from)),
+            duplicate: reply.flags & DUPLICATE != 0,
+        }
+    }
+
+    /// The round trip that an acknowledgement of what was sent at `sent` measured: the true one is recorded; the timer and the law
+    /// have the sender's reading of it. `PLAIN` says that the group is.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    pub(crate) fn round_trip<const PLAIN: bool>(
+        &mut self,
+        group: &mut Group,
+        heard: &Heard,
+        sent: Option<u64>,
+        now: u64,
+    ) -> Option<Time> {
+        let mut rtt = since(now, sent?);
+        self.sent.rtt += u128::from(rtt.0);
+        self.sent.rtts += 1;
+        self.sent.least_rtt = self.sent.least_rtt.min(rtt.0);
+        if !PLAIN && let Some(noise) = &mut group.noise {
+            rtt = noise.heard(self.index as usize, rtt);
+        }
+        self.timer.sample(now, rtt.0, heard.tx >= self.round);
+        Some(rtt)
+    }
+
+    /// Packets that an acknowledgement says were marked: all that it tells of, or where it counts them so many.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    pub(crate) fn marked(&mut self, group: &Group, flags: u8, carried: Option<&Carried>, covered: u32) -> u32 {
+        let all = if flags & ECE != 0 { u32::MAX } else { 0 };
+        let Some(carried) = carried else { return all };
+        let more = self.marks_heard(carried, covered, group.selective, group.payload as u32);
+        if group.habits.echo == EcnEcho::Accurate { more } else { all }
+    }
+
+    /// Whether marks begin a congestion event: an echo of something sent after the last one does (RFC 3168: once a window).
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    pub(crate) fn cut_by<const PLAIN: bool>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
+        if marked == 0
+            || group.marks != Marks::Cut
+            || heard.tx < self.data.event
+            || (!PLAIN && group.latched && !self.data.is_new(heard.tx))
+        {
+            return false;
+        }
+        // By time, what a recovery or an earlier mark began is one reduction until it ends, as in Linux.
+        let again = !PLAIN && group.by_time && self.data.in_recovery();
+        self.data.cut();
+        if again && let Some(rack) = self.data.rack() {
+            rack.marked();
+        }
+        !again
     }
 
     /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2). With

@@ -334,6 +334,7 @@ impl Parts {
             windows,
             habits,
             options,
+            latched: habits.echo == EcnEcho::Classic && (options || needs.delivery),
             selective: group.sender.selective(),
             marks: needs.marks,
             reliable: needs.reliable,

@@ -9,21 +9,23 @@
 //! pass for reordering. After a timeout, what was sent less than a round trip and the
 //! reordering window ago is not marked lost.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod probe;
+mod spurious;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use super::prr::Prr;
 use super::records::{Fate, Record, Records};
 use super::{Heard, Ledger, Segment};
 use crate::packet::expand;
 use penstock_scenario::model::RackOptions;
+use probe::Probe;
+use spurious::Episode;
 
 /// DupThresh of RFC 8985: with so many delivered beyond a hole, nothing is waited for unless reordering was seen.
 const THRESHOLD: u64 = 3;
 /// A wider reordering window lasts for so many recoveries without a duplicate SACK.
 const PERSISTS: u32 = 16;
-/// PTO before there is a round trip [ps].
-const FIRST_PROBE: u64 = 1_000_000_000_000;
-
 /// What the sender knows of its segments.
 #[derive(Debug)]
 pub(crate) struct Rack {
@@ -72,27 +74,6 @@ pub(crate) struct Rack {
     timeout_until: u64,
     /// What the last congestion event retransmitted, while it can be undone.
     episode: Option<Episode>,
-}
-
-/// A tail loss probe.
-#[derive(Debug, Clone, Copy)]
-struct Probe {
-    tx: u64,
-    /// One past the highest segment when it was sent: TLP.end_seq.
-    end: u64,
-    /// It was a retransmission.
-    again: bool,
-}
-
-/// Retransmissions of a recovery.
-#[derive(Debug, Clone, Copy)]
-struct Episode {
-    /// The first of them; none yet.
-    first: Option<u64>,
-    /// Those that no duplicate SACK has told of.
-    outstanding: u32,
-    /// Once recovery is over: acknowledgements of transmissions from this one on say nothing of it.
-    until: Option<u64>,
 }
 
 /// What an acknowledgement told.
@@ -461,11 +442,6 @@ impl Rack {
         (self.prr, self.law) = (Some(prr), Some(ssthresh));
     }
 
-    /// A mark came during recovery: that is no mistake, and is not undone.
-    pub(crate) fn marked(&mut self) {
-        self.episode = None;
-    }
-
     /// Whether recovery goes on, from a loss or from a timeout.
     pub(super) fn recovers(&self, una: u64, recover: u64) -> bool {
         una < recover.max(self.timeout_until)
@@ -486,63 +462,6 @@ impl Rack {
         }
     }
 
-    /// Whether what was taken for lost had only come late: an original arrived after it was sent again (Eifel), or every
-    /// retransmission came twice.
-    fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
-        let Some(episode) = &mut self.episode else { return false };
-        let Some(first) = episode.first else { return false };
-        if heard.duplicate {
-            // A copy of an original, or of a probe, says nothing of a retransmission.
-            if heard.tx < first || self.last_probe == Some(heard.tx) {
-                return false;
-            }
-            episode.outstanding = episode.outstanding.saturating_sub(1);
-            return episode.outstanding == 0;
-        }
-        was_recovering && covered > 0 && heard.tx < first
-    }
-
-    /// What was taken for lost is in flight again, and recovery is over.
-    fn undo<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
-        let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().collect();
-        for tx in (records.base..records.next).rev() {
-            if lost.is_empty() {
-                break;
-            }
-            let record = records.at(tx);
-            if record.fate == Fate::Lost && lost.remove(&expand(una, record.seq)) {
-                record.fate = Fate::InFlight;
-                self.in_flight += 1;
-                ledger.not_lost();
-            }
-        }
-        self.examined = records.base;
-        self.episode = None;
-        (self.prr, self.law) = (None, None);
-        self.reordering = true;
-        self.timeout_until = 0;
-    }
-
-    /// Section 7.4.2: whether the probe that is out has repaired a loss, which is a congestion event.
-    fn end_of_probe(&mut self, heard: &Heard, una: u64) -> bool {
-        let Some(probe) = self.probe else { return false };
-        if una >= probe.end {
-            self.probe = None;
-            return probe.again && heard.tx >= probe.tx && !heard.duplicate;
-        }
-        false
-    }
-
-    /// Section 7.2: new data were sent, or the cumulative number moved.
-    pub(super) fn arm_probe(&mut self, una: u64, fresh: u64, now: u64, in_recovery: bool) {
-        let may =
-            self.options.tail_loss_probe && una < fresh && !in_recovery && self.sacked == 0 && self.probe.is_none();
-        self.probe_at = may.then(|| {
-            let wait = if self.srtt == 0 { FIRST_PROBE } else { 2 * self.srtt };
-            now.saturating_add(wait).saturating_add(if fresh - una == 1 { self.max_ack_delay } else { 0 })
-        });
-    }
-
     /// When something happens by itself [ps].
     pub(crate) fn due(&self) -> Option<u64> {
         match (self.due, self.probe_at) {
@@ -555,20 +474,6 @@ impl Rack {
     pub(crate) fn patience(&self) -> u64 {
         const MOST: u64 = 1_000_000_000;
         if self.srtt == 0 { MOST } else { (self.srtt / 4).max(1) }
-    }
-
-    /// The retransmission timer expired: whether a probe that is still to come goes out instead.
-    pub(crate) fn probes_instead(&mut self) -> bool {
-        let instead = self.probe_at.is_some();
-        if instead {
-            self.probe();
-        }
-        instead
-    }
-
-    /// A probe is due.
-    pub(super) fn probe(&mut self) {
-        (self.probes, self.probe_at) = (true, None);
     }
 
     /// Whether something is to be sent again, or a probe.
@@ -632,20 +537,6 @@ impl Rack {
             self.last_probe = Some(tx);
         } else if !segment.again {
             self.arm_probe(una, fresh + 1, now, in_recovery);
-        }
-    }
-
-    /// A segment was sent again as `tx` without being lost: its earlier transmission is out of mind.
-    fn replace(&mut self, records: &mut Records, seq: u64, tx: u64, una: u64) {
-        for earlier in (records.base..tx).rev() {
-            let record = records.at(earlier);
-            if expand(una, record.seq) == seq {
-                if record.fate == Fate::InFlight {
-                    record.fate = Fate::Lost;
-                    self.in_flight -= 1;
-                }
-                return;
-            }
         }
     }
 

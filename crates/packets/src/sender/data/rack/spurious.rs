@@ -1,0 +1,63 @@
+//! Losses that were none: their detection (RFC 3522, RFC 2883) and their undoing.
+
+use std::collections::BTreeSet;
+
+use super::Rack;
+use crate::packet::expand;
+use crate::sender::data::records::{Fate, Records};
+use crate::sender::data::{Heard, Ledger};
+
+/// Retransmissions of a recovery.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Episode {
+    /// The first of them; none yet.
+    pub(super) first: Option<u64>,
+    /// Those that no duplicate SACK has told of.
+    pub(super) outstanding: u32,
+    /// Once recovery is over: acknowledgements of transmissions from this one on say nothing of it.
+    pub(super) until: Option<u64>,
+}
+
+impl Rack {
+    /// A mark came during recovery: that is no mistake, and is not undone.
+    pub(crate) fn marked(&mut self) {
+        self.episode = None;
+    }
+
+    /// Whether what was taken for lost had only come late: an original arrived after it was sent again (Eifel), or every
+    /// retransmission came twice.
+    pub(super) fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
+        let Some(episode) = &mut self.episode else { return false };
+        let Some(first) = episode.first else { return false };
+        if heard.duplicate {
+            // A copy of an original, or of a probe, says nothing of a retransmission.
+            if heard.tx < first || self.last_probe == Some(heard.tx) {
+                return false;
+            }
+            episode.outstanding = episode.outstanding.saturating_sub(1);
+            return episode.outstanding == 0;
+        }
+        was_recovering && covered > 0 && heard.tx < first
+    }
+
+    /// What was taken for lost is in flight again, and recovery is over.
+    pub(super) fn undo<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
+        let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().collect();
+        for tx in (records.base..records.next).rev() {
+            if lost.is_empty() {
+                break;
+            }
+            let record = records.at(tx);
+            if record.fate == Fate::Lost && lost.remove(&expand(una, record.seq)) {
+                record.fate = Fate::InFlight;
+                self.in_flight += 1;
+                ledger.not_lost();
+            }
+        }
+        self.examined = records.base;
+        self.episode = None;
+        (self.prr, self.law) = (None, None);
+        self.reordering = true;
+        self.timeout_until = 0;
+    }
+}
