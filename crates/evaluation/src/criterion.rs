@@ -1,0 +1,404 @@
+//! A criterion file: what a document asks, and how it is measured.
+
+use indexmap::IndexMap;
+use penstock_papers::Values;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+/// A criterion: what `evaluation/EV-04.toml` says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Criterion {
+    /// Version of the file format: 1.
+    pub format: u32,
+    /// Its name, such as `EV-04`.
+    pub id: Spanned<String>,
+    /// A few words for people.
+    pub title: String,
+    /// The battery that it belongs to.
+    pub battery: Battery,
+    /// The document, such as `RFC 9743`.
+    pub document: String,
+    /// The section of the document; empty where the criterion has none.
+    #[serde(default)]
+    pub section: String,
+    /// The document's word for its weight, such as `MUST consider`; `none` where it has none.
+    pub level: String,
+    /// What the document asks, in a sentence.
+    pub asks: String,
+    /// Known answers, and what the runs leave out.
+    #[serde(default)]
+    pub notes: String,
+    /// The laws that it is about; all unless given.
+    pub applies: Option<Applies>,
+    /// Why it is not measured.
+    pub not_evaluated: Option<String>,
+    /// Why it is about no law that Penstock can run.
+    pub not_applicable: Option<String>,
+    /// Its scenario: a file of `evaluation/scenarios`, without `.toml`.
+    pub scenario: Option<Spanned<String>>,
+    /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
+    #[serde(default = "yes")]
+    pub lengths: bool,
+    /// The cells of the scenario that each extent runs.
+    #[serde(default)]
+    pub cells: Cells,
+    /// Several settings, in the place of `scenario`, `lengths` and `cells`.
+    #[serde(default, rename = "part")]
+    pub parts: Vec<Part>,
+    /// The numbers, the main one first.
+    #[serde(default, rename = "measure")]
+    pub measures: Vec<Measure>,
+    /// What is drawn.
+    pub figure: Option<Figure>,
+}
+
+/// One setting of a criterion.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name, by which measures refer to it.
+    pub name: String,
+    /// As in [`Criterion`].
+    pub scenario: Spanned<String>,
+    /// As in [`Criterion`].
+    #[serde(default = "yes")]
+    pub lengths: bool,
+    /// As in [`Criterion`].
+    #[serde(default)]
+    pub cells: Cells,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A battery of criteria.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Battery {
+    /// RFC 9743: senders.
+    Sender,
+    /// RFC 9331, section 4.3: senders that use the L4S service.
+    L4s,
+    /// RFC 7928: AQMs.
+    Queue,
+}
+
+/// Laws that a criterion is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applies {
+    /// Those that react to marks.
+    Ecn,
+    /// Those that send ECT(1).
+    L4s,
+    /// Those whose loop can be linearised.
+    Linear,
+}
+
+/// The cells that each extent runs: for each axis of the scenario's sweep its values, all where the axis is absent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cells {
+    /// Of `--quick`.
+    #[serde(default)]
+    pub quick: IndexMap<String, Values>,
+    /// Of `--standard`.
+    #[serde(default)]
+    pub standard: IndexMap<String, Values>,
+    /// Of `--full`.
+    #[serde(default)]
+    pub full: IndexMap<String, Values>,
+}
+
+/// A number of a criterion.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Its name: `EV-04.standing-queue` in a gate.
+    pub name: Spanned<String>,
+    /// The head of its column.
+    pub title: String,
+    /// The part that measures it, where the criterion has parts.
+    pub part: Option<String>,
+    /// A path in a summary, such as `links.bottleneck.utilization`.
+    pub path: String,
+    /// A path whose number is taken from it.
+    pub minus: Option<String>,
+    /// A path by whose number it, or what `minus` leaves of it, is divided.
+    pub over: Option<String>,
+    /// A factor.
+    pub times: Option<f64>,
+    /// The laws that have it; all unless given.
+    #[serde(default)]
+    pub laws: Vec<String>,
+    /// The cells that have it.
+    #[serde(default)]
+    pub cells: IndexMap<String, Values>,
+    /// How it is compared with a baseline.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Which cell is the worst.
+    #[serde(default)]
+    pub worst: Worst,
+    /// What must hold of it; absent, it is reported.
+    pub bound: Option<Bound>,
+}
+
+/// How a number is compared with that of a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// By their difference.
+    #[default]
+    Difference,
+    /// By their ratio: times, rates and ratios.
+    Ratio,
+}
+
+/// Which cell of a measure is the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Worst {
+    /// The one with the largest number.
+    #[default]
+    Largest,
+    /// The one with the smallest number.
+    Smallest,
+}
+
+/// What must hold of a number; exactly one test.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bound {
+    /// It is this or less.
+    pub at_most: Option<f64>,
+    /// It is this or more.
+    pub at_least: Option<f64>,
+    /// It lies between these.
+    pub between: Option<[f64; 2]>,
+    /// It is at most so many times that of a baseline.
+    pub at_most_times: Option<f64>,
+    /// It is at least so many times that of a baseline.
+    pub at_least_times: Option<f64>,
+    /// It exceeds that of a baseline by this at most.
+    pub at_most_more: Option<f64>,
+    /// It falls short of that of a baseline by this at most.
+    pub at_least_less: Option<f64>,
+    /// Its last value along `along` is at least this share of the largest one.
+    pub at_least_of_largest: Option<f64>,
+    /// The baseline, by its name.
+    pub of: Option<String>,
+    /// The axis of `at_least_of_largest`.
+    pub along: Option<String>,
+    /// Where the bound comes from.
+    pub source: String,
+}
+
+/// What is drawn: a measure along an axis of the sweep.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The axis.
+    pub x: String,
+    /// The measure.
+    pub measure: String,
+}
+
+/// What is wrong with a criterion file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}, line {line}: {what}")]
+pub struct CriterionError {
+    /// The file, as it was given.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what would do.
+    pub what: String,
+}
+
+impl Criterion {
+    /// Reads a criterion file; `file` is how errors name it.
+    ///
+    /// # Errors
+    /// Names the line and what would do.
+    pub fn parse(text: &str, file: &str) -> Result<Self, CriterionError> {
+        let at = |offset: usize, what: String| {
+            let line = text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1;
+            CriterionError { file: file.into(), line, what }
+        };
+        let mut criterion: Self =
+            toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
+        criterion.sound().map_err(|(offset, what)| at(offset, what))?;
+        if let Some(scenario) = criterion.scenario.take() {
+            let (name, cells) = (String::new(), std::mem::take(&mut criterion.cells));
+            criterion.parts = vec![Part { name, scenario, lengths: criterion.lengths, cells }];
+        }
+        Ok(criterion)
+    }
+
+    fn sound(&self) -> Result<(), (usize, String)> {
+        let fault = |what: String| Err((self.id.span().start, what));
+        if self.format != 1 {
+            return Err((0, format!("format {} is not known; this version reads format 1", self.format)));
+        }
+        let runs = self.scenario.is_some() || !self.parts.is_empty();
+        let why_not = [&self.not_evaluated, &self.not_applicable].iter().filter(|why| why.is_some()).count();
+        if why_not + usize::from(runs) != 1 {
+            return fault("needs one of `scenario`, `[[part]]`, `not_evaluated` and `not_applicable`".into());
+        }
+        if self.scenario.is_some() && !self.parts.is_empty() {
+            return fault("`scenario` and `[[part]]` exclude each other".into());
+        }
+        if runs == self.measures.is_empty() {
+            return fault("runs and measures go together: a criterion with a scenario has `[[measure]]`".into());
+        }
+        let scenarios = self.scenario.iter().chain(self.parts.iter().map(|part| &part.scenario));
+        for scenario in scenarios {
+            if scenario.get_ref().contains(['/', '\\', '.']) {
+                let what = "a scenario is a file of `evaluation/scenarios`, by its name without `.toml`";
+                return Err((scenario.span().start, what.into()));
+            }
+        }
+        for (n, part) in self.parts.iter().enumerate() {
+            if self.parts[..n].iter().any(|other| other.name == part.name) {
+                return fault(format!("two parts have the name `{}`", part.name));
+            }
+            cells(&part.cells).map_err(|what| (part.scenario.span().start, what))?;
+        }
+        cells(&self.cells).map_err(|what| (self.id.span().start, what))?;
+        for (n, measure) in self.measures.iter().enumerate() {
+            let (at, name) = (measure.name.span().start, measure.name.get_ref());
+            if self.measures[..n].iter().any(|other| other.name.get_ref() == name) {
+                return Err((at, format!("two measures have the name `{name}`")));
+            }
+            self.measure(measure).map_err(|what| (at, format!("measure `{name}`: {what}")))?;
+        }
+        let drawn = self.figure.as_ref().map(|figure| &figure.measure);
+        if let Some(drawn) = drawn.filter(|drawn| self.measures.iter().all(|m| m.name.get_ref() != *drawn)) {
+            return fault(format!("the figure shows `{drawn}`, which is no measure of this criterion"));
+        }
+        Ok(())
+    }
+
+    fn measure(&self, measure: &Measure) -> Result<(), String> {
+        match &measure.part {
+            Some(part) if self.parts.iter().all(|p| p.name != *part) => {
+                return Err(format!("there is no part `{part}`"));
+            }
+            None if self.parts.len() > 1 => return Err("needs `part`: the criterion has several".into()),
+            _ => {}
+        }
+        if measure.times.is_some_and(|times| !times.is_finite() || times == 0.0) {
+            return Err("`times` is a number other than zero".into());
+        }
+        if let Some((axis, _)) = measure.cells.iter().find(|(_, values)| values.all().is_empty()) {
+            return Err(format!("`cells` has no value for `{axis}`"));
+        }
+        measure.bound.as_ref().map_or(Ok(()), Bound::sound)
+    }
+
+    /// The setting that measures a number.
+    pub fn part_of(&self, measure: &Measure) -> Option<&Part> {
+        match &measure.part {
+            Some(part) => self.parts.iter().find(|p| p.name == *part),
+            None => self.parts.first(),
+        }
+    }
+}
+
+fn cells(cells: &Cells) -> Result<(), String> {
+    let all = cells.quick.iter().chain(&cells.standard).chain(&cells.full);
+    for (axis, values) in all {
+        if values.all().is_empty() {
+            return Err(format!("`cells` has no value for `{axis}`"));
+        }
+    }
+    Ok(())
+}
+
+impl Bound {
+    fn sound(&self) -> Result<(), String> {
+        let to_baseline = [self.at_most_times, self.at_least_times, self.at_most_more, self.at_least_less];
+        let own = [self.at_most, self.at_least, self.at_least_of_largest, self.between.map(|[a, _]| a)];
+        let numbers = || to_baseline.iter().chain(&own).flatten().chain(self.between.iter().flatten());
+        let tests = to_baseline.iter().chain(&own).filter(|test| test.is_some()).count();
+        if tests != 1 {
+            return Err("a bound has one test: `at_most`, `at_least`, `between`, `at_most_times`, `at_least_times`, \
+                        `at_most_more`, `at_least_less` or `at_least_of_largest`"
+                .into());
+        }
+        if numbers().any(|number| !number.is_finite()) || self.between.is_some_and(|[a, b]| a > b) {
+            return Err("a bound is a number, and `between` has the smaller one first".into());
+        }
+        if self.of.is_some() != to_baseline.iter().any(Option::is_some) {
+            return Err("`of` names the baseline of a bound that compares with one".into());
+        }
+        if self.along.is_some() != self.at_least_of_largest.is_some() {
+            return Err("`along` names the axis of `at_least_of_largest`".into());
+        }
+        if self.source.trim().is_empty() {
+            return Err("needs `source`: where its bound comes from".into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+format = 1
+id = "EV-04"
+title = "Bufferbloat"
+battery = "sender"
+document = "RFC 9743"
+section = "5.1.2"
+level = "MUST consider"
+asks = "Queues."
+scenario = "long-flows"
+
+[cells]
+quick = { path = "P-dsl", "links.bottleneck.buffer" = ["1 bdp", "8 bdp"] }
+
+[[measure]]
+name = "standing-queue"
+title = "standing queue"
+path = "links.bottleneck.dynamics.standing_queue_s"
+bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
+"#;
+
+    fn refused(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from), "{from}");
+        Criterion::parse(&GOOD.replacen(from, to, 1), "EV-04.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_criterion_is_read() {
+        let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
+        assert_eq!(criterion.parts.len(), 1);
+        assert!(criterion.parts[0].cells.quick["links.bottleneck.buffer"].has("8 bdp"));
+        assert_eq!(criterion.part_of(&criterion.measures[0]).unwrap().scenario.get_ref(), "long-flows");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_line() {
+        for (from, to, words) in [
+            ("format = 1", "format = 2", "line 1: format 2 is not known"),
+            ("scenario = \"long-flows\"", "", "needs one of `scenario`"),
+            ("scenario = \"long-flows\"", "not_evaluated = \"no\"", "runs and measures go together"),
+            ("\"long-flows\"", "\"../long-flows\"", "by its name without `.toml`"),
+            ("at_most_times = 2.0", "at_most = 1.0", "`of` names the baseline"),
+            ("at_most_times = 2.0, ", "", "a bound has one test"),
+            ("source = \"ours\"", "source = \" \"", "needs `source`"),
+            ("quick = { path = \"P-dsl\"", "quick = { path = []", "`cells` has no value for `path`"),
+            ("title = \"Bufferbloat\"", "titel = \"Bufferbloat\"", "line 4: unknown field `titel`"),
+            ("name = \"standing-queue\"", "name = \"standing-queue\"\npart = \"x\"", "there is no part `x`"),
+        ] {
+            let refused = refused(from, to);
+            assert!(refused.contains(words), "{from}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Criteria of documents of the IETF (RFC 9743, RFC 7928, RFC 9331) as data, their statistics and verdicts.
+//!
+//! [`Criterion`] reads `evaluation/EV-04.toml` and the others: what a document asks, the scenario that measures it, the
+//! numbers and their bounds.
+//! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
+
+mod criterion;
+pub mod statistics;
+
+pub use criterion::{
+    Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst,
+};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
