@@ -40,6 +40,9 @@ pub struct Criterion {
     /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
     #[serde(default = "yes")]
     pub lengths: bool,
+    /// Whether the law under test and the baselines use ECN, where they can be asked to.
+    #[serde(default)]
+    pub ecn: bool,
     /// The cells of the scenario that each extent runs.
     #[serde(default)]
     pub cells: Cells,
@@ -64,6 +67,9 @@ pub struct Part {
     /// As in [`Criterion`].
     #[serde(default = "yes")]
     pub lengths: bool,
+    /// As in [`Criterion`].
+    #[serde(default)]
+    pub ecn: bool,
     /// As in [`Criterion`].
     #[serde(default)]
     pub cells: Cells,
@@ -233,7 +239,7 @@ impl Criterion {
         criterion.sound().map_err(|(offset, what)| at(offset, what))?;
         if let Some(scenario) = criterion.scenario.take() {
             let (name, cells) = (String::new(), std::mem::take(&mut criterion.cells));
-            criterion.parts = vec![Part { name, scenario, lengths: criterion.lengths, cells }];
+            criterion.parts = vec![Part { name, scenario, lengths: criterion.lengths, ecn: criterion.ecn, cells }];
         }
         Ok(criterion)
     }
@@ -346,10 +352,10 @@ impl Bound {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const GOOD: &str = r#"
+    pub(crate) const GOOD: &str = r#"
 format = 1
 id = "EV-04"
 title = "Bufferbloat"

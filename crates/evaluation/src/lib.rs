@@ -5,11 +5,13 @@
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
 mod criterion;
+mod extent;
 pub mod statistics;
+mod subject;
 
-pub use criterion::{
-    Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst,
-};
+pub use criterion::{Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
+pub use extent::Extent;
+pub use subject::{Place, Subject};
 
 /// The example of the README is a test.
 #[cfg(doctest)]
