@@ -64,11 +64,11 @@ impl Part {
     }
 
     /// An axis or a value that the part names and no cell of its scenario has, in words.
-    pub fn astray<'a>(&self, cells: impl Iterator<Item = &'a [(String, String)]> + Clone) -> Option<String> {
+    pub fn astray(&self, cells: &[&[(String, String)]]) -> Option<String> {
         let named = [&self.cells.quick, &self.cells.standard, &self.cells.full].into_iter().flatten();
         for (axis, values) in named {
             for value in values.all() {
-                if !cells.clone().any(|labels| labels.iter().any(|(key, label)| key == axis && label == value)) {
+                if !cells.iter().any(|labels| labels.iter().any(|(key, label)| key == axis && label == value)) {
                     let scenario = self.scenario.get_ref();
                     return Some(format!("no cell of `{scenario}` has `{axis}` = `{value}`"));
                 }
@@ -98,7 +98,7 @@ mod tests {
         assert!(part.has(&cell("P-dsl", "8 bdp"), Extent::Quick));
         assert!(!part.has(&cell("P-bb", "8 bdp"), Extent::Quick) && part.has(&cell("P-bb", "8 bdp"), Extent::Full));
         let cells = [cell("P-dsl", "1 bdp"), cell("P-dsl", "2 bdp")];
-        let astray = part.astray(cells.iter().map(Vec::as_slice)).unwrap();
+        let astray = part.astray(&cells.each_ref().map(Vec::as_slice)).unwrap();
         assert!(astray.contains("`links.bottleneck.buffer` = `8 bdp`"), "{astray}");
     }
 }

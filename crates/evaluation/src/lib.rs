@@ -6,11 +6,17 @@
 
 mod criterion;
 mod extent;
+mod judge;
+pub mod markdown;
+mod outcome;
+pub mod page;
 pub mod statistics;
 mod subject;
 
 pub use criterion::{Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
 pub use extent::Extent;
+pub use judge::{Judging, Runs, judge, unmeasured};
+pub use outcome::{Against, CellOutcome, Evaluation, Measured, Numbers, Outcome};
 pub use subject::{Place, Subject};
 
 /// The example of the README is a test.

@@ -22,6 +22,8 @@ pub enum Place {
 pub struct Subject {
     /// Its name in the registry.
     pub name: String,
+    /// Its name among the laws of an evaluation: that of the registry, unless two have it.
+    pub label: String,
     /// What it is used for.
     pub place: Place,
     /// The law with its parameters, as a scenario has it.
@@ -66,6 +68,7 @@ impl Subject {
             place,
             ecn: parameters.iter().any(|parameter| parameter.name == "ecn"),
             applies: Vec::new(),
+            label: name.clone(),
             name,
             table,
         };
@@ -82,7 +85,10 @@ impl Subject {
         Ok(subject)
     }
 
-    /// The law under those that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues.
+    /// The laws that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues.
+    ///
+    /// # Errors
+    /// Names one that the registry lacks.
     pub fn baselines(&self, registry: &Arc<Registry>) -> Result<Vec<Self>, String> {
         let names = match self.place {
             Place::Sender => ["newreno", "cubic"],
@@ -103,6 +109,12 @@ impl Subject {
             table.insert("ecn".into(), Value::Boolean(true));
         }
         Value::Table(table).to_string()
+    }
+
+    /// Where the law comes from: a paper or an RFC.
+    pub fn source(&self, registry: &Registry) -> String {
+        let controller = registry.controller(&self.name).map(|entry| entry.source);
+        controller.or_else(|| registry.aqm(&self.name).map(|entry| entry.source)).unwrap_or_default().to_owned()
     }
 
     /// The key of a scenario that names it.
