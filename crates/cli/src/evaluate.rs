@@ -4,9 +4,12 @@ mod gate;
 mod library;
 mod plan;
 
+use std::collections::BTreeMap;
+
 use penstock_evaluation::statistics::Verdict;
 use penstock_evaluation::{
-    Criterion, Evaluation, Extent, Judging, Outcome, Part, Runs, Subject, judge, markdown, page, unmeasured,
+    Criterion, Evaluation, Extent, Judging, Outcome, Part, Runs, Subject, judge, markdown, page, table, unmeasured,
+    wants_more,
 };
 use penstock_papers::Cell;
 use penstock_report::html;
@@ -19,7 +22,7 @@ use crate::record::{self, Kept};
 use crate::{interrupt, machine, pages, program, registry, scenario, terminal};
 use gate::Gate;
 use library::Library;
-use plan::Plan;
+use plan::{Labels, Plan};
 
 /// Runs the command.
 pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure> {
@@ -47,15 +50,23 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     }
     let extent = arguments.extent();
     let world = scenario::world(arguments.world)?;
-    let plan = Plan::of(&library, &subject, &others, extent, world.as_ref())?;
+    let mut plan = Plan::of(&library, &subject, &others, extent, world.as_ref())?;
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     let runs = Folder::open(&out.path().join("evaluation-runs"))?;
-    let ran = plan.run(&runs, arguments.shard, arguments.output.jobs.map(usize::from))?;
-    let Some(ran) = ran else {
-        return Ok(Done::Well);
+    let evaluation = loop {
+        let ran = plan.run(&runs, arguments.shard, arguments.output.jobs.map(usize::from))?;
+        let Some(ran) = ran else {
+            return Ok(Done::Well);
+        };
+        let evaluation = judged(&library, &subject, &others, extent, &plan, &ran, world.name())?;
+        let more = undecided(&library, &evaluation, &plan);
+        let laws: Vec<&Subject> = [&subject].into_iter().chain(&others).collect();
+        if more.is_empty() || plan.grow(&library, &laws, extent, &more)? == 0 {
+            break evaluation;
+        }
+        terminal::note(format!("{} cells are undecided and get more seeds", more.len()));
     };
-    let evaluation = judged(&library, &subject, &others, extent, &plan, &ran, world.name())?;
     let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
     let home = Folder::open(&out.path().join(format!("evaluation-{place}-{}", extent.word())))?;
     let page = page::of(&evaluation, &command(arguments, extent), &machine::facts());
@@ -155,10 +166,24 @@ fn judged(
         baselines,
         extent,
         world: world.to_owned(),
-        runs: ran.iter().map(Vec::len).sum(),
+        runs: plan.runs(),
         code: machine::origin(world)?.code,
         criteria,
     })
+}
+
+/// The cells that get more seeds, by their setting and labels.
+fn undecided(library: &Library, evaluation: &Evaluation, plan: &Plan<'_>) -> BTreeMap<(usize, Labels), usize> {
+    let mut more: BTreeMap<(usize, Labels), usize> = BTreeMap::new();
+    for (criterion, outcome) in library.criteria.iter().zip(&evaluation.criteria) {
+        for (seeds, part, labels) in wants_more(criterion, outcome, evaluation.extent) {
+            if let Some(at) = plan.place_of(part) {
+                let most = more.entry((at, labels.to_vec())).or_default();
+                *most = seeds.max(*most);
+            }
+        }
+    }
+    more
 }
 
 /// Writes the page for people, for a draft and for programs.
@@ -167,6 +192,7 @@ fn write(home: &Folder, evaluation: &Evaluation, page: &Page) -> Result<(), Fail
     home.put_file("evaluation.json", &record::bytes(&value)?)?;
     home.put_file("evaluation.md", markdown::write(evaluation).as_bytes())?;
     home.put_file("evaluation.html", html::write(page).as_bytes())?;
+    home.put_file("cells.parquet", &record::table(&table(evaluation))?)?;
     Ok(())
 }
 

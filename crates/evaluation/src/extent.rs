@@ -6,6 +6,7 @@ use penstock_papers::Values;
 use serde::{Deserialize, Serialize};
 
 use crate::criterion::Part;
+use crate::statistics::Looks;
 
 /// How much of a battery is run: cells, seeds and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,13 +21,18 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// How many seeds each cell has at first.
-    pub const fn seeds(self) -> u16 {
+    /// How many seeds each cell has at first, and how many those have that are then undecided.
+    pub fn looks(self) -> Looks {
         match self {
-            Self::Quick => 3,
-            Self::Standard => 10,
-            Self::Full => 30,
+            Self::Quick => Looks::once(3),
+            Self::Standard => Looks::default(),
+            Self::Full => Looks::at(&[30, 100]).unwrap_or_default(),
         }
+    }
+
+    /// How many seeds each cell has at first.
+    pub fn seeds(self) -> usize {
+        self.looks().seeds().first().copied().unwrap_or(1)
     }
 
     /// A duration of a scenario file in a run of this extent.

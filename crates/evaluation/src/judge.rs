@@ -87,6 +87,25 @@ pub fn judge<'a>(
     Ok(Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) })
 }
 
+/// The cells of a criterion that are undecided and get more seeds: the number of seeds, the part and the labels.
+pub fn wants_more<'a>(
+    criterion: &'a Criterion,
+    outcome: &'a Outcome,
+    extent: Extent,
+) -> impl Iterator<Item = (usize, &'a Part, &'a [(String, String)])> {
+    let measure = |measured: &Measured| criterion.measures.iter().find(|m| *m.name.get_ref() == measured.name);
+    outcome
+        .measures
+        .iter()
+        .filter_map(move |measured| Some((measured, criterion.part_of(measure(measured)?)?)))
+        .flat_map(move |(measured, part)| {
+            measured.cells.iter().filter_map(move |cell| {
+                let seeds = extent.looks().next(cell.law.seeds.len(), cell.verdict)?;
+                Some((seeds, part, cell.labels.as_slice()))
+            })
+        })
+}
+
 /// One verdict of many: a failure outweighs what is undecided, that what is met, that what is only reported; none of none.
 fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let weight = |verdict: &Verdict| match verdict {
@@ -150,7 +169,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     if let Some(bound) = &measure.bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
             (outcome.verdict, outcome.p) = match tested(bound, law, labels, &groups) {
-                Some((values, limit)) => decided(&values, limit),
+                Some((values, limit)) => decided(&values, limit, extent),
                 None => (Verdict::Reported, None),
             };
         }
@@ -176,8 +195,9 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
 }
 
 /// The verdict on the mean of what seeds gave, and the probability of such a mean beyond the limit if it were on the limit.
-fn decided(values: &[f64], limit: Limit) -> (Verdict, Option<f64>) {
-    let verdict = statistics::decide(statistics::interval(values, 0.95).as_ref(), limit);
+fn decided(values: &[f64], limit: Limit, extent: Extent) -> (Verdict, Option<f64>) {
+    let level = extent.looks().level(values.len());
+    let verdict = statistics::decide(statistics::interval(values, level).as_ref(), limit);
     let above = |most: f64| statistics::test(values, most).map(|test| test.p_above);
     let below = |least: f64| statistics::test(values, least).map(|test| test.p_below);
     let p = match limit {

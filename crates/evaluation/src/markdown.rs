@@ -67,7 +67,7 @@ fn summary_table(evaluation: &Evaluation) -> String {
 }
 
 /// The main number of a criterion in its worst cell.
-pub(crate) fn headline(measured: &Measured) -> String {
+fn headline(measured: &Measured) -> String {
     let Some(cell) = measured.cells.get(measured.worst_cell) else { return String::new() };
     format!("{} {}", measured.title, number(&cell.law, &measured.unit))
 }

@@ -6,7 +6,7 @@ use penstock_report::figure::{Axis, Figure, Line};
 use penstock_report::number::{parse, quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
-use crate::markdown::{headline, number};
+use crate::markdown::number;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
@@ -38,11 +38,12 @@ pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) ->
 /// The table of all criteria.
 fn overview(evaluation: &Evaluation) -> Section {
     let mut columns = vec![
+        Column::words(""),
         Column::words("Criterion"),
-        Column::words("Asks for"),
         Column::words("Document"),
         Column::words("Level"),
         Column::verdicts("Verdict"),
+        Column::words("Measure"),
         Column::words(evaluation.law.clone()),
     ];
     columns.extend(evaluation.baselines.iter().map(|name| Column::words(name.clone())));
@@ -57,8 +58,9 @@ fn overview(evaluation: &Evaluation) -> Section {
             outcome.verdict.to_string(),
         ];
         let main = outcome.measures.first();
-        row.push(main.map(headline).unwrap_or_default());
+        row.push(main.map(|measured| measured.title.clone()).unwrap_or_default());
         let worst = main.and_then(|measured| Some((measured, measured.cells.get(measured.worst_cell)?)));
+        row.push(worst.map(|(measured, cell)| number(&cell.law, &measured.unit)).unwrap_or_default());
         for name in &evaluation.baselines {
             let theirs =
                 worst.and_then(|(measured, cell)| Some(quantity(cell.baselines.get(name)?.mean, &measured.unit, 3)));

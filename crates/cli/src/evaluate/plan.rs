@@ -1,5 +1,6 @@
 //! Which cells the criteria need: each scenario once, for the law under test and each baseline.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use crate::folder::Folder;
 use crate::record::Kept;
 use crate::together::{self, Ran};
 use crate::{memory, registry, terminal};
+
+/// What tells cells of a sweep apart.
+pub(super) type Labels = Vec<(String, String)>;
 
 /// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +54,7 @@ impl Setting {
         extent: Extent,
         world: &(dyn World + Sync),
     ) -> Result<(Batch, Option<String>), Failure> {
-        let name = format!("scenarios/{}.toml", self.scenario);
-        let (text, file) = (library.text(&name)?, library.shown(&name));
-        let document = Document::parse_with(&text, &file, library.loader())?.with_laws(Arc::clone(registry::laws()));
+        let (document, text, file) = self.document(library)?;
         let mut batch = Batch {
             file: PathBuf::from(&file),
             stem: self.stem(),
@@ -64,7 +66,7 @@ impl Setting {
         let mut refused = None;
         for law in [subject].into_iter().chain(others) {
             let under_test = std::ptr::eq(law, subject);
-            let cells = match self.cells(&document, law, extent) {
+            let cells = match self.cells(&document, law, extent, extent.seeds()) {
                 Ok(cells) => cells,
                 Err(errors) if under_test => {
                     refused = errors.to_string().lines().next().map(str::to_owned);
@@ -95,8 +97,22 @@ impl Setting {
         Ok((batch, refused))
     }
 
+    /// Its scenario: read, as text, and the name of its file.
+    fn document(&self, library: &Library) -> Result<(Document, String, String), Failure> {
+        let name = format!("scenarios/{}.toml", self.scenario);
+        let (text, file) = (library.text(&name)?, library.shown(&name));
+        let document = Document::parse_with(&text, &file, library.loader())?.with_laws(Arc::clone(registry::laws()));
+        Ok((document, text, file))
+    }
+
     /// The cells of its scenario with one law.
-    fn cells(&self, document: &Document, law: &Subject, extent: Extent) -> Result<Vec<read::Cell>, read::ReadErrors> {
+    fn cells(
+        &self,
+        document: &Document,
+        law: &Subject,
+        extent: Extent,
+        seeds: usize,
+    ) -> Result<Vec<read::Cell>, read::ReadErrors> {
         let mut document = document.clone();
         if let Some((bytes, why)) = memory::available() {
             document.within(bytes, why);
@@ -110,7 +126,7 @@ impl Setting {
                 document.set("warmup", &scaled(first.warmup))?;
             }
         }
-        document.set("sweep.seed", &format!("{{ count = {} }}", extent.seeds()))?;
+        document.set("sweep.seed", &format!("{{ count = {seeds} }}"))?;
         let mut cells = document.cells()?;
         for cell in &mut cells {
             cell.labels.insert(0, ("law".to_owned(), law.label.clone()));
@@ -156,6 +172,38 @@ impl<'a> Plan<'a> {
             plan.refused.push(refused);
         }
         Ok(plan)
+    }
+
+    /// Adds seeds to cells: to each the number of seeds that it shall have, by its setting and its labels without law and seed.
+    /// Gives the number of runs that this adds: none where a number is missing in some runs, however many there are.
+    pub(super) fn grow(
+        &mut self,
+        library: &Library,
+        laws: &[&Subject],
+        extent: Extent,
+        wanted: &BTreeMap<(usize, Labels), usize>,
+    ) -> Result<usize, Failure> {
+        let before = self.runs();
+        for (at, (setting, batch)) in self.settings.iter().zip(&mut self.batches).enumerate() {
+            let here = || wanted.iter().filter(|((setting, _), _)| *setting == at);
+            let Some(most) = here().map(|(_, seeds)| *seeds).max() else { continue };
+            let (document, ..) = setting.document(library)?;
+            let known: BTreeSet<Labels> = batch.cells.iter().map(|cell| cell.labels.clone()).collect();
+            for law in laws {
+                for cell in setting.cells(&document, law, extent, most)? {
+                    let place = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
+                    if wanted.contains_key(&(at, place)) && !known.contains(&cell.labels) {
+                        batch.cells.push(cell);
+                    }
+                }
+            }
+        }
+        Ok(self.runs() - before)
+    }
+
+    /// How many runs there are.
+    pub(super) fn runs(&self) -> usize {
+        self.batches.iter().map(|batch| batch.cells.len()).sum()
     }
 
     /// The place of a part's runs.
