@@ -18,7 +18,7 @@ use penstock_report::page::Page;
 use crate::arguments;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, slug};
-use crate::record::{self, Kept};
+use crate::record;
 use crate::{interrupt, machine, pages, program, registry, scenario, terminal};
 use gate::Gate;
 use library::Library;
@@ -129,19 +129,10 @@ fn judged(
     others: &[Subject],
     extent: Extent,
     plan: &Plan<'_>,
-    ran: &[Vec<Kept>],
+    cells: &[Vec<Cell>],
     world: &str,
 ) -> Result<Evaluation, Failure> {
     let baselines: Vec<String> = others.iter().map(|other| other.label.clone()).collect();
-    let cells: Vec<Vec<Cell>> = plan
-        .batches
-        .iter()
-        .zip(ran)
-        .map(|(batch, kept)| {
-            let pairs = batch.cells.iter().zip(kept);
-            pairs.map(|(cell, kept)| Cell::new(cell.labels.clone(), &kept.summary)).collect()
-        })
-        .collect();
     let mut criteria: Vec<Outcome> = Vec::new();
     for criterion in &library.criteria {
         let file = library.shown(&format!("{}.toml", criterion.id.get_ref()));

@@ -43,6 +43,9 @@ pub struct Criterion {
     /// Whether the law under test and the baselines use ECN, where they can be asked to.
     #[serde(default)]
     pub ecn: bool,
+    /// Whether the loop of each cell is analysed, in the place of a run.
+    #[serde(default)]
+    pub analysis: bool,
     /// The cells of the scenario that each extent runs.
     #[serde(default)]
     pub cells: Cells,
@@ -70,6 +73,9 @@ pub struct Part {
     /// As in [`Criterion`].
     #[serde(default)]
     pub ecn: bool,
+    /// As in [`Criterion`].
+    #[serde(default)]
+    pub analysis: bool,
     /// As in [`Criterion`].
     #[serde(default)]
     pub cells: Cells,
@@ -238,8 +244,9 @@ impl Criterion {
             toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         criterion.sound().map_err(|(offset, what)| at(offset, what))?;
         if let Some(scenario) = criterion.scenario.take() {
-            let (name, cells) = (String::new(), std::mem::take(&mut criterion.cells));
-            criterion.parts = vec![Part { name, scenario, lengths: criterion.lengths, ecn: criterion.ecn, cells }];
+            let (lengths, ecn, analysis) = (criterion.lengths, criterion.ecn, criterion.analysis);
+            let cells = std::mem::take(&mut criterion.cells);
+            criterion.parts = vec![Part { name: String::new(), scenario, lengths, ecn, analysis, cells }];
         }
         Ok(criterion)
     }

@@ -7,7 +7,7 @@ use penstock_report::number::unit_of;
 use crate::criterion::{Bound, Criterion, Measure, Part, Scale, Worst};
 use crate::extent::{self, Extent};
 use crate::outcome::{Against, CellOutcome, Measured, Numbers, Outcome};
-use crate::statistics::{self, Limit, Spread, Verdict};
+use crate::statistics::{self, Interval, Limit, Spread, Verdict};
 
 /// Labels of a cell.
 type Labels = Vec<(String, String)>;
@@ -169,6 +169,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     if let Some(bound) = &measure.bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
             (outcome.verdict, outcome.p) = match tested(bound, law, labels, &groups) {
+                Some((values, limit)) if part.analysis => (exact(&values, limit), None),
                 Some((values, limit)) => decided(&values, limit, extent),
                 None => (Verdict::Reported, None),
             };
@@ -209,6 +210,13 @@ fn decided(values: &[f64], limit: Limit, extent: Extent) -> (Verdict, Option<f64
     (verdict, p.filter(|_| verdict == Verdict::Fails))
 }
 
+/// The verdict on a number that is computed, not drawn.
+fn exact(values: &[f64], limit: Limit) -> Verdict {
+    let value = values.first().copied();
+    let without_width = |value| Interval { estimate: value, low: value, high: value, n: 1, level: 1.0 };
+    statistics::decide(value.map(without_width).as_ref(), limit)
+}
+
 /// The verdict of a measure by those of its cells. Of many cells one fails by chance, so a failure counts if it survives
 /// Holm's correction.
 fn joined(cells: &[CellOutcome]) -> Verdict {
@@ -217,7 +225,8 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
         return Verdict::Reported;
     }
     let p: Vec<f64> = judged.iter().map(|cell| cell.p.unwrap_or(1.0)).collect();
-    if statistics::holm(&p).is_some_and(|adjusted| adjusted.iter().any(|holm| holm.survives)) {
+    let certain = judged.iter().any(|cell| cell.verdict == Verdict::Fails && cell.p.is_none());
+    if certain || statistics::holm(&p).is_some_and(|adjusted| adjusted.iter().any(|holm| holm.survives)) {
         Verdict::Fails
     } else if judged.iter().all(|cell| cell.verdict == Verdict::Meets) {
         Verdict::Meets

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use penstock_evaluation::{Extent, Part, Subject};
 use penstock_law::quantity::Time;
+use penstock_papers::{Cell, analyze_scenario};
 use penstock_scenario::read::{self, Document};
 use penstock_scenario::world::World;
 
@@ -14,24 +15,26 @@ use crate::arguments::Shard;
 use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::folder::Folder;
-use crate::record::Kept;
 use crate::together::{self, Ran};
 use crate::{memory, registry, terminal};
 
 /// What tells cells of a sweep apart.
 pub(super) type Labels = Vec<(String, String)>;
 
-/// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN.
+/// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN, whether it is analysed and
+/// does not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     scenario: String,
     lengths: bool,
     ecn: bool,
+    analysis: bool,
 }
 
 impl Setting {
     fn of(part: &Part) -> Self {
-        Self { scenario: part.scenario.get_ref().clone(), lengths: part.lengths, ecn: part.ecn }
+        let Part { lengths, ecn, analysis, .. } = *part;
+        Self { scenario: part.scenario.get_ref().clone(), lengths, ecn, analysis }
     }
 
     /// The name of its directory.
@@ -84,7 +87,7 @@ impl Setting {
             }
             let is_wanted = |cell: &read::Cell| wanted.iter().any(|(_, part)| part.has(&cell.labels, extent));
             for cell in cells.into_iter().filter(is_wanted) {
-                match world.refusals(&cell.scenario).into_iter().next() {
+                match world.refusals(&cell.scenario).into_iter().next().filter(|_| !self.analysis) {
                     Some(why) if under_test => refused = Some(why),
                     Some(_) => {}
                     None => batch.cells.push(cell),
@@ -126,6 +129,7 @@ impl Setting {
                 document.set("warmup", &scaled(first.warmup))?;
             }
         }
+        let seeds = if self.analysis { 1 } else { seeds };
         document.set("sweep.seed", &format!("{{ count = {seeds} }}"))?;
         let mut cells = document.cells()?;
         for cell in &mut cells {
@@ -211,32 +215,42 @@ impl<'a> Plan<'a> {
         self.settings.iter().position(|setting| *setting == Setting::of(part))
     }
 
-    /// Runs what is not finished, and gives the record of each cell of each setting; none while other shards have cells left.
+    /// Runs what is not finished, and gives what each cell of each setting measured; none while other shards have cells left.
     pub(super) fn run(
         &self,
         home: &Folder,
         shard: Option<Shard>,
         threads: Option<usize>,
-    ) -> Result<Option<Vec<Vec<Kept>>>, Failure> {
+    ) -> Result<Option<Vec<Vec<Cell>>>, Failure> {
         let parts: Vec<together::Part<'_>> = self
-            .batches
+            .settings
             .iter()
-            .filter(|batch| !batch.cells.is_empty())
-            .map(|batch| together::Part { home, batch, world: self.world })
+            .zip(&self.batches)
+            .filter(|(setting, batch)| !batch.cells.is_empty() && !setting.analysis)
+            .map(|(_, batch)| together::Part { home, batch, world: self.world })
             .collect();
-        let mut all: Vec<Vec<Kept>> = Vec::new();
+        let mut all: Vec<Vec<Cell>> = Vec::new();
         let (mut there, mut wanted) = (0, 0);
         let mut ran = together::run(&parts, shard, threads)?.into_iter();
-        for batch in &self.batches {
-            let mut kept = Vec::new();
+        for (setting, batch) in self.settings.iter().zip(&self.batches) {
+            let cells = || batch.cells.iter();
+            if setting.analysis {
+                // What has no analysis has no numbers.
+                let analysed = cells().filter_map(|cell| analyze_scenario(&cell.scenario, cell.labels.clone()).ok());
+                all.push(analysed.collect());
+                continue;
+            }
+            let mut measured = Vec::new();
             if !batch.cells.is_empty()
                 && let Some(Ran { mut swept, made }) = ran.next()
             {
-                kept = swept.collect(made)?.into_iter().flatten().collect();
+                let kept = cells().zip(swept.collect(made)?);
+                let found = kept.filter_map(|(cell, kept)| Some(Cell::new(cell.labels.clone(), &kept?.summary)));
+                measured.extend(found);
             }
-            there += kept.len();
+            there += measured.len();
             wanted += batch.cells.len();
-            all.push(kept);
+            all.push(measured);
         }
         if there < wanted {
             terminal::say(format!(
