@@ -24,8 +24,10 @@ help: ## this list
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
-# Tests that mostly wait for real packets, and are right beside a busy processor: they run while the others compute.
-WAITING  = attach capture controllers iperf3 kernel left marks tshark
+# Tests that mostly wait for real packets, and are right beside a busy processor: they run while the others compute. Those of
+# the second list register controllers with the kernel and compare what it lists: never two of them at a time.
+WAITING  = capture iperf3 kernel tshark
+REGISTER = attach controllers left marks
 # Tests that measure real time, or need both processors: nothing runs beside them.
 MEASURES = endurance linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
@@ -34,18 +36,20 @@ test: USEFUL += tshark iperf3 strace
 test: setup ## every test; those in the kernel need root, and say so where they do not run
 	$(TESTS) --no-run
 	status=0
-	$(MAKE) -s -k -j2 test-waiting test-computing || status=1
+	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
 	$(TESTS) $(MEASURES:%=--test %) || status=1
 	$(TESTS) --doc || status=1
 	exit $$status
 
-.PHONY: test-waiting test-computing
-test-waiting:
+.PHONY: test-waiting test-register test-computing
+test-waiting: BESIDE = $(WAITING)
+test-register: BESIDE = $(REGISTER)
+test-waiting test-register:
 	mkdir -p $(OUT); status=0
-	$(TESTS) $(WAITING:%=--test %) >$(OUT)/test-waiting.log 2>&1 || status=1
-	cat $(OUT)/test-waiting.log; exit $$status
+	$(TESTS) $(BESIDE:%=--test %) >$(OUT)/$@.log 2>&1 || status=1
+	cat $(OUT)/$@.log; exit $$status
 test-computing:
-	$(TESTS) --lib --bins --examples $(patsubst %,--test %,$(filter-out $(WAITING) $(MEASURES),$(EVERY)))
+	$(TESTS) --lib --bins --examples $(patsubst %,--test %,$(filter-out $(WAITING) $(REGISTER) $(MEASURES),$(EVERY)))
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
@@ -64,7 +68,7 @@ bits: build ## the optimised command against the one that tests use: the same bi
 	done
 
 # The crates as they would be published, in the order in which they need each other.
-PACKAGES = law scenario record link machine packets fluid papers report path kernel-build kernel linux cli
+PACKAGES = law scenario record link machine packets fluid papers report evaluation path kernel-build kernel linux cli
 PACKED   = $(BUILT)/package
 packages: setup ## the crates as they would be published: target/package
 	package() { cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%) "$$@"; }

@@ -11,13 +11,15 @@ use std::path::Path;
 use std::process::Command;
 
 /// What of this crate and its like a commit is to be clean in, besides what the hash is of.
-const BESIDE: [&str; 6] = [
+const BESIDE: [&str; 8] = [
     "crates/cli/src",
     "crates/cli/build.rs",
     "crates/cli/build",
     "crates/cli/Cargo.toml",
+    "crates/evaluation",
     "crates/papers",
     "crates/report",
+    "evaluation",
 ];
 
 fn main() -> std::io::Result<()> {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 /// The crates that compute no result: the command hands a resolved scenario to a world and writes what it gets; the
 /// others read what was written.
-const BESIDE: [&str; 5] = ["cli", "fuzz", "papers", "report", "surface"];
+const BESIDE: [&str; 6] = ["cli", "evaluation", "fuzz", "papers", "report", "surface"];
 
 /// The files and directories below `root`, a workspace, that the hash is of, sorted.
 pub(crate) fn counted(root: &Path) -> io::Result<Vec<PathBuf>> {

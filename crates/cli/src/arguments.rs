@@ -1,5 +1,7 @@
 //! The command line.
 
+#[path = "arguments/evaluate.rs"]
+mod evaluate;
 #[path = "arguments/path.rs"]
 mod path;
 #[path = "arguments/tune.rs"]
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use evaluate::Evaluate;
 pub(crate) use path::{LinkOptions, PathOptions};
 pub(crate) use tune::{GainRule, Tune, TuneClcc, TuneEarlyMarking};
 
@@ -17,7 +20,7 @@ pub(crate) use tune::{GainRule, Tune, TuneClcc, TuneEarlyMarking};
 #[derive(Debug, Parser)]
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 done; 1 done, but the verdict of a claim differs from the recorded one; 2 invalid \
+    after_help = "Exit status: 0 done; 1 done, but the verdict of a claim differs from the recorded one, or a bound of an evaluation is not kept; 2 invalid \
                   input; 3 not supported by this machine, version or world; 4 done, but a run on Linux exceeded its \
                   error bounds; 70 a bug; 130 interrupted."
 )]
@@ -76,6 +79,8 @@ pub(crate) enum Command {
     Laws(Laws),
     /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
     Paper(Paper),
+    /// Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baselines, and write a page
+    Evaluate(Evaluate),
     /// Build report.html again from the files of a record, or print its numbers as CSV
     Report(Report),
     /// List the scenarios that come with this command, or print one

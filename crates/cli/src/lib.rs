@@ -25,6 +25,7 @@ mod compare;
 mod content;
 mod disk;
 mod draft;
+mod evaluate;
 mod examples;
 mod excerpt;
 mod failure;
@@ -54,6 +55,7 @@ mod source;
 mod study;
 mod sweep;
 mod terminal;
+mod together;
 mod tune;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -115,6 +117,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Tune(rule) => tune::tune(rule),
         Command::Laws(arguments) => laws::laws(arguments),
         Command::Paper(arguments) => paper::paper(arguments),
+        Command::Evaluate(arguments) => evaluate::evaluate(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Examples(arguments) => examples::examples(arguments),
         Command::List(arguments) => list::list(arguments),

@@ -20,10 +20,9 @@ use crate::arguments::{self, Changes, WorldName};
 use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
-use crate::jobs::{self, Job};
 use crate::program;
 use crate::record::{self, Kept};
-use crate::sweep::Swept;
+use crate::together::{self, Part};
 use crate::{interrupt, machine, pages, scenario, terminal};
 use library::Source;
 use outcome::{ItemOutcome, Judged, Outcome, command};
@@ -184,49 +183,17 @@ fn prepare<'a>(
     Ok(Some((at, cells)))
 }
 
-/// Runs the cells of all scenarios together, so that no processor waits for the last one of an item, and gives the
-/// record of each.
+/// Runs the cells of all scenarios, and gives the record of each.
 fn run(
     shared: &[Shared<'_>],
     homes: &IndexMap<&str, Folder>,
     threads: Option<usize>,
 ) -> Result<Vec<Vec<Kept>>, Failure> {
-    let mut swept: Vec<Swept<'_>> = Vec::new();
-    for Shared { source, world, batch } in shared {
-        swept.push(Swept::open(&homes[source.key.as_str()], batch, world.name(), None)?);
-    }
-    let mut made: Vec<Vec<(&read::Cell, Kept)>> = shared.iter().map(|_| Vec::new()).collect();
-    let mut worlds: Vec<&(dyn World + Sync)> = Vec::new();
-    for Shared { world, .. } in shared {
-        if worlds.iter().all(|w| w.name() != world.name()) {
-            worlds.push(world.as_ref());
-        }
-    }
-    for world in worlds {
-        let here = || swept.iter().enumerate().filter(|(at, _)| shared[*at].world.name() == world.name());
-        let todo: Vec<(usize, &Swept<'_>, &read::Cell)> =
-            here().flat_map(|(at, swept)| swept.missing().map(move |cell| (at, swept, cell))).collect();
-        let jobs: Vec<Job<'_>> = todo
-            .iter()
-            .map(|(at, _, cell)| Job {
-                name: format!("{}: {}", shared[*at].batch.stem, cell.name()),
-                group: *at,
-                scenario: &cell.scenario,
-                capture: None,
-            })
-            .collect();
-        let before = here().map(|(_, swept)| swept.finished()).sum();
-        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, made| {
-            let (item, swept, cell) = todo[at];
-            let of = record::Subject::cell(&shared[item].batch, cell);
-            record::keep(swept.folder(), &record::name(cell), of, made, |_| Vec::new())
-        });
-        let kept = kept.inspect_err(|_| here().for_each(|(_, swept)| swept.give_up()))?;
-        for ((at, _, cell), kept) in todo.iter().zip(kept) {
-            made[*at].push((*cell, kept));
-        }
-    }
-    swept.into_iter().zip(made).map(|(swept, made)| swept.gather(made)).collect()
+    let parts: Vec<Part<'_>> = shared
+        .iter()
+        .map(|each| Part { home: &homes[each.source.key.as_str()], batch: &each.batch, world: each.world.as_ref() })
+        .collect();
+    together::run(&parts, None, threads)?.into_iter().map(|ran| ran.swept.gather(ran.made)).collect()
 }
 
 /// Judges the claims of one paper by the records of its items.

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use penstock_record::{CellRow, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells};
+use penstock_record::{
+    CellRow, Meaning, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells, write_table,
+};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::{Cost, Summary};
-use penstock_scenario::world::Run;
+use penstock_scenario::world::{Run, Table};
 use serde_json::Value;
 
 use crate::batch::Batch;
@@ -127,6 +129,11 @@ pub(crate) fn cells_of(folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Ve
         })
         .collect();
     write_cells(&rows).map_err(|e| bug(&e))
+}
+
+/// A table as Parquet, whose columns have their units in another column.
+pub(crate) fn table(table: &Table) -> Result<Vec<u8>, Failure> {
+    write_table(table, &|_| Meaning::default()).map_err(|e| bug(&e))
 }
 
 /// JSON as files hold it.

@@ -96,11 +96,25 @@ impl<'a> Swept<'a> {
 
     /// With the records that were made now: writes `sweep.json`, and gives the record of each cell.
     pub(crate) fn gather(mut self, made: Vec<(&'a Cell, Kept)>) -> Result<Vec<Kept>, Failure> {
-        self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
-        let kept: Vec<Kept> =
-            self.batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
+        let kept = self.collect(made)?.into_iter().flatten().collect::<Vec<_>>();
         self.write(&kept)?;
         Ok(kept)
+    }
+
+    /// With the records that were made now, and those of other shards: the record of each cell, if it is there.
+    pub(crate) fn collect(&mut self, made: Vec<(&'a Cell, Kept)>) -> Result<Vec<Option<Kept>>, Failure> {
+        self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
+        if self.shard.is_some() {
+            let finished = self.scan()?;
+            for cell in &self.batch.cells {
+                if !self.kept.contains_key(cell.id.as_str())
+                    && let Found::Whole(found) = finished.find(&cell.id, &self.origin)
+                {
+                    self.kept.insert(&cell.id, found.1);
+                }
+            }
+        }
+        Ok(self.batch.cells.iter().map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect())
     }
 
     /// Writes what is said of all cells together: `cells.parquet`, and `sweep.json`, which it gives as a value.
@@ -114,20 +128,8 @@ impl<'a> Swept<'a> {
     /// With the records that were made now, and where all cells are there: writes `sweep.json`, `cells.parquet` and the
     /// report. Says what there is, and gives it as the outcome.
     pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Outcome, Failure> {
-        self.kept.extend(made.into_iter().map(|(cell, kept)| (cell.id.as_str(), kept)));
-        // Those of other shards.
-        if self.shard.is_some() {
-            let finished = self.scan()?;
-            for cell in &self.batch.cells {
-                if !self.kept.contains_key(cell.id.as_str())
-                    && let Found::Whole(found) = finished.find(&cell.id, &self.origin)
-                {
-                    self.kept.insert(&cell.id, found.1);
-                }
-            }
-        }
+        let kept: Vec<Kept> = self.collect(made)?.into_iter().flatten().collect();
         let batch = self.batch;
-        let kept: Vec<Kept> = batch.cells.iter().filter_map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect();
         let (there, all) = (kept.len(), batch.cells.len());
         let place = self.folder.path().display();
         let outcome = |sweep| Outcome::of_sweep(&batch.file, self.folder.path(), [there, all], sweep);

@@ -40,6 +40,12 @@ pub struct Criterion {
     /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
     #[serde(default = "yes")]
     pub lengths: bool,
+    /// Whether the law under test and the baselines use ECN, where they can be asked to.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Whether the loop of each cell is analysed, in the place of a run.
+    #[serde(default)]
+    pub analysis: bool,
     /// The cells of the scenario that each extent runs.
     #[serde(default)]
     pub cells: Cells,
@@ -64,6 +70,12 @@ pub struct Part {
     /// As in [`Criterion`].
     #[serde(default = "yes")]
     pub lengths: bool,
+    /// As in [`Criterion`].
+    #[serde(default)]
+    pub ecn: bool,
+    /// As in [`Criterion`].
+    #[serde(default)]
+    pub analysis: bool,
     /// As in [`Criterion`].
     #[serde(default)]
     pub cells: Cells,
@@ -232,8 +244,9 @@ impl Criterion {
             toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         criterion.sound().map_err(|(offset, what)| at(offset, what))?;
         if let Some(scenario) = criterion.scenario.take() {
-            let (name, cells) = (String::new(), std::mem::take(&mut criterion.cells));
-            criterion.parts = vec![Part { name, scenario, lengths: criterion.lengths, cells }];
+            let (lengths, ecn, analysis) = (criterion.lengths, criterion.ecn, criterion.analysis);
+            let cells = std::mem::take(&mut criterion.cells);
+            criterion.parts = vec![Part { name: String::new(), scenario, lengths, ecn, analysis, cells }];
         }
         Ok(criterion)
     }
@@ -346,10 +359,10 @@ impl Bound {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const GOOD: &str = r#"
+    pub(crate) const GOOD: &str = r#"
 format = 1
 id = "EV-04"
 title = "Bufferbloat"

@@ -313,6 +313,9 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     if scenario.stop.is_some() {
         refusals.push("`stop` ends a run early, which fluid does not support".to_owned());
     }
+    if scenario.dynamics.is_some() {
+        refusals.push("`dynamics` needs rounds of packets, which fluid does not support".to_owned());
+    }
     refusals
 }
 

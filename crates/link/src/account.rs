@@ -40,6 +40,20 @@ pub struct Counters {
     pub price: f64,
 }
 
+/// What passed a queue from the start of the run to a moment, and what waits there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Packets that arrived.
+    pub arrivals: u64,
+    /// Packets refused, dropped after they had waited, or lost on the line.
+    pub drops: u64,
+    /// Bytes that left the line's near end.
+    pub departed_bytes: u64,
+    /// How long a packet that came now would wait, where that is known; otherwise how long the oldest has waited. None where it
+    /// would wait for ever.
+    pub delay: Option<Time>,
+}
+
 /// The books of one port.
 #[derive(Debug, Default)]
 pub(crate) struct Account {

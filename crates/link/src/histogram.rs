@@ -9,7 +9,44 @@ const STEPS: u64 = 128;
 /// Weights by value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
+    /// Empty where it is watched: then every value takes the way of those beyond the end, and others never ask.
     buckets: Vec<u64>,
+    watched: Option<Box<Watched>>,
+}
+
+/// The buckets of a histogram that is watched, and what was added since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Watched {
+    buckets: Vec<u64>,
+    extent: Extent,
+}
+
+/// What was added to a histogram in a while, to the last digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The least value; the largest there is where nothing was added.
+    pub least: u64,
+    /// The largest value.
+    pub largest: u64,
+    /// The sum of values, each times its weight.
+    pub sum: u128,
+    /// The weight.
+    pub weight: u64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { least: u64::MAX, largest: 0, sum: 0, weight: 0 }
+    }
+}
+
+impl Extent {
+    fn add(&mut self, value: u64, weight: u64) {
+        self.least = self.least.min(value);
+        self.largest = self.largest.max(value);
+        self.sum += u128::from(value) * u128::from(weight);
+        self.weight += weight;
+    }
 }
 
 impl Histogram {
@@ -19,38 +56,64 @@ impl Histogram {
         let at = bucket(value);
         match self.buckets.get_mut(at) {
             Some(bucket) => *bucket += weight,
-            None => self.grow(at, weight),
+            None => self.add_beyond(value, weight),
         }
     }
 
     #[cold]
-    fn grow(&mut self, at: usize, weight: u64) {
-        self.buckets.resize((at + 1).next_power_of_two(), 0);
-        self.buckets[at] = weight;
+    fn add_beyond(&mut self, value: u64, weight: u64) {
+        let buckets = match &mut self.watched {
+            Some(watched) => {
+                watched.extent.add(value, weight);
+                &mut watched.buckets
+            }
+            None => &mut self.buckets,
+        };
+        let at = bucket(value);
+        if at >= buckets.len() {
+            buckets.resize((at + 1).next_power_of_two(), 0);
+        }
+        buckets[at] += weight;
+    }
+
+    /// From now on [`Histogram::extent`] tells what is added. It has nothing yet.
+    pub(crate) fn watch(&mut self) {
+        let buckets = std::mem::take(&mut self.buckets);
+        self.watched.get_or_insert_with(|| Box::new(Watched { buckets, extent: Extent::default() }));
+    }
+
+    /// What was added since this was last asked; nothing where it is not watched.
+    pub(crate) fn extent(&mut self) -> Extent {
+        self.watched.as_mut().map(|watched| std::mem::take(&mut watched.extent)).unwrap_or_default()
+    }
+
+    fn buckets(&self) -> &[u64] {
+        self.watched.as_ref().map_or(&self.buckets, |watched| &watched.buckets)
     }
 
     /// What was added since `earlier` was a copy of this.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let before = |at: usize| earlier.buckets.get(at).copied().unwrap_or(0);
-        Self { buckets: self.buckets.iter().enumerate().map(|(at, w)| w - before(at)).collect() }
+        let before = |at: usize| earlier.buckets().get(at).copied().unwrap_or(0);
+        let buckets = self.buckets().iter().enumerate().map(|(at, w)| w - before(at)).collect();
+        Self { buckets, watched: None }
     }
 
     /// The value that `share` (0 to 1) of the weight does not exceed; none without weight.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let total: u128 = self.buckets.iter().map(|w| u128::from(*w)).sum();
+        let total: u128 = self.buckets().iter().map(|w| u128::from(*w)).sum();
         if total == 0 {
             return None;
         }
         let wanted = share * total as f64;
         let mut sum = 0u128;
-        for (at, weight) in self.buckets.iter().enumerate() {
+        for (at, weight) in self.buckets().iter().enumerate() {
             sum += u128::from(*weight);
             if *weight > 0 && sum as f64 >= wanted {
                 return Some(middle(at));
             }
         }
-        self.buckets.iter().rposition(|w| *w > 0).map(middle)
+        self.buckets().iter().rposition(|w| *w > 0).map(middle)
     }
 }
 
@@ -98,5 +161,30 @@ mod tests {
         h.add(5, 7);
         assert_eq!(h.since(&copy).quantile(0.5), Some(5.0));
         assert_eq!(Histogram::default().quantile(0.5), None);
+    }
+
+    /// A histogram that is watched has the same weights, and says to the last digit what was added since.
+    #[test]
+    fn watching_changes_no_weight() {
+        let (mut plain, mut watched) = (Histogram::default(), Histogram::default());
+        watched.watch();
+        assert_eq!(watched.extent(), Extent::default());
+        for value in [3, 70_001, 0, 1 << 33, 4711] {
+            plain.add(value, 2);
+            watched.add(value, 2);
+        }
+        let sum = 2 * (3 + 70_001 + (1 << 33) + 4711);
+        assert_eq!(watched.extent(), Extent { least: 0, largest: 1 << 33, sum, weight: 10 });
+        let (early_plain, early_watched) = (plain.clone(), watched.clone());
+        for value in [70_002, 5000] {
+            plain.add(value, 1);
+            watched.add(value, 1);
+        }
+        assert_eq!(watched.extent(), Extent { least: 5000, largest: 70_002, sum: 75_002, weight: 2 });
+        assert_eq!(watched.since(&early_watched), plain.since(&early_plain));
+        for share in [0.0, 0.2, 0.5, 0.9, 1.0] {
+            assert_eq!(watched.quantile(share), plain.quantile(share), "{share}");
+        }
+        assert_eq!(plain.extent(), Extent::default());
     }
 }

@@ -23,12 +23,12 @@ mod service;
 mod station;
 mod verdict;
 
-pub use account::Counters;
+pub use account::{Counters, Glance};
 pub use bursts::Bursts;
 pub use conditioner::{CUSTOMER_COLUMNS, Conditioner, Passed};
 pub use delays::Delays;
 pub use entry::Entry;
-pub use histogram::Histogram;
+pub use histogram::{Extent, Histogram};
 pub use policer::Policed;
 pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;

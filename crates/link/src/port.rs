@@ -12,8 +12,8 @@ use penstock_law::law::Instances;
 use penstock_law::number::Number;
 use penstock_law::quantity::{Bytes, Rate, Time};
 
-use crate::account::{Account, Counters};
-use crate::histogram::Histogram;
+use crate::account::{Account, Counters, Glance};
+use crate::histogram::{Extent, Histogram};
 use crate::ring::Ring;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
@@ -344,6 +344,32 @@ impl Port {
     /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
     pub fn histograms(&self) -> (&Histogram, &Histogram) {
         (&self.account.by_waiting, &self.account.by_wait)
+    }
+
+    /// From now on [`Port::glance`] tells of waiting times.
+    pub(crate) fn watch(&mut self) {
+        self.account.by_wait.watch();
+    }
+
+    /// What has passed up to `now`, and the waiting times since this was last asked. It lets go of nothing, so that what a law
+    /// observes is the same whether this is asked or not.
+    pub(crate) fn glance(&mut self, now: Time) -> (Glance, Extent) {
+        let started = self.waiting.iter().take_while(|waiting| waiting.start <= now);
+        let (started_bytes, last) =
+            started.fold((0, self.in_service), |(sum, _), waiting| (sum + u64::from(waiting.bytes), waiting.bytes));
+        let in_service = if self.free > now { u64::from(last) } else { 0 };
+        let glance = Glance {
+            arrivals: self.account.counters.arrivals,
+            drops: self.account.counters.drops + self.account.counters.lost,
+            departed_bytes: self.accepted_bytes - self.waiting_bytes + started_bytes - in_service,
+            delay: if self.free == Time::NEVER { None } else { Some(self.free.since(now)) },
+        };
+        (glance, self.account.by_wait.extent())
+    }
+
+    /// Packets that arrived, including those refused.
+    pub fn arrivals(&self) -> u64 {
+        self.account.counters.arrivals
     }
 
     /// Most packets that waited since this was last asked.

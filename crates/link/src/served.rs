@@ -8,6 +8,7 @@
 
 mod books;
 mod ear;
+mod glance;
 pub(crate) mod order;
 mod store;
 

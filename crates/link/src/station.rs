@@ -8,8 +8,8 @@ use penstock_scenario::model::{self, Arithmetic, By, Scenario};
 use penstock_scenario::summary::LinkSummary;
 use penstock_scenario::world::{Kind, column_name};
 
-use crate::account::Counters;
-use crate::histogram::Histogram;
+use crate::account::{Counters, Glance};
+use crate::histogram::{Extent, Histogram};
 use crate::policer::Policed;
 use crate::port::{Config, Port};
 use crate::served::order::QUEUES;
@@ -144,6 +144,22 @@ impl<P: Copy> Station<P> {
         either!(self, station => station.read(now))
     }
 
+    /// From now on [`Station::glance`] tells of waiting times, which costs time.
+    pub fn watch(&mut self) {
+        either!(self, station => station.watch());
+    }
+
+    /// What has passed up to `now`, and the waiting times since this was last asked [ns]: those of packets that were accepted, or
+    /// of those that started transmission, as in [`Counters::waits`].
+    pub fn glance(&mut self, now: Time) -> (Glance, Extent) {
+        either!(self, station => station.glance(now))
+    }
+
+    /// Packets that arrived, including those refused.
+    pub fn arrivals(&self) -> u64 {
+        either!(self, station => station.arrivals())
+    }
+
     /// The books up to `now`; the most that waited starts anew.
     pub fn counts(&mut self, now: Time) -> Counts {
         let counters = self.read(now);
@@ -242,6 +258,7 @@ impl<P: Copy> Station<P> {
             marks: b.marks - a.marks,
             price_mean: self.has_price().then(|| (b.price - a.price) / seconds),
             classes: IndexMap::new(),
+            dynamics: None,
             queues: match self {
                 Self::Port(_) => IndexMap::new(),
                 Self::Served(served) => served.of_queues(&before.queues, &after.queues, seconds),

@@ -65,8 +65,13 @@ impl Engine {
         if packet.is(SYN) {
             return self.syn_arrived(packet);
         }
-        if let Some(seen) = &mut self.seen {
-            seen.extend(delivery_seen(packet, Time(self.now), &self.flows[at], group.reliable));
+        if self.looks {
+            if let Some(seen) = &mut self.seen {
+                seen.extend(delivery_seen(packet, Time(self.now), &self.flows[at], group.reliable));
+            }
+            if self.counted.any() {
+                self.counted.arrived(self.flows[at].group as usize, packet.stamped(), self.now);
+            }
         }
         if !group.reliable {
             self.receivers[at].count(packet);
@@ -404,15 +409,20 @@ impl Engine {
                 flags |= FIN;
             }
             flow.flags &= if segment.again { u8::MAX } else { !CWR };
-            let packet =
+            let mut packet =
                 Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
             if !PLAIN && group.accounts[0] & group.accounts[1] != NONE {
                 for account in group.accounts.into_iter().filter(|account| *account != NONE) {
                     self.accounts[account as usize].sent += u64::from(size);
                 }
             }
-            if !PLAIN && let Some(seen) = &mut self.seen {
-                seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
+            if !PLAIN && self.looks {
+                if let Some(seen) = &mut self.seen {
+                    seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
+                }
+                if self.counted.any() {
+                    packet.stamp(self.counted.stamp(now));
+                }
             }
             let sent = if PLAIN || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
@@ -430,6 +440,12 @@ impl Engine {
             };
             if !sent {
                 flow.sent.lost += 1;
+                if !PLAIN
+                    && flow.entry == NONE
+                    && let Some(drops) = self.counted.drops.get_mut(hop.port as usize)
+                {
+                    drops.add(Time(now), link.station.arrivals(), at, true);
+                }
             }
         }
         if !PLAIN {

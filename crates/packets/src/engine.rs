@@ -13,6 +13,7 @@ use penstock_scenario::world::{RunError, Sighting, Watcher};
 use crate::agenda::Agenda;
 use crate::clients::Client;
 use crate::conditioners::CustomerConditioner;
+use crate::dynamics::Counted;
 use crate::elements::Leaving;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
@@ -101,6 +102,10 @@ pub(crate) struct Engine {
     pub(crate) fault: Option<RunError>,
     /// What was seen at ends of flows since the watcher was last told.
     pub(crate) seen: Option<Vec<Sighting>>,
+    /// What is counted for numbers of behaviour over time, where the scenario asks for such.
+    pub(crate) counted: Counted,
+    /// Somebody asks for one of these.
+    pub(crate) looks: bool,
     pub(crate) events: u64,
     /// Data packets that reached the far end of a line.
     pub(crate) crossed: u64,
@@ -113,6 +118,9 @@ impl Engine {
         let mut measure = self.measure.take().expect("an engine runs once");
         if watcher.wants_packets() {
             self.seen = Some(Vec::new());
+        }
+        self.looks = self.seen.is_some() || self.counted.any();
+        if self.looks {
             self.groups.iter_mut().for_each(|group| group.plain = false);
         }
         let crowded = self.flows.len() >= CROWD;
@@ -289,14 +297,24 @@ impl Engine {
         let Station::Port(port) = station else { return self.hand(packet, hop.port as usize) };
         let lines = &mut self.lines;
         if !cross(packet, self.now, hop.line, port, (*coins, losses, &self.keys), lines, &mut self.agenda) {
-            self.lost(packet.flow, packet.flags);
+            self.lost(packet.flow, packet.flags, hop.port);
         }
     }
 
     #[cold]
-    fn lost(&mut self, flow: u32, flags: u8) {
+    fn lost(&mut self, flow: u32, flags: u8, port: u32) {
+        self.dropped(flow, flags, port);
         if flags & ACK == 0 {
             self.flows[flow as usize].sent.lost += 1;
+        }
+    }
+
+    /// A packet is dropped at a link that holds none.
+    #[cold]
+    pub(crate) fn dropped(&mut self, flow: u32, flags: u8, port: u32) {
+        if let Some(drops) = self.counted.drops.get_mut(port as usize) {
+            let arrivals = self.links[port as usize].station.arrivals();
+            drops.add(Time(self.now), arrivals, flow as usize, flags & ACK == 0);
         }
     }
 

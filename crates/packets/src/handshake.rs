@@ -63,6 +63,10 @@ impl Engine {
         };
         if !sent {
             flow.sent.lost += 1;
+            if flow.entry == NONE {
+                let port = flow.out.port;
+                self.dropped(at as u32, SYN, port);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod ahead;
 mod clients;
 mod conditioners;
 mod detail;
+mod dynamics;
 mod elements;
 mod ends;
 mod engine;

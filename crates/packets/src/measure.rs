@@ -6,6 +6,7 @@ use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Kind, Row, Rows, column_name};
 
+use crate::dynamics::{Done, Edge, Rounds};
 use crate::engine::{Account, Engine};
 use crate::flow::Sent;
 use crate::receiver::Received;
@@ -23,6 +24,8 @@ pub(crate) struct Reading {
     pub(crate) port_classes: Vec<Vec<Vec<(String, f64)>>>,
     /// Smallest round trip of each flow since the reading before [ps].
     pub(crate) least_rtt: Vec<u64>,
+    /// Where the scenario asks for numbers of behaviour over time.
+    pub(crate) edge: Edge,
 }
 
 /// What both ends of a flow have counted.
@@ -55,6 +58,8 @@ pub(crate) struct Taken {
     pub(crate) customers: Rows,
     pub(crate) classes: Rows,
     pub(crate) link_classes: Rows,
+    /// Where the scenario asks for numbers of behaviour over time.
+    pub(crate) rounds: Option<Rounds>,
 }
 
 /// What the engine measures with.
@@ -113,18 +118,23 @@ impl Measure {
                 customers: Rows::new(&CUSTOMER_COLUMNS),
                 classes: Rows::new(&CLASS_COLUMNS),
                 link_classes: Rows::new(&[]),
+                rounds: Rounds::of(scenario),
             },
         }
     }
 
     /// When to read next; never if there is nothing left to read.
     pub(crate) fn next(&self) -> u64 {
-        self.edges.last().copied().unwrap_or(u64::MAX).min(self.next_sample)
+        let round = self.taken.rounds.as_ref().map_or(u64::MAX, Rounds::next);
+        self.edges.last().copied().unwrap_or(u64::MAX).min(self.next_sample).min(round)
     }
 
     /// Reads at `now`, which [`Measure::next`] gave.
     #[cold]
     pub(crate) fn read(&mut self, engine: &mut Engine, now: u64) {
+        if let Some(rounds) = self.taken.rounds.as_mut().filter(|rounds| rounds.next() == now) {
+            take_round(rounds, engine, now);
+        }
         if self.next_sample == now {
             self.next_sample = now + self.sample;
             self.sample(engine, now);
@@ -153,7 +163,8 @@ impl Measure {
         let accounts = engine.accounts.clone();
         let passed = engine.conditioners.iter_mut().map(|one| one.conditioner.read(at)).collect();
         let port_classes = engine.links.iter_mut().map(|link| link.station.said_of_classes()).collect();
-        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt });
+        let edge = engine.counted.edge();
+        self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt, edge });
     }
 
     /// One row a customer with a conditioner.
@@ -256,13 +267,34 @@ impl Measure {
     }
 }
 
+/// A round ends at `now`.
+fn take_round(rounds: &mut Rounds, engine: &mut Engine, now: u64) {
+    let before = Time(now - rounds.round.0);
+    let links = engine.links.iter_mut().map(|link| {
+        let (glance, waits) = link.station.glance(Time(now));
+        (glance, waits, link.station.capacity_bits(before, Time(now)))
+    });
+    let links: Vec<_> = links.collect();
+    let done = (0..engine.flows.len()).map(|at| {
+        let flow = &engine.flows[at];
+        let beyond = engine.receivers[at].out_of_order() * engine.groups[flow.group as usize].payload;
+        Done { arrived: delivered(engine, at) + beyond, sent: flow.sent.packets, lost: flow.sent.lost }
+    });
+    rounds.take(links.into_iter(), done);
+}
+
 /// What both ends of a flow have counted until now.
 fn told(engine: &Engine, at: usize) -> Told {
+    let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
+    let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
+    Told { sent: flow.sent, got, delivered: delivered(engine, at), estimated }
+}
+
+/// User data of a flow in order until now [B].
+fn delivered(engine: &Engine, at: usize) -> u64 {
     let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
     let full = u64::from(flow.size - flow.last_size);
     // The last segment of the transfer under way is there, but its acknowledgement is not yet.
     let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
-    let delivered = (got.in_order * engine.groups[flow.group as usize].payload).saturating_sub(flow.sent.short + short);
-    let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
-    Told { sent: flow.sent, got, delivered, estimated }
+    (got.in_order * engine.groups[flow.group as usize].payload).saturating_sub(flow.sent.short + short)
 }

@@ -16,8 +16,9 @@ pub(crate) struct Packet {
     pub(crate) seq: u32,
     /// Data: which transmission of the flow this is. Acknowledgement: that of the packet that caused it.
     pub(crate) tx: u32,
-    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: one more
-    /// than the drop precedence that a conditioner gave it, zero where there was none.
+    /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: in the lowest
+    /// two bits one more than the drop precedence that a conditioner gave it, zero where there was none; above them when it
+    /// was sent, where that is asked for.
     pub(crate) from: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
@@ -60,7 +61,7 @@ impl Packet {
 
     /// What a conditioner made of it; none before one, and none of acknowledgements, which are under no contract.
     pub(crate) fn painted(&self) -> Option<Colour> {
-        if self.is(ACK) { None } else { Colour::ALL.get((self.from as usize).wrapping_sub(1)).copied() }
+        if self.is(ACK) { None } else { Colour::ALL.get((self.from as usize & 3).wrapping_sub(1)).copied() }
     }
 
     /// What it is to a queue.
@@ -70,7 +71,17 @@ impl Packet {
 
     /// A conditioner has coloured it. It is data.
     pub(crate) fn paint(&mut self, colour: Colour) {
-        self.from = u32::from(colour.precedence()) + 1;
+        self.from = (self.from & !3) | (u32::from(colour.precedence()) + 1);
+    }
+
+    /// It is data, and says when it was sent, in 30 bits.
+    pub(crate) fn stamp(&mut self, stamp: u32) {
+        self.from = (self.from & 3) | (stamp << 2);
+    }
+
+    /// When it was sent, as it says; it is data.
+    pub(crate) fn stamped(&self) -> u32 {
+        self.from >> 2
     }
 
     /// What no other packet on the same link has: whose it is, by the keys of flows, which transmission (4 10^9 later
@@ -99,6 +110,11 @@ mod tests {
         for colour in Colour::ALL {
             packet.paint(colour);
             assert_eq!((packet.painted(), packet.colour()), (Some(colour), colour));
+            packet.stamp((1 << 30) - 1 - u32::from(colour.precedence()));
+            assert_eq!(
+                (packet.painted(), packet.stamped() ^ ((1 << 30) - 1)),
+                (Some(colour), colour.precedence().into())
+            );
             assert_eq!(Packet { flags: ACK | SACK, ..packet }.painted(), None);
         }
     }

@@ -13,6 +13,7 @@ use penstock_scenario::world::RunError;
 use crate::agenda::Agenda;
 use crate::clients::Client;
 use crate::conditioners::{conditioner_of, conditioners};
+use crate::dynamics::Counted;
 use crate::elements::Elements;
 use crate::engine::{Account, Engine, Hop, Numbering};
 use crate::entry::Entry;
@@ -131,6 +132,8 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         outbox: Vec::new(),
         fault: None,
         seen: None,
+        counted: Counted::of(scenario),
+        looks: false,
         events: 0,
         crossed: 0,
         measure: Some(Box::new(Measure::new(scenario))),
@@ -502,7 +505,10 @@ fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);
         let memory = behind.max().unwrap_or(link.delay) + Elements::longer(link);
-        let (station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
+        let (mut station, apart) = Station::of(scenario, name, memory).map_err(refused)?;
+        if scenario.dynamics.is_some() {
+            station.watch();
+        }
         let coins = |what| scenario.seed.coins(&format!("links.{name}/{what}"));
         let bursts = scenario.seed.stream(&format!("links.{name}/bursts"));
         let losses = Losses::of(link, ["loss", "lose_transmission", "late", "duplicate"].map(coins), bursts);

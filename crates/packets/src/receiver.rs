@@ -127,6 +127,11 @@ impl Receiver {
         }
     }
 
+    /// Segments that have arrived and wait for others before them.
+    pub(crate) fn out_of_order(&self) -> u64 {
+        self.beyond.iter().map(|(first, end)| end - first).sum()
+    }
+
     /// A data packet arrived of a source that nobody acknowledges: what is lost is not waited for.
     #[inline]
     pub(crate) fn count(&mut self, packet: &Packet) {

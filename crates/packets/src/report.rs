@@ -1,5 +1,7 @@
 //! From what was taken down to the run's result.
 
+mod dynamics;
+
 use std::ops::Range;
 
 use indexmap::IndexMap;
@@ -17,6 +19,7 @@ use penstock_scenario::transfer::{self, Alone, Transfer};
 use penstock_scenario::video;
 use penstock_scenario::world::{Rows, Run, RunError};
 
+use crate::dynamics::Rounds;
 use crate::engine::Engine;
 use crate::flow::Flow;
 use crate::measure::{Reading, Taken, Told};
@@ -38,21 +41,23 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     }
     let alone = if engine.transfers.is_empty() { Vec::new() } else { Alone::of(scenario) };
     let find = |t: Time| taken.readings.iter().position(|r| r.at == t.min(end)).expect("every edge was read");
-    let span = |a: Time, b: Time| Span {
+    let span = |a: Time, b: Time, since: Time| Span {
         scenario,
         engine,
+        rounds: taken.rounds.as_ref(),
+        since,
         readings: &taken.readings[find(a)..=find(b)],
         samples: &taken.classes,
         alone: &alone,
     };
-    let whole = span(scenario.warmup, scenario.duration);
+    let whole = span(scenario.warmup, scenario.duration, Time::ZERO);
     let flows = whole.flows();
     let windows: IndexMap<String, Measured> = scenario
         .windows
         .iter()
         .filter(|(_, (a, _))| *a < end)
         .map(|(name, (a, b))| {
-            let window = span(*a, *b);
+            let window = span(*a, *b, *a);
             (name.clone(), window.measured(&window.flows()))
         })
         .collect();
@@ -111,6 +116,10 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
 struct Span<'a> {
     scenario: &'a Scenario,
     engine: &'a Engine,
+    /// Where the scenario asks for numbers of behaviour over time.
+    rounds: Option<&'a Rounds>,
+    /// From when on a start counts as one in the span: the warm-up belongs to the whole.
+    since: Time,
     readings: &'a [Reading],
     /// What classes were served, sample by sample.
     samples: &'a Rows,
@@ -134,17 +143,20 @@ impl Span<'_> {
         b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
     }
 
+    /// When a flow starts, and when it stops or its only transfer is complete.
+    fn life(&self, at: usize) -> (Time, Time) {
+        let (_, b) = self.ends();
+        let flow = &self.engine.flows[at];
+        let group = &self.scenario.groups[flow.group as usize];
+        let done = Some(Time(b.flows[at].sent.completed))
+            .filter(|at| group.ends() && group.application.is_none() && *at > Time::ZERO);
+        (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
+    }
+
     /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span.
     fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
         let (a, b) = self.ends();
-        let life = |at: usize| {
-            let flow = &self.engine.flows[at];
-            let group = &self.scenario.groups[flow.group as usize];
-            let done = Some(Time(b.flows[at].sent.completed))
-                .filter(|at| group.ends() && group.application.is_none() && *at > Time::ZERO);
-            (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
-        };
-        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(life(*at), (a.at, b.at)));
+        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(self.life(*at), (a.at, b.at)));
         jain(there.map(|(row, _)| row.goodput_bit_per_s))
     }
 
@@ -177,6 +189,7 @@ impl Span<'_> {
             fairness,
             classes: classes.each,
             customers,
+            dynamics: self.dynamics(),
         }
     }
 
@@ -184,7 +197,8 @@ impl Span<'_> {
         let (a, b) = self.ends();
         let most = self.readings[1..].iter().map(|r| r.ports[at].most_waiting).max().unwrap_or(0);
         let link = self.engine.links[at].station.summary(&a.ports[at], &b.ports[at], most);
-        LinkSummary { classes: self.port_classes(at), ..link }
+        let dynamics = self.link_dynamics(at, &link);
+        LinkSummary { classes: self.port_classes(at), dynamics, ..link }
     }
 
     /// What the law of a link that keeps classes apart says of each at the end of the span.
@@ -282,6 +296,7 @@ impl Span<'_> {
                     .then(|| self.transfers(range.clone(), matches!(group.repeats, Some(Repeats::Poisson(_))))),
                 pages: self.pages(group, range.clone()),
                 video: self.video(group, range.clone()),
+                dynamics: self.group_dynamics(groups.len(), range.clone(), rows),
             };
             groups.insert(name.clone(), summary);
         }

@@ -47,6 +47,16 @@ pub fn analyze(item: &Item, scenarios: &[read::Cell], extent: Extent) -> Result<
     Ok(Computed { cells, curves })
 }
 
+/// Analyses a scenario; a cell with these labels has what was found, under the names that claims use.
+///
+/// # Errors
+/// Says why the scenario has no analysis.
+pub fn analyze_scenario(scenario: &Scenario, labels: Vec<(String, String)>) -> Result<Cell, String> {
+    let Analysed { mut value, .. } = analysed(scenario, &Options::default()).map_err(|e| e.to_string())?;
+    as_measured(&mut value);
+    Ok(Cell::of_json(labels, value))
+}
+
 /// What an analysis said, and its loops: whose each is, and its models.
 struct Analysed {
     value: Value,

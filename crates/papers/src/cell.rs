@@ -65,6 +65,11 @@ impl Cell {
         self.summary["path"]["beyond"].as_array().is_some_and(|reasons| !reasons.is_empty())
     }
 
+    /// Whether the run has a finding of that kind, such as `warmup-short`.
+    pub fn found(&self, id: &str) -> bool {
+        self.summary["findings"].as_array().is_some_and(|findings| findings.iter().any(|finding| finding["id"] == id))
+    }
+
     /// The cell in words, without the keys in `but`.
     pub fn words(&self, but: &[&str]) -> String {
         words(&self.labels, but)

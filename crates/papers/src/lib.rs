@@ -22,7 +22,7 @@ mod tested;
 mod verdict;
 mod verdicts;
 
-pub use analysis::analyze;
+pub use analysis::{analyze, analyze_scenario};
 pub use axis::position;
 pub use cell::Cell;
 pub use computed::{Computed, Curve};

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use penstock_scenario::finding::{KINDS, Kind};
 use penstock_scenario::summary::{
-    ClassSummary, Cost, CustomerSummary, Engine, Fairness, Finding, FlowSummary, GroupSummary, LinkSummary, Measured,
-    Pages, PathSummary, QueueSummary, SizeClass, Slowdown, Transfers, Videos,
+    ClassSummary, Cost, CustomerSummary, Dynamics, Ellipse, Engine, Fairness, Finding, FlowSummary, GroupDynamics,
+    GroupSummary, LinkDynamics, LinkSummary, Measured, Pages, PathSummary, QueueSummary, SizeClass, Slowdown,
+    Transfers, Videos,
 };
 use schemars::JsonSchema;
 
@@ -50,7 +51,7 @@ which numbers are always there. Claims of a paper and `sweep.json` name a number
 ## Identity and integrity
 
 `code` in `record.toml` identifies the code that computed the numbers. It is `sources` and a SHA-256 over every source
-file that can change a number: all crates except `cli`, `fuzz`, `papers`, `report` and `surface`, the kernel implementations in
+file that can change a number: all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report` and `surface`, the kernel implementations in
 `bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the command was not built from the workspace, it is
 `program` and the SHA-256 of the program. A sweep reuses a finished cell if its scenario, world and code are the same.
 The hash covers sources and not the program, so that builds on several machines, with or without optimisation, share
@@ -121,6 +122,11 @@ pub fn reference() -> String {
     table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
     table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
     table::<QueueSummary>(&mut page, "`links.NAME.queues.NAME`", "One queue of a link that has several.");
+    table::<LinkDynamics>(
+        &mut page,
+        "`links.NAME.dynamics`",
+        "One link over time, in scenarios with `[dynamics]`. R is `round` of that table.",
+    );
     table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
     table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
     table::<SizeClass>(&mut page, "`groups.NAME.transfers.by_size.NAME`", "Transfers of one class of size.");
@@ -132,8 +138,17 @@ pub fn reference() -> String {
     );
     table::<Pages>(&mut page, "`groups.NAME.pages`", "Web pages of a group with `page`.");
     table::<Videos>(&mut page, "`groups.NAME.video`", "Sessions of a group with `video`.");
+    table::<GroupDynamics>(&mut page, "`groups.NAME.dynamics`", "One group of flows over time.");
+    table::<Ellipse>(
+        &mut page,
+        "`groups.NAME.dynamics.ellipse`",
+        "Queueing delay and goodput in successive windows of 10 R (RFC 7928, section 2.7): the mean delay of the packets at each \
+         link that the group's data cross, summed over links, and the goodput of all its flows together. The contour of a normal \
+         distribution with these moments, around the medians, is the ellipse.",
+    );
     table::<FlowSummary>(&mut page, "`flows`", "One flow.");
     table::<Fairness>(&mut page, "`fairness`", "All flows together.");
+    table::<Dynamics>(&mut page, "`dynamics`", "All flows over time.");
     table::<ClassSummary>(
         &mut page,
         "`classes.NAME`",

@@ -70,6 +70,7 @@ fn run(seed: u64) -> Run {
         price_mean: (seed == 2).then_some(0.5),
         classes: IndexMap::new(),
         queues: IndexMap::new(),
+        dynamics: None,
     };
     let group = GroupSummary {
         count: 2,
@@ -89,6 +90,7 @@ fn run(seed: u64) -> Run {
         undone_recoveries: None,
         pages: None,
         video: None,
+        dynamics: None,
         transfers: Some(Transfers {
             completed: 1,
             completion_mean_s: Some(2.0),
@@ -104,6 +106,7 @@ fn run(seed: u64) -> Run {
         fairness: Some(Fairness { jain: 0.99, contracts_jain: None, classes: None, classes_mean: None }),
         classes: IndexMap::new(),
         customers: IndexMap::new(),
+        dynamics: None,
     };
     let summary = Summary {
         title: "t".into(),

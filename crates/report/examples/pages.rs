@@ -69,6 +69,7 @@ fn link(utilization: f64, rate: f64, queue: f64) -> LinkSummary {
         price_mean: None,
         classes: IndexMap::new(),
         queues: IndexMap::new(),
+        dynamics: None,
     }
 }
 
@@ -91,6 +92,7 @@ fn group(count: u32, goodput: f64, jain: f64, marks: f64) -> GroupSummary {
         undone_recoveries: None,
         pages: None,
         video: None,
+        dynamics: None,
         transfers: None,
     }
 }
@@ -108,6 +110,7 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
             fairness: Some(Fairness { jain: 0.9941, contracts_jain: None, classes: None, classes_mean: None }),
             classes: IndexMap::new(),
             customers: IndexMap::new(),
+            dynamics: None,
         },
         windows: IndexMap::new(),
         path: None,

@@ -163,6 +163,8 @@ pub struct Tally {
 pub enum Verdict {
     /// It is so.
     Holds,
+    /// A law meets a criterion.
+    Meets,
     /// It is not.
     Fails,
     /// The runs do not decide it.
@@ -183,10 +185,11 @@ pub struct Code {
 }
 
 impl Verdict {
-    /// `holds`, `fails`, `undecided` or `not run here`.
+    /// `holds`, `meets`, `fails`, `undecided` or `not run here`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::Meets => "meets",
             Self::Fails => "fails",
             Self::Undecided => "undecided",
             Self::NotRunHere => "not run here",
@@ -195,13 +198,15 @@ impl Verdict {
 
     /// The verdict of that word.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Holds, Self::Fails, Self::Undecided, Self::NotRunHere].into_iter().find(|v| v.word() == word)
+        [Self::Holds, Self::Meets, Self::Fails, Self::Undecided, Self::NotRunHere]
+            .into_iter()
+            .find(|v| v.word() == word)
     }
 
     /// A sign that does without colour.
     pub(crate) const fn sign(self) -> char {
         match self {
-            Self::Holds => '\u{2713}',
+            Self::Holds | Self::Meets => '\u{2713}',
             Self::Fails => '\u{2717}',
             Self::Undecided => '?',
             Self::NotRunHere => '\u{2013}',
@@ -210,7 +215,7 @@ impl Verdict {
 
     pub(crate) const fn class(self) -> &'static str {
         match self {
-            Self::Holds => "holds",
+            Self::Holds | Self::Meets => "holds",
             Self::Fails => "fails",
             Self::Undecided => "undecided",
             Self::NotRunHere => "absent",
@@ -226,7 +231,7 @@ impl Counts {
 
     const fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Holds => self.holds += 1,
+            Verdict::Holds | Verdict::Meets => self.holds += 1,
             Verdict::Fails => self.fails += 1,
             Verdict::Undecided => self.undecided += 1,
             Verdict::NotRunHere => self.not_run += 1,
@@ -364,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_word_is_its_verdict() {
-        for v in [Verdict::Holds, Verdict::Fails, Verdict::Undecided, Verdict::NotRunHere] {
+        for v in [Verdict::Holds, Verdict::Meets, Verdict::Fails, Verdict::Undecided, Verdict::NotRunHere] {
             assert_eq!(Verdict::from_word(v.word()), Some(v));
         }
         assert_eq!(Verdict::from_word("maybe"), None);

@@ -157,7 +157,7 @@ impl Look {
             return cell;
         }
         cell.fg(match verdict {
-            Verdict::Holds => Color::Green,
+            Verdict::Holds | Verdict::Meets => Color::Green,
             Verdict::Fails => Color::Red,
             Verdict::Undecided => Color::Blue,
             Verdict::NotRunHere => Color::Yellow,

@@ -59,6 +59,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &CLASS,
     &CUSTOMER,
     &STOP,
+    &DYNAMICS,
     &DEFAULTS,
     &SEEDS,
 ];
@@ -99,6 +100,12 @@ pub(crate) static SCENARIO: Table = Table {
         key("classes", Shape::Tables(&CLASS), Means("none"), "guarantees and reference shares of traffic classes"),
         key("customers", Shape::Tables(&CUSTOMER), Means("none"), "aggregates of groups, measured at their ingress"),
         key("stop", Shape::Table(&STOP), Means("at the end of the duration"), "a condition that ends the run early"),
+        key(
+            "dynamics",
+            Shape::Table(&DYNAMICS),
+            Means("no such numbers"),
+            "behaviour over time in the summary: standing queues, oscillation, settling, synchronization and more",
+        ),
         key(
             "sweep",
             Shape::Sweep,
@@ -402,5 +409,19 @@ pub(crate) static STOP: Table = Table {
         Shape::Word(words::<StopRule>),
         Required,
         "all data of every flow with a `size`, and without `arrivals` or `idle`, is acknowledged",
+    )],
+};
+
+/// Numbers of behaviour over time.
+pub(crate) static DYNAMICS: Table = Table {
+    path: "dynamics",
+    what: "With this table, which may be empty, `summary.json` has `dynamics` of each link, each group and all flows together, \
+           for the whole span and each of `windows`; `docs/record.md` defines the numbers. Links and flows are sampled at each \
+           multiple of `round`. A span has the rounds that lie wholly in it. Nothing else changes.",
+    keys: &[key(
+        "round",
+        DURATION,
+        Means("the longest round-trip time of the groups that respond to congestion"),
+        "the time R that the definitions go by, above zero",
     )],
 };

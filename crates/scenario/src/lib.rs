@@ -6,6 +6,7 @@
 
 pub mod classes;
 mod draw;
+pub mod dynamics;
 pub mod fairness;
 pub mod finding;
 pub mod format;

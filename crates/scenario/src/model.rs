@@ -1,6 +1,7 @@
 //! A resolved scenario: every default filled in, every unit converted, every name looked up.
 
 mod application;
+mod dynamics;
 mod sender;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use penstock_law::{Entry, Role, Values};
 use crate::seed::Seed;
 
 pub use application::{Application, Page, Video};
+pub use dynamics::Dynamics;
 pub use sender::{Arithmetic, EcnEcho, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto, SenderOptions};
 
 /// A scenario, ready to run in any world.
@@ -44,6 +46,8 @@ pub struct Scenario {
     pub customers: IndexMap<String, Customer>,
     /// What ends the run early.
     pub stop: Option<StopRule>,
+    /// How behaviour over time is sampled, where the summary has numbers of it.
+    pub dynamics: Option<Dynamics>,
 }
 
 /// A class of traffic: what laws and schedulers that treat classes apart go by.

@@ -36,6 +36,7 @@
 mod contracts;
 mod crossing;
 mod distribution;
+mod dynamics;
 mod error;
 mod flows;
 mod law;

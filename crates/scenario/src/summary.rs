@@ -2,9 +2,13 @@
 //!
 //! Times are in seconds, sizes in bits, bytes or packets as named, all over the measured span (warm-up left out).
 
+mod dynamics;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use dynamics::{Dynamics, Ellipse, GroupDynamics, LinkDynamics};
 
 /// The summary of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +113,9 @@ pub struct Measured {
     /// Each customer.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub customers: IndexMap<String, CustomerSummary>,
+    /// All flows over time; absent without `[dynamics]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<Dynamics>,
 }
 
 /// One class of traffic over one span; bytes on the wire, acknowledgements left out.
@@ -212,6 +219,9 @@ pub struct LinkSummary {
     /// and in the fluid world.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub queues: IndexMap<String, QueueSummary>,
+    /// The link over time; absent without `[dynamics]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<LinkDynamics>,
 }
 
 /// One queue of a link over one span, or the queues of a group together.
@@ -297,6 +307,9 @@ pub struct GroupSummary {
     /// Video, if flows stream it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<Videos>,
+    /// The group over time; absent without `[dynamics]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<GroupDynamics>,
 }
 
 /// What flows estimate of their bottleneck, averaged over flows.

@@ -52,6 +52,9 @@ pub fn print(scenario: &Scenario) -> String {
     if let Some(rule) = scenario.stop {
         line(format!("\n[stop]\nwhen = {}", quoted(rule.word())));
     }
+    if let Some(dynamics) = scenario.dynamics {
+        line(format!("\n[dynamics]\nround = {}", time(dynamics.round)));
+    }
     out
 }
 

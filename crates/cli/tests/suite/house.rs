@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kernel", &["law", "scenario", "machine", "kernel-build"]),
     ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
     ("papers", &["law", "scenario", "fluid"]),
-    ("evaluation", &["law", "scenario", "papers"]),
+    ("evaluation", &["law", "scenario", "papers", "report"]),
     ("report", &["law", "scenario"]),
     ("surface", &[]),
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),

@@ -282,6 +282,7 @@ impl Span<'_> {
             fairness,
             classes: self.classes(),
             customers: self.customers(),
+            dynamics: None,
             flows: if flows.len() <= FLOWS_IN_SUMMARY { flows } else { Vec::new() },
         }
     }
@@ -313,6 +314,7 @@ impl Span<'_> {
             price_mean: queue.has_price().then(|| (b.price - a.price) / seconds),
             classes: IndexMap::new(),
             queues: IndexMap::new(),
+            dynamics: None,
         }
     }
 
@@ -411,6 +413,7 @@ impl Span<'_> {
                     undone_recoveries: None,
                     pages: None,
                     video: None,
+                    dynamics: None,
                     window_left_by_cuts: None,
                     bottleneck: None,
                     transfers: None,

@@ -1,4 +1,5 @@
 mod disciplines;
+mod glance;
 
 use super::*;
 use crate::listener::listener;

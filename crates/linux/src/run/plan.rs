@@ -89,6 +89,10 @@ impl Plan {
             let instead = "add a group; `linux path` is for programs of one's own";
             refusals.push(no("flows", "there are none", instead));
         }
+        if scenario.dynamics.is_some() {
+            let what = "this world does not sample each round";
+            refusals.push(no("dynamics", what, "leave the table out, or use `--world packets`"));
+        }
         let (wire, payload) = (scenario.packet.wire.0, scenario.packet.payload.0);
         let timestamps = match wire - payload {
             PLAIN => false,

@@ -127,6 +127,7 @@ impl Between<'_> {
             fairness,
             classes: classes.each,
             customers,
+            dynamics: None,
         }
     }
 
@@ -251,6 +252,7 @@ impl Between<'_> {
             undone_recoveries: None,
             pages: None,
             video: None,
+            dynamics: None,
             transfers: self.transfers(range),
         }
     }

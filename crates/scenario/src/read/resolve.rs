@@ -5,6 +5,7 @@ use penstock_law::quantity::Time;
 
 use super::contracts;
 use super::crossing;
+use super::dynamics;
 use super::error::Reported;
 use super::flows::{self, Around};
 use super::law;
@@ -36,7 +37,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let title = fields.find("title").map_or_else(|| Ok(stem(root.errors.file())), |item| title(&item));
     let duration = fields
         .need("duration", "write how long the run takes, as in `duration = \"60 s\"`")
-        .and_then(|item| above_zero(&item));
+        .and_then(|item| item.time_above_zero());
     let until = duration.ok();
     let warmup = fields.or("warmup", Time::ZERO, |item| {
         let warmup = item.time()?;
@@ -50,7 +51,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     });
     let seed = fields.or("seed", 1, |item| item.whole(0, i64::MAX as u64)).map(Seed);
     let packet = packet::of_scenario(&fields);
-    let sample = fields.or("sample", Time(100_000_000_000), |item| above_zero(&item));
+    let sample = fields.or("sample", Time(100_000_000_000), |item| item.time_above_zero());
     let rows = until.zip(sample.ok()).and_then(|(duration, sample)| rows(&fields, duration, sample).ok());
 
     let lines = lines(&fields, links::Around { packet: packet.ok(), duration: until, traces });
@@ -63,12 +64,16 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let stop = together.stop();
 
     let (mut lines, groups, packet, duration) = (lines?, groups?, packet?, duration?);
+    let dynamics = dynamics::dynamics(&fields, &groups, packet, duration)?;
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire);
     crossing::check_schedulers(&mut lines, &groups);
     crossing::check_lines(&mut lines, &groups, packet);
     if let Some(rows) = rows {
         affordable(&lines, &groups, packet, duration, rows, traces.memory())?;
+    }
+    if let Some(dynamics) = dynamics {
+        dynamics::affordable(&fields, dynamics, (lines.len(), &groups), duration, traces.memory())?;
     }
     let places: Vec<Item<'_>> =
         lines.iter().map(|line| line.item.entry("aqm").unwrap_or_else(|| line.item.clone())).collect();
@@ -85,6 +90,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
         classes: classes?,
         customers: customers?,
         stop: stop?,
+        dynamics,
     };
     // Once more, now that it is known what classes may ask.
     let names = scenario.class_names();
@@ -202,14 +208,6 @@ fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     stem.chars().filter(|c| !acts(*c)).take(MOST_TITLE).collect()
-}
-
-fn above_zero(item: &Item<'_>) -> Result<Time, Reported> {
-    let time = item.time()?;
-    if time == Time::ZERO {
-        return Err(item.wrong(format!("`{}` is no time at all", item.shown()), "write a duration above zero"));
-    }
-    Ok(time)
 }
 
 fn windows(fields: &Fields<'_>, duration: Option<Time>) -> Result<IndexMap<String, (Time, Time)>, Reported> {

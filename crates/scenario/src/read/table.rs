@@ -142,6 +142,15 @@ impl<'a> Item<'a> {
         self.quantity(Unit::Seconds, quantity::time)
     }
 
+    pub(super) fn time_above_zero(&self) -> Result<Time, Reported> {
+        match self.time()? {
+            Time::ZERO => {
+                Err(self.wrong(format!("`{}` is no time at all", self.shown()), "write a duration above zero"))
+            }
+            time => Ok(time),
+        }
+    }
+
     pub(super) fn rate(&self) -> Result<Rate, Reported> {
         self.quantity(Unit::BitPerSecond, quantity::rate)
     }

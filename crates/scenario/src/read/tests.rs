@@ -1,4 +1,5 @@
 mod declared;
+mod dynamics;
 mod hosts;
 mod limits;
 mod refusals;

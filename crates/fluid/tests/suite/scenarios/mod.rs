@@ -108,6 +108,7 @@ pub(crate) fn dumbbell(rate: f64, packet: u64, aqm: &Chosen<Aqm>, groups: Vec<Gr
         classes: IndexMap::new(),
         customers: IndexMap::new(),
         stop: None,
+        dynamics: None,
     }
 }
 

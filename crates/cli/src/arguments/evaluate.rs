@@ -1,0 +1,61 @@
+//! `penstock evaluate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use penstock_evaluation::Extent;
+
+use super::{Output, Shard, WorldName};
+
+/// Arguments of `penstock evaluate`.
+#[derive(Debug, Args)]
+pub(crate) struct Evaluate {
+    /// A controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
+    #[arg(value_name = "LAW", required_unless_present = "list")]
+    pub(crate) law: Option<String>,
+    /// Run a few cells of each criterion with 3 seeds and half the length
+    #[arg(long, conflicts_with_all = ["standard", "full"])]
+    pub(crate) quick: bool,
+    /// Run nearly all cells with 10 seeds; the default
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) standard: bool,
+    /// Run all cells with 30 seeds and 5/2 of the length
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Compare with this law too
+    #[arg(long, value_name = "LAW")]
+    pub(crate) against: Option<String>,
+    /// Evaluate only these criteria, as in `--only EV-04,EV-12`
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// A file of bounds, as in `[gate]` with `"EV-12.share" = [0.5, 2.0]`; status 1 if one is not kept
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gate: Option<PathBuf>,
+    /// World in which to run the scenarios
+    #[arg(long, value_enum, default_value = "packets")]
+    pub(crate) world: WorldName,
+    /// Run only every N-th run, starting at the I-th; N machines use I from 1 to N
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
+    pub(crate) shard: Option<Shard>,
+    /// List the criteria with their documents and scenarios, and run nothing
+    #[arg(long, conflicts_with_all = ["law", "quick", "standard", "full", "against", "only", "gate", "shard"])]
+    pub(crate) list: bool,
+    /// A directory of criteria and scenarios [default: those of the command]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) battery: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+impl Evaluate {
+    /// How much is run.
+    pub(crate) const fn extent(&self) -> Extent {
+        if self.quick {
+            Extent::Quick
+        } else if self.full {
+            Extent::Full
+        } else {
+            Extent::Standard
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `penstock evaluate`: the criteria of RFC 9743, RFC 9331 and RFC 7928 for a law, measured beside baselines.
+
+mod gate;
+mod library;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use penstock_evaluation::statistics::Verdict;
+use penstock_evaluation::{
+    Criterion, Evaluation, Extent, Judging, Outcome, Part, Runs, Subject, judge, markdown, page, table, unmeasured,
+    wants_more,
+};
+use penstock_papers::Cell;
+use penstock_report::html;
+use penstock_report::page::Page;
+
+use crate::arguments;
+use crate::failure::{Done, Failure};
+use crate::folder::{Folder, slug};
+use crate::record;
+use crate::{interrupt, machine, pages, program, registry, scenario, terminal};
+use gate::Gate;
+use library::Library;
+use plan::{Labels, Plan};
+
+/// Runs the command.
+pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure> {
+    let mut library = Library::open(arguments.battery.as_deref())?;
+    if arguments.list {
+        return list(&library, arguments.output.json);
+    }
+    let law = arguments.law.as_deref().unwrap_or_default();
+    let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
+    let gate = arguments.gate.as_deref().map(|file| Gate::read(file, &library.criteria)).transpose()?;
+    library.criteria.retain(|criterion| subject.is_for(criterion));
+    choose(&mut library.criteria, &arguments.only)?;
+    let mut others = subject.baselines(registry::laws()).map_err(Failure::Bug)?;
+    if let Some(against) = &arguments.against {
+        let against = Subject::parse(against, registry::laws()).map_err(Failure::Input)?;
+        if against.place != subject.place {
+            return Err(Failure::Input(format!("--against: `{}` and `{}` have different places", against.name, law)));
+        }
+        others.push(against);
+    }
+    // A law is no baseline of its own.
+    others.retain(|other| other.setting(true) != subject.setting(true));
+    for other in others.iter_mut().filter(|other| other.name == subject.name) {
+        other.label = other.setting(false);
+    }
+    let extent = arguments.extent();
+    let world = scenario::world(arguments.world)?;
+    let mut plan = Plan::of(&library, &subject, &others, extent, world.as_ref())?;
+    let out = Folder::open(&arguments.output.out)?;
+    interrupt::watch()?;
+    let runs = Folder::open(&out.path().join("evaluation-runs"))?;
+    let evaluation = loop {
+        let ran = plan.run(&runs, arguments.shard, arguments.output.jobs.map(usize::from))?;
+        let Some(ran) = ran else {
+            return Ok(Done::Well);
+        };
+        let evaluation = judged(&library, &subject, &others, extent, &plan, &ran, world.name())?;
+        let more = undecided(&library, &evaluation, &plan);
+        let laws: Vec<&Subject> = [&subject].into_iter().chain(&others).collect();
+        if more.is_empty() || plan.grow(&library, &laws, extent, &more)? == 0 {
+            break evaluation;
+        }
+        terminal::note(format!("{} cells are undecided and get more seeds", more.len()));
+    };
+    let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
+    let home = Folder::open(&out.path().join(format!("evaluation-{place}-{}", extent.word())))?;
+    let page = page::of(&evaluation, &command(arguments, extent), &machine::facts());
+    write(&home, &evaluation, &page)?;
+    if arguments.output.json {
+        terminal::say_json(&evaluation)?;
+    } else {
+        terminal::say(terminal::look().page(&short(&page)))?;
+        terminal::say(format!("page    {}", record::shown(home.path(), "evaluation.html")))?;
+        terminal::say(format!("draft   {}", record::shown(home.path(), "evaluation.md")))?;
+    }
+    let mut done = Done::Well;
+    for outcome in evaluation.failed_musts() {
+        terminal::fail(format!("{} ({}, {}) fails", outcome.id, outcome.place(), outcome.level));
+        done = Done::Differs;
+    }
+    if let Some(gate) = gate {
+        for what in gate.broken(&evaluation) {
+            terminal::fail(what);
+            done = Done::Differs;
+        }
+    }
+    Ok(done)
+}
+
+/// The command that gives the same page.
+fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
+    let law = arguments.law.as_deref().unwrap_or_default();
+    let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
+    let mut words = vec![program::name().to_string(), "evaluate".to_owned(), law, format!("--{}", extent.word())];
+    let against: Vec<String> = arguments.against.iter().cloned().collect();
+    for (option, values) in [("against", &against), ("only", &arguments.only)] {
+        if !values.is_empty() {
+            words.push(format!("--{option} {}", values.join(",")));
+        }
+    }
+    words.join(" ")
+}
+
+/// Leaves the criteria that were asked for.
+fn choose(criteria: &mut Vec<Criterion>, only: &[String]) -> Result<(), Failure> {
+    if only.is_empty() {
+        return Ok(());
+    }
+    if let Some(unknown) = only.iter().find(|id| criteria.iter().all(|criterion| criterion.id.get_ref() != *id)) {
+        let known: Vec<&str> = criteria.iter().map(|criterion| criterion.id.get_ref().as_str()).collect();
+        return Err(Failure::Input(format!(
+            "--only: no criterion for this law is `{unknown}`; there are {}",
+            known.join(", ")
+        )));
+    }
+    criteria.retain(|criterion| only.contains(criterion.id.get_ref()));
+    Ok(())
+}
+
+/// Judges every criterion.
+fn judged(
+    library: &Library,
+    subject: &Subject,
+    others: &[Subject],
+    extent: Extent,
+    plan: &Plan<'_>,
+    cells: &[Vec<Cell>],
+    world: &str,
+) -> Result<Evaluation, Failure> {
+    let baselines: Vec<String> = others.iter().map(|other| other.label.clone()).collect();
+    let mut criteria: Vec<Outcome> = Vec::new();
+    for criterion in &library.criteria {
+        let file = library.shown(&format!("{}.toml", criterion.id.get_ref()));
+        criteria.push(if let Some(why) = subject.excused(criterion) {
+            unmeasured(criterion, Verdict::NotApplicable, &why)
+        } else if let Some(why) = &criterion.not_evaluated {
+            unmeasured(criterion, Verdict::NotEvaluated, why)
+        } else {
+            let judging = Judging { law: &subject.label, baselines: &baselines, extent };
+            let runs = |part: &Part| match plan.place_of(part) {
+                Some(at) => Runs { cells: &cells[at], refused: plan.refused[at].as_deref() },
+                None => Runs { cells: &[], refused: None },
+            };
+            judge(criterion, judging, runs).map_err(|what| Failure::Input(format!("{file}: {what}")))?
+        });
+    }
+    Ok(Evaluation {
+        format: 1,
+        law: subject.name.clone(),
+        setting: subject.setting(false),
+        source: subject.source(registry::laws()),
+        baselines,
+        extent,
+        world: world.to_owned(),
+        runs: plan.runs(),
+        code: machine::origin(world)?.code,
+        criteria,
+    })
+}
+
+/// The cells that get more seeds, by their setting and labels.
+fn undecided(library: &Library, evaluation: &Evaluation, plan: &Plan<'_>) -> BTreeMap<(usize, Labels), usize> {
+    let mut more: BTreeMap<(usize, Labels), usize> = BTreeMap::new();
+    for (criterion, outcome) in library.criteria.iter().zip(&evaluation.criteria) {
+        for (seeds, part, labels) in wants_more(criterion, outcome, evaluation.extent) {
+            if let Some(at) = plan.place_of(part) {
+                let most = more.entry((at, labels.to_vec())).or_default();
+                *most = seeds.max(*most);
+            }
+        }
+    }
+    more
+}
+
+/// Writes the page for people, for a draft and for programs.
+fn write(home: &Folder, evaluation: &Evaluation, page: &Page) -> Result<(), Failure> {
+    let value = serde_json::to_value(evaluation).map_err(|e| Failure::Bug(e.to_string()))?;
+    home.put_file("evaluation.json", &record::bytes(&value)?)?;
+    home.put_file("evaluation.md", markdown::write(evaluation).as_bytes())?;
+    home.put_file("evaluation.html", html::write(page).as_bytes())?;
+    home.put_file("cells.parquet", &record::table(&table(evaluation))?)?;
+    Ok(())
+}
+
+/// What a terminal shows of the page: the table of all criteria.
+fn short(page: &Page) -> Page {
+    let sections = page.sections.iter().take(1).cloned().collect();
+    Page { sections, ..page.clone() }
+}
+
+/// `--list`.
+fn list(library: &Library, json: bool) -> Result<Done, Failure> {
+    #[derive(serde::Serialize)]
+    struct Listed<'a> {
+        id: &'a str,
+        title: &'a str,
+        document: &'a str,
+        section: &'a str,
+        level: &'a str,
+        scenarios: Vec<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        not_evaluated: Option<&'a str>,
+    }
+    let listed: Vec<Listed<'_>> = library
+        .criteria
+        .iter()
+        .map(|criterion| Listed {
+            id: criterion.id.get_ref(),
+            title: &criterion.title,
+            document: &criterion.document,
+            section: &criterion.section,
+            level: &criterion.level,
+            scenarios: criterion.parts.iter().map(|part| part.scenario.get_ref().as_str()).collect(),
+            not_evaluated: criterion.not_evaluated.as_deref().or(criterion.not_applicable.as_deref()),
+        })
+        .collect();
+    if json {
+        terminal::say_json(&listed)?;
+        return Ok(Done::Well);
+    }
+    let rows = listed.into_iter().map(|one| {
+        let runs = one.not_evaluated.map_or_else(|| one.scenarios.join(", "), |why| format!("not evaluated: {why}"));
+        let place = format!("{} {}", one.document, one.section);
+        vec![one.id.into(), one.title.into(), place.trim_end().into(), one.level.into(), runs]
+    });
+    let columns = [("id", false), ("criterion", false), ("document", false), ("level", false), ("scenarios", false)];
+    terminal::say(pages::table("", &columns, rows.collect()))?;
+    Ok(Done::Well)
+}

@@ -1,0 +1,264 @@
+//! Which cells the criteria need: each scenario once, for the law under test and each baseline.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use penstock_evaluation::{Extent, Part, Subject};
+use penstock_law::quantity::Time;
+use penstock_papers::{Cell, analyze_scenario};
+use penstock_scenario::read::{self, Document};
+use penstock_scenario::world::World;
+
+use super::library::Library;
+use crate::arguments::Shard;
+use crate::batch::Batch;
+use crate::failure::Failure;
+use crate::folder::Folder;
+use crate::together::{self, Ran};
+use crate::{memory, registry, terminal};
+
+/// What tells cells of a sweep apart.
+pub(super) type Labels = Vec<(String, String)>;
+
+/// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN, whether it is analysed and
+/// does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Setting {
+    scenario: String,
+    lengths: bool,
+    ecn: bool,
+    analysis: bool,
+}
+
+impl Setting {
+    fn of(part: &Part) -> Self {
+        let Part { lengths, ecn, analysis, .. } = *part;
+        Self { scenario: part.scenario.get_ref().clone(), lengths, ecn, analysis }
+    }
+
+    /// The name of its directory.
+    fn stem(&self) -> String {
+        let ecn = if self.ecn { "-ecn" } else { "" };
+        let lengths = if self.lengths { "" } else { "-as-written" };
+        format!("{}{ecn}{lengths}", self.scenario)
+    }
+}
+
+impl Setting {
+    /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria by their ids, need; and why the
+    /// law under test can run none of them.
+    fn batch(
+        &self,
+        library: &Library,
+        wanted: &[(&str, &Part)],
+        subject: &Subject,
+        others: &[Subject],
+        extent: Extent,
+        world: &(dyn World + Sync),
+    ) -> Result<(Batch, Option<String>), Failure> {
+        let (document, text, file) = self.document(library)?;
+        let mut batch = Batch {
+            file: PathBuf::from(&file),
+            stem: self.stem(),
+            title: self.stem(),
+            text,
+            swept: true,
+            ..Batch::default()
+        };
+        let mut refused = None;
+        for law in [subject].into_iter().chain(others) {
+            let under_test = std::ptr::eq(law, subject);
+            let cells = match self.cells(&document, law, extent, extent.seeds()) {
+                Ok(cells) => cells,
+                Err(errors) if under_test => {
+                    refused = errors.to_string().lines().next().map(str::to_owned);
+                    continue;
+                }
+                // A baseline runs everywhere.
+                Err(errors) => return Err(errors.into()),
+            };
+            let labels: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
+            for (id, part) in wanted {
+                if let Some(what) = part.astray(&labels) {
+                    let file = library.shown(&format!("{id}.toml"));
+                    return Err(Failure::Input(format!("{file}: cells: {what}")));
+                }
+            }
+            let is_wanted = |cell: &read::Cell| wanted.iter().any(|(_, part)| part.has(&cell.labels, extent));
+            for cell in cells.into_iter().filter(is_wanted) {
+                match world.refusals(&cell.scenario).into_iter().next().filter(|_| !self.analysis) {
+                    Some(why) if under_test => refused = Some(why),
+                    Some(_) => {}
+                    None => batch.cells.push(cell),
+                }
+            }
+            if under_test && !batch.cells.is_empty() {
+                refused = None;
+            }
+        }
+        Ok((batch, refused))
+    }
+
+    /// Its scenario: read, as text, and the name of its file.
+    fn document(&self, library: &Library) -> Result<(Document, String, String), Failure> {
+        let name = format!("scenarios/{}.toml", self.scenario);
+        let (text, file) = (library.text(&name)?, library.shown(&name));
+        let document = Document::parse_with(&text, &file, library.loader())?.with_laws(Arc::clone(registry::laws()));
+        Ok((document, text, file))
+    }
+
+    /// The cells of its scenario with one law.
+    fn cells(
+        &self,
+        document: &Document,
+        law: &Subject,
+        extent: Extent,
+        seeds: usize,
+    ) -> Result<Vec<read::Cell>, read::ReadErrors> {
+        let mut document = document.clone();
+        if let Some((bytes, why)) = memory::available() {
+            document.within(bytes, why);
+        }
+        document.set(law.key(), &law.setting(self.ecn))?;
+        if self.lengths {
+            let standard = document.cells()?;
+            if let Some(first) = standard.first().map(|cell| &cell.scenario) {
+                let scaled = |time: Time| format!("\"{} ps\"", extent.length(time).0);
+                document.set("duration", &scaled(first.duration))?;
+                document.set("warmup", &scaled(first.warmup))?;
+            }
+        }
+        let seeds = if self.analysis { 1 } else { seeds };
+        document.set("sweep.seed", &format!("{{ count = {seeds} }}"))?;
+        let mut cells = document.cells()?;
+        for cell in &mut cells {
+            cell.labels.insert(0, ("law".to_owned(), law.label.clone()));
+        }
+        Ok(cells)
+    }
+}
+
+/// Everything that is to be run.
+pub(super) struct Plan<'a> {
+    settings: Vec<Setting>,
+    /// The cells of each setting, with the label `law`.
+    pub(super) batches: Vec<Batch>,
+    /// Why the law under test can run no cell of a setting.
+    pub(super) refused: Vec<Option<String>>,
+    world: &'a (dyn World + Sync),
+}
+
+impl<'a> Plan<'a> {
+    /// The cells that the criteria of `library` need.
+    pub(super) fn of(
+        library: &Library,
+        subject: &Subject,
+        others: &[Subject],
+        extent: Extent,
+        world: &'a (dyn World + Sync),
+    ) -> Result<Self, Failure> {
+        let mut plan = Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), world };
+        let measured = library.criteria.iter().filter(|criterion| subject.excused(criterion).is_none());
+        let parts: Vec<(&str, &Part)> =
+            measured.flat_map(|c| c.parts.iter().map(|part| (c.id.get_ref().as_str(), part))).collect();
+        for (_, part) in &parts {
+            let setting = Setting::of(part);
+            if !plan.settings.contains(&setting) {
+                plan.settings.push(setting);
+            }
+        }
+        for setting in &plan.settings {
+            let wanted: Vec<(&str, &Part)> =
+                parts.iter().filter(|(_, part)| Setting::of(part) == *setting).copied().collect();
+            let (batch, refused) = setting.batch(library, &wanted, subject, others, extent, world)?;
+            plan.batches.push(batch);
+            plan.refused.push(refused);
+        }
+        Ok(plan)
+    }
+
+    /// Adds seeds to cells: to each the number of seeds that it shall have, by its setting and its labels without law and seed.
+    /// Gives the number of runs that this adds: none where a number is missing in some runs, however many there are.
+    pub(super) fn grow(
+        &mut self,
+        library: &Library,
+        laws: &[&Subject],
+        extent: Extent,
+        wanted: &BTreeMap<(usize, Labels), usize>,
+    ) -> Result<usize, Failure> {
+        let before = self.runs();
+        for (at, (setting, batch)) in self.settings.iter().zip(&mut self.batches).enumerate() {
+            let here = || wanted.iter().filter(|((setting, _), _)| *setting == at);
+            let Some(most) = here().map(|(_, seeds)| *seeds).max() else { continue };
+            let (document, ..) = setting.document(library)?;
+            let known: BTreeSet<Labels> = batch.cells.iter().map(|cell| cell.labels.clone()).collect();
+            for law in laws {
+                for cell in setting.cells(&document, law, extent, most)? {
+                    let place = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
+                    if wanted.contains_key(&(at, place)) && !known.contains(&cell.labels) {
+                        batch.cells.push(cell);
+                    }
+                }
+            }
+        }
+        Ok(self.runs() - before)
+    }
+
+    /// How many runs there are.
+    pub(super) fn runs(&self) -> usize {
+        self.batches.iter().map(|batch| batch.cells.len()).sum()
+    }
+
+    /// The place of a part's runs.
+    pub(super) fn place_of(&self, part: &Part) -> Option<usize> {
+        self.settings.iter().position(|setting| *setting == Setting::of(part))
+    }
+
+    /// Runs what is not finished, and gives what each cell of each setting measured; none while other shards have cells left.
+    pub(super) fn run(
+        &self,
+        home: &Folder,
+        shard: Option<Shard>,
+        threads: Option<usize>,
+    ) -> Result<Option<Vec<Vec<Cell>>>, Failure> {
+        let parts: Vec<together::Part<'_>> = self
+            .settings
+            .iter()
+            .zip(&self.batches)
+            .filter(|(setting, batch)| !batch.cells.is_empty() && !setting.analysis)
+            .map(|(_, batch)| together::Part { home, batch, world: self.world })
+            .collect();
+        let mut all: Vec<Vec<Cell>> = Vec::new();
+        let (mut there, mut wanted) = (0, 0);
+        let mut ran = together::run(&parts, shard, threads)?.into_iter();
+        for (setting, batch) in self.settings.iter().zip(&self.batches) {
+            let cells = || batch.cells.iter();
+            if setting.analysis {
+                // What has no analysis has no numbers.
+                let analysed = cells().filter_map(|cell| analyze_scenario(&cell.scenario, cell.labels.clone()).ok());
+                all.push(analysed.collect());
+                continue;
+            }
+            let mut measured = Vec::new();
+            if !batch.cells.is_empty()
+                && let Some(Ran { mut swept, made }) = ran.next()
+            {
+                let kept = cells().zip(swept.collect(made)?);
+                let found = kept.filter_map(|(cell, kept)| Some(Cell::new(cell.labels.clone(), &kept?.summary)));
+                measured.extend(found);
+            }
+            there += measured.len();
+            wanted += batch.cells.len();
+            all.push(measured);
+        }
+        if there < wanted {
+            terminal::say(format!(
+                "{there} of {wanted} runs are finished in {}; the shard that completes them writes the page",
+                home.path().display()
+            ))?;
+            return Ok(None);
+        }
+        Ok(Some(all))
+    }
+}

@@ -1,0 +1,180 @@
+//! What an evaluation found: the content of `evaluation.json`.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::criterion::{Battery, Scale, Worst};
+use crate::extent::Extent;
+use crate::statistics::Verdict;
+
+/// An evaluation of one law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Version of the file format: 1.
+    pub format: u32,
+    /// The law.
+    pub law: String,
+    /// The law with its parameters, as a scenario has it.
+    pub setting: String,
+    /// Where the law comes from: a paper or an RFC.
+    pub source: String,
+    /// Those that it is compared with, in the same cells and with the same seeds.
+    pub baselines: Vec<String>,
+    /// How much was run.
+    pub extent: Extent,
+    /// The world of the runs.
+    pub world: String,
+    /// How many runs there are, those of baselines included.
+    pub runs: usize,
+    /// What computed them, as in `record.toml`.
+    pub code: String,
+    /// Every criterion of the battery, in order.
+    pub criteria: Vec<Outcome>,
+}
+
+/// What became of one criterion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its name, such as `EV-04`.
+    pub id: String,
+    /// A few words.
+    pub title: String,
+    /// The battery it belongs to.
+    pub battery: Battery,
+    /// The document.
+    pub document: String,
+    /// The section of the document.
+    pub section: String,
+    /// The document's word for its weight.
+    pub level: String,
+    /// What the document asks.
+    pub asks: String,
+    /// Known answers, and what the runs leave out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it was not evaluated, or is not applicable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Files of `evaluation/scenarios` that were run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<String>,
+    /// Its numbers, the main one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<Measured>,
+    /// What is drawn: an axis, and the name of a measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<(String, String)>,
+}
+
+/// A number of a criterion, in every cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// The part of the criterion that it belongs to; empty where there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// Its unit; empty for plain numbers.
+    pub unit: String,
+    /// The bound in words; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
+    /// Where the bound comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The verdict over all cells.
+    pub verdict: Verdict,
+    /// Which cell is the worst.
+    pub worst: Worst,
+    /// The worst cell, by its place in `cells`.
+    pub worst_cell: usize,
+    /// Every cell.
+    pub cells: Vec<CellOutcome>,
+}
+
+/// A number in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellOutcome {
+    /// The axes of the sweep and the cell's place on them, without law and seed.
+    pub labels: Vec<(String, String)>,
+    /// Of the law under test.
+    pub law: Numbers,
+    /// Of each baseline.
+    pub baselines: IndexMap<String, Numbers>,
+    /// The law against each baseline, seed by seed.
+    pub against: IndexMap<String, Against>,
+    /// The verdict of this cell.
+    pub verdict: Verdict,
+    /// The probability of such a distance from the bound if the mean were on it, by a one-sided t test; absent where the bound
+    /// is kept, or all seeds agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// Whether the measured span is not stationary: the finding `warmup-short` of some seed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drifts: bool,
+}
+
+/// A number over seeds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Numbers {
+    /// The mean.
+    pub mean: f64,
+    /// The ends of its 95 % confidence interval (Student); absent with one seed, or where all seeds agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// Each seed's number, in the order of the seeds.
+    pub seeds: Vec<f64>,
+    /// Whether the seeds fall into two groups, so that the mean says little.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bimodal: bool,
+}
+
+/// The law against a baseline, over the seeds that both have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// By what they are compared; of ratios the mean is the geometric one.
+    pub scale: Scale,
+    /// The mean.
+    pub mean: f64,
+    /// The ends of its 95 % confidence interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Evaluation {
+    /// How many criteria have each verdict; verdicts that none has are left out.
+    pub fn counts(&self) -> BTreeMap<Verdict, usize> {
+        let mut counts = BTreeMap::new();
+        for outcome in &self.criteria {
+            *counts.entry(outcome.verdict).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The criteria that a document makes a MUST and whose bound the law does not keep.
+    pub fn failed_musts(&self) -> impl Iterator<Item = &Outcome> {
+        self.criteria.iter().filter(|outcome| outcome.verdict == Verdict::Fails && outcome.level.contains("MUST"))
+    }
+}
+
+impl Outcome {
+    /// `RFC 9743, 5.1.2`.
+    pub fn place(&self) -> String {
+        if self.section.is_empty() { self.document.clone() } else { format!("{}, {}", self.document, self.section) }
+    }
+}
+
+impl CellOutcome {
+    /// The cell in words, as `path P-bb, links.bottleneck.buffer 1 bdp`.
+    pub fn words(&self) -> String {
+        let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+        let words = self.labels.iter().map(|(key, value)| format!("{} {value}", last(key)));
+        words.collect::<Vec<_>>().join(", ")
+    }
+}

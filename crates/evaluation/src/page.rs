@@ -1,0 +1,220 @@
+//! The page of an evaluation for people.
+
+use std::fmt::Write as _;
+
+use penstock_report::figure::{Axis, Figure, Line};
+use penstock_report::number::{parse, quantity, short};
+use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
+
+use crate::markdown::number;
+use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
+use crate::statistics::Verdict;
+
+/// What runs do not have, so that nobody takes silence for a pass.
+const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
+    processors; real applications. Receivers do not cheat.";
+
+/// The page, with the command that makes it and the facts of the machine.
+pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) -> Page {
+    let mut sections = vec![overview(evaluation)];
+    sections.extend(evaluation.criteria.iter().map(section));
+    sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("What was not simulated") });
+    let code = Code { label: "Command".into(), text: command.into(), folded: false };
+    sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
+    Page {
+        title: format!("Evaluation of {}", evaluation.law),
+        subtitle: format!(
+            "{} runs in the {} world, {} seeds a cell. Beside it: {}.",
+            evaluation.runs,
+            evaluation.world,
+            evaluation.extent.seeds(),
+            evaluation.baselines.join(", ")
+        ),
+        facts: facts.to_vec(),
+        sections,
+    }
+}
+
+/// The table of all criteria.
+fn overview(evaluation: &Evaluation) -> Section {
+    let mut columns = vec![
+        Column::words(""),
+        Column::words("Criterion"),
+        Column::words("Document"),
+        Column::words("Level"),
+        Column::verdicts("Verdict"),
+        Column::words("Measure"),
+        Column::words(evaluation.law.clone()),
+    ];
+    columns.extend(evaluation.baselines.iter().map(|name| Column::words(name.clone())));
+    columns.push(Column::words("In the worst cell"));
+    let mut table = TableView::new("", columns);
+    for outcome in &evaluation.criteria {
+        let mut row = vec![
+            outcome.id.clone(),
+            outcome.title.clone(),
+            outcome.place(),
+            outcome.level.clone(),
+            outcome.verdict.to_string(),
+        ];
+        let main = outcome.measures.first();
+        row.push(main.map(|measured| measured.title.clone()).unwrap_or_default());
+        let worst = main.and_then(|measured| Some((measured, measured.cells.get(measured.worst_cell)?)));
+        row.push(worst.map(|(measured, cell)| number(&cell.law, &measured.unit)).unwrap_or_default());
+        for name in &evaluation.baselines {
+            let theirs =
+                worst.and_then(|(measured, cell)| Some(quantity(cell.baselines.get(name)?.mean, &measured.unit, 3)));
+            row.push(theirs.unwrap_or_default());
+        }
+        row.push(match (&outcome.why, worst) {
+            (Some(why), _) => why.clone(),
+            (None, Some((_, cell))) => cell.words(),
+            (None, None) => String::new(),
+        });
+        table.rows.push(row);
+    }
+    let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
+    let callout = if musts.is_empty() {
+        Callout { tone: Tone::Neutral, text: format!("{}.", counts.join(", ")) }
+    } else {
+        let text = format!("{}. What a document requires and the law fails: {}.", counts.join(", "), musts.join(", "));
+        Callout { tone: Tone::Bad, text }
+    };
+    Section {
+        prose: format!(
+            "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
+             Holm's correction over the cells. `undecided`: neither. `reported`: the document has no bound.",
+            evaluation.setting, evaluation.source
+        ),
+        callout: Some(callout),
+        tables: vec![table],
+        ..Section::new("Criteria")
+    }
+}
+
+/// A criterion.
+fn section(outcome: &Outcome) -> Section {
+    let tone = match outcome.verdict {
+        Verdict::Meets => Tone::Good,
+        Verdict::Fails => Tone::Bad,
+        _ => Tone::Neutral,
+    };
+    let text = match &outcome.why {
+        Some(why) => format!("{}: {why}", outcome.verdict),
+        None => outcome.verdict.to_string(),
+    };
+    let level = if outcome.level == "none" { String::new() } else { format!(" ({})", outcome.level) };
+    let mut prose = format!("{}{level}: {}", outcome.place(), outcome.asks);
+    if !outcome.notes.is_empty() {
+        prose.push_str("\n\n");
+        prose.push_str(&outcome.notes);
+    }
+    Section {
+        label: outcome.id.clone(),
+        prose,
+        callout: Some(Callout { tone, text }),
+        tables: outcome.measures.iter().map(table).collect(),
+        figures: figure(outcome).into_iter().collect(),
+        ..Section::new(format!("{}: {}", outcome.id, outcome.title))
+    }
+}
+
+/// A measure in all its cells.
+fn table(measured: &Measured) -> TableView {
+    let axes: Vec<&String> =
+        measured.cells.first().map(|cell| cell.labels.iter().map(|(key, _)| key).collect()).unwrap_or_default();
+    let names: Vec<&String> = measured.cells.first().map(|cell| cell.baselines.keys().collect()).unwrap_or_default();
+    let mut columns: Vec<Column> =
+        axes.iter().map(|axis| Column::words(axis.rsplit('.').next().unwrap_or(axis).to_owned())).collect();
+    columns.push(Column::words("Law"));
+    columns.extend(names.iter().map(|name| Column::words(name.as_str())));
+    columns.extend(names.iter().map(|name| Column::words(format!("Law against {name}"))));
+    if measured.bound.is_some() {
+        columns.push(Column::verdicts("Verdict"));
+    }
+    let mut caption = measured.title.clone();
+    if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
+        let _ = write!(caption, ": {bound} ({source})");
+    }
+    if measured.cells.iter().any(|cell| cell.drifts) {
+        caption += "; * not stationary";
+    }
+    let mut table = TableView::new(caption, columns);
+    table.folded = measured.cells.len() > 24;
+    for cell in &measured.cells {
+        let value = |axis: &String| cell.labels.iter().find(|(key, _)| key == axis).map(|(_, v)| v.clone());
+        let mut row: Vec<String> = axes.iter().map(|axis| value(axis).unwrap_or_default()).collect();
+        row.push(format!("{}{}", shown(cell, measured), if cell.drifts { " *" } else { "" }));
+        row.extend(
+            names
+                .iter()
+                .map(|name| cell.baselines.get(*name).map(|n| quantity(n.mean, &measured.unit, 3)).unwrap_or_default()),
+        );
+        row.extend(names.iter().map(|name| against(cell, name, measured)));
+        if measured.bound.is_some() {
+            row.push(cell.verdict.to_string());
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+/// The number of the law in a cell; each seed's, where the mean says little.
+fn shown(cell: &CellOutcome, measured: &Measured) -> String {
+    if cell.law.bimodal {
+        let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();
+        return format!("seeds: {}", seeds.join(", "));
+    }
+    number(&cell.law, &measured.unit)
+}
+
+/// The law against a baseline, with the interval.
+fn against(cell: &CellOutcome, name: &str, measured: &Measured) -> String {
+    let Some(against) = cell.against.get(name) else { return String::new() };
+    let ratio = against.scale == crate::Scale::Ratio;
+    let one = |x: f64| if ratio { format!("{} times", short(x, 3)) } else { quantity(x, &measured.unit, 3) };
+    match against.interval {
+        Some((low, high)) if low < high => format!("{} ({} to {})", one(against.mean), one(low), one(high)),
+        _ => one(against.mean),
+    }
+}
+
+/// The figure of a criterion: its measure along an axis, a line for each combination of the other axes, where there are few.
+fn figure(outcome: &Outcome) -> Option<Figure> {
+    const MOST_LINES: usize = 8;
+    let (axis, name) = outcome.figure.as_ref()?;
+    let measured = outcome.measures.iter().find(|measured| measured.name == *name)?;
+    let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    let mut unit = "";
+    for cell in &measured.cells {
+        let Some((x, found)) = cell.labels.iter().find(|(key, _)| key == axis).and_then(|(_, value)| parse(value))
+        else {
+            continue;
+        };
+        unit = found;
+        let others: Vec<&str> =
+            cell.labels.iter().filter(|(key, _)| key != axis).map(|(_, value)| value.as_str()).collect();
+        let mut put = |who: &str, y: f64| {
+            let label = [who, &others.join(", ")]
+                .iter()
+                .filter(|part| !part.is_empty())
+                .copied()
+                .collect::<Vec<_>>()
+                .join(", ");
+            match lines.iter_mut().find(|(known, _)| *known == label) {
+                Some((_, points)) => points.push((x, y)),
+                None => lines.push((label, vec![(x, y)])),
+            }
+        };
+        put("law", cell.law.mean);
+        for (name, numbers) in &cell.baselines {
+            put(name, numbers.mean);
+        }
+    }
+    lines.truncate(MOST_LINES);
+    let label = axis.rsplit('.').next().unwrap_or(axis);
+    let mut figure = Figure::new(&measured.title, Axis::new(label, unit), Axis::new(&measured.title, &measured.unit));
+    figure.lines = lines.into_iter().map(|(label, points)| Line::new(label, points)).collect();
+    (figure.lines.iter().any(|line| line.points.len() > 1)).then_some(figure)
+}

@@ -1,0 +1,197 @@
+//! The law under test, and those that it is compared with.
+
+use penstock_law::law::Linearisation;
+use penstock_law::{Registry, cc};
+use penstock_scenario::read::Document;
+use std::sync::Arc;
+use toml::{Table, Value};
+
+use crate::criterion::{Applies, Battery, Criterion};
+
+/// What a law is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A controller: the senders of `flows.test`.
+    Sender,
+    /// An AQM: the queue of `links.bottleneck`.
+    Queue,
+}
+
+/// A law under test, or a baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// Its name in the registry.
+    pub name: String,
+    /// Its name among the laws of an evaluation: that of the registry, unless two have it.
+    pub label: String,
+    /// What it is used for.
+    pub place: Place,
+    /// The law with its parameters, as a scenario has it.
+    table: Table,
+    /// Whether it has a parameter `ecn`.
+    ecn: bool,
+    /// Criteria that are about some laws only: those that are about this one.
+    applies: Vec<Applies>,
+}
+
+impl Subject {
+    /// The law of that name, or of a table such as `{ law = "fast", alpha = "20 packets" }`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the name or the table.
+    pub fn parse(text: &str, registry: &Arc<Registry>) -> Result<Self, String> {
+        let mut table = Table::new();
+        if text.trim_start().starts_with('{') {
+            let whole: Table = toml::from_str(&format!("law = {text}"))
+                .map_err(|e| format!("{text}: {}; write it as in {{ law = \"fast\" }}", e.message()))?;
+            if let Some(Value::Table(inner)) = whole.get("law") {
+                table = inner.clone();
+            }
+        } else {
+            table.insert("law".into(), Value::String(text.trim().into()));
+        }
+        let Some(Value::String(name)) = table.get("law").cloned() else {
+            return Err(format!("{text}: needs `law`, as in {{ law = \"fast\" }}"));
+        };
+        let (place, parameters, linear) = if let Some(entry) = registry.controller(&name) {
+            (Place::Sender, entry.parameters, entry.linearisation)
+        } else if let Some(entry) = registry.aqm(&name) {
+            (Place::Queue, entry.parameters, entry.linearisation)
+        } else {
+            let what = match registry.role(&name) {
+                Some(role) => format!("`{name}` is a {role}; there are criteria for controllers and AQMs"),
+                None => format!("no law has the name `{name}`; `laws` lists them"),
+            };
+            return Err(what);
+        };
+        let mut subject = Self {
+            place,
+            ecn: parameters.iter().any(|parameter| parameter.name == "ecn"),
+            applies: Vec::new(),
+            label: name.clone(),
+            name,
+            table,
+        };
+        let requirements = subject.try_out(registry)?;
+        if !matches!(linear, Linearisation::Unsupported(_)) {
+            subject.applies.push(Applies::Linear);
+        }
+        if requirements.is_some_and(|needs| needs.low_latency) {
+            subject.applies.push(Applies::L4s);
+        }
+        if subject.ecn || requirements.is_some_and(|needs| needs.marks != cc::Marks::Ignored) {
+            subject.applies.push(Applies::Ecn);
+        }
+        Ok(subject)
+    }
+
+    /// The laws that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues.
+    ///
+    /// # Errors
+    /// Names one that the registry lacks.
+    pub fn baselines(&self, registry: &Arc<Registry>) -> Result<Vec<Self>, String> {
+        let names = match self.place {
+            Place::Sender => ["newreno", "cubic"],
+            Place::Queue => ["droptail", "codel"],
+        };
+        names.iter().map(|name| Self::parse(name, registry)).collect()
+    }
+
+    /// Whether its parameters are those of the registry.
+    pub fn is_plain(&self) -> bool {
+        self.table.len() == 1
+    }
+
+    /// The law with its parameters, as a scenario has it. With `ecn` it uses ECN, where it can be asked to.
+    pub fn setting(&self, ecn: bool) -> String {
+        let mut table = self.table.clone();
+        if ecn && self.ecn && !table.contains_key("ecn") {
+            table.insert("ecn".into(), Value::Boolean(true));
+        }
+        Value::Table(table).to_string()
+    }
+
+    /// Where the law comes from: a paper or an RFC.
+    pub fn source(&self, registry: &Registry) -> String {
+        let controller = registry.controller(&self.name).map(|entry| entry.source);
+        controller.or_else(|| registry.aqm(&self.name).map(|entry| entry.source)).unwrap_or_default().to_owned()
+    }
+
+    /// The key of a scenario that names it.
+    pub const fn key(&self) -> &'static str {
+        match self.place {
+            Place::Sender => "flows.test.cc",
+            Place::Queue => "links.bottleneck.aqm",
+        }
+    }
+
+    /// Whether a criterion is one for laws in this place.
+    pub const fn is_for(&self, criterion: &Criterion) -> bool {
+        match criterion.battery {
+            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender),
+            Battery::Queue => matches!(self.place, Place::Queue),
+        }
+    }
+
+    /// Why a criterion is not about this law; none where it is.
+    pub fn excused(&self, criterion: &Criterion) -> Option<String> {
+        if let Some(why) = &criterion.not_applicable {
+            return Some(why.clone());
+        }
+        let asked = criterion.applies.filter(|asked| !self.applies.contains(asked))?;
+        Some(match asked {
+            Applies::Ecn => format!("`{}` does not react to marks", self.name),
+            Applies::L4s => format!("`{}` does not send ECT(1)", self.name),
+            Applies::Linear => format!("`{}` has no linear model", self.name),
+        })
+    }
+
+    /// Reads a scenario with it, for what is wrong with its parameters; gives what a controller asks of its host.
+    fn try_out(&self, registry: &Arc<Registry>) -> Result<Option<cc::Requirements>, String> {
+        const PATH: &str = "format = 1\nduration = \"1 s\"\n\
+            links.bottleneck = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"1 bdp\" }\n\
+            flows.test = { from = \"a\", to = \"b\", rtt = \"40 ms\", cc = { law = \"newreno\" } }\n";
+        let mut document =
+            Document::parse(PATH, &self.name).map_err(|e| e.to_string())?.with_laws(Arc::clone(registry));
+        document.set(self.key(), &self.setting(false)).map_err(|e| e.to_string())?;
+        let cells = document.cells().map_err(|e| e.to_string())?;
+        let Some(cell) = cells.first().filter(|_| self.place == Place::Sender) else { return Ok(None) };
+        cell.scenario.groups["test"].needs(cell.scenario.packet).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(text: &str) -> Result<Subject, String> {
+        Subject::parse(text, &Arc::new(Registry::standard()))
+    }
+
+    #[test]
+    fn a_law_is_known_by_its_name_or_its_table() {
+        let fast = subject("fast").unwrap();
+        assert_eq!((fast.place, fast.is_plain()), (Place::Sender, true));
+        let fast = subject("{ law = \"fast\", alpha = \"20 packets\" }").unwrap();
+        assert!(!fast.is_plain() && fast.setting(false).contains("alpha"));
+        assert_eq!(subject("codel").unwrap().key(), "links.bottleneck.aqm");
+        assert!(subject("prague").unwrap().applies.contains(&Applies::L4s));
+        assert!(!subject("vegas").unwrap().applies.contains(&Applies::L4s));
+    }
+
+    #[test]
+    fn what_is_no_law_is_refused() {
+        assert!(subject("fest").unwrap_err().contains("no law has the name `fest`"));
+        assert!(subject("token-bucket").unwrap_err().contains("there are criteria for controllers and AQMs"));
+        assert!(subject("{ alpha = 1 }").unwrap_err().contains("needs `law`"));
+        assert!(subject("{ law = \"fast\", alpha = \"x\" }").unwrap_err().contains("alpha"));
+        assert!(subject("{ law = ").unwrap_err().contains("write it as in"));
+    }
+
+    #[test]
+    fn ecn_is_for_laws_that_can_be_asked() {
+        assert!(subject("newreno").unwrap().setting(true).contains("ecn = true"));
+        assert!(!subject("newreno").unwrap().setting(false).contains("ecn"));
+        assert!(!subject("dctcp").unwrap().setting(true).contains("ecn"));
+    }
+}

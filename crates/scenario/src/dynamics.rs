@@ -1,0 +1,12 @@
+//! Behaviour over time: numbers that follow from samples of links and flows, one a round. Each has one definition, here.
+//!
+//! A world that carries `[dynamics]` samples at each multiple of the round and calls these functions for each span; `docs/record.md`
+//! says where the results are. A function without enough samples answers `None`.
+
+pub mod ellipse;
+pub mod link;
+pub mod loss;
+mod rounds;
+pub mod share;
+
+pub use rounds::{FlowRound, LinkRound, WINDOW, rounds_within, windows};

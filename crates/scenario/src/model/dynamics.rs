@@ -1,0 +1,10 @@
+//! Numbers of behaviour over time.
+
+use penstock_law::quantity::Time;
+
+/// How behaviour over time is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dynamics {
+    /// The round: links and flows are sampled at its multiples, and windows of means are whole rounds. Above zero.
+    pub round: Time,
+}
