@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use penstock_scenario::seed::Seed;
 
-    /// By hand: two equal camps are a quarter away from one mode, and evenly spaced values half a step.
+    /// Two equal camps are a quarter away from one mode, and evenly spaced values half a step.
     #[test]
     fn known_samples_have_their_dip() {
         assert_eq!(dip(&[0.0, 0.0, 1.0, 1.0]), Some(0.25));
@@ -135,9 +135,15 @@ mod tests {
         // A mode with many values is no dip.
         assert_eq!(dip(&[1.0, 2.0, 2.0, 2.0, 2.0, 3.0]), Some(0.5 / 6.0));
         assert_eq!(dip(&[7.0; 5]), Some(0.5 / 5.0));
-        // Two pairs: a line from (0, 0) to (9.1, 3) below, one from (0.1, 2) to (9.1, 4) above.
-        let pairs = dip(&[0.0, 0.1, 9.0, 9.1]).unwrap();
-        assert!((0.24..0.25).contains(&pairs), "{pairs}");
+        // The program of P. M. Hartigan, algorithm AS 217 (Applied Statistics 34, 1985), gives these.
+        let ages = [
+            30.0, 33.0, 35.0, 36.0, 37.0, 37.0, 39.0, 39.0, 40.0, 52.0, 53.0, 53.0, 54.0, 60.0, 61.0, 61.0, 62.0, 63.0,
+            66.0, 70.0,
+        ];
+        for (values, known) in [(&[0.0, 0.1, 9.0, 9.1][..], 0.247_222_222), (&ages, 0.117_391_304)] {
+            let found = dip(values).unwrap();
+            assert!((found - known).abs() < 1e-9, "{values:?}: {found}");
+        }
     }
 
     /// Neither place nor scale nor direction plays a part.

@@ -14,9 +14,6 @@ pub fn differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
 /// The interval of their mean, with [`super::Interval::exp`], is that of the ratio. None where the numbers of values
 /// differ, and for a value that is not finite or not above zero.
 pub fn log_ratios(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
-    if a.iter().chain(b).any(|x| *x <= 0.0) {
-        return None;
-    }
     paired(a, b, |a, b| libm::log(a) - libm::log(b))
 }
 
