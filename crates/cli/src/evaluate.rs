@@ -135,7 +135,6 @@ fn judged(
     let baselines: Vec<String> = others.iter().map(|other| other.label.clone()).collect();
     let mut criteria: Vec<Outcome> = Vec::new();
     for criterion in &library.criteria {
-        let file = library.shown(&format!("{}.toml", criterion.id.get_ref()));
         criteria.push(if let Some(why) = subject.excused(criterion) {
             unmeasured(criterion, Verdict::NotApplicable, &why)
         } else if let Some(why) = &criterion.not_evaluated {
@@ -146,7 +145,7 @@ fn judged(
                 Some(at) => Runs { cells: &cells[at], refused: plan.refused[at].as_deref() },
                 None => Runs { cells: &[], refused: None },
             };
-            judge(criterion, judging, runs).map_err(|what| Failure::Input(format!("{file}: {what}")))?
+            judge(criterion, judging, runs)
         });
     }
     Ok(Evaluation {

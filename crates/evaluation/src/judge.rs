@@ -54,14 +54,7 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
 }
 
 /// Judges a criterion by its runs; `runs` gives those of each part.
-///
-/// # Errors
-/// Names a measure whose number no cell has.
-pub fn judge<'a>(
-    criterion: &Criterion,
-    judging: Judging<'_>,
-    runs: impl Fn(&Part) -> Runs<'a>,
-) -> Result<Outcome, String> {
+pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Part) -> Runs<'a>) -> Outcome {
     let mut measures = Vec::new();
     let mut refusals: IndexSet<&str> = IndexSet::new();
     for measure in &criterion.measures {
@@ -71,8 +64,7 @@ pub fn judge<'a>(
         let Some(part) = criterion.part_of(measure) else { continue };
         let Runs { cells, refused } = runs(part);
         refusals.extend(refused);
-        let wrong = |what: String| format!("{}, measure `{}`: {what}", criterion.id.get_ref(), measure.name.get_ref());
-        measures.extend(measured(part, measure, judging, cells).map_err(wrong)?);
+        measures.extend(measured(part, measure, judging, cells));
     }
     let verdict = over_all(measures.iter().map(|measured| measured.verdict));
     let (verdict, why) = match verdict {
@@ -84,7 +76,7 @@ pub fn judge<'a>(
     let mut scenarios: Vec<String> = criterion.parts.iter().map(|part| part.scenario.get_ref().clone()).collect();
     scenarios.dedup();
     let figure = criterion.figure.as_ref().map(|figure| (figure.x.clone(), figure.measure.clone()));
-    Ok(Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) })
+    Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) }
 }
 
 /// The cells of a criterion that are undecided and get more seeds: the number of seeds, the part and the labels.
@@ -119,23 +111,17 @@ fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
 }
 
 /// A measure in all cells of its part; none where the law under test has its number in no cell.
-fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]) -> Result<Option<Measured>, String> {
+fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]) -> Option<Measured> {
     let Judging { law, baselines, extent } = judging;
     let mut groups: IndexMap<Labels, IndexMap<String, Seeded>> = IndexMap::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
-    let mut missing = None;
     for cell in cells {
         let labels: Labels = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
         if !part.has(&labels, extent) || !extent::has(&measure.cells, &labels) {
             continue;
         }
-        let value = match number(measure, cell) {
-            Ok(value) => value,
-            Err(what) => {
-                missing.get_or_insert(what);
-                continue;
-            }
-        };
+        // A number that does not apply to a run is absent from it.
+        let Some(value) = number(measure, cell) else { continue };
         let who = cell.label("law").unwrap_or_default().to_owned();
         if who == law && cell.found("warmup-short") {
             drifting.insert(labels.clone());
@@ -143,13 +129,9 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         let seed = cell.label("seed").unwrap_or_default().to_owned();
         groups.entry(labels).or_default().entry(who).or_default().insert(seed, value);
     }
-    if groups.is_empty() {
-        // A number that not even a baseline has is a mistake in the path.
-        return missing.map_or(Ok(None), Err);
-    }
     groups.retain(|_, by_law| by_law.contains_key(law));
     if groups.is_empty() {
-        return Ok(None);
+        return None;
     }
     let mut outcomes: Vec<CellOutcome> = Vec::with_capacity(groups.len());
     for (labels, by_law) in &groups {
@@ -181,7 +163,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         Worst::Largest => places.max_by(|a, b| mean(a).total_cmp(&mean(b)).then(b.cmp(a))),
         Worst::Smallest => places.min_by(|a, b| mean(a).total_cmp(&mean(b)).then(a.cmp(b))),
     };
-    Ok(Some(Measured {
+    Some(Measured {
         name: measure.name.get_ref().clone(),
         title: measure.title.clone(),
         part: measure.part.clone().unwrap_or_default(),
@@ -192,7 +174,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         worst: measure.worst,
         worst_cell: worst_cell.unwrap_or(0),
         cells: outcomes,
-    }))
+    })
 }
 
 /// The verdict on the mean of what seeds gave, and the probability of such a mean beyond the limit if it were on the limit.
@@ -235,12 +217,11 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
     }
 }
 
-/// The number of a measure in one cell.
-fn number(measure: &Measure, cell: &Cell) -> Result<f64, String> {
-    let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Ok(none), |path| cell.number(path));
-    let value = (cell.number(&measure.path)? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
-    let value = value * measure.times.unwrap_or(1.0);
-    if value.is_finite() { Ok(value) } else { Err(format!("`{}` is divided by zero", measure.path)) }
+/// The number of a measure in one cell; none where the run has none, or it would be divided by zero.
+fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
+    let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
+    let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
+    Some(value * measure.times.unwrap_or(1.0)).filter(|value| value.is_finite())
 }
 
 /// The unit of a measure: that of its path, unless it is divided.

@@ -3,7 +3,7 @@
 use penstock_law::quantity::Time;
 use penstock_link::{Extent, Glance, Histogram};
 use penstock_scenario::dynamics::loss::{Drops, Gaps};
-use penstock_scenario::dynamics::{FlowRound, LinkRound};
+use penstock_scenario::dynamics::{FlowRound, LinkRound, rounds_within};
 use penstock_scenario::model::Scenario;
 
 /// What a flow has done since the start of the run.
@@ -49,6 +49,13 @@ impl Rounds {
     /// When the round ends.
     pub(crate) fn next(&self) -> u64 {
         self.next
+    }
+
+    /// The rounds of a flow that lie wholly between two times, and how long after the first of these they begin.
+    pub(crate) fn of_flow(&self, flow: usize, between: (Time, Time)) -> (&[FlowRound], Time) {
+        let rows = &self.flows[flow];
+        let (range, offset) = rounds_within(self.round, between, rows.len());
+        (&rows[range], offset)
     }
 
     /// The round ends: each link's counts, waiting times and what it could have sent [bit], and each flow's counts.

@@ -27,16 +27,9 @@ impl Span<'_> {
         (a.at, b.at)
     }
 
-    /// The rounds of a flow between two times, and the time from the first to the first of them.
-    fn rounds_of<'a>(&self, rounds: &'a Rounds, flow: usize, between: (Time, Time)) -> (&'a [FlowRound], Time) {
-        let rows = &rounds.flows[flow];
-        let (range, offset) = rounds_within(rounds.round, between, rows.len());
-        (&rows[range], offset)
-    }
-
     /// The rounds of a flow in the span for which it was there.
     fn rounds_there<'a>(&self, rounds: &'a Rounds, flow: usize) -> &'a [FlowRound] {
-        self.rounds_of(rounds, flow, self.there(flow)).0
+        rounds.of_flow(flow, self.there(flow)).0
     }
 
     /// The part of the span for which a flow was there.
@@ -127,7 +120,7 @@ impl Span<'_> {
         let spread = |most: f64, least: f64| self.engine.counted.seconds(most - least);
         Some(GroupDynamics {
             starvation: self.starvation(group, flows.clone(), rows),
-            worst_round_loss: loss::worst_round(flows.clone().map(|flow| self.rounds_of(rounds, flow, self.times()).0)),
+            worst_round_loss: loss::worst_round(flows.clone().map(|flow| rounds.of_flow(flow, self.times()).0)),
             oscillation_1: oscillation(1),
             oscillation_10: oscillation(10),
             oscillation_100: oscillation(100),
@@ -151,7 +144,7 @@ impl Span<'_> {
     fn startup_s(&self, rounds: &Rounds, flow: usize) -> Option<f64> {
         let (begun, ended) = self.life(flow);
         let (_, to) = self.times();
-        let (rows, offset) = self.rounds_of(rounds, flow, (begun, to.min(ended)));
+        let (rows, offset) = rounds.of_flow(flow, (begun, to.min(ended)));
         (self.since <= begun && begun < to).then(|| share::startup_s(rows, rounds.round, offset)).flatten()
     }
 
@@ -162,7 +155,7 @@ impl Span<'_> {
             .filter_map(|name| self.scenario.links.get_index_of(name))
             .map(|at| &rounds.links[at][rounds_within(rounds.round, self.times(), rounds.links[at].len()).0])
             .collect();
-        let flows: Vec<&[FlowRound]> = flows.map(|flow| self.rounds_of(rounds, flow, self.times()).0).collect();
+        let flows: Vec<&[FlowRound]> = flows.map(|flow| rounds.of_flow(flow, self.times()).0).collect();
         let windows = flows.first()?.len() / WINDOW;
         let seconds = rounds.round.seconds() * WINDOW as f64;
         let sample = |window: usize| {
@@ -194,8 +187,7 @@ impl Span<'_> {
             .collect();
         // Nobody starts before the span here: what was before it is over.
         let last = long.iter().map(|flow| self.life(*flow).0).max().map_or(from, |start| start.max(from));
-        let of_flows: Vec<(&[FlowRound], Time)> =
-            long.iter().map(|flow| self.rounds_of(rounds, *flow, (last, to))).collect();
+        let of_flows: Vec<(&[FlowRound], Time)> = long.iter().map(|flow| rounds.of_flow(*flow, (last, to))).collect();
         let rows: Vec<&[FlowRound]> = of_flows.iter().map(|(rows, _)| *rows).collect();
         let offset = of_flows.first().map_or(Time::ZERO, |(_, offset)| *offset);
         let fair = share::fair_rounds(&rows, TOLERANCE);

@@ -9,6 +9,7 @@ mod contracts;
 mod crowd;
 mod detail;
 mod disciplines;
+mod dynamics;
 mod elements;
 mod extremes;
 mod fast_start;

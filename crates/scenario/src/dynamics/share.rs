@@ -99,10 +99,10 @@ mod tests {
         assert_eq!(starvation([(0.0, 0.1), (0.0, 0.1)]), None);
     }
 
-    /// 1 and 3 in turn: a mean of 2 and a deviation of 1. Two at a time are equal.
+    /// 2 and 6 in turn: a mean of 4 and a deviation of 2. Two at a time are equal.
     #[test]
     fn oscillation_depends_on_the_window() {
-        let saw = flow([1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0]);
+        let saw = flow([2.0, 6.0, 2.0, 6.0, 2.0, 6.0, 2.0, 6.0]);
         let even = flow([5.0; 8]);
         near(oscillation([&saw[..]], 1), 0.5);
         near(oscillation([&saw[..]], 2), 0.0);
@@ -131,6 +131,9 @@ mod tests {
         assert_eq!(fair_rounds(&[&old, &new], 0.1), Some(199));
         assert_eq!(fair_rounds(&[&old, &new], 0.2), Some(198));
         assert_eq!(fair_rounds(&[&old[..299], &new[..299]], 0.09), None, "nine windows");
+        // Fair for 50 rounds is not for good.
+        let lapse = |share: f32| flow([1.0; 50].into_iter().chain([share; 30]).chain([1.0; 120]));
+        assert_eq!(fair_rounds(&[&lapse(2.0), &lapse(0.0)], 0.09), Some(80));
         assert_eq!(fair_rounds(&[&old], 0.1), None);
         assert_eq!(fair_rounds(&[&flow([0.0; 100]), &flow([0.0; 100])], 0.1), None, "nothing to share");
     }
