@@ -115,14 +115,18 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     let Judging { law, baselines, extent } = judging;
     let mut groups: IndexMap<Labels, IndexMap<String, Seeded>> = IndexMap::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
+    let mut absent: IndexMap<Labels, usize> = IndexMap::new();
     for cell in cells {
         let labels: Labels = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
         if !part.has(&labels, extent) || !extent::has(&measure.cells, &labels) {
             continue;
         }
-        // A number that does not apply to a run is absent from it.
-        let Some(value) = number(measure, cell) else { continue };
         let who = cell.label("law").unwrap_or_default().to_owned();
+        // A number that does not apply to a run is absent from it: a queue that never settles has no time of settling.
+        let Some(value) = number(measure, cell) else {
+            *absent.entry(labels).or_default() += usize::from(who == law);
+            continue;
+        };
         if who == law && cell.found("warmup-short") {
             drifting.insert(labels.clone());
         }
@@ -138,6 +142,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         let others = || baselines.iter().filter_map(|name| Some((name, by_law.get(name)?)));
         outcomes.push(CellOutcome {
             drifts: drifting.contains(labels),
+            absent: absent.get(labels).copied().unwrap_or_default(),
             law: numbers(by_law[law].values().copied()),
             baselines: others().map(|(name, own)| (name.clone(), numbers(own.values().copied()))).collect(),
             against: others()
@@ -151,6 +156,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     if let Some(bound) = &measure.bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
             (outcome.verdict, outcome.p) = match tested(bound, law, labels, &groups) {
+                Some(_) if outcome.absent > 0 => (Verdict::Undecided, None),
                 Some((values, limit)) if part.analysis => (exact(&values, limit), None),
                 Some((values, limit)) => decided(&values, limit, extent),
                 None => (Verdict::Reported, None),
@@ -167,7 +173,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         name: measure.name.get_ref().clone(),
         title: measure.title.clone(),
         part: measure.part.clone().unwrap_or_default(),
-        unit: unit(measure),
+        unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
         bound: measure.bound.as_ref().map(Bound::words),
         source: measure.bound.as_ref().map(|bound| bound.source.clone()),
         verdict: joined(&outcomes),

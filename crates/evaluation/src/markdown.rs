@@ -83,6 +83,16 @@ pub(crate) fn number(numbers: &Numbers, unit: &str) -> String {
     }
 }
 
+/// The number of the law in a cell, and in how many runs it is where some lack it.
+pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
+    let text = number(&cell.law, unit);
+    if cell.absent == 0 {
+        return text;
+    }
+    let present = cell.law.seeds.len();
+    format!("{text} in {present} of {} runs", present + cell.absent)
+}
+
 /// What was measured for one criterion.
 fn block(outcome: &Outcome) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
@@ -127,7 +137,7 @@ fn cells(measured: &Measured) -> String {
         if cell.drifts {
             sign.push_str(" *");
         }
-        [cell.words(), number(&cell.law, &measured.unit), others.join(", "), sign]
+        [cell.words(), in_cell(cell, &measured.unit), others.join(", "), sign]
     };
     let rows: Vec<[String; 4]> = order.iter().map(row).collect();
     let mut text = table(["Cell", "Law", "Baselines", "Verdict"], &rows);

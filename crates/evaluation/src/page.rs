@@ -6,7 +6,7 @@ use penstock_report::figure::{Axis, Figure, Line};
 use penstock_report::number::{parse, quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
-use crate::markdown::number;
+use crate::markdown::{in_cell, number};
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
@@ -166,7 +166,7 @@ fn shown(cell: &CellOutcome, measured: &Measured) -> String {
         let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();
         return format!("seeds: {}", seeds.join(", "));
     }
-    number(&cell.law, &measured.unit)
+    in_cell(cell, &measured.unit)
 }
 
 /// The law against a baseline, with the interval.
