@@ -177,7 +177,11 @@ fn bounds_that_are_missed_have_a_status() {
 fn what_is_wrong_is_said_before_any_run() {
     for (from, to, words) in [
         ("scenario = \"flows\"", "scenario = \"floes\"", "floes.toml"),
-        ("scenario = \"flows\"", "scenario = \"flows\"\ncells = { quick = { path = \"P\" } }", "no cell of `flows` has `path`"),
+        (
+            "scenario = \"flows\"",
+            "scenario = \"flows\"\ncells = { quick = { path = \"P\" } }",
+            "no cell of `flows` has `path`",
+        ),
         ("id       = \"EV-04\"", "id       = \"EV-05\"", "name the file EV-05.toml"),
         ("[figure]", "[figur]", "unknown field `figur`"),
     ] {
@@ -194,7 +198,10 @@ fn what_is_wrong_is_said_before_any_run() {
         (&["evaluate", "vegas", "--battery", "nowhere"], "cannot read nowhere"),
         (&["evaluate", "vegas", "--against", "codel"], "different places"),
         (&["evaluate", "vegas", "--against", "gate.json"], "cannot read gate.json"),
-        (&["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"], "gate.toml:2: EV-04.usd: EV-04 has no measure"),
+        (
+            &["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"],
+            "gate.toml:2: EV-04.usd: EV-04 has no measure",
+        ),
         (&["evaluate", "{ law = \"vegas\", alpha = 3 }"], "alpha"),
         (&["evaluate"], "LAW"),
     ] {
