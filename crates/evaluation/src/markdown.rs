@@ -69,7 +69,7 @@ fn summary_table(evaluation: &Evaluation) -> String {
 /// The main number of a criterion in its worst cell.
 fn headline(measured: &Measured) -> String {
     let Some(cell) = measured.cells.get(measured.worst_cell) else { return String::new() };
-    format!("{} {}", measured.title, number(&cell.law, &measured.unit))
+    format!("{} {}", measured.title, in_cell(cell, &measured.unit))
 }
 
 /// A mean with its interval.
@@ -85,12 +85,16 @@ pub(crate) fn number(numbers: &Numbers, unit: &str) -> String {
 
 /// The number of the law in a cell, and in how many runs it is where some lack it.
 pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
-    let text = number(&cell.law, unit);
-    if cell.absent == 0 {
-        return text;
-    }
     let present = cell.law.seeds.len();
-    format!("{text} in {present} of {} runs", present + cell.absent)
+    let all = present + cell.absent + cell.unlimited;
+    let mut text = if present == 0 { String::new() } else { number(&cell.law, unit) };
+    if cell.absent > 0 && present > 0 {
+        let _ = write!(text, " in {present} of {all} runs");
+    }
+    if cell.unlimited > 0 {
+        let _ = write!(text, " infinite in {} of {all} runs", cell.unlimited);
+    }
+    text.trim_start().to_owned()
 }
 
 /// What was measured for one criterion.

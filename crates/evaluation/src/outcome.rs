@@ -119,9 +119,17 @@ pub struct CellOutcome {
     /// the runs that have it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub absent: usize,
+    /// How many runs of the law have an infinite number: a share beside something that has nothing. The other numbers are of the
+    /// runs where it is finite.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlimited: usize,
     /// Whether the measured span is not stationary: the finding `warmup-short` of some seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drifts: bool,
+}
+
+fn number_or_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -132,7 +140,8 @@ const fn is_zero(n: &usize) -> bool {
 /// A number over seeds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// The mean.
+    /// The mean; not a number, and null in JSON, where no run has a finite one.
+    #[serde(deserialize_with = "number_or_null")]
     pub mean: f64,
     /// The ends of its 95 % confidence interval (Student); absent with one seed, or where all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,6 +227,7 @@ impl Evaluation {
                 "" => measured.title.clone(),
                 unit => format!("{} [{unit}]", measured.title),
             };
+            means.retain(|_, mean| mean.is_finite());
             let measure = main.map(named);
             let cell = worst.map(CellOutcome::words);
             (outcome.id.clone(), RecordedOutcome { verdict: outcome.verdict, measure, cell, means })

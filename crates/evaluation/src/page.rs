@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use penstock_report::number::{quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
-use crate::markdown::{in_cell, number};
+use crate::markdown::in_cell;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
@@ -61,7 +61,7 @@ fn overview(evaluation: &Evaluation) -> Section {
         let main = outcome.measures.first();
         row.push(main.map(|measured| measured.title.clone()).unwrap_or_default());
         let worst = main.and_then(|measured| Some((measured, measured.cells.get(measured.worst_cell)?)));
-        row.push(worst.map(|(measured, cell)| number(&cell.law, &measured.unit)).unwrap_or_default());
+        row.push(worst.map(|(measured, cell)| in_cell(cell, &measured.unit)).unwrap_or_default());
         for name in &evaluation.baselines {
             let theirs =
                 worst.and_then(|(measured, cell)| Some(quantity(cell.baselines.get(name)?.mean, &measured.unit, 3)));
