@@ -97,6 +97,17 @@ pub enum Battery {
     Queue,
 }
 
+impl Battery {
+    /// What it is for, and its document.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Sender => "Senders (RFC 9743)",
+            Self::L4s => "Senders of the L4S service (RFC 9331)",
+            Self::Queue => "Queues (RFC 7928)",
+        }
+    }
+}
+
 /// Laws that a criterion is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
