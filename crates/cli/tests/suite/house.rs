@@ -232,6 +232,27 @@ fn the_page_of_records_is_what_their_types_say() {
 }
 
 #[test]
+fn the_page_of_the_evaluation_has_every_criterion() {
+    let page = read("docs/evaluation.md");
+    let listed: Vec<Value> = serde_json::from_str(&penstock(&["evaluate", "--list", "--json"])).unwrap();
+    let mut known = BTreeSet::new();
+    for criterion in &listed {
+        let word = |key: &str| criterion[key].as_str().unwrap_or_default();
+        let place = format!("{} {}", word("document"), word("section"));
+        let row = format!("| {} | {} | {} | {} | ", word("id"), word("title"), place.trim_end(), word("level"));
+        let last = page.lines().find_map(|line| line.strip_prefix(&row));
+        let last = last.unwrap_or_else(|| panic!("docs/evaluation.md has no row that begins with\n{row}"));
+        let measured = !last.starts_with("no");
+        assert_eq!(measured, criterion.get("not_evaluated").is_none(), "docs/evaluation.md: whether {row} is measured");
+        known.insert(word("id"));
+    }
+    let named = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let named = named.filter(|id| ["EV-", "L4S-", "AQ-"].iter().any(|kind| id.starts_with(kind)));
+    let gone: Vec<&str> = named.filter(|id| !known.contains(id)).collect();
+    assert!(known.len() > 50 && gone.is_empty(), "docs/evaluation.md: {gone:?}");
+}
+
+#[test]
 fn the_page_of_records_names_every_column() {
     let text = r#"
         format = 1

@@ -31,6 +31,8 @@ enum Typed {
 use Typed::{As, Checked, Nothing, With};
 
 const FEW: &str = "--set duration='20 ms' --set warmup='0 s' --set sample='10 ms' --set flows.ftp.count=1000";
+const GATED: &str = "printf '[gate]\n\"EV-35.stable\" = [0, 1]\n' > gate.toml && \
+                     penstock evaluate fast --only EV-35 --gate gate.toml";
 const SHORT: &str = "--set duration='2 s' --set warmup='1 s'";
 
 /// By the beginning of a command, the longest that fits.
@@ -45,6 +47,17 @@ const TYPED: &[(&str, Typed)] = &[
         "penstock compare scenarios/fast-aqm-fig8.toml --set defaults",
         As("penstock check scenarios/fast-aqm-fig8.toml --set defaults.flows.cc.taubar='\"500 ms\"'"),
     ),
+    // The criteria of a law take minutes; what is analysed and not run takes no time.
+    ("penstock evaluate", As("penstock evaluate fast --quick --only EV-35")),
+    ("penstock evaluate --list", With("")),
+    (
+        "penstock evaluate LAW --quick --only ID --battery",
+        As("penstock evaluate fast --quick --only EV-35 --battery evaluation"),
+    ),
+    ("penstock evaluate codel", As("penstock evaluate codel --quick --only AQ-14")),
+    ("penstock evaluate fast --only EV-04,EV-12 --gate", As(GATED)),
+    ("penstock evaluate fast --quick --only EV-35", With("")),
+    ("penstock evaluate '{", With("--quick --only EV-35")),
     ("penstock laws NAME", As("penstock laws fast")),
     ("penstock man DIR", As("penstock man man1")),
     ("penstock examples NAME", As("penstock examples bufferbloat")),
@@ -117,7 +130,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        for folder in ["scenarios", "papers", "vectors"] {
+        for folder in ["scenarios", "papers", "vectors", "evaluation"] {
             std::os::unix::fs::symlink(root().join(folder), home.path().join(folder)).unwrap();
         }
         Self { home }
