@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits own-law packages surface site validation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup demo test verdicts bits own-law packages surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -122,6 +122,9 @@ validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/
 	@worst=0
 	for table in compare rules speed; do python3 bench/validation.py $$table $(OUT)/validation || worst=$$?; done
 	exit $$worst
+
+evaluation: build ## every law on record by every criterion: evaluation/recorded and docs/validation/evaluation.md; half an hour
+	@python3 bench/evaluation.py $(PENSTOCK) $(OUT)/evaluation
 
 build: setup ## the command, optimised: target/release/penstock
 	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)

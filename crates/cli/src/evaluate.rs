@@ -5,11 +5,12 @@ mod library;
 mod plan;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use penstock_evaluation::statistics::Verdict;
 use penstock_evaluation::{
-    Criterion, Evaluation, Extent, Judging, Outcome, Part, Runs, Subject, judge, markdown, page, table, unmeasured,
-    wants_more,
+    Criterion, Evaluation, Extent, Judging, Outcome, Part, Recorded, Runs, Subject, judge, markdown, page, table,
+    unmeasured, wants_more,
 };
 use penstock_papers::Cell;
 use penstock_report::html;
@@ -36,7 +37,8 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     library.criteria.retain(|criterion| subject.is_for(criterion));
     choose(&mut library.criteria, &arguments.only)?;
     let mut others = subject.baselines(registry::laws()).map_err(Failure::Bug)?;
-    if let Some(against) = &arguments.against {
+    let against = arguments.against.as_deref().map(Against::of).transpose()?;
+    if let Some(Against::Law(against)) = &against {
         let against = Subject::parse(against, registry::laws()).map_err(Failure::Input)?;
         if against.place != subject.place {
             return Err(Failure::Input(format!("--against: `{}` and `{}` have different places", against.name, law)));
@@ -79,6 +81,13 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         terminal::say(format!("draft   {}", record::shown(home.path(), "evaluation.md")))?;
     }
     let mut done = Done::Well;
+    if let Some(Against::Record(file, recorded)) = &against {
+        for what in recorded.differences(&evaluation.recorded()) {
+            terminal::fail(format!("{file}: {what}"));
+            done = Done::Differs;
+        }
+        return Ok(done);
+    }
     for outcome in evaluation.failed_musts() {
         terminal::fail(format!("{} ({}, {}) fails", outcome.id, outcome.place(), outcome.level));
         done = Done::Differs;
@@ -90,6 +99,27 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         }
     }
     Ok(done)
+}
+
+/// What `--against` names.
+enum Against {
+    Law(String),
+    /// A file, and what is on record in it.
+    Record(String, Recorded),
+}
+
+impl Against {
+    fn of(text: &str) -> Result<Self, Failure> {
+        let file = Path::new(text);
+        if file.extension().is_none_or(|ending| ending != "json") {
+            return Ok(Self::Law(text.to_owned()));
+        }
+        let bytes = scenario::text(file)?;
+        let wrong = |e: serde_json::Error| {
+            Failure::Input(format!("{text}:{}: {e}; give the verdicts.json of an evaluation", e.line()))
+        };
+        Ok(Self::Record(text.to_owned(), serde_json::from_str(&bytes).map_err(wrong)?))
+    }
 }
 
 /// The command that gives the same page.
@@ -180,6 +210,8 @@ fn undecided(library: &Library, evaluation: &Evaluation, plan: &Plan<'_>) -> BTr
 fn write(home: &Folder, evaluation: &Evaluation, page: &Page) -> Result<(), Failure> {
     let value = serde_json::to_value(evaluation).map_err(|e| Failure::Bug(e.to_string()))?;
     home.put_file("evaluation.json", &record::bytes(&value)?)?;
+    let value = serde_json::to_value(evaluation.recorded()).map_err(|e| Failure::Bug(e.to_string()))?;
+    home.put_file("verdicts.json", &record::bytes(&value)?)?;
     home.put_file("evaluation.md", markdown::write(evaluation).as_bytes())?;
     home.put_file("evaluation.html", html::write(page).as_bytes())?;
     home.put_file("cells.parquet", &record::table(&table(evaluation))?)?;

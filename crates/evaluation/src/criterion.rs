@@ -142,6 +142,8 @@ pub struct Measure {
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
+    /// Its unit; that of its path unless given.
+    pub unit: Option<String>,
     /// The laws that have it; all unless given.
     #[serde(default)]
     pub laws: Vec<String>,

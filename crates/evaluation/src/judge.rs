@@ -115,21 +115,33 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     let Judging { law, baselines, extent } = judging;
     let mut groups: IndexMap<Labels, IndexMap<String, Seeded>> = IndexMap::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
+    let (mut absent, mut unlimited) = (IndexMap::<Labels, usize>::new(), IndexMap::<Labels, usize>::new());
     for cell in cells {
         let labels: Labels = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
         if !part.has(&labels, extent) || !extent::has(&measure.cells, &labels) {
             continue;
         }
-        // A number that does not apply to a run is absent from it.
-        let Some(value) = number(measure, cell) else { continue };
         let who = cell.label("law").unwrap_or_default().to_owned();
+        // A number that does not apply to a run is absent from it: a queue that never settles has no time of settling.
+        let Some(value) = number(measure, cell) else {
+            *absent.entry(labels).or_default() += usize::from(who == law);
+            continue;
+        };
+        // Of a share beside what has nothing there is no mean. The bound knows what to do with it.
+        if value.is_infinite() {
+            *unlimited.entry(labels.clone()).or_default() += usize::from(who == law);
+        }
         if who == law && cell.found("warmup-short") {
             drifting.insert(labels.clone());
         }
         let seed = cell.label("seed").unwrap_or_default().to_owned();
-        groups.entry(labels).or_default().entry(who).or_default().insert(seed, value);
+        let by_law = groups.entry(labels).or_default().entry(who).or_default();
+        if value.is_finite() {
+            by_law.insert(seed, value);
+        }
     }
-    groups.retain(|_, by_law| by_law.contains_key(law));
+    groups
+        .retain(|labels, by_law| by_law.get(law).is_some_and(|own| !own.is_empty() || unlimited.contains_key(labels)));
     if groups.is_empty() {
         return None;
     }
@@ -138,6 +150,8 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         let others = || baselines.iter().filter_map(|name| Some((name, by_law.get(name)?)));
         outcomes.push(CellOutcome {
             drifts: drifting.contains(labels),
+            absent: absent.get(labels).copied().unwrap_or_default(),
+            unlimited: unlimited.get(labels).copied().unwrap_or_default(),
             law: numbers(by_law[law].values().copied()),
             baselines: others().map(|(name, own)| (name.clone(), numbers(own.values().copied()))).collect(),
             against: others()
@@ -151,6 +165,8 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     if let Some(bound) = &measure.bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
             (outcome.verdict, outcome.p) = match tested(bound, law, labels, &groups) {
+                Some((_, Limit::AtMost(_) | Limit::Between(..))) if outcome.unlimited > 0 => (Verdict::Fails, None),
+                Some(_) if outcome.absent > 0 => (Verdict::Undecided, None),
                 Some((values, limit)) if part.analysis => (exact(&values, limit), None),
                 Some((values, limit)) => decided(&values, limit, extent),
                 None => (Verdict::Reported, None),
@@ -167,7 +183,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         name: measure.name.get_ref().clone(),
         title: measure.title.clone(),
         part: measure.part.clone().unwrap_or_default(),
-        unit: unit(measure),
+        unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
         bound: measure.bound.as_ref().map(Bound::words),
         source: measure.bound.as_ref().map(|bound| bound.source.clone()),
         verdict: joined(&outcomes),
@@ -217,11 +233,11 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
     }
 }
 
-/// The number of a measure in one cell; none where the run has none, or it would be divided by zero.
+/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing.
 fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
     let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
     let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
-    Some(value * measure.times.unwrap_or(1.0)).filter(|value| value.is_finite())
+    Some(value * measure.times.unwrap_or(1.0)).filter(|value| !value.is_nan())
 }
 
 /// The unit of a measure: that of its path, unless it is divided.

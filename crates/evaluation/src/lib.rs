@@ -17,7 +17,7 @@ mod table;
 pub use criterion::{Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
 pub use extent::Extent;
 pub use judge::{Judging, Runs, judge, unmeasured, wants_more};
-pub use outcome::{Against, CellOutcome, Evaluation, Measured, Numbers, Outcome};
+pub use outcome::{Against, CellOutcome, Evaluation, Measured, Numbers, Outcome, Recorded, RecordedOutcome};
 pub use subject::{Place, Subject};
 pub use table::table;
 

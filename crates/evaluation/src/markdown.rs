@@ -69,7 +69,7 @@ fn summary_table(evaluation: &Evaluation) -> String {
 /// The main number of a criterion in its worst cell.
 fn headline(measured: &Measured) -> String {
     let Some(cell) = measured.cells.get(measured.worst_cell) else { return String::new() };
-    format!("{} {}", measured.title, number(&cell.law, &measured.unit))
+    format!("{} {}", measured.title, in_cell(cell, &measured.unit))
 }
 
 /// A mean with its interval.
@@ -81,6 +81,20 @@ pub(crate) fn number(numbers: &Numbers, unit: &str) -> String {
         }
         _ => mean,
     }
+}
+
+/// The number of the law in a cell, and in how many runs it is where some lack it.
+pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
+    let present = cell.law.seeds.len();
+    let all = present + cell.absent + cell.unlimited;
+    let mut text = if present == 0 { String::new() } else { number(&cell.law, unit) };
+    if cell.absent > 0 && present > 0 {
+        let _ = write!(text, " in {present} of {all} runs");
+    }
+    if cell.unlimited > 0 {
+        let _ = write!(text, " infinite in {} of {all} runs", cell.unlimited);
+    }
+    text.trim_start().to_owned()
 }
 
 /// What was measured for one criterion.
@@ -127,7 +141,7 @@ fn cells(measured: &Measured) -> String {
         if cell.drifts {
             sign.push_str(" *");
         }
-        [cell.words(), number(&cell.law, &measured.unit), others.join(", "), sign]
+        [cell.words(), in_cell(cell, &measured.unit), others.join(", "), sign]
     };
     let rows: Vec<[String; 4]> = order.iter().map(row).collect();
     let mut text = table(["Cell", "Law", "Baselines", "Verdict"], &rows);

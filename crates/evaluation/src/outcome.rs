@@ -115,15 +115,33 @@ pub struct CellOutcome {
     /// is kept, or all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
+    /// How many runs of the law lack the number, as a queue that never settles has no time of settling. The other numbers are of
+    /// the runs that have it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub absent: usize,
+    /// How many runs of the law have an infinite number: a share beside something that has nothing. The other numbers are of the
+    /// runs where it is finite.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlimited: usize,
     /// Whether the measured span is not stationary: the finding `warmup-short` of some seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drifts: bool,
 }
 
+fn number_or_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
 /// A number over seeds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// The mean.
+    /// The mean; not a number, and null in JSON, where no run has a finite one.
+    #[serde(deserialize_with = "number_or_null")]
     pub mean: f64,
     /// The ends of its 95 % confidence interval (Student); absent with one seed, or where all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,6 +178,79 @@ impl Evaluation {
     /// The criteria that a document makes a MUST and whose bound the law does not keep.
     pub fn failed_musts(&self) -> impl Iterator<Item = &Outcome> {
         self.criteria.iter().filter(|outcome| outcome.verdict == Verdict::Fails && outcome.level.contains("MUST"))
+    }
+}
+
+/// The verdicts of an evaluation and its main numbers: what is kept on record of it, and compared with later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Version of the file format: 1.
+    pub format: u32,
+    /// The law with its parameters, as a scenario has it.
+    pub setting: String,
+    /// How much was run.
+    pub extent: Extent,
+    /// The world of the runs.
+    pub world: String,
+    /// Each criterion by its id.
+    pub criteria: IndexMap<String, RecordedOutcome>,
+}
+
+/// A criterion on record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedOutcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The main measure, its unit in brackets where it has one; absent where nothing was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// The cell where it is worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// Its mean there: of the law under its name, and of each baseline.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub means: IndexMap<String, f64>,
+}
+
+impl Evaluation {
+    /// What is kept on record.
+    pub fn recorded(&self) -> Recorded {
+        let criterion = |outcome: &Outcome| {
+            let main = outcome.measures.first();
+            let worst = main.and_then(|measured| measured.cells.get(measured.worst_cell));
+            let mut means: IndexMap<String, f64> = IndexMap::new();
+            if let Some(cell) = worst {
+                means.insert(self.law.clone(), cell.law.mean);
+                means.extend(cell.baselines.iter().map(|(name, numbers)| (name.clone(), numbers.mean)));
+            }
+            let named = |measured: &Measured| match measured.unit.as_str() {
+                "" => measured.title.clone(),
+                unit => format!("{} [{unit}]", measured.title),
+            };
+            means.retain(|_, mean| mean.is_finite());
+            let measure = main.map(named);
+            let cell = worst.map(CellOutcome::words);
+            (outcome.id.clone(), RecordedOutcome { verdict: outcome.verdict, measure, cell, means })
+        };
+        Recorded {
+            format: 1,
+            setting: self.setting.clone(),
+            extent: self.extent,
+            world: self.world.clone(),
+            criteria: self.criteria.iter().map(criterion).collect(),
+        }
+    }
+}
+
+impl Recorded {
+    /// Where the verdicts of `now` differ from these, a sentence each; criteria that one of them lacks are left out.
+    pub fn differences(&self, now: &Self) -> Vec<String> {
+        let differs = |(id, now): (&String, &RecordedOutcome)| {
+            let before = self.criteria.get(id).filter(|before| before.verdict != now.verdict)?;
+            let measure = now.measure.as_ref().map(|measure| format!(" ({measure})")).unwrap_or_default();
+            Some(format!("{id}{measure}: {}, but `{}` is on record", now.verdict, before.verdict))
+        };
+        now.criteria.iter().filter_map(differs).collect()
     }
 }
 

@@ -1,12 +1,13 @@
 //! The page of an evaluation for people.
 
+mod pictures;
+
 use std::fmt::Write as _;
 
-use penstock_report::figure::{Axis, Figure, Line};
-use penstock_report::number::{parse, quantity, short};
+use penstock_report::number::{quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
-use crate::markdown::number;
+use crate::markdown::in_cell;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
@@ -17,7 +18,7 @@ const NOT_SIMULATED: &str = "Radio channels and their medium access; signals acr
 /// The page, with the command that makes it and the facts of the machine.
 pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) -> Page {
     let mut sections = vec![overview(evaluation)];
-    sections.extend(evaluation.criteria.iter().map(section));
+    sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome)));
     sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("What was not simulated") });
     let code = Code { label: "Command".into(), text: command.into(), folded: false };
     sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
@@ -60,7 +61,7 @@ fn overview(evaluation: &Evaluation) -> Section {
         let main = outcome.measures.first();
         row.push(main.map(|measured| measured.title.clone()).unwrap_or_default());
         let worst = main.and_then(|measured| Some((measured, measured.cells.get(measured.worst_cell)?)));
-        row.push(worst.map(|(measured, cell)| number(&cell.law, &measured.unit)).unwrap_or_default());
+        row.push(worst.map(|(measured, cell)| in_cell(cell, &measured.unit)).unwrap_or_default());
         for name in &evaluation.baselines {
             let theirs =
                 worst.and_then(|(measured, cell)| Some(quantity(cell.baselines.get(name)?.mean, &measured.unit, 3)));
@@ -89,12 +90,13 @@ fn overview(evaluation: &Evaluation) -> Section {
         ),
         callout: Some(callout),
         tables: vec![table],
+        figures: pictures::first(evaluation),
         ..Section::new("Criteria")
     }
 }
 
 /// A criterion.
-fn section(outcome: &Outcome) -> Section {
+fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
     let tone = match outcome.verdict {
         Verdict::Meets => Tone::Good,
         Verdict::Fails => Tone::Bad,
@@ -115,7 +117,7 @@ fn section(outcome: &Outcome) -> Section {
         prose,
         callout: Some(Callout { tone, text }),
         tables: outcome.measures.iter().map(table).collect(),
-        figures: figure(outcome).into_iter().collect(),
+        figures: pictures::of_criterion(evaluation, outcome).into_iter().collect(),
         ..Section::new(format!("{}: {}", outcome.id, outcome.title))
     }
 }
@@ -166,7 +168,7 @@ fn shown(cell: &CellOutcome, measured: &Measured) -> String {
         let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();
         return format!("seeds: {}", seeds.join(", "));
     }
-    number(&cell.law, &measured.unit)
+    in_cell(cell, &measured.unit)
 }
 
 /// The law against a baseline, with the interval.
@@ -178,43 +180,4 @@ fn against(cell: &CellOutcome, name: &str, measured: &Measured) -> String {
         Some((low, high)) if low < high => format!("{} ({} to {})", one(against.mean), one(low), one(high)),
         _ => one(against.mean),
     }
-}
-
-/// The figure of a criterion: its measure along an axis, a line for each combination of the other axes, where there are few.
-fn figure(outcome: &Outcome) -> Option<Figure> {
-    const MOST_LINES: usize = 8;
-    let (axis, name) = outcome.figure.as_ref()?;
-    let measured = outcome.measures.iter().find(|measured| measured.name == *name)?;
-    let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    let mut unit = "";
-    for cell in &measured.cells {
-        let Some((x, found)) = cell.labels.iter().find(|(key, _)| key == axis).and_then(|(_, value)| parse(value))
-        else {
-            continue;
-        };
-        unit = found;
-        let others: Vec<&str> =
-            cell.labels.iter().filter(|(key, _)| key != axis).map(|(_, value)| value.as_str()).collect();
-        let mut put = |who: &str, y: f64| {
-            let label = [who, &others.join(", ")]
-                .iter()
-                .filter(|part| !part.is_empty())
-                .copied()
-                .collect::<Vec<_>>()
-                .join(", ");
-            match lines.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, points)) => points.push((x, y)),
-                None => lines.push((label, vec![(x, y)])),
-            }
-        };
-        put("law", cell.law.mean);
-        for (name, numbers) in &cell.baselines {
-            put(name, numbers.mean);
-        }
-    }
-    lines.truncate(MOST_LINES);
-    let label = axis.rsplit('.').next().unwrap_or(axis);
-    let mut figure = Figure::new(&measured.title, Axis::new(label, unit), Axis::new(&measured.title, &measured.unit));
-    figure.lines = lines.into_iter().map(|(label, points)| Line::new(label, points)).collect();
-    (figure.lines.iter().any(|line| line.points.len() > 1)).then_some(figure)
 }

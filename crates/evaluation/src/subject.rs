@@ -125,6 +125,13 @@ impl Subject {
         }
     }
 
+    /// The keys of a scenario with these groups that name it: of a controller also those of groups such as `test-long`, as flows on
+    /// other routes or with other sizes are groups of their own.
+    pub fn keys<'a>(&self, groups: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let more = groups.filter(|group| self.place == Place::Sender && group.starts_with("test-"));
+        [self.key().to_owned()].into_iter().chain(more.map(|group| format!("flows.{group}.cc"))).collect()
+    }
+
     /// Whether a criterion is one for laws in this place.
     pub const fn is_for(&self, criterion: &Criterion) -> bool {
         match criterion.battery {
@@ -177,6 +184,13 @@ mod tests {
         assert_eq!(subject("codel").unwrap().key(), "links.bottleneck.aqm");
         assert!(subject("prague").unwrap().applies.contains(&Applies::L4s));
         assert!(!subject("vegas").unwrap().applies.contains(&Applies::L4s));
+    }
+
+    #[test]
+    fn groups_of_the_law_under_test_begin_with_test() {
+        let groups = || ["test", "test-long", "tests", "other"].into_iter();
+        assert_eq!(subject("fast").unwrap().keys(groups()), ["flows.test.cc", "flows.test-long.cc"]);
+        assert_eq!(subject("codel").unwrap().keys(groups()), ["links.bottleneck.aqm"]);
     }
 
     #[test]

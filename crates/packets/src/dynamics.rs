@@ -115,6 +115,8 @@ pub(crate) struct Counted {
     pub(crate) delays: Vec<Histogram>,
     /// What stamps count in [ps].
     unit: u64,
+    /// The link at which something is happening, when, and how many packets have arrived there.
+    here: (usize, Time, u64),
 }
 
 /// What they had come to at an edge of a span.
@@ -142,12 +144,28 @@ impl Counted {
             drops: scenario.links.iter().map(|_| Drops::new(dynamics.round, flows(scenario))).collect(),
             delays: vec![Histogram::default(); scenario.groups.len()],
             unit: (dynamics.round.0 / PARTS).max(1),
+            here: (0, Time::ZERO, 0),
         }
     }
 
     /// Whether there is anything to count.
     pub(crate) fn any(&self) -> bool {
         self.unit > 0
+    }
+
+    /// Packets may be dropped at a link now, where so many have arrived.
+    #[cold]
+    pub(crate) fn at_link(&mut self, link: usize, now: Time, arrivals: u64) {
+        self.here = (link, now, arrivals);
+    }
+
+    /// A packet of a flow is dropped there; `data` says that it is no acknowledgement.
+    #[cold]
+    pub(crate) fn dropped(&mut self, flow: u32, data: bool) {
+        let (link, now, arrivals) = self.here;
+        if let Some(drops) = self.drops.get_mut(link) {
+            drops.add(now, arrivals, flow as usize, data);
+        }
     }
 
     /// What a data packet that is sent at `now` says of it.

@@ -440,11 +440,9 @@ impl Engine {
             };
             if !sent {
                 flow.sent.lost += 1;
-                if !PLAIN
-                    && flow.entry == NONE
-                    && let Some(drops) = self.counted.drops.get_mut(hop.port as usize)
-                {
-                    drops.add(Time(now), link.station.arrivals(), at, true);
+                if !PLAIN && self.looks && flow.entry == NONE {
+                    self.counted.at_link(hop.port as usize, Time(now), link.station.arrivals());
+                    self.counted.dropped(at as u32, true);
                 }
             }
         }

@@ -312,9 +312,10 @@ impl Engine {
     /// A packet is dropped at a link that holds none.
     #[cold]
     pub(crate) fn dropped(&mut self, flow: u32, flags: u8, port: u32) {
-        if let Some(drops) = self.counted.drops.get_mut(port as usize) {
+        if self.counted.any() {
             let arrivals = self.links[port as usize].station.arrivals();
-            drops.add(Time(self.now), arrivals, flow as usize, flags & ACK == 0);
+            self.counted.at_link(port as usize, Time(self.now), arrivals);
+            self.counted.dropped(flow, flags & ACK == 0);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use penstock_law::quantity::Time;
 use penstock_link::{Apart, Arrival, Offered, Served};
-use penstock_scenario::dynamics::loss::Drops;
 use penstock_scenario::model::EcnOnLine;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::world::RunError;
 
+use crate::dynamics::Counted;
 use crate::elements::Leaving;
 use crate::engine::Engine;
 use crate::flow::Flow;
@@ -50,25 +50,12 @@ pub(crate) fn held(station: &Station) -> u64 {
     }
 }
 
-/// Whoever hears that a packet is lost on its way.
-struct Losing<'a> {
-    flows: &'a mut [Flow],
-    /// Where drops are counted.
-    drops: Option<&'a mut Drops>,
-    now: Time,
-    /// Packets that have arrived at the link, where that counts.
-    arrivals: u64,
-}
-
-impl Losing<'_> {
-    fn lose(&mut self, packet: &Packet) {
-        if !packet.is(ACK) {
-            self.flows[packet.flow as usize].sent.lost += 1;
-        }
-        if let Some(drops) = &mut self.drops {
-            drops.add(self.now, self.arrivals, packet.flow as usize, !packet.is(ACK));
-        }
+/// A packet is lost on its way.
+fn lose((flows, counted): (&mut [Flow], &mut Counted), packet: &Packet) {
+    if !packet.is(ACK) {
+        flows[packet.flow as usize].sent.lost += 1;
     }
+    counted.dropped(packet.flow, !packet.is(ACK));
 }
 
 impl Engine {
@@ -76,16 +63,16 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn hand(&mut self, packet: Packet, at: usize) {
         let Self { now, flows, links, groups, keys, counted, .. } = self;
-        let drops = counted.drops.get_mut(at);
         let Link { station, coins, apart, scheduled, .. } = &mut links[at];
-        // This one has not arrived yet.
-        let arrivals = if drops.is_some() { station.arrivals() + 1 } else { 0 };
-        let mut losing = Losing { flows, drops, now: Time(*now), arrivals };
+        if counted.any() {
+            // This one has not arrived yet.
+            counted.at_link(at, Time(*now), station.arrivals() + 1);
+        }
         let served = match station {
             Station::Served(served) => &mut **served,
             Station::Policed(policed) => {
                 if !policed.admits(Time(*now), u32::from(packet.size)) {
-                    return losing.lose(&packet);
+                    return lose((flows, counted), &packet);
                 }
                 policed
             }
@@ -99,13 +86,18 @@ impl Engine {
             colour: packet.colour(),
             queue_key: match apart {
                 Apart::Flows => packet.flow,
-                Apart::Classes => groups[losing.flows[packet.flow as usize].group as usize].class,
+                Apart::Classes => groups[flows[packet.flow as usize].group as usize].class,
                 Apart::Hashes => (keys[packet.flow as usize] >> 32) as u32,
             },
         };
         let now = Time(*now);
-        match served.offer(now, arrival, || coins.of(packet.identity(keys)), |displaced| losing.lose(&displaced)) {
-            Offered::Refused(_) => losing.lose(&packet),
+        match served.offer(
+            now,
+            arrival,
+            || coins.of(packet.identity(keys)),
+            |displaced| lose((flows, counted), &displaced),
+        ) {
+            Offered::Refused(_) => lose((flows, counted), &packet),
             Offered::Queued if *scheduled => {}
             Offered::Queued if served.free_at() <= now => self.serve(at),
             Offered::Queued => {
@@ -127,18 +119,19 @@ impl Engine {
     /// A line is free for the next packet.
     pub(crate) fn serve(&mut self, at: usize) {
         let Self { now, flows, links, lines, hops, agenda, keys, counted, .. } = self;
-        let drops = counted.drops.get_mut(at);
         let Link { station, coins, losses, scheduled, .. } = &mut links[at];
         *scheduled = false;
         let Some(served) = station.served() else { return };
+        if counted.any() {
+            counted.at_link(at, Time(*now), served.arrivals());
+        }
         let coin = |packet: &Packet| coins.of(packet.identity(keys));
-        let arrivals = if drops.is_some() { served.arrivals() } else { 0 };
-        let mut losing = Losing { flows, drops, now: Time(*now), arrivals };
-        let Some(leaving) = served.next(Time(*now), coin, |dropped| losing.lose(&dropped)) else { return };
+        let dropped = |dropped| lose((flows, counted), &dropped);
+        let Some(leaving) = served.next(Time(*now), coin, dropped) else { return };
         let mut packet = leaving.packet;
         let fate = losses.take(&packet, keys);
         packet.flags |= if leaving.marked { CE } else { 0 };
-        let (first, _) = losing.flows[packet.flow as usize].route[usize::from(packet.flags & ACK)];
+        let (first, _) = flows[packet.flow as usize].route[usize::from(packet.flags & ACK)];
         let line = hops[first as usize + packet.hop as usize].line;
         let mut put = |line: u32| {
             let behind = &mut lines[line as usize];
@@ -148,7 +141,7 @@ impl Engine {
         match fate {
             Fate::Lost => {
                 served.lose();
-                losing.lose(&packet);
+                lose((flows, counted), &packet);
             }
             Fate::Comes => put(line),
             Fate::Late => put(line + LATE),

@@ -22,8 +22,8 @@ pub(crate) struct Evaluate {
     /// Run all cells with 30 seeds and 5/2 of the length
     #[arg(long)]
     pub(crate) full: bool,
-    /// Compare with this law too
-    #[arg(long, value_name = "LAW")]
+    /// Compare with this law too; or with the verdicts.json of an evaluation: status 1 if a verdict differs from it
+    #[arg(long, value_name = "LAW|FILE")]
     pub(crate) against: Option<String>,
     /// Evaluate only these criteria, as in `--only EV-04,EV-12`
     #[arg(long, value_name = "ID", value_delimiter = ',')]

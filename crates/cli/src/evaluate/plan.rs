@@ -120,7 +120,11 @@ impl Setting {
         if let Some((bytes, why)) = memory::available() {
             document.within(bytes, why);
         }
-        document.set(law.key(), &law.setting(self.ecn))?;
+        let written = document.cells()?;
+        let groups = written.first().into_iter().flat_map(|cell| cell.scenario.groups.keys());
+        for key in law.keys(groups.map(String::as_str)) {
+            document.set(&key, &law.setting(self.ecn))?;
+        }
         if self.lengths {
             let standard = document.cells()?;
             if let Some(first) = standard.first().map(|cell| &cell.scenario) {

@@ -3,6 +3,7 @@
 mod bad_inputs;
 #[path = "../bench/mod.rs"]
 mod bench;
+mod evaluate;
 mod findings;
 mod fluid;
 mod house;

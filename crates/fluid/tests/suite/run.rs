@@ -3,7 +3,7 @@
 use crate::scenarios::{FIG8, aqm, cc, dumbbell, fig8, group, off};
 use penstock_fluid::{Clocking, Fluid, Method, Options, Verdict, analyze};
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Buffer, Group, Scenario, Start};
+use penstock_scenario::model::{Buffer, Dynamics, Group, Scenario, Start};
 use penstock_scenario::world::{Run, World};
 
 fn run(method: Method, scenario: &Scenario) -> Run {
@@ -20,6 +20,16 @@ fn stages(scenario: &mut Scenario) {
         let end = 40.0 * f64::from(k + 1);
         scenario.windows.insert(format!("stage{}", k + 1), (Time::from_seconds(end - 10.0), Time::from_seconds(end)));
     }
+}
+
+/// Rounds of packets have no counterpart in a fluid.
+#[test]
+fn rounds_are_not_sampled() {
+    let mut scenario = fig8(&cc("leadlag", &[]), &aqm("price", &[]));
+    assert_eq!(Fluid { method: as_the_paper() }.refusals(&scenario), [""; 0]);
+    scenario.dynamics = Some(Dynamics { round: Time::from_seconds(0.04) });
+    let refusals = Fluid { method: as_the_paper() }.refusals(&scenario);
+    assert_eq!(refusals, ["`dynamics` needs rounds of packets, which fluid does not support"]);
 }
 
 /// Reference 9.6: price and rate over fair share in the last 10 s of each stage, and when 90 % of the target is reached.

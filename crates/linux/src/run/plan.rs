@@ -409,6 +409,12 @@ mod tests {
     }
 
     #[test]
+    fn rounds_are_not_sampled() {
+        let what = refused("cc = { law = \"newreno\" }", "dynamics = { round = \"40 ms\" }");
+        assert_eq!(what, "dynamics: this world does not sample each round");
+    }
+
+    #[test]
     fn what_the_kernel_has_is_taken_over() {
         let flow = r#"count = 2, cc = { law = "newreno", ecn = true }, start = "1 s", stop = "5 s", size = "3 MB",
                       sender = { initial_window = 10, recovery = "newreno", delayed_ack = 1, receive_window = 100, burst = 8 }"#;

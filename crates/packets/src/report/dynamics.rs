@@ -191,8 +191,11 @@ impl Span<'_> {
         let rows: Vec<&[FlowRound]> = of_flows.iter().map(|(rows, _)| *rows).collect();
         let offset = of_flows.first().map_or(Time::ZERO, |(_, offset)| *offset);
         let fair = share::fair_rounds(&rows, TOLERANCE);
-        let fair_time_s = fair.map(|fair| (offset + Time(fair as u64 * rounds.round.0)).seconds());
-        let round_s = rounds.round.seconds();
-        Some(Dynamics { round_s, fair_time_s, fair_rounds: fair_time_s.map(|time| time / round_s) })
+        let fair = fair.map(|fair| offset + Time(fair as u64 * rounds.round.0));
+        Some(Dynamics {
+            round_s: rounds.round.seconds(),
+            fair_time_s: fair.map(Time::seconds),
+            fair_rounds: fair.map(|fair| fair.0 as f64 / rounds.round.0 as f64),
+        })
     }
 }

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Evaluates the laws that are on record with `penstock evaluate LAW --quick`, keeps their verdicts in evaluation/recorded, and
+writes the table of all laws by all criteria, docs/validation/evaluation.md.
+
+    python3 bench/evaluation.py PENSTOCK OUT [LAW ...]
+
+Without laws it evaluates all of them; with `--table` it only writes the table from what is on record.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SENDERS = ["newreno", "cubic", "bbr", "bbr3", "prague", "dctcp", "copa", "fast", "leadlag", "ccpd", "vegas"]
+QUEUES = ["red", "pi", "price", "codel", "fq-codel", "pie", "dualpi2"]
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "evaluation" / "recorded"
+PAGE = ROOT / "docs" / "validation" / "evaluation.md"
+SIGNS = {"meets": "✓", "fails": "✗", "undecided": "?", "not-evaluated": "not evaluated", "not-applicable": "–"}
+
+HEAD = """# All laws by all criteria
+
+    make evaluation
+
+`penstock evaluate LAW --quick` made this table: 3 seeds a cell, half the lengths of the scenario files. ✓ meets the bound of
+the criterion, ✗ fails it, ? is undecided. A number without a sign is reported: the criterion has no bound. A dash: the
+criterion is not about this law. Each number is the mean in the cell where the criterion's first measure is worst.
+[How a law is evaluated](../evaluation.md) explains verdicts and bounds. `evaluation/recorded` has these verdicts as JSON, and
+CI compares some of them.
+
+A verdict says what the law does with its default parameters. FAST keeps 100 packets queued for each flow, whatever the
+buffer. The parameters of `leadlag` and `ccpd` are those of their papers, for faster paths.
+"""
+
+
+def evaluate(penstock, out, law):
+    """Evaluates a law and keeps its verdicts."""
+    command = [penstock, "evaluate", law, "--quick", "--quiet", "--out", out]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    # 1: a MUST fails, which is on the page.
+    if done.returncode not in (0, 1):
+        sys.exit(f"{law}: status {done.returncode}: {done.stderr}")
+    verdicts = Path(out) / f"evaluation-{law}-quick" / "verdicts.json"
+    RECORDED.mkdir(exist_ok=True)
+    (RECORDED / f"{law}.json").write_bytes(verdicts.read_bytes())
+
+
+def number(value):
+    """Three digits."""
+    return f"{value:.3g}" if value == 0 or 1e-4 <= abs(value) < 1e5 else f"{value:.2e}"
+
+
+def table(laws):
+    """Criteria in rows, laws in columns."""
+    recorded = {law: json.loads((RECORDED / f"{law}.json").read_text()) for law in laws}
+    ids = list(dict.fromkeys(id for one in recorded.values() for id in one["criteria"]))
+    lines = ["| | " + " | ".join(f"`{law}`" for law in laws) + " |", "| --- |" + " ---: |" * len(laws)]
+    for id in ids:
+        outcomes = [recorded[law]["criteria"].get(id, {}) for law in laws]
+        measure = next((o["measure"] for o in outcomes if "measure" in o), "")
+        cells = []
+        for law, outcome in zip(laws, outcomes):
+            sign = SIGNS.get(outcome.get("verdict"), "")
+            mean = outcome.get("means", {}).get(law)
+            cells.append(" ".join(part for part in (sign, number(mean) if mean is not None else "") if part))
+        lines.append(f"| {id} {measure} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    """Evaluates what is asked for, and writes the page."""
+    arguments = sys.argv[1:]
+    if arguments != ["--table"]:
+        if len(arguments) < 2:
+            sys.exit(__doc__)
+        penstock, out, *laws = arguments
+        for law in laws or SENDERS + QUEUES:
+            evaluate(penstock, out, law)
+            print(law, flush=True)
+    page = [HEAD, "## Controllers", "", table(SENDERS), "", "## AQMs", "", table(QUEUES), ""]
+    PAGE.write_text("\n".join(page))
+
+
+if __name__ == "__main__":
+    main()

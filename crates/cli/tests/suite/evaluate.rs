@@ -1,0 +1,252 @@
+//! `penstock evaluate`: a battery of two criteria, and that of the repository.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::bench::Bench;
+use penstock_evaluation::Criterion;
+use serde_json::Value;
+
+const SCENARIO: &str = r#"
+format   = 1
+duration = "8 s"
+warmup   = "2 s"
+packet   = { wire = "1500 B", payload = "1448 B" }
+[dynamics]
+[links.bottleneck]
+from   = "a"
+to     = "b"
+rate   = "5 Mbit/s"
+delay  = "10 ms"
+buffer = "1 bdp"
+duplex = true
+[flows.test]
+count  = 2
+from   = "a"
+to     = "b"
+rtt    = "40 ms"
+cc     = { law = "newreno" }
+sender = { profile = "linux" }
+[sweep]
+"links.bottleneck.buffer" = ["1 bdp", "4 bdp"]
+"#;
+
+const CRITERION: &str = r#"
+format   = 1
+id       = "EV-04"
+title    = "Bufferbloat"
+battery  = "sender"
+document = "RFC 9743"
+section  = "5.1.2"
+level    = "MUST consider"
+asks     = "Queues stay short."
+scenario = "flows"
+
+[[measure]]
+name  = "standing-queue"
+title = "standing queue"
+path  = "links.bottleneck.dynamics.standing_queue_s"
+bound = { at_most = 10.0, source = "ours" }
+
+[[measure]]
+name  = "used"
+title = "utilization"
+path  = "links.bottleneck.utilization"
+worst = "smallest"
+
+[figure]
+x       = "links.bottleneck.buffer"
+measure = "standing-queue"
+"#;
+
+const OTHER: &str = r#"
+format   = 1
+id       = "EV-30"
+title    = "Multipath"
+battery  = "sender"
+document = "RFC 9743"
+section  = "7.10"
+level    = "MUST"
+asks     = "Several paths."
+not_applicable = "no law of Penstock sends over several paths"
+"#;
+
+fn battery(criterion: &str) -> Bench {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path("battery/scenarios")).unwrap();
+    bench.write("battery/EV-04.toml", criterion).write("battery/EV-30.toml", OTHER);
+    bench.write("battery/scenarios/flows.toml", SCENARIO);
+    bench
+}
+
+fn evaluate<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["evaluate", "vegas", "--quick", "--battery", "battery"], more].concat()
+}
+
+/// What an evaluation writes, by name.
+fn pages(bench: &Bench, law: &str) -> Vec<(String, Vec<u8>)> {
+    let home = bench.path(&format!("out/evaluation-{law}-quick"));
+    let names = ["cells.parquet", "evaluation.html", "evaluation.json", "evaluation.md", "verdicts.json"];
+    assert_eq!(bench.names(&format!("out/evaluation-{law}-quick")), names);
+    names.iter().map(|name| ((*name).to_owned(), fs::read(home.join(name)).unwrap())).collect()
+}
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+#[test]
+fn a_law_is_measured_beside_the_baselines() {
+    let bench = battery(CRITERION);
+    let out = bench.well(&evaluate(&[]));
+    assert!(out.contains("EV-04") && out.contains("meets") && out.contains("not-applicable"), "{out}");
+    let pages = pages(&bench, "vegas");
+    let evaluation = json(&pages[2].1);
+    // Two buffers, three seeds, three laws.
+    assert_eq!((&evaluation["runs"], &evaluation["criteria"][0]["verdict"]), (&18.into(), &"meets".into()));
+    let cells = evaluation["criteria"][0]["measures"][0]["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    let mean = |cell: &Value, who: &str| {
+        let numbers = if who == "vegas" { &cell["law"] } else { &cell["baselines"][who] };
+        numbers["mean"].as_f64().unwrap()
+    };
+    // A long buffer has a long standing queue of Reno's, and not of Vegas's.
+    assert!(mean(&cells[1], "newreno") > 2.0 * mean(&cells[0], "newreno"), "{cells:?}");
+    assert!(mean(&cells[1], "vegas") < 0.5 * mean(&cells[1], "newreno"), "{cells:?}");
+    let draft = String::from_utf8(pages[3].1.clone()).unwrap();
+    assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
+    assert!(draft.contains("EV-30") && draft.contains("several paths"), "{draft}");
+}
+
+/// What is lost is made again; what is there is not.
+#[test]
+fn an_evaluation_that_lost_records_gives_the_same_bytes() {
+    let bench = battery(CRITERION);
+    bench.well(&evaluate(&[]));
+    let before = pages(&bench, "vegas");
+    let home = bench.path("out/evaluation-runs/flows");
+    let mut records: Vec<String> = bench.names("out/evaluation-runs/flows");
+    records.retain(|name| home.join(name).is_dir());
+    assert_eq!(records.len(), 18);
+    fs::remove_dir_all(home.join(&records[3])).unwrap();
+    fs::write(home.join(&records[7]).join("summary.json"), "{}").unwrap();
+    bench.well(&evaluate(&["--jobs", "1"]));
+    assert_eq!(pages(&bench, "vegas"), before);
+    // The baselines are there already for another law.
+    let second = bench.run(&["evaluate", "fast", "--quick", "--battery", "battery", "--plain"]);
+    assert!(second.err.contains("12 of 18 cells are finished"), "{}", second.err);
+}
+
+#[test]
+fn shards_make_the_page_together() {
+    let bench = battery(CRITERION);
+    let first = bench.well(&evaluate(&["--shard", "1/2"]));
+    assert!(first.contains("9 of 18 runs are finished"), "{first}");
+    bench.well(&evaluate(&["--shard", "2/2"]));
+    let whole = battery(CRITERION);
+    whole.well(&evaluate(&[]));
+    assert_eq!(pages(&bench, "vegas"), pages(&whole, "vegas"));
+}
+
+/// A bound that is missed ends with status 1 where the document has a MUST; so do a gate and a verdict that changed.
+#[test]
+fn bounds_that_are_missed_have_a_status() {
+    let bench = battery(&CRITERION.replace("at_most = 10.0", "at_most = 1e-9"));
+    let failed = bench.run(&evaluate(&[]));
+    assert_eq!(failed.status, 1);
+    assert!(failed.err.contains("EV-04 (RFC 9743, 5.1.2, MUST consider) fails"), "{}", failed.err);
+    let verdicts = fs::read(bench.path("out/evaluation-vegas-quick/verdicts.json")).unwrap();
+    fs::write(bench.path("before.json"), &verdicts).unwrap();
+    assert_eq!(bench.run(&evaluate(&["--against", "before.json"])).status, 0);
+
+    let bench = battery(CRITERION);
+    fs::write(bench.path("before.json"), &verdicts).unwrap();
+    let differs = bench.run(&evaluate(&["--against", "before.json"]));
+    assert_eq!(differs.status, 1);
+    assert!(differs.err.contains("EV-04 (standing queue [s]): meets, but `fails` is on record"), "{}", differs.err);
+    bench.write("gate.toml", "[gate]\n\"EV-04.used\" = [0.1, 0.2]\n");
+    let broken = bench.run(&evaluate(&["--gate", "gate.toml"]));
+    assert_eq!(broken.status, 1);
+    assert!(broken.err.contains("gate.toml: EV-04.used is"), "{}", broken.err);
+    bench.write("gate.toml", "[gate]\n\"EV-04.used\" = [0.5, 1.1]\n");
+    assert_eq!(bench.run(&evaluate(&["--gate", "gate.toml"])).status, 0);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_any_run() {
+    for (from, to, words) in [
+        ("scenario = \"flows\"", "scenario = \"floes\"", "floes.toml"),
+        (
+            "scenario = \"flows\"",
+            "scenario = \"flows\"\ncells = { quick = { path = \"P\" } }",
+            "no cell of `flows` has `path`",
+        ),
+        ("id       = \"EV-04\"", "id       = \"EV-05\"", "name the file EV-05.toml"),
+        ("[figure]", "[figur]", "unknown field `figur`"),
+    ] {
+        let bench = battery(&CRITERION.replacen(from, to, 1));
+        let ended = bench.run(&evaluate(&[]));
+        assert!(ended.status == 2 && ended.err.contains(words), "{to}: {} {}", ended.status, ended.err);
+        assert!(!bench.path("out/evaluation-runs/flows").exists(), "{to}");
+    }
+    let bench = battery(CRITERION);
+    bench.write("gate.toml", "[gate]\n\"EV-04.usd\" = [0.5, 2.0]\n");
+    for (arguments, words) in [
+        (&["evaluate", "vgas"][..], "no law has the name `vgas`"),
+        (&["evaluate", "vegas", "--only", "EV-99"], "no criterion for this law is `EV-99`"),
+        (&["evaluate", "vegas", "--battery", "nowhere"], "cannot read nowhere"),
+        (&["evaluate", "vegas", "--against", "codel"], "different places"),
+        (&["evaluate", "vegas", "--against", "gate.json"], "cannot read gate.json"),
+        (
+            &["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"],
+            "gate.toml:2: EV-04.usd: EV-04 has no measure",
+        ),
+        (&["evaluate", "{ law = \"vegas\", alpha = 3 }"], "alpha"),
+        (&["evaluate"], "LAW"),
+    ] {
+        let ended = bench.run(arguments);
+        assert!(ended.status == 2 && ended.err.contains(words), "{arguments:?}: {} {}", ended.status, ended.err);
+    }
+}
+
+/// The criteria of the repository: every id of the batteries, and every path a number that records or analyses have.
+#[test]
+fn the_battery_is_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let known = fs::read_to_string(root.join("docs/record.md")).unwrap();
+    let analysed = ["stable", "gain_margin", "phase_margin_deg", "delay_margin_s"];
+    let ids = (1..=35).map(|n| format!("EV-{n:02}")).chain((1..=8).map(|n| format!("L4S-{n}")));
+    let ids: BTreeSet<String> = ids.chain((1..=20).map(|n| format!("AQ-{n:02}"))).collect();
+    let (mut found, mut measured) = (BTreeSet::new(), 0);
+    for file in fs::read_dir(root.join("evaluation")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let criterion = Criterion::parse(&fs::read_to_string(&path).unwrap(), &path.display().to_string()).unwrap();
+        measured += usize::from(!criterion.measures.is_empty());
+        for measure in &criterion.measures {
+            for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
+                let name = path.rsplit('.').next().unwrap();
+                let is_known = known.contains(&format!("`{name}`")) || analysed.contains(&name);
+                assert!(is_known, "{}: no record has `{path}`", criterion.id.get_ref());
+            }
+        }
+        found.insert(criterion.id.get_ref().clone());
+    }
+    assert_eq!(found, ids);
+    assert!(measured >= 48, "{measured} of {} criteria are measured", ids.len());
+}
+
+/// Verdicts of a few cheap criteria are as on record.
+#[test]
+fn verdicts_are_as_recorded() {
+    let bench = Bench::new();
+    for (law, only) in [("fast", "EV-01,EV-35"), ("bbr", "EV-12")] {
+        let record = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../evaluation/recorded/{law}.json"));
+        let record = record.display().to_string();
+        let ended = bench.run(&["evaluate", law, "--quick", "--only", only, "--against", &record]);
+        assert_eq!(ended.status, 0, "{law}: {}", ended.err);
+    }
+}
