@@ -1,17 +1,13 @@
 //! A controller with a planted defect: `penstock evaluate` names it by the criterion that is meant for it.
 
-use std::fs;
-use std::path::Path;
-
 use penstock_law::cc::{self, Controller};
 use penstock_law::law::{Linearisation, build};
 use penstock_law::parameter::Parameter;
 use penstock_law::{Entry, Law, Number, Observables, Values, numbers};
 use serde_json::Value;
-use toml::Table;
 
 use super::run;
-use crate::bench::Bench;
+use crate::bench::{Bench, battery};
 
 /// NewReno's arithmetic, sent by pace, with a defect or with none.
 pub(super) static FLAWED: Entry<Controller> = Entry {
@@ -115,23 +111,20 @@ impl<N: Number> Law<N> for Flawed {
     }
 }
 
-/// A criterion of the standard battery, with its measures and bounds, in few cells.
+/// A criterion of the standard battery, in few cells.
 struct Criterion {
     id: &'static str,
-    scenarios: &'static [&'static str],
-    /// The cells of its only part, or of each part: the criterion is short as it is where there are none.
+    /// As [`battery::write`] has them.
     cells: &'static [&'static str],
 }
 
-const BACKOFF: Criterion = Criterion { id: "EV-01", scenarios: &["outage", "heavy-loss"], cells: &[] };
+const BACKOFF: Criterion = Criterion { id: "EV-01", cells: &[] };
 const LOSS: Criterion = Criterion {
     id: "EV-05",
-    scenarios: &["long-flows"],
     cells: &[r#"path = "P-dsl", "links.bottleneck.buffer" = ["0.25 bdp", "1 bdp"], "flows.test.count" = ["1", "4"]"#],
 };
 const BESIDE: Criterion = Criterion {
     id: "EV-12",
-    scenarios: &["beside"],
     cells: &[
         r#"path = "P-dsl", "links.bottleneck.buffer" = "1 bdp", mix = ["1:1", "1:4"], other = "newreno", setting = "together""#,
         r#"path = "P-dsl", "links.bottleneck.buffer" = "1 bdp", mix = "1:1", other = "newreno", setting = "law last""#,
@@ -140,30 +133,6 @@ const BESIDE: Criterion = Criterion {
 };
 
 impl Criterion {
-    /// Writes it, and what it runs.
-    fn write(&self, bench: &Bench) {
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evaluation");
-        let read = |name: &str| fs::read_to_string(shipped.join(name)).unwrap();
-        for name in self.scenarios {
-            let name = format!("scenarios/{name}.toml");
-            bench.write(&format!("battery/{name}"), &read(&name));
-        }
-        let name = format!("{}.toml", self.id);
-        let mut table: Table = toml::from_str(&read(&name)).unwrap();
-        let cells = self.cells.iter().map(|cells| toml::from_str::<Table>(&format!("quick = {{ {cells} }}")).unwrap());
-        match table.get_mut("part").and_then(toml::Value::as_array_mut) {
-            _ if self.cells.is_empty() => {}
-            Some(parts) => {
-                assert_eq!(parts.len(), cells.len(), "{name}");
-                for (part, cells) in parts.iter_mut().zip(cells) {
-                    part.as_table_mut().unwrap().insert("cells".into(), cells.into());
-                }
-            }
-            None => table.extend(cells.map(|cells| ("cells".to_owned(), cells.into()))),
-        }
-        bench.write(&format!("battery/{name}"), &table.to_string());
-    }
-
     /// Its outcome for the law with `defect`.
     fn outcome(&self, bench: &Bench, defect: &str) -> Value {
         let law = format!("{{ law = \"flawed\", defect = \"{defect}\" }}");
@@ -179,7 +148,7 @@ impl Criterion {
     /// The law fails with the defect, by this measure, and by no measure without it.
     fn catches(&self, defect: &str, measure: &str) {
         let bench = Bench::new();
-        self.write(&bench);
+        battery::write(&bench, self.id, self.cells);
         let failed = |outcome: &Value| {
             let measures = outcome["measures"].as_array().unwrap().iter();
             let failed = measures.filter(|measure| measure["verdict"] == "fails");
