@@ -1,6 +1,8 @@
 //! A program with laws of its own, as [`penstock_cli::run`] makes one. This test is that program, too: it starts itself.
 
 mod bench;
+#[path = "own_laws/defects.rs"]
+mod defects;
 mod optional;
 
 use std::env;
@@ -179,7 +181,10 @@ fn messages_have_the_name_of_the_program() {
 
 fn main() -> ExitCode {
     if env::var_os(COMMAND).is_some() {
-        let registry = Registry::standard().with(&ODD).and_then(|registry| registry.with(&ODD_QUEUE));
+        let registry = Registry::standard()
+            .with(&ODD)
+            .and_then(|registry| registry.with(&ODD_QUEUE))
+            .and_then(|registry| registry.with(&defects::FLAWED));
         return penstock_cli::run(registry.expect("entries that a registry takes"));
     }
     optional::run(
@@ -189,6 +194,16 @@ fn main() -> ExitCode {
                 an_answer_that_is_not_a_number_is_the_error_of_the_law as fn(),
             ),
             ("messages_have_the_name_of_the_program", messages_have_the_name_of_the_program),
+            ("a_law_that_does_not_halve_starves_others", defects::a_law_that_does_not_halve_starves_others),
+            ("a_law_that_ignores_timeouts_does_not_back_off", defects::a_law_that_ignores_timeouts_does_not_back_off),
+            (
+                "a_law_that_never_leaves_slow_start_causes_excessive_loss",
+                defects::a_law_that_never_leaves_slow_start_causes_excessive_loss,
+            ),
+            (
+                "a_law_that_paces_at_twice_its_rate_causes_excessive_loss",
+                defects::a_law_that_paces_at_twice_its_rate_causes_excessive_loss,
+            ),
         ],
         None,
     )

@@ -97,6 +97,17 @@ pub enum Battery {
     Queue,
 }
 
+impl Battery {
+    /// What it is for, and its document.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Sender => "Senders (RFC 9743)",
+            Self::L4s => "Senders of the L4S service (RFC 9331)",
+            Self::Queue => "Queues (RFC 7928)",
+        }
+    }
+}
+
 /// Laws that a criterion is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -180,6 +191,19 @@ pub enum Worst {
     Largest,
     /// The one with the smallest number.
     Smallest,
+    /// The one whose number is farthest from 1, by ratio: of shares, which may be too large and too small.
+    Farthest,
+}
+
+impl Worst {
+    /// How bad a number is: the worst cell has the largest.
+    pub(crate) fn badness(self, number: f64) -> f64 {
+        match self {
+            Self::Largest => number,
+            Self::Smallest => -number,
+            Self::Farthest => libm::log(number).abs(),
+        }
+    }
 }
 
 /// What must hold of a number; exactly one test.
@@ -388,6 +412,16 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
     fn refused(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from), "{from}");
         Criterion::parse(&GOOD.replacen(from, to, 1), "EV-04.toml").unwrap_err().to_string()
+    }
+
+    /// Half and twice are as bad as each other, a tenth is worse than nine times, and nothing at all is worst.
+    #[test]
+    fn a_share_is_bad_by_its_ratio_to_one() {
+        let bad = |share: f64| Worst::Farthest.badness(share);
+        assert!((bad(0.5) - bad(2.0)).abs() < 1e-12);
+        assert!(bad(0.0) > bad(0.1) && bad(0.1) > bad(9.0) && bad(9.0) > bad(1.0));
+        assert!(Worst::Smallest.badness(0.1) > Worst::Smallest.badness(9.0));
+        assert!(Worst::Largest.badness(9.0) > Worst::Largest.badness(0.1));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use penstock_papers::Cell;
 use penstock_report::number::unit_of;
 
-use crate::criterion::{Bound, Criterion, Measure, Part, Scale, Worst};
+use crate::criterion::{Bound, Criterion, Measure, Part, Scale};
 use crate::extent::{self, Extent};
 use crate::outcome::{Against, CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Interval, Limit, Spread, Verdict};
@@ -173,12 +173,8 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             };
         }
     }
-    let mean = |at: &usize| outcomes[*at].law.mean;
-    let places = 0..outcomes.len();
-    let worst_cell = match measure.worst {
-        Worst::Largest => places.max_by(|a, b| mean(a).total_cmp(&mean(b)).then(b.cmp(a))),
-        Worst::Smallest => places.min_by(|a, b| mean(a).total_cmp(&mean(b)).then(a.cmp(b))),
-    };
+    let bad = |at: &usize| measure.worst.badness(outcomes[*at].law.mean);
+    let worst_cell = (0..outcomes.len()).max_by(|a, b| bad(a).total_cmp(&bad(b)).then(b.cmp(a)));
     Some(Measured {
         name: measure.name.get_ref().clone(),
         title: measure.title.clone(),

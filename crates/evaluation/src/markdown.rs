@@ -126,11 +126,8 @@ fn cells(measured: &Measured) -> String {
     const MOST: usize = 8;
     let mut order: Vec<usize> = (0..measured.cells.len()).collect();
     if measured.cells.len() > MOST {
-        order.sort_by(|a, b| {
-            let mean = |at: &usize| measured.cells[*at].law.mean;
-            let up = mean(a).total_cmp(&mean(b));
-            if measured.worst == crate::Worst::Largest { up.reverse() } else { up }
-        });
+        let bad = |at: &usize| measured.worst.badness(measured.cells[*at].law.mean);
+        order.sort_by(|a, b| bad(b).total_cmp(&bad(a)));
         order.truncate(MOST);
     }
     let row = |at: &usize| {

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use penstock_report::number::{quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
+use crate::criterion::Battery;
 use crate::markdown::in_cell;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
@@ -36,8 +37,34 @@ pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) ->
     }
 }
 
-/// The table of all criteria.
+/// The tables of all criteria, and the pictures that reviewers ask for first.
 fn overview(evaluation: &Evaluation) -> Section {
+    let batteries = [Battery::Sender, Battery::L4s, Battery::Queue];
+    let tables = batteries.map(|battery| of_battery(evaluation, battery));
+    let tables: Vec<TableView> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
+    let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
+    let callout = if musts.is_empty() {
+        Callout { tone: Tone::Neutral, text: format!("{}.", counts.join(", ")) }
+    } else {
+        let text = format!("{}. What a document requires and the law fails: {}.", counts.join(", "), musts.join(", "));
+        Callout { tone: Tone::Bad, text }
+    };
+    Section {
+        prose: format!(
+            "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
+             Holm's correction over the cells. `undecided`: neither. `reported`: the document has no bound.",
+            evaluation.setting, evaluation.source
+        ),
+        callout: Some(callout),
+        tables,
+        figures: pictures::first(evaluation),
+        ..Section::new("Criteria")
+    }
+}
+
+/// The criteria of one battery.
+fn of_battery(evaluation: &Evaluation, battery: Battery) -> TableView {
     let mut columns = vec![
         Column::words(""),
         Column::words("Criterion"),
@@ -49,8 +76,8 @@ fn overview(evaluation: &Evaluation) -> Section {
     ];
     columns.extend(evaluation.baselines.iter().map(|name| Column::words(name.clone())));
     columns.push(Column::words("In the worst cell"));
-    let mut table = TableView::new("", columns);
-    for outcome in &evaluation.criteria {
+    let mut table = TableView::new(battery.words(), columns);
+    for outcome in evaluation.criteria.iter().filter(|outcome| outcome.battery == battery) {
         let mut row = vec![
             outcome.id.clone(),
             outcome.title.clone(),
@@ -74,25 +101,7 @@ fn overview(evaluation: &Evaluation) -> Section {
         });
         table.rows.push(row);
     }
-    let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
-    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
-    let callout = if musts.is_empty() {
-        Callout { tone: Tone::Neutral, text: format!("{}.", counts.join(", ")) }
-    } else {
-        let text = format!("{}. What a document requires and the law fails: {}.", counts.join(", "), musts.join(", "));
-        Callout { tone: Tone::Bad, text }
-    };
-    Section {
-        prose: format!(
-            "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
-             Holm's correction over the cells. `undecided`: neither. `reported`: the document has no bound.",
-            evaluation.setting, evaluation.source
-        ),
-        callout: Some(callout),
-        tables: vec![table],
-        figures: pictures::first(evaluation),
-        ..Section::new("Criteria")
-    }
+    table
 }
 
 /// A criterion.
@@ -114,6 +123,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
     }
     Section {
         label: outcome.id.clone(),
+        part: outcome.battery.words().to_owned(),
         prose,
         callout: Some(Callout { tone, text }),
         tables: outcome.measures.iter().map(table).collect(),

@@ -11,7 +11,7 @@ use crate::svg;
 
 const STYLE: &str = include_str!("page.css");
 /// Tables with more rows are folded too.
-const LONG: usize = 30;
+const LONG: usize = 40;
 
 /// The page as an HTML document.
 pub fn write(page: &Page) -> String {

@@ -1,6 +1,8 @@
 //! The command as a user has it.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+pub mod battery;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -4,6 +4,7 @@ mod bad_inputs;
 #[path = "../bench/mod.rs"]
 mod bench;
 mod evaluate;
+mod evaluate_known;
 mod findings;
 mod fluid;
 mod house;

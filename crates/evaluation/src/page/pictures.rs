@@ -7,7 +7,7 @@ use penstock_report::palette;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Numbers, Outcome};
 
 /// The most lines that a figure has room for.
-const MOST_LINES: usize = 9;
+const MOST_LINES: usize = 8;
 /// Points of an ellipse.
 const POINTS: u32 = 64;
 /// A point of a line.
@@ -47,7 +47,8 @@ pub(super) fn of_criterion(evaluation: &Evaluation, outcome: &Outcome) -> Option
         return None;
     }
     let label = axis.rsplit('.').next().unwrap_or(axis);
-    let (x, y) = (Axis::new(label, unit), Axis::new(&measured.title, &measured.unit));
+    // The title has the measure in full; the axis has no room for it.
+    let (x, y) = (Axis::new(label, unit), Axis::new(measured.name.replace('-', " "), &measured.unit));
     let left = lines.len().saturating_sub(MOST_LINES);
     let mut figure = drawn(Figure::new(format!("{}: {}", outcome.id, measured.title), x, y), lines);
     if left > 0 {
