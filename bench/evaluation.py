@@ -53,6 +53,7 @@ def number(value):
 
 def table(laws):
     """Criteria in rows, laws in columns."""
+    laws = [law for law in laws if (RECORDED / f"{law}.json").exists()]
     recorded = {law: json.loads((RECORDED / f"{law}.json").read_text()) for law in laws}
     ids = list(dict.fromkeys(id for one in recorded.values() for id in one["criteria"]))
     lines = ["| | " + " | ".join(f"`{law}`" for law in laws) + " |", "| --- |" + " ---: |" * len(laws)]
