@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use penstock_evaluation::Criterion;
 use penstock_law::quantity::Bytes;
 use penstock_law::{Values, cc, law};
 use penstock_record::read_table;
@@ -250,6 +251,25 @@ fn the_page_of_the_evaluation_has_every_criterion() {
     let named = named.filter(|id| ["EV-", "L4S-", "AQ-"].iter().any(|kind| id.starts_with(kind)));
     let gone: Vec<&str> = named.filter(|id| !known.contains(id)).collect();
     assert!(known.len() > 50 && gone.is_empty(), "docs/evaluation.md: {gone:?}");
+}
+
+#[test]
+fn the_page_of_the_evaluation_has_every_key() {
+    let page = read("docs/evaluation.md");
+    let rows: String = page.lines().filter(|line| line.starts_with('|')).collect::<Vec<_>>().join("\n");
+    let code = code(&rows);
+    let apart = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    let places = ["", "[cells]\n", "[[part]]\n", "[[measure]]\n", "[[measure]]\nbound.", "[figure]\n"];
+    let words = ["battery", "applies", "[[measure]]\nscale", "[[measure]]\nworst"];
+    let unknown = places.map(|place| format!("{place}usd = 1"));
+    for text in unknown.into_iter().chain(words.map(|word| format!("{word} = \"usd\""))) {
+        let error = Criterion::parse(&text, "EV-00.toml").unwrap_err().to_string();
+        let mut known = error.split('`').skip(3).step_by(2).peekable();
+        assert!(error.contains("`usd`, expected") && known.peek().is_some(), "{error}");
+        for key in known {
+            assert!(code.iter().any(|c| c.split(apart).any(|word| word == key)), "docs/evaluation.md lacks `{key}`");
+        }
+    }
 }
 
 #[test]
