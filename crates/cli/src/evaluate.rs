@@ -71,8 +71,9 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     };
     let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
     let home = Folder::open(&out.path().join(format!("evaluation-{place}-{}", extent.word())))?;
-    let page = page::of(&evaluation, &command(arguments, extent), &machine::facts());
-    write(&home, &evaluation, &page)?;
+    let command = command(arguments, extent);
+    let page = page::of(&evaluation, &command, &machine::facts());
+    write(&home, &evaluation, &command, &page)?;
     if arguments.output.json {
         terminal::say_json(&evaluation)?;
     } else {
@@ -81,22 +82,21 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         terminal::say(format!("draft   {}", record::shown(home.path(), "evaluation.md")))?;
     }
     let mut done = Done::Well;
-    if let Some(Against::Record(file, recorded)) = &against {
-        for what in recorded.differences(&evaluation.recorded()) {
-            terminal::fail(format!("{file}: {what}"));
-            done = Done::Differs;
+    // What is on record is known: only a verdict that changed is news.
+    let broken = match &against {
+        Some(Against::Record(file, recorded)) => {
+            let differences = recorded.differences(&evaluation.recorded());
+            differences.into_iter().map(|what| format!("{file}: {what}")).collect()
         }
-        return Ok(done);
-    }
-    for outcome in evaluation.failed_musts() {
-        terminal::fail(format!("{} ({}, {}) fails", outcome.id, outcome.place(), outcome.level));
+        Some(Against::Law(_)) | None => evaluation
+            .failed_musts()
+            .map(|outcome| format!("{} ({}, {}) fails", outcome.id, outcome.place(), outcome.level))
+            .collect::<Vec<_>>(),
+    };
+    let gated = gate.map(|gate| gate.broken(&evaluation)).unwrap_or_default();
+    for what in broken.into_iter().chain(gated) {
+        terminal::fail(what);
         done = Done::Differs;
-    }
-    if let Some(gate) = gate {
-        for what in gate.broken(&evaluation) {
-            terminal::fail(what);
-            done = Done::Differs;
-        }
     }
     Ok(done)
 }
@@ -207,12 +207,12 @@ fn undecided(library: &Library, evaluation: &Evaluation, plan: &Plan<'_>) -> BTr
 }
 
 /// Writes the page for people, for a draft and for programs.
-fn write(home: &Folder, evaluation: &Evaluation, page: &Page) -> Result<(), Failure> {
+fn write(home: &Folder, evaluation: &Evaluation, command: &str, page: &Page) -> Result<(), Failure> {
     let value = serde_json::to_value(evaluation).map_err(|e| Failure::Bug(e.to_string()))?;
     home.put_file("evaluation.json", &record::bytes(&value)?)?;
     let value = serde_json::to_value(evaluation.recorded()).map_err(|e| Failure::Bug(e.to_string()))?;
     home.put_file("verdicts.json", &record::bytes(&value)?)?;
-    home.put_file("evaluation.md", markdown::write(evaluation).as_bytes())?;
+    home.put_file("evaluation.md", markdown::write(evaluation, command).as_bytes())?;
     home.put_file("evaluation.html", html::write(page).as_bytes())?;
     home.put_file("cells.parquet", &record::table(&table(evaluation))?)?;
     Ok(())

@@ -9,8 +9,8 @@ use crate::outcome::{CellOutcome, Evaluation, Measured, Numbers, Outcome};
 /// The most columns of a line (RFC 7994, section 4.3).
 pub const WIDTH: usize = 72;
 
-/// The page. The same evaluation gives the same bytes.
-pub fn write(evaluation: &Evaluation) -> String {
+/// The page, with the command that makes it. The same evaluation gives the same bytes.
+pub fn write(evaluation: &Evaluation, command: &str) -> String {
     let mut page = String::new();
     let mut line = |text: &str| {
         page.push_str(text);
@@ -18,7 +18,7 @@ pub fn write(evaluation: &Evaluation) -> String {
     };
     line(&format!("# Evaluation of {}", evaluation.law));
     line("");
-    for paragraph in introduction(evaluation) {
+    for paragraph in introduction(evaluation, command) {
         line(&wrapped(&paragraph, ""));
         line("");
     }
@@ -33,8 +33,8 @@ pub fn write(evaluation: &Evaluation) -> String {
 }
 
 /// What was evaluated and how.
-fn introduction(evaluation: &Evaluation) -> Vec<String> {
-    let Evaluation { law, setting, source, extent, world, runs, code, .. } = evaluation;
+fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
+    let Evaluation { setting, source, extent, world, runs, code, .. } = evaluation;
     let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
     vec![
         format!(
@@ -49,7 +49,7 @@ fn introduction(evaluation: &Evaluation) -> Vec<String> {
             code.get(..24).unwrap_or(code)
         ),
         format!("Verdicts: {}.", counts.join(", ")),
-        format!("Reproduce: `penstock evaluate '{law}' --{}`.", extent.word()),
+        format!("Reproduce: `{command}`."),
     ]
 }
 
