@@ -56,8 +56,23 @@ impl Prr {
         self.out += 1;
     }
 
-    /// The window that this comes to [packets].
+    /// The window that this comes to [packets]: one at least, as [`Prr::allows`] has it, also before anything was delivered.
     pub(super) fn window(&self) -> f64 {
-        f64::from(self.window)
+        f64::from(self.window.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recovery may begin with an acknowledgement that delivers nothing. A window of zero would divide what the next
+    /// reduction leaves of it.
+    #[test]
+    fn a_reduction_has_a_window_before_anything_is_delivered() {
+        let mut prr = Prr::new(5, 10);
+        prr.hear(0, false, 0);
+        assert!(prr.allows(0) && !prr.allows(1));
+        assert_eq!(prr.window(), 1.0);
     }
 }
