@@ -1,7 +1,7 @@
 //! A criterion file: what a document asks, and how it is measured.
 
 use indexmap::IndexMap;
-use penstock_papers::Values;
+use penstock_papers::{Values, line};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -35,21 +35,17 @@ pub struct Criterion {
     pub not_evaluated: Option<String>,
     /// Why it is about no law that Penstock can run.
     pub not_applicable: Option<String>,
-    /// Its scenario: a file of `evaluation/scenarios`, without `.toml`.
-    pub scenario: Option<Spanned<String>>,
-    /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
+    // One part without a name, which `parse` makes of it.
+    scenario: Option<Spanned<String>>,
     #[serde(default = "yes")]
-    pub lengths: bool,
-    /// Whether the law under test and the baselines use ECN, where they can be asked to.
+    lengths: bool,
     #[serde(default)]
-    pub ecn: bool,
-    /// Whether the loop of each cell is analysed, in the place of a run.
+    ecn: bool,
     #[serde(default)]
-    pub analysis: bool,
-    /// The cells of the scenario that each extent runs.
+    analysis: bool,
     #[serde(default)]
-    pub cells: Cells,
-    /// Several settings, in the place of `scenario`, `lengths` and `cells`.
+    cells: Cells,
+    /// Its settings; one without a name where the file has `scenario`.
     #[serde(default, rename = "part")]
     pub parts: Vec<Part>,
     /// The numbers, the main one first.
@@ -65,18 +61,18 @@ pub struct Criterion {
 pub struct Part {
     /// Its name, by which measures refer to it.
     pub name: String,
-    /// As in [`Criterion`].
+    /// Its scenario: a file of `evaluation/scenarios`, without `.toml`.
     pub scenario: Spanned<String>,
-    /// As in [`Criterion`].
+    /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
     #[serde(default = "yes")]
     pub lengths: bool,
-    /// As in [`Criterion`].
+    /// Whether the law under test and the baselines use ECN, where they can be asked to.
     #[serde(default)]
     pub ecn: bool,
-    /// As in [`Criterion`].
+    /// Whether the loop of each cell is analysed, in the place of a run.
     #[serde(default)]
     pub analysis: bool,
-    /// As in [`Criterion`].
+    /// The cells of the scenario that each extent runs.
     #[serde(default)]
     pub cells: Cells,
 }
@@ -262,10 +258,7 @@ impl Criterion {
     /// # Errors
     /// Names the line and what would do.
     pub fn parse(text: &str, file: &str) -> Result<Self, CriterionError> {
-        let at = |offset: usize, what: String| {
-            let line = text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1;
-            CriterionError { file: file.into(), line, what }
-        };
+        let at = |offset: usize, what: String| CriterionError { file: file.into(), line: line(text, offset), what };
         let mut criterion: Self =
             toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         criterion.sound().map_err(|(offset, what)| at(offset, what))?;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use penstock_report::number::quantity;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::outcome::{CellOutcome, Evaluation, Measured, Numbers, Outcome};
 
@@ -19,7 +20,7 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     line(&format!("# Evaluation of {}", evaluation.law));
     line("");
     for paragraph in introduction(evaluation, command) {
-        line(&wrapped(&paragraph, ""));
+        line(&wrapped(&paragraph));
         line("");
     }
     line("## Criteria");
@@ -35,7 +36,6 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
 /// What was evaluated and how.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
     let Evaluation { setting, source, extent, world, runs, code, .. } = evaluation;
-    let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
     vec![
         format!(
             "Law: `{setting}`. Source: {source}. Beside it, in the same cells and with the same seeds: {}.",
@@ -48,7 +48,7 @@ fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
             extent.seeds(),
             code.get(..24).unwrap_or(code)
         ),
-        format!("Verdicts: {}.", counts.join(", ")),
+        format!("Verdicts: {}.", evaluation.counted()),
         format!("Reproduce: `{command}`."),
     ]
 }
@@ -100,8 +100,7 @@ pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
 /// What was measured for one criterion.
 fn block(outcome: &Outcome) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
-    let level = if outcome.level == "none" { String::new() } else { format!(" ({})", outcome.level) };
-    let _ = writeln!(text, "{}\n", wrapped(&format!("{}{level}. {}", outcome.place(), outcome.asks), ""));
+    let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.asks)));
     let mut verdict = format!("Verdict: {}.", outcome.verdict);
     if let Some(why) = &outcome.why {
         let _ = write!(verdict, " {why}");
@@ -109,19 +108,19 @@ fn block(outcome: &Outcome) -> String {
     if !outcome.notes.is_empty() {
         let _ = write!(verdict, " {}", outcome.notes);
     }
-    let _ = writeln!(text, "{}", wrapped(&verdict, ""));
+    let _ = writeln!(text, "{}", wrapped(&verdict));
     for measured in &outcome.measures {
         let mut about = format!("{}: {}", measured.title, measured.verdict);
         if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
             let _ = write!(about, "; bound: {bound} ({source})");
         }
-        let _ = writeln!(text, "\n{}\n", wrapped(&format!("{about}."), ""));
+        let _ = writeln!(text, "\n{}\n", wrapped(&format!("{about}.")));
         text.push_str(&cells(measured));
     }
     text.trim_end().to_owned()
 }
 
-/// A measure in its cells: the worst and, where there are more than four, the best ones of the others left to the JSON file.
+/// A measure in its cells; of many the worst, and the others are left to the JSON file.
 fn cells(measured: &Measured) -> String {
     const MOST: usize = 8;
     let mut order: Vec<usize> = (0..measured.cells.len()).collect();
@@ -147,7 +146,7 @@ fn cells(measured: &Measured) -> String {
         let _ = write!(
             text,
             "\n{}\n",
-            wrapped(&format!("The worst of {} cells; {rest} more in evaluation.json.", rest + order.len()), "")
+            wrapped(&format!("The worst of {} cells; {rest} more in evaluation.json.", rest + order.len()))
         );
     }
     text
@@ -186,35 +185,18 @@ fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
     text
 }
 
-/// A text in lines of `width`, cut at spaces where there are some.
+/// A text in lines of `width`, cut at spaces where there are some; no sign of it is one of a table.
 fn cut(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        let mut word: String = word.replace('|', "/");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        while word.chars().count() > width {
-            if !line.is_empty() {
-                lines.push(std::mem::take(&mut line));
-            }
-            lines.push(word.chars().take(width).collect());
-            word = word.chars().skip(width).collect();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(&word);
-    }
-    lines.push(line);
-    lines
+    let options = Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(&text.replace('|', "/"), options).into_iter().map(String::from).collect()
 }
 
 /// A paragraph in lines of [`WIDTH`].
-fn wrapped(text: &str, indent: &str) -> String {
-    let lines = cut(text, WIDTH - indent.len());
-    lines.iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
+fn wrapped(text: &str) -> String {
+    cut(text, WIDTH).join("\n")
 }
 
 #[cfg(test)]

@@ -166,13 +166,13 @@ pub struct Against {
 }
 
 impl Evaluation {
-    /// How many criteria have each verdict; verdicts that none has are left out.
-    pub fn counts(&self) -> BTreeMap<Verdict, usize> {
-        let mut counts = BTreeMap::new();
+    /// How many criteria have each verdict: `2 meets, 8 fails`.
+    pub(crate) fn counted(&self) -> String {
+        let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
         for outcome in &self.criteria {
             *counts.entry(outcome.verdict).or_default() += 1;
         }
-        counts
+        counts.iter().map(|(verdict, n)| format!("{n} {verdict}")).collect::<Vec<_>>().join(", ")
     }
 
     /// The criteria that a document makes a MUST and whose bound the law does not keep.
@@ -258,6 +258,11 @@ impl Outcome {
     /// `RFC 9743, 5.1.2`.
     pub fn place(&self) -> String {
         if self.section.is_empty() { self.document.clone() } else { format!("{}, {}", self.document, self.section) }
+    }
+
+    /// The same with the document's word: `RFC 9743, 5.1.2 (MUST consider)`.
+    pub(crate) fn weight(&self) -> String {
+        if self.level == "none" { self.place() } else { format!("{} ({})", self.place(), self.level) }
     }
 }
 

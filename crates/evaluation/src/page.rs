@@ -42,12 +42,12 @@ fn overview(evaluation: &Evaluation) -> Section {
     let batteries = [Battery::Sender, Battery::L4s, Battery::Queue];
     let tables = batteries.map(|battery| of_battery(evaluation, battery));
     let tables: Vec<TableView> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-    let counts: Vec<String> = evaluation.counts().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    let counts = evaluation.counted();
     let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
     let callout = if musts.is_empty() {
-        Callout { tone: Tone::Neutral, text: format!("{}.", counts.join(", ")) }
+        Callout { tone: Tone::Neutral, text: format!("{counts}.") }
     } else {
-        let text = format!("{}. What a document requires and the law fails: {}.", counts.join(", "), musts.join(", "));
+        let text = format!("{counts}. What a document requires and the law fails: {}.", musts.join(", "));
         Callout { tone: Tone::Bad, text }
     };
     Section {
@@ -115,8 +115,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
         Some(why) => format!("{}: {why}", outcome.verdict),
         None => outcome.verdict.to_string(),
     };
-    let level = if outcome.level == "none" { String::new() } else { format!(" ({})", outcome.level) };
-    let mut prose = format!("{}{level}: {}", outcome.place(), outcome.asks);
+    let mut prose = format!("{}: {}", outcome.weight(), outcome.asks);
     if !outcome.notes.is_empty() {
         prose.push_str("\n\n");
         prose.push_str(&outcome.notes);

@@ -21,7 +21,7 @@ impl Paper {
 type Fault = (usize, String);
 
 /// The line of an offset, from 1.
-pub(crate) fn line(text: &str, offset: usize) -> usize {
+pub fn line(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1
 }
 

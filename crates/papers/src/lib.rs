@@ -25,6 +25,7 @@ mod verdicts;
 pub use analysis::{analyze, analyze_scenario};
 pub use axis::position;
 pub use cell::Cell;
+pub use check::line;
 pub use computed::{Computed, Curve};
 pub use extent::Extent;
 pub use figure::{Figure, Line, Point, Row, also, figure, rows};

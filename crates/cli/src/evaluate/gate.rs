@@ -5,6 +5,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use penstock_evaluation::statistics::{Limit, Verdict, decide, interval};
 use penstock_evaluation::{Criterion, Evaluation};
+use penstock_papers::line;
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -29,10 +30,7 @@ impl Gate {
     pub(super) fn read(file: &Path, criteria: &[Criterion]) -> Result<Self, Failure> {
         let text = scenario::text(file)?;
         let name = file.display().to_string();
-        let wrong = |offset: usize, what: String| {
-            let line = text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1;
-            Failure::Input(format!("{name}:{line}: {what}"))
-        };
+        let wrong = |offset: usize, what: String| Failure::Input(format!("{name}:{}: {what}", line(&text, offset)));
         let read: File =
             toml::from_str(&text).map_err(|e| wrong(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;
         let mut bounds = Vec::new();

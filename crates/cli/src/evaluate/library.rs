@@ -72,38 +72,35 @@ impl Library {
 
     /// A file as messages name it.
     pub(super) fn shown(&self, name: &str) -> String {
-        self.folder.as_deref().unwrap_or(Path::new("evaluation")).join(name).display().to_string()
+        shown(self.folder.as_deref(), name)
     }
 
     /// The text of a file.
     pub(super) fn text(&self, name: &str) -> Result<String, Failure> {
-        match &self.folder {
-            Some(folder) => scenario::text(&folder.join(name)),
-            None => BATTERY
-                .iter()
-                .find(|inside| inside.name == name)
-                .map(|inside| inside.text.to_owned())
-                .ok_or_else(|| Failure::Input(format!("{}: there is no such file", self.shown(name)))),
-        }
+        read(self.folder.as_deref(), name)
     }
-}
 
-impl Library {
     /// Reads what scenarios name, such as traces, from beside them.
     pub(super) fn loader(&self) -> impl Fn(&str) -> Result<String, String> + Send + Sync + 'static {
         let folder = self.folder.clone();
-        move |name: &str| {
-            let name = format!("scenarios/{name}");
-            match &folder {
-                Some(folder) => scenario::text(&folder.join(&name)).map_err(|e| e.to_string()),
-                None => BATTERY
-                    .iter()
-                    .find(|inside| inside.name == name)
-                    .map(|inside| inside.text.to_owned())
-                    .ok_or_else(|| "there is no such file".to_owned()),
-            }
-        }
+        move |name: &str| read(folder.as_deref(), &format!("scenarios/{name}")).map_err(|e| e.to_string())
     }
+}
+
+/// A file as messages name it.
+fn shown(folder: Option<&Path>, name: &str) -> String {
+    folder.unwrap_or(Path::new("evaluation")).join(name).display().to_string()
+}
+
+/// The text of a file of a directory, or of the command.
+fn read(folder: Option<&Path>, name: &str) -> Result<String, Failure> {
+    if let Some(folder) = folder {
+        return scenario::text(&folder.join(name));
+    }
+    let inside = BATTERY.iter().find(|inside| inside.name == name);
+    inside
+        .map(|inside| inside.text.to_owned())
+        .ok_or_else(|| Failure::Input(format!("{}: there is no such file", shown(folder, name))))
 }
 
 #[cfg(test)]

@@ -43,9 +43,7 @@ impl Setting {
         let lengths = if self.lengths { "" } else { "-as-written" };
         format!("{}{ecn}{lengths}", self.scenario)
     }
-}
 
-impl Setting {
     /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria by their ids, need; and why the
     /// law under test can run none of them.
     fn batch(
@@ -57,19 +55,19 @@ impl Setting {
         extent: Extent,
         world: &(dyn World + Sync),
     ) -> Result<(Batch, Option<String>), Failure> {
-        let (document, text, file) = self.document(library)?;
+        let written = self.read(library, extent)?;
         let mut batch = Batch {
-            file: PathBuf::from(&file),
+            file: PathBuf::from(&written.file),
             stem: self.stem(),
             title: self.stem(),
-            text,
+            text: written.text.clone(),
             swept: true,
             ..Batch::default()
         };
         let mut refused = None;
         for law in [subject].into_iter().chain(others) {
             let under_test = std::ptr::eq(law, subject);
-            let cells = match self.cells(&document, law, extent, extent.seeds()) {
+            let cells = match self.cells(&written, law, extent.seeds()) {
                 Ok(cells) => cells,
                 Err(errors) if under_test => {
                     refused = errors.to_string().lines().next().map(str::to_owned);
@@ -100,38 +98,33 @@ impl Setting {
         Ok((batch, refused))
     }
 
-    /// Its scenario: read, as text, and the name of its file.
-    fn document(&self, library: &Library) -> Result<(Document, String, String), Failure> {
+    /// Its scenario, in the lengths of `extent`.
+    fn read(&self, library: &Library, extent: Extent) -> Result<Written, Failure> {
         let name = format!("scenarios/{}.toml", self.scenario);
         let (text, file) = (library.text(&name)?, library.shown(&name));
-        let document = Document::parse_with(&text, &file, library.loader())?.with_laws(Arc::clone(registry::laws()));
-        Ok((document, text, file))
-    }
-
-    /// The cells of its scenario with one law.
-    fn cells(
-        &self,
-        document: &Document,
-        law: &Subject,
-        extent: Extent,
-        seeds: usize,
-    ) -> Result<Vec<read::Cell>, read::ReadErrors> {
-        let mut document = document.clone();
+        let mut document =
+            Document::parse_with(&text, &file, library.loader())?.with_laws(Arc::clone(registry::laws()));
         if let Some((bytes, why)) = memory::available() {
             document.within(bytes, why);
         }
-        let written = document.cells()?;
-        let groups = written.first().into_iter().flat_map(|cell| cell.scenario.groups.keys());
-        for key in law.keys(groups.map(String::as_str)) {
-            document.set(&key, &law.setting(self.ecn))?;
-        }
+        let cells = document.cells()?;
+        let Some(first) = cells.first().map(|cell| &cell.scenario) else {
+            return Err(Failure::Input(format!("{file}: its sweep has no cell")));
+        };
         if self.lengths {
-            let standard = document.cells()?;
-            if let Some(first) = standard.first().map(|cell| &cell.scenario) {
-                let scaled = |time: Time| format!("\"{} ps\"", extent.length(time).0);
-                document.set("duration", &scaled(first.duration))?;
-                document.set("warmup", &scaled(first.warmup))?;
-            }
+            let scaled = |time: Time| format!("\"{} ps\"", extent.length(time).0);
+            document.set("duration", &scaled(first.duration))?;
+            document.set("warmup", &scaled(first.warmup))?;
+        }
+        let groups = first.groups.keys().cloned().collect();
+        Ok(Written { document, text, file, groups })
+    }
+
+    /// The cells of its scenario with one law.
+    fn cells(&self, written: &Written, law: &Subject, seeds: usize) -> Result<Vec<read::Cell>, read::ReadErrors> {
+        let mut document = written.document.clone();
+        for key in law.keys(written.groups.iter().map(String::as_str)) {
+            document.set(&key, &law.setting(self.ecn))?;
         }
         let seeds = if self.analysis { 1 } else { seeds };
         document.set("sweep.seed", &format!("{{ count = {seeds} }}"))?;
@@ -141,6 +134,15 @@ impl Setting {
         }
         Ok(cells)
     }
+}
+
+/// A scenario of the battery, before a law is set.
+struct Written {
+    document: Document,
+    text: String,
+    /// The name of its file.
+    file: String,
+    groups: Vec<String>,
 }
 
 /// Everything that is to be run.
@@ -195,10 +197,10 @@ impl<'a> Plan<'a> {
         for (at, (setting, batch)) in self.settings.iter().zip(&mut self.batches).enumerate() {
             let here = || wanted.iter().filter(|((setting, _), _)| *setting == at);
             let Some(most) = here().map(|(_, seeds)| *seeds).max() else { continue };
-            let (document, ..) = setting.document(library)?;
+            let written = setting.read(library, extent)?;
             let known: BTreeSet<Labels> = batch.cells.iter().map(|cell| cell.labels.clone()).collect();
             for law in laws {
-                for cell in setting.cells(&document, law, extent, most)? {
+                for cell in setting.cells(&written, law, most)? {
                     let place = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
                     if wanted.contains_key(&(at, place)) && !known.contains(&cell.labels) {
                         batch.cells.push(cell);
