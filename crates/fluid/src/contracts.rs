@@ -4,10 +4,12 @@
 //! It is the worst case of (3) of "Random Early Marking": the core takes all that is in profile and nothing else, so that
 //! customers do not hear of each other, and no queue stands in it. Everything about the laws is asked of them.
 
+mod refused;
+
 use penstock_law::cc;
 use penstock_law::conditioner;
 use penstock_law::conditioner::early_marking::Aggregate;
-use penstock_scenario::model::{EcnOnLine, Limit, LossSpacing, Scenario};
+use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
@@ -20,6 +22,7 @@ use crate::margin::{Margins, Span, Verdict, margins_and_locus};
 use crate::roots::rightmost;
 use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceEquilibrium, SourceResponse};
 use crate::theory::marking::MarkingLoop;
+use refused::{counted, heard};
 
 /// Logarithms of the odds between which an equilibrium is searched, and where the search begins: 0.02; 1e-7, 1 - 1e-7.
 const BEGIN: f64 = -3.9;
@@ -297,59 +300,6 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
         }
     }
     said
-}
-
-/// Refuses what would make the loop the answer to another question.
-fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
-    let group = class.group;
-    for name in &group.forward {
-        let link = &scenario.links[name];
-        let found = [
-            (!link.delays.is_empty(), "a delay that changes", "write one delay"),
-            (link.lose_transmission.is_some(), "a transmission that is lost", "leave `lose_transmission` out"),
-            (
-                link.loss_spacing != LossSpacing::Random,
-                "losses that are evenly spaced",
-                "write `loss_spacing = \"random\"`",
-            ),
-            (link.loss_burst.is_some(), "losses in bursts", "leave `loss_burst` out"),
-            (link.reorder.is_some(), "packets that come late", "leave `reorder` out"),
-            (link.policer.is_some(), "a policer", "leave `policer` out"),
-            (link.aggregation.is_some(), "packets that go together", "leave `aggregation` out"),
-            (link.duplicate > 0.0, "packets that arrive twice", "leave `duplicate` out"),
-            (link.ecn != EcnOnLine::Keep, "a line that changes the ECN field", "leave `ecn` out"),
-        ];
-        bench::refuse(|| format!("the link `{name}`"), &found)?;
-    }
-    let found = [
-        (!group.steps.is_empty(), "parameters that change over time", "write one value for each"),
-        (group.packet.is_some(), "packets of another size", "leave `packet` out"),
-        (group.application.is_some(), "pages or video", "leave `page` and `video` out"),
-        (group.repeats.is_some(), "repeated transfers", "leave `arrivals` and `idle` out"),
-        (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
-        (group.access.is_some(), "access links", "leave `access` out"),
-        (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
-        (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
-        (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
-        (group.sender.limit == Limit::Pace, "a sender without a window", "leave `limit` out"),
-    ];
-    bench::refuse(|| format!("the group `{}`", class.group_name), &found)
-}
-
-/// Refuses flows to whom it makes no difference how their packets are coloured.
-fn heard(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
-    let deaf = class.group.forward.iter().all(|name| {
-        let link = &scenario.links[name];
-        let site = penstock_law::aqm::Context {
-            rate: link.rate,
-            delay: link.delay,
-            packet: scenario.packet.wire,
-            classes: Vec::new(),
-        };
-        (link.aqm.law.real)(&link.aqm.values, &site).is_ok_and(|law| !law.requirements().colours)
-    });
-    let what = "no queue on its path that uses colours";
-    bench::refuse(|| format!("the group `{}`", class.group_name), &[(deaf, what, "give one of its links `wred`")])
 }
 
 /// Refuses contracts for more than a link of theirs carries: what is in profile would be lost there too.

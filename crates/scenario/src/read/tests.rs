@@ -1,11 +1,11 @@
+mod arbitrary;
 mod declared;
 mod dynamics;
 mod hosts;
 mod limits;
 mod refusals;
 mod several;
-
-use proptest::prelude::*;
+mod sweeps;
 
 use penstock_law::aqm::AQMS;
 use penstock_law::cc::CONTROLLERS;
@@ -394,25 +394,6 @@ fn a_pair_of_nodes_without_a_way_back_has_an_ideal_one() {
     assert!(s.groups["ftp"].backward.is_empty());
 }
 
-/// Keys that change together are one axis, whatever its name; two such axes cross.
-#[test]
-fn named_axes_cross_each_other() {
-    let text = format!(
-        "{LAB}\n[sweep]\nseed = {{ count = 2 }}\n[[sweep.capacity]]\nname = \"slow\"\n\"links.bottleneck.rate\" = \"10 Mbit/s\"\n\
-         duration = \"30 s\"\n[[sweep.capacity]]\nname = \"fast\"\n\"links.bottleneck.rate\" = \"20 Mbit/s\"\n[[sweep.case]]\n\
-         name = \"FAST\"\n\"flows.ftp.cc\" = {{ law = \"fast\" }}\n"
-    );
-    let cells = Document::parse(&text, "lab.toml").unwrap().cells().unwrap();
-    let labels: Vec<Vec<&str>> =
-        cells.iter().map(|c| c.labels.iter().map(|(_, value)| value.as_str()).collect()).collect();
-    assert_eq!(labels, [["slow", "FAST", "1"], ["slow", "FAST", "2"], ["fast", "FAST", "1"], ["fast", "FAST", "2"]]);
-    assert_eq!(cells[0].scenario.duration, Time::from_seconds(30.0));
-    assert_eq!(cells[2].scenario.links["bottleneck"].rate, Rate(20_000_000));
-    let twice = text.replace("\"flows.ftp.cc\" = { law = \"fast\" }", "duration = \"5 s\"");
-    let refused = Document::parse(&twice, "lab.toml").unwrap().cells().unwrap_err().to_string();
-    assert!(refused.contains("set the same thing"), "{refused}");
-}
-
 #[test]
 fn a_way_back_can_differ() {
     let over = "[links.\"bottleneck/back\"]\nrate = \"1 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 packets\"\nloss = 0.5\n\
@@ -437,44 +418,6 @@ name = "NewReno/RED"
 name = "FAST"
 flows.ftp.cc = { law = "fast", alpha = "50 packets" }
 "#;
-
-#[test]
-fn a_sweep_is_the_product_of_its_axes_in_declared_order() {
-    let text = format!("{LAB}{SWEEP}");
-    let cells = cells(&text).unwrap();
-    assert_eq!(cells.len(), 16);
-    let labels = |at: usize| cells[at].labels.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>();
-    assert_eq!(
-        cells[0].name(),
-        "links.bottleneck.rate = 155 Mbit/s, flows.ftp.count = 10, case = NewReno/RED, seed = 1"
-    );
-    assert_eq!(labels(1), ["155 Mbit/s", "10", "NewReno/RED", "2"]);
-    assert_eq!(labels(2), ["155 Mbit/s", "10", "FAST", "1"]);
-    assert_eq!(labels(4), ["155 Mbit/s", "20", "NewReno/RED", "1"]);
-    assert_eq!(labels(15), ["622 Mbit/s", "20", "FAST", "2"]);
-    let last = &cells[15].scenario;
-    assert_eq!((last.links["bottleneck"].rate, last.groups["ftp"].count), (Rate(622_000_000), 20));
-    assert_eq!((last.groups["ftp"].cc.law.name, last.seed.0), ("fast", 2));
-    assert_eq!(last.links["bottleneck"].aqm.law.name, "droptail");
-    assert_eq!(cells[0].scenario.links["bottleneck/back"].aqm.law.name, "red");
-    let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.clone()).collect();
-    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())));
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 16);
-}
-
-/// Seeds count up from the scenario's own.
-#[test]
-fn seeds_count_up_or_are_listed() {
-    let seeds = |sweep: &str| {
-        let text = format!("{}[sweep]\n{sweep}\n", with("title", "seed = 7\ntitle"));
-        cells(&text).unwrap().iter().map(|cell| cell.scenario.seed.0).collect::<Vec<_>>()
-    };
-    assert_eq!(seeds("seed = { count = 3 }"), [7, 8, 9]);
-    assert_eq!(seeds("seed = [5, 3]"), [5, 3]);
-    assert_eq!(seeds("seed = { count = 1 }"), [7]);
-}
 
 /// The identity of a cell depends on what is run and on nothing else.
 #[test]
@@ -626,52 +569,3 @@ size = "unlimited"
 series = false
 sender = { initial_window = 2, ssthresh = "unlimited", receive_window = "unlimited", min_rto = "200 ms", rto = "rfc6298", recovery = "sack", delayed_ack = 1, ecn_echo = "per-packet", pacing = "law", burst = "1 packet", limited_transmit = false, arithmetic = "f64" }
 "#;
-
-proptest! {
-    #[test]
-    fn no_bytes_stop_the_program(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = cells(&String::from_utf8_lossy(&bytes));
-    }
-
-    /// Pieces of the format in any order, well formed now and then.
-    #[test]
-    fn no_mixture_of_lines_stops_the_program(
-        lines in proptest::collection::vec(0..LAB.lines().count() + EVERYTHING.lines().count(), 0..60),
-    ) {
-        let all: Vec<_> = LAB.lines().chain(EVERYTHING.lines()).collect();
-        let text: String = lines.iter().flat_map(|at| [all[*at], "\n"]).collect();
-        let _ = cells(&text);
-    }
-
-    #[test]
-    fn no_mutation_stops_the_program(
-        which in 0..4usize,
-        cuts in proptest::collection::vec((any::<prop::sample::Index>(), 0..12usize, any::<prop::sample::Index>()), 1..4),
-    ) {
-        const PIECES: &[&str] = &[
-            "", "0", "-1", "1e308", "nan", "inf", "[]", "{}", "\"", "\"\"", "unlimited", "99999999999999999999999999", "\n", "= ",
-            "automatic", "1e999999 s", "true", "[[", "]]", ".", "#", "9999 h", "\u{0}", "packets", "-0.0", "0x7f",
-        ];
-        let mut text = [LAB.to_owned(), PARKING_LOT.to_owned(), format!("{LAB}{SWEEP}"), EVERYTHING.to_owned()][which].clone();
-        for (at, length, piece) in cuts {
-            let from = at.index(text.len());
-            let from = (0..=from).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            let to = (from + length).min(text.len());
-            let to = (to..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-            text.replace_range(from..to, PIECES[piece.index(PIECES.len())]);
-            if text.is_empty() {
-                return Ok(());
-            }
-        }
-        // Whatever can be read can also be printed and read again.
-        for cell in cells(&text).unwrap_or_default().iter().take(2) {
-            assert_round_trip(&cell.scenario);
-        }
-    }
-
-    #[test]
-    fn no_setting_stops_the_program(key in "(links|flows|sweep|seed|duration|defaults)(\\.[a-z\"'./]{0,12}){0,3}", value in "\\PC{0,20}") {
-        let mut document = Document::parse(PARKING_LOT, "lab.toml").unwrap();
-        let _ = document.set(&key, &value).map(|()| document.cells());
-    }
-}

@@ -1,4 +1,4 @@
-//! What is refused, on which line, for which key, and what is said to do instead.
+//! What is refused, on which line, for which key, and what is said to do instead. One table, a refusal a line, which is why it is long.
 
 use super::{EVERYTHING, LAB, PARKING_LOT, cells, only, refusal, refusals, with, without_column};
 use crate::read::Document;

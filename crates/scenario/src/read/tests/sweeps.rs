@@ -1,0 +1,60 @@
+//! Axes of a sweep, and seeds.
+
+use super::*;
+
+/// Keys that change together are one axis, whatever its name; two such axes cross.
+#[test]
+fn named_axes_cross_each_other() {
+    let text = format!(
+        "{LAB}\n[sweep]\nseed = {{ count = 2 }}\n[[sweep.capacity]]\nname = \"slow\"\n\"links.bottleneck.rate\" = \"10 Mbit/s\"\n\
+         duration = \"30 s\"\n[[sweep.capacity]]\nname = \"fast\"\n\"links.bottleneck.rate\" = \"20 Mbit/s\"\n[[sweep.case]]\n\
+         name = \"FAST\"\n\"flows.ftp.cc\" = {{ law = \"fast\" }}\n"
+    );
+    let cells = Document::parse(&text, "lab.toml").unwrap().cells().unwrap();
+    let labels: Vec<Vec<&str>> =
+        cells.iter().map(|c| c.labels.iter().map(|(_, value)| value.as_str()).collect()).collect();
+    assert_eq!(labels, [["slow", "FAST", "1"], ["slow", "FAST", "2"], ["fast", "FAST", "1"], ["fast", "FAST", "2"]]);
+    assert_eq!(cells[0].scenario.duration, Time::from_seconds(30.0));
+    assert_eq!(cells[2].scenario.links["bottleneck"].rate, Rate(20_000_000));
+    let twice = text.replace("\"flows.ftp.cc\" = { law = \"fast\" }", "duration = \"5 s\"");
+    let refused = Document::parse(&twice, "lab.toml").unwrap().cells().unwrap_err().to_string();
+    assert!(refused.contains("set the same thing"), "{refused}");
+}
+
+#[test]
+fn a_sweep_is_the_product_of_its_axes_in_declared_order() {
+    let text = format!("{LAB}{SWEEP}");
+    let cells = cells(&text).unwrap();
+    assert_eq!(cells.len(), 16);
+    let labels = |at: usize| cells[at].labels.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>();
+    assert_eq!(
+        cells[0].name(),
+        "links.bottleneck.rate = 155 Mbit/s, flows.ftp.count = 10, case = NewReno/RED, seed = 1"
+    );
+    assert_eq!(labels(1), ["155 Mbit/s", "10", "NewReno/RED", "2"]);
+    assert_eq!(labels(2), ["155 Mbit/s", "10", "FAST", "1"]);
+    assert_eq!(labels(4), ["155 Mbit/s", "20", "NewReno/RED", "1"]);
+    assert_eq!(labels(15), ["622 Mbit/s", "20", "FAST", "2"]);
+    let last = &cells[15].scenario;
+    assert_eq!((last.links["bottleneck"].rate, last.groups["ftp"].count), (Rate(622_000_000), 20));
+    assert_eq!((last.groups["ftp"].cc.law.name, last.seed.0), ("fast", 2));
+    assert_eq!(last.links["bottleneck"].aqm.law.name, "droptail");
+    assert_eq!(cells[0].scenario.links["bottleneck/back"].aqm.law.name, "red");
+    let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.clone()).collect();
+    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())));
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 16);
+}
+
+/// Seeds count up from the scenario's own.
+#[test]
+fn seeds_count_up_or_are_listed() {
+    let seeds = |sweep: &str| {
+        let text = format!("{}[sweep]\n{sweep}\n", with("title", "seed = 7\ntitle"));
+        cells(&text).unwrap().iter().map(|cell| cell.scenario.seed.0).collect::<Vec<_>>()
+    };
+    assert_eq!(seeds("seed = { count = 3 }"), [7, 8, 9]);
+    assert_eq!(seeds("seed = [5, 3]"), [5, 3]);
+    assert_eq!(seeds("seed = { count = 1 }"), [7]);
+}
