@@ -1,0 +1,17 @@
+//! Samplers: what to try next. They propose genomes and learn the scores of those that were run.
+
+use penstock_scenario::seed::Stream;
+
+use crate::gene::Genome;
+
+/// Proposes genomes.
+pub trait Sampler {
+    /// The next genomes, which may be known already; none once the sampler has no more to propose.
+    ///
+    /// All random numbers come from `stream`. So equal seeds give equal genomes, on however many processors these are run.
+    fn ask(&mut self, stream: &mut Stream) -> Vec<Genome>;
+
+    /// The scores of the genomes of the last [`Sampler::ask`], in their order: higher is worse for the law, and more
+    /// interesting. A genome that was not admissible has the score [`f64::NEG_INFINITY`].
+    fn learn(&mut self, scores: &[f64]);
+}
