@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A TOML string.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
@@ -22,18 +22,18 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A TOML key: as it stands where that is allowed.
-pub(crate) fn bare(key: &str) -> String {
+pub fn bare(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quoted(key) }
 }
 
 /// A path as it is written.
-pub(crate) fn dotted(path: &[String]) -> String {
+pub fn dotted(path: &[String]) -> String {
     path.iter().map(|part| bare(part)).collect::<Vec<_>>().join(".")
 }
 
 /// The parts of a dotted path; parts with dots in them stand in quotation marks.
-pub(crate) fn parts(path: &str) -> Option<Vec<String>> {
+pub fn parts(path: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = path.trim();
     loop {

@@ -12,7 +12,7 @@ pub mod finding;
 pub mod format;
 pub mod idle;
 pub mod interval;
-mod key;
+pub mod key;
 pub mod model;
 pub mod page;
 mod profile;

@@ -125,6 +125,7 @@ impl Span<'_> {
             oscillation_10: oscillation(10),
             oscillation_100: oscillation(100),
             startup_s: share::mean(flows.clone().filter_map(|flow| self.startup_s(rounds, flow))),
+            longest_silence_s: self.longest_silence_s(rounds, group, flows.clone()),
             delay_variation_s: delays.quantile(0.99).zip(delays.quantile(0.0)).map(|(most, least)| spread(most, least)),
             ellipse: self.ellipse(rounds, group, flows),
         })
@@ -146,6 +147,12 @@ impl Span<'_> {
         let (_, to) = self.times();
         let (rows, offset) = rounds.of_flow(flow, (begun, to.min(ended)));
         (self.since <= begun && begun < to).then(|| share::startup_s(rows, rounds.round, offset)).flatten()
+    }
+
+    fn longest_silence_s(&self, rounds: &Rounds, group: &Group, flows: Range<usize>) -> Option<f64> {
+        let there = flows.map(|flow| self.rounds_there(rounds, flow)).filter(|rows| !rows.is_empty());
+        let longest = there.map(share::longest_silence).max().filter(|_| Self::long(group))?;
+        Some(longest as f64 * rounds.round.seconds())
     }
 
     fn ellipse(&self, rounds: &Rounds, group: &Group, flows: Range<usize>) -> Option<summary::Ellipse> {

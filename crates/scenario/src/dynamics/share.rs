@@ -43,6 +43,11 @@ pub fn startup_s(flow: &[FlowRound], round: Time, offset: Time) -> Option<f64> {
     Some((offset + Time((reached as u64 + 1) * round.0)).seconds())
 }
 
+/// The most successive rounds without goodput.
+pub fn longest_silence(flow: &[FlowRound]) -> usize {
+    flow.split(|round| round.arrived_bytes > 0.0).map(<[FlowRound]>::len).max().unwrap_or(0)
+}
+
 /// How many rounds pass until flows share fairly: the first round from which on, in [`WINDOW`] successive windows of [`WINDOW`]
 /// rounds each, every flow gets what all get on average, within `tolerance` of it. `flows` have the same rounds. None of fewer
 /// than two flows, and if they never do. (RFC 5166, section 2.3, has convergence to such a bound.)
@@ -89,6 +94,12 @@ mod tests {
 
     fn near(found: Option<f64>, wanted: f64) {
         assert!(found.is_some_and(|found| (found - wanted).abs() < 1e-9), "{found:?}, not {wanted}");
+    }
+
+    #[test]
+    fn a_silence_has_no_goodput() {
+        assert_eq!(longest_silence(&flow([0.0, 1.0, 0.0, 0.0, 2.0, 0.0])), 2);
+        assert_eq!((longest_silence(&flow([1.0; 3])), longest_silence(&flow([0.0; 3])), longest_silence(&[])), (0, 3, 0));
     }
 
     #[test]

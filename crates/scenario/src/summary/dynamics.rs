@@ -89,6 +89,10 @@ pub struct GroupDynamics {
     /// during the warm-up of the whole span. Absent if none was there for 10 R.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_s: Option<f64>,
+    /// Longest time in which no new data of a flow arrived, in whole rounds of R, of all flows. Absent if flows have a `size`, a
+    /// `page`, a `video` or `on_off`, which may have nothing to send, and if no flow was there for a round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_silence_s: Option<f64>,
     /// 99th percentile of the one-way delay of the data packets that arrived, minus the smallest; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_variation_s: Option<f64>,

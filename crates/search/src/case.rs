@@ -1,0 +1,220 @@
+//! A scenario of a search with a law in it, ready to run.
+
+use std::sync::Arc;
+
+use penstock_evaluation::{Place, Subject};
+use penstock_law::Registry;
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::quantity::print_time;
+use penstock_scenario::read::Document;
+use toml::Value;
+
+use crate::draft::Draft;
+use crate::objective::{
+    AFTER, CHANGED, Kind, LATE, QUIET, Role, SECOND_HALF, last_change, last_start, outage, role, round,
+};
+
+/// A law of a search: the one under test, or a reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contender {
+    /// Its name on pages.
+    pub name: String,
+    /// The law with its parameters, as a scenario has it.
+    pub setting: String,
+}
+
+/// How long a scored part is, at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length(pub Time);
+
+/// Makes scenarios of drafts.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    registry: Arc<Registry>,
+    kind: Kind,
+    place: Place,
+}
+
+impl Bench {
+    /// For one objective and a law in this place.
+    pub const fn new(registry: Arc<Registry>, kind: Kind, place: Place) -> Self {
+        Self { registry, kind, place }
+    }
+
+    /// The objective.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// A law of a search.
+    pub fn contender(subject: &Subject) -> Contender {
+        Contender { name: subject.label.clone(), setting: subject.setting(false) }
+    }
+
+    /// The references of a draft: the laws of that place that everybody knows, or the law of the incumbents.
+    pub fn references(&self, draft: &Draft) -> Vec<Contender> {
+        let contender = |name: &str| Contender { name: name.to_owned(), setting: format!("{{ law = \"{name}\" }}") };
+        if self.kind.goes_by_incumbents() {
+            let incumbents = draft.names("flows").into_iter().filter(|name| role(name) == Role::Incumbent);
+            let laws = incumbents.filter_map(|name| {
+                let cc = draft.get(&format!("flows.{name}.cc"))?;
+                let law = cc.get("law")?.as_str()?.to_owned();
+                Some(Contender { name: law, setting: cc.to_string() })
+            });
+            return laws.take(1).collect();
+        }
+        match self.place {
+            Place::Sender => ["newreno", "cubic"].map(contender).to_vec(),
+            Place::Queue => ["droptail", "codel"].map(contender).to_vec(),
+        }
+    }
+
+    /// A draft with a law in the place of the one under test.
+    pub fn with(&self, draft: &Draft, law: &Contender) -> Draft {
+        let mut draft = draft.clone();
+        let value: Option<toml::Table> = toml::from_str(&format!("law = {}", law.setting)).ok();
+        let Some(value) = value.and_then(|table| table.get("law").cloned()) else { return draft };
+        match self.place {
+            Place::Sender => {
+                for name in draft.names("flows").into_iter().filter(|name| role(name) == Role::Test) {
+                    draft.set(&format!("flows.{name}.cc"), value.clone());
+                }
+            }
+            Place::Queue => draft.set("links.bottleneck.aqm", value),
+        }
+        draft
+    }
+
+    /// The warm-up and the duration of a draft with a scored part of this length. What settles slowly has a longer warm-up: 50
+    /// round trips, and at least 10 s.
+    ///
+    /// # Errors
+    /// Says why the draft is not a scenario.
+    pub fn timed(&self, draft: &Draft, length: Length) -> Result<Draft, String> {
+        let scenario = self.read(draft)?;
+        let mut draft = draft.clone();
+        let warmup = if self.kind.is_transient() {
+            scenario.warmup
+        } else {
+            // Whole seconds are easier to read.
+            Time(Time::PER_SECOND * (50 * round(&scenario).0).div_ceil(Time::PER_SECOND).max(10))
+        };
+        let duration = match self.kind {
+            Kind::Latecomer => Time(last_start(&scenario).0 + 40 * Time::PER_SECOND),
+            Kind::Recover => Time(last_change(&scenario).0 + length.0.0.max(100 * round(&scenario).0)),
+            Kind::Timid | Kind::Unsafe => scenario.duration,
+            _ => Time(warmup.0 + length.0.0),
+        };
+        draft.set("warmup", Value::from(print_time(warmup)));
+        draft.set("duration", Value::from(print_time(duration)));
+        Ok(draft)
+    }
+
+    /// The scenario that is run for a draft with a law: with the windows and the numbers over time that the objective needs.
+    ///
+    /// # Errors
+    /// Says why the draft is not a scenario.
+    pub fn scenario(&self, draft: &Draft, seed: u64) -> Result<Scenario, String> {
+        let plain = self.read(draft)?;
+        let mut draft = draft.clone();
+        let duration = plain.duration;
+        let mut window = |name: &str, from: Time, to: Time| {
+            let to = to.min(duration);
+            if from < to {
+                let span = [from, to].map(|time| Value::from(format!("{} ps", time.0)));
+                draft.set(&format!("windows.{name}"), Value::Array(span.to_vec()));
+            }
+        };
+        match self.kind {
+            Kind::Latecomer => {
+                let last = last_start(&plain);
+                window(LATE, Time(last.0 + 20 * Time::PER_SECOND), Time(last.0 + 40 * Time::PER_SECOND));
+            }
+            Kind::Recover => window(CHANGED, last_change(&plain), duration),
+            Kind::Timid | Kind::Unsafe => {
+                if let Some((from, to)) = outage(&plain) {
+                    window(QUIET, Time(from.0 + 15 * Time::PER_SECOND), to);
+                    window(AFTER, to, Time(2 * to.0 - from.0));
+                }
+            }
+            _ => window(SECOND_HALF, Time(u64::midpoint(plain.warmup.0, duration.0)), duration),
+        }
+        if self.kind.needs_dynamics() {
+            draft.set("dynamics.round", Value::from(format!("{} ps", round(&plain).0)));
+        }
+        draft.set("seed", Value::Integer(seed as i64));
+        self.read(&draft)
+    }
+
+    /// The scenario of a draft, as it stands.
+    ///
+    /// # Errors
+    /// Says why it is none.
+    pub fn read(&self, draft: &Draft) -> Result<Scenario, String> {
+        let document = Document::parse(&draft.text(), "scenario").map_err(|e| e.to_string())?;
+        let cells = document.with_laws(Arc::clone(&self.registry)).cells().map_err(|e| e.to_string())?;
+        cells.into_iter().next().map(|cell| cell.scenario).ok_or_else(|| "its sweep has no cell".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAFT: &str = r#"
+format = 1
+duration = "1 s"
+[links.bottleneck]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "20 packets"
+duplex = true
+[flows.test]
+from = "a"
+to = "b"
+rtt = "300 ms"
+start = "0 s"
+cc = { law = "cubic" }
+[flows.incumbent]
+from = "a"
+to = "b"
+start = "0 s"
+cc = { law = "newreno" }
+"#;
+
+    fn bench(kind: Kind) -> (Bench, Draft) {
+        (Bench::new(Arc::new(Registry::standard()), kind, Place::Sender), Draft::parse(DRAFT).unwrap())
+    }
+
+    #[test]
+    fn a_law_takes_the_place_of_the_one_under_test() {
+        let (bench, draft) = bench(Kind::Coexist);
+        let fast = Contender { name: "fast".into(), setting: "{ law = \"fast\", alpha = \"20 packets\" }".into() };
+        let scenario = bench.read(&bench.with(&draft, &fast)).unwrap();
+        assert_eq!(scenario.groups["test"].cc.law.name, "fast");
+        assert_eq!(scenario.groups["incumbent"].cc.law.name, "newreno");
+        let names: Vec<String> = bench.references(&draft).into_iter().map(|law| law.name).collect();
+        assert_eq!(names, ["newreno"]);
+    }
+
+    #[test]
+    fn the_warm_up_is_fifty_round_trips_at_least() {
+        let (bench, draft) = bench(Kind::Oscillate);
+        let timed = bench.timed(&draft, Length(Time(20 * Time::PER_SECOND))).unwrap();
+        let scenario = bench.scenario(&timed, 7).unwrap();
+        assert_eq!((scenario.warmup.seconds(), scenario.duration.seconds(), scenario.seed.0), (15.0, 35.0, 7));
+        let (from, to) = scenario.windows[SECOND_HALF];
+        assert_eq!((from.seconds(), to.seconds()), (25.0, 35.0));
+        assert_eq!(scenario.dynamics.unwrap().round.seconds(), 0.3);
+    }
+
+    #[test]
+    fn a_draft_that_is_no_scenario_says_why() {
+        let (bench, mut draft) = bench(Kind::Starve);
+        draft.set("links.bottleneck.rate", Value::from("10 Mbit"));
+        assert!(bench.read(&draft).unwrap_err().contains("rate"));
+    }
+}

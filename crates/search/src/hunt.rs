@@ -1,0 +1,256 @@
+//! The search: where to look, how much to spend, and what to keep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use penstock_law::quantity::Time;
+use penstock_scenario::seed::Seed;
+use serde::Serialize;
+
+use crate::case::Length;
+use crate::draft::Draft;
+use crate::gene::{Allele, Genome};
+use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, rank};
+use crate::space::Space;
+use crate::trial::{Court, Outcome, Runner};
+
+/// What a candidate is tried with: seeds, and the length of the scored part. What one evaluation costs is that of the first.
+const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
+/// How many points the plain sampler has at first, at most.
+const PLAIN: usize = 200;
+/// Of the budget, what the phases up to the genetic search may use, those up to the evolution of numbers, and those up to the second
+/// rung.
+const SHARES: [f64; 3] = [0.5, 0.65, 0.9];
+/// How many points evolution starts from, and how many evaluations each has.
+const EVOLUTIONS: (usize, usize) = (3, 150);
+/// How many candidates of one shape go on to the second rung.
+const ALIKE: usize = 6;
+/// Proposals without an admissible one, after which a sampler is given up.
+const BARREN: usize = 20;
+
+/// How much of a search is done, and from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Evaluations: one is a scenario with one seed and a scored part of 20 s. Longer parts and more seeds count as several.
+    pub budget: usize,
+    /// Where all random numbers come from.
+    pub seed: u64,
+    /// Whether only the plain sampler is used, a Latin hypercube.
+    pub plain: bool,
+}
+
+/// What a phase of the search did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// What it spent.
+    pub evaluations: usize,
+    /// Scenarios that it proposed and that were outside the limits, or no scenarios.
+    pub refused: usize,
+    /// The best fitness up to its end.
+    pub best: f64,
+}
+
+/// A candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its genome.
+    pub genome: Genome,
+    /// Its scenario, without a law under test.
+    pub draft: Draft,
+    /// Its mean fitness less two standard errors, at the last rung that it reached.
+    pub fitness: f64,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hunted {
+    /// Candidates, the worst for the law first.
+    pub candidates: Vec<Candidate>,
+    /// What was done.
+    pub phases: Vec<Phase>,
+}
+
+/// A search under way.
+struct Hunt<'a, R> {
+    space: &'a Space,
+    court: &'a Court<'a>,
+    runner: &'a mut R,
+    /// The fitness of each genome at the first rung.
+    known: BTreeMap<Genome, f64>,
+    phases: Vec<Phase>,
+    spent: usize,
+    refused: usize,
+    best: f64,
+}
+
+/// Searches a space.
+///
+/// # Errors
+/// Those of the runner.
+pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner: &mut R) -> Result<Hunted, R::Failure> {
+    let mut stream = Seed(effort.seed).stream("search");
+    let genes = space.genes();
+    let mut hunt = Hunt {
+        space,
+        court,
+        runner,
+        known: BTreeMap::new(),
+        phases: Vec::new(),
+        spent: 0,
+        refused: 0,
+        best: f64::NEG_INFINITY,
+    };
+    let until = |share: f64| libm::floor(share * effort.budget as f64) as usize;
+    if effort.plain {
+        let mut plain = Hypercube::new(&genes, until(SHARES[1]));
+        hunt.follow(&mut plain, &mut stream, until(SHARES[1]))?;
+        hunt.end_phase("Latin hypercube");
+    } else {
+        hunt.try_all(&space.corpus())?;
+        hunt.end_phase("corpus");
+        let points = PLAIN.min(until(SHARES[0]) / 2);
+        let mut plain = Hypercube::new(&genes, points);
+        let here = hunt.spent + points;
+        hunt.follow(&mut plain, &mut stream, here)?;
+        hunt.end_phase("Latin hypercube");
+        let starts: Vec<Genome> = hunt.ranked().into_iter().take(20).map(|(genome, _)| genome).collect();
+        let mut genetic = Genetic::new(&genes, &starts);
+        hunt.follow(&mut genetic, &mut stream, until(SHARES[0]))?;
+        hunt.end_phase("genetic");
+        for (start, _) in hunt.ranked().into_iter().take(EVOLUTIONS.0) {
+            let mut numbers = Evolution::new(&genes, &start, EVOLUTIONS.1);
+            hunt.follow(&mut numbers, &mut stream, until(SHARES[1]))?;
+        }
+        hunt.end_phase("CMA-ES");
+    }
+    let first = hunt.shapes();
+    let second = hunt.rung(&first, 1, until(SHARES[2]))?;
+    hunt.end_phase("second rung");
+    let third = hunt.rung(&second, 2, effort.budget)?;
+    hunt.end_phase("third rung");
+    // What had no third rung goes behind what had one.
+    let mut candidates = third;
+    let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
+    candidates.extend(second.into_iter().filter(|candidate| !have.contains(&candidate.genome)));
+    Ok(Hunted { candidates, phases: hunt.phases })
+}
+
+impl<R: Runner> Hunt<'_, R> {
+    /// Lets a sampler propose until so much is spent.
+    fn follow(
+        &mut self,
+        sampler: &mut impl Sampler,
+        stream: &mut penstock_scenario::seed::Stream,
+        until: usize,
+    ) -> Result<(), R::Failure> {
+        let mut barren = 0;
+        while self.spent < until && barren < BARREN {
+            let genomes = sampler.ask(stream);
+            if genomes.is_empty() {
+                break;
+            }
+            let before = self.spent;
+            let scores = self.try_all(&genomes)?;
+            sampler.learn(&scores);
+            barren = if self.spent == before { barren + 1 } else { 0 };
+        }
+        Ok(())
+    }
+
+    /// The fitness of genomes at the first rung; what is known is not run again.
+    fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
+        let mut new: Vec<Genome> = genomes.iter().filter(|genome| !self.known.contains_key(genome)).cloned().collect();
+        new.sort();
+        new.dedup();
+        let drafts: Vec<Option<Draft>> = new.iter().map(|genome| self.draft(genome, 0)).collect();
+        let there: Vec<Draft> = drafts.iter().flatten().cloned().collect();
+        let mut outcomes = self.court.judge(&there, &seeds(0), self.runner)?.into_iter();
+        for (genome, draft) in new.into_iter().zip(drafts) {
+            let outcome = draft.and_then(|_| outcomes.next()).and_then(|outcome| outcome.fitness());
+            match &outcome {
+                Some(_) => self.spent += 1,
+                None => self.refused += 1,
+            }
+            let fitness = outcome.map_or(f64::NEG_INFINITY, |fitness| fitness[0]);
+            self.best = self.best.max(fitness);
+            self.known.insert(genome, fitness);
+        }
+        Ok(genomes.iter().map(|genome| self.known.get(genome).copied().unwrap_or(f64::NEG_INFINITY)).collect())
+    }
+
+    /// The draft of a genome with the length of a rung; none if it is no scenario.
+    fn draft(&self, genome: &Genome, rung: usize) -> Option<Draft> {
+        let length = Length(Time(RUNGS[rung].1 * Time::PER_SECOND));
+        // Steps go on for as long as any run: what is behind the end has no effect.
+        let longest = Time(2 * RUNGS[rung].1 * Time::PER_SECOND);
+        self.court.bench.timed(&self.space.draft(genome, longest), length).ok()
+    }
+
+    /// What was run, the best first; equal ones in the order of genomes.
+    fn ranked(&self) -> Vec<(Genome, f64)> {
+        let run = self.known.iter().filter(|(_, fitness)| fitness.is_finite());
+        let mut ranked: Vec<(Genome, f64)> = run.map(|(genome, fitness)| (genome.clone(), *fitness)).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        ranked
+    }
+
+    /// The best, not too many of one shape: of the same things that are there.
+    fn shapes(&self) -> Vec<Candidate> {
+        let mut seen: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
+        let mut candidates = Vec::new();
+        for (genome, fitness) in self.ranked() {
+            let shape: Vec<bool> = genome.0.iter().map(|allele| *allele != Allele::Absent).collect();
+            let count = seen.entry(shape).or_insert(0);
+            *count += 1;
+            if *count <= ALIKE
+                && let Some(draft) = self.draft(&genome, 0)
+            {
+                candidates.push(Candidate { genome, draft, fitness });
+            }
+        }
+        candidates
+    }
+
+    /// The best of `candidates` at a rung, as many as there is budget for, ranked anew.
+    fn rung(&mut self, candidates: &[Candidate], rung: usize, until: usize) -> Result<Vec<Candidate>, R::Failure> {
+        let (count, length) = RUNGS[rung];
+        let cost = count * (length / RUNGS[0].1) as usize;
+        let many = (until.saturating_sub(self.spent) / cost).max(1);
+        let chosen: Vec<(Genome, Draft)> = candidates
+            .iter()
+            .take(many)
+            .filter_map(|candidate| Some((candidate.genome.clone(), self.draft(&candidate.genome, rung)?)))
+            .collect();
+        let drafts: Vec<Draft> = chosen.iter().map(|(_, draft)| draft.clone()).collect();
+        let outcomes = self.court.judge(&drafts, &seeds(rung), self.runner)?;
+        let mut ranked = Vec::new();
+        for ((genome, draft), outcome) in chosen.into_iter().zip(outcomes) {
+            let Outcome::Run(_) = &outcome else {
+                self.refused += 1;
+                continue;
+            };
+            self.spent += cost;
+            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |scores| rank(&scores));
+            ranked.push(Candidate { genome, draft, fitness });
+        }
+        ranked.sort_by(|a, b| b.fitness.total_cmp(&a.fitness).then_with(|| a.genome.cmp(&b.genome)));
+        self.best = ranked.first().map_or(self.best, |candidate| candidate.fitness);
+        Ok(ranked)
+    }
+
+    fn end_phase(&mut self, name: &str) {
+        let before: usize = self.phases.iter().map(|phase| phase.evaluations).sum();
+        self.phases.push(Phase {
+            name: name.to_owned(),
+            evaluations: self.spent - before,
+            refused: std::mem::take(&mut self.refused),
+            best: self.best,
+        });
+    }
+}
+
+/// The seeds of a rung.
+fn seeds(rung: usize) -> Vec<u64> {
+    (1..=RUNGS[rung].0 as u64).collect()
+}

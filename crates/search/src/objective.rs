@@ -1,0 +1,277 @@
+//! Objectives: what counts as bad, by how much, and beside which references.
+
+mod measure;
+pub(crate) mod role;
+
+use indexmap::IndexMap;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::summary::Summary;
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use crate::space::{self, Space, SpaceError, Variation};
+pub(crate) use measure::{AFTER, CHANGED, LATE, QUIET, SECOND_HALF, last_change, last_start, outage, round};
+pub use role::{Role, role};
+
+/// What counts as bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Capacity stays unused.
+    Underuse,
+    /// Of flows that are alike one gets much less.
+    Starve,
+    /// Flows of the law and flows of another one do not share.
+    Coexist,
+    /// A queue that never drains.
+    Queue,
+    /// The sum of the rates swings.
+    Oscillate,
+    /// Many packets are lost.
+    Loss,
+    /// The last or the first flow gets much less than its share.
+    Latecomer,
+    /// A flow delivers nothing for a long time.
+    Stall,
+    /// It takes long until the line is used again after a change.
+    Recover,
+    /// Flows of another law lose more than one more of their own kind would cost them.
+    Harm,
+    /// Short transfers take long.
+    Fct,
+    /// The law sends little after an outage.
+    Timid,
+    /// The law goes on sending in an outage.
+    Unsafe,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Underuse,
+        Self::Starve,
+        Self::Coexist,
+        Self::Queue,
+        Self::Oscillate,
+        Self::Loss,
+        Self::Latecomer,
+        Self::Stall,
+        Self::Recover,
+        Self::Harm,
+        Self::Fct,
+        Self::Timid,
+        Self::Unsafe,
+    ];
+
+    /// Its name on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Underuse => "underuse",
+            Self::Starve => "starve",
+            Self::Coexist => "coexist",
+            Self::Queue => "queue",
+            Self::Oscillate => "oscillate",
+            Self::Loss => "loss",
+            Self::Latecomer => "latecomer",
+            Self::Stall => "stall",
+            Self::Recover => "recover",
+            Self::Harm => "harm",
+            Self::Fct => "fct",
+            Self::Timid => "timid",
+            Self::Unsafe => "unsafe",
+        }
+    }
+
+    /// The objective of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == name)
+    }
+
+    /// What it measures, and the unit behind a number.
+    pub const fn measure(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Underuse | Self::Timid => ("share of the capacity used", ""),
+            Self::Starve => ("mean rate of the others over the lowest rate", ""),
+            Self::Coexist => ("rate of one kind of flows over that of the other", ""),
+            Self::Queue => ("standing queue over its limit", ""),
+            Self::Oscillate => ("coefficient of variation of the rate over ten round trips", ""),
+            Self::Loss => ("share of the packets lost", ""),
+            Self::Latecomer => ("fair share over the share of the first or last flow", ""),
+            Self::Stall => ("longest time without a delivery", "s"),
+            Self::Recover => ("round trips until 80 % of the capacity is used", ""),
+            Self::Harm => ("rate of a flow of another law", "bit/s"),
+            Self::Fct => ("99th percentile of the completion time", "s"),
+            Self::Unsafe => ("packets sent from 15 s into an outage to its end", ""),
+        }
+    }
+
+    /// Whether its scores say nothing without references.
+    pub const fn is_relative(self) -> bool {
+        matches!(self, Self::Loss | Self::Harm | Self::Fct)
+    }
+
+    /// Whether it is about what happens after a start or a change, so that nothing is left out as warm-up.
+    pub(crate) const fn is_transient(self) -> bool {
+        matches!(self, Self::Latecomer | Self::Recover | Self::Fct | Self::Timid | Self::Unsafe)
+    }
+
+    /// Whether its measure needs numbers over time, which not every world has.
+    pub(crate) const fn needs_dynamics(self) -> bool {
+        matches!(self, Self::Queue | Self::Oscillate | Self::Stall | Self::Recover)
+    }
+
+    /// Whether a smaller measure is worse.
+    pub const fn is_worse_below(self) -> bool {
+        matches!(self, Self::Underuse | Self::Timid | Self::Harm)
+    }
+
+    /// Whether references are flows of the incumbents' own law, in the place of those under test.
+    pub(crate) const fn goes_by_incumbents(self) -> bool {
+        matches!(self, Self::Coexist | Self::Harm)
+    }
+
+    /// The score from which on a law has failed.
+    pub const fn threshold(self) -> f64 {
+        match self {
+            Self::Starve | Self::Coexist | Self::Queue => 0.9,
+            Self::Loss => 0.8,
+            Self::Latecomer => 0.75,
+            Self::Unsafe => 0.01,
+            _ => 0.5,
+        }
+    }
+
+    /// What a run measures; none where it says nothing of this objective.
+    pub fn measured(self, scenario: &Scenario, summary: &Summary) -> Option<f64> {
+        measure::measure(self, scenario, summary)
+    }
+
+    /// The score of what was measured beside what references gave, from 0 to 1, which is worst. Without references, of a
+    /// relative objective the largest score that it can have.
+    pub fn score(self, measured: f64, references: &[f64]) -> f64 {
+        let lowest = references.iter().copied().min_by(f64::total_cmp);
+        let highest = references.iter().copied().max_by(f64::total_cmp);
+        let score = match self {
+            Self::Underuse | Self::Timid => 1.0 - measured,
+            Self::Starve | Self::Coexist | Self::Latecomer => 1.0 - 1.0 / measured.max(1.0),
+            Self::Queue => measured,
+            Self::Oscillate => measured / (1.0 + measured),
+            // What the first reference, NewReno, loses counts twice.
+            Self::Loss => measured / (measured + 2.0 * references.first().copied().unwrap_or(0.0) + 1e-3),
+            Self::Stall => measured / 10.0,
+            Self::Recover => measured / 100.0,
+            Self::Harm => highest.map_or(1.0, |reference| 1.0 - measured / reference.max(1.0)),
+            Self::Fct => lowest.map_or(1.0, |reference| libm::log2(measured / reference.max(1e-9)) / 4.0),
+            // Two packets are what a sender may send whose timeout doubles.
+            Self::Unsafe => 1.0 - 2.0 / measured.max(2.0),
+        };
+        score.clamp(0.0, 1.0)
+    }
+
+    /// Whether the references show that the path would allow better: by how much they fall short of it, none where they do.
+    pub fn shortfall(self, references: &[f64]) -> Option<f64> {
+        let lowest = references.iter().copied().min_by(f64::total_cmp)?;
+        let highest = references.iter().copied().max_by(f64::total_cmp)?;
+        let short = match self {
+            Self::Underuse | Self::Timid => 0.8 - highest,
+            Self::Starve | Self::Coexist => lowest / 3.0 - 1.0,
+            Self::Latecomer => lowest / 2.0 - 1.0,
+            Self::Stall => lowest - 1.0,
+            Self::Recover => lowest / 25.0 - 1.0,
+            Self::Oscillate => lowest / 0.5 - 1.0,
+            Self::Queue | Self::Loss | Self::Harm | Self::Fct | Self::Unsafe => 0.0,
+        };
+        (short > 0.0).then_some(short)
+    }
+
+    /// What a search maximises: the score, where the path would allow better, and otherwise less the further it is from that.
+    pub fn fitness(self, measured: f64, references: &[f64], threshold: f64) -> f64 {
+        let score = self.score(measured, references);
+        match self.shortfall(references) {
+            Some(short) if score >= threshold => threshold * (0.5 + 0.5 / (1.0 + short)),
+            _ => score,
+        }
+    }
+}
+
+/// An objective as data: what it adds to a space.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Objective {
+    format: u64,
+    /// What is measured.
+    pub objective: Kind,
+    /// One line for people.
+    pub title: String,
+    /// What a failure looks like, in a sentence for the page.
+    pub about: String,
+    #[serde(default)]
+    scenario: Table,
+    #[serde(default)]
+    genes: IndexMap<String, Variation>,
+    #[serde(default)]
+    corpus: Vec<Table>,
+}
+
+impl Objective {
+    /// Reads an objective; `file` is what messages call it.
+    ///
+    /// # Errors
+    /// Says what is wrong, and where.
+    pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
+        let objective: Self = space::read(text, file)?;
+        if objective.format != 1 {
+            return Err(SpaceError(format!("{file}: format is {}; this version reads 1", objective.format)));
+        }
+        Ok(objective)
+    }
+
+    /// Adds to a space what the objective needs.
+    ///
+    /// # Errors
+    /// Says what does not fit.
+    pub fn prepare(&self, space: &mut Space) -> Result<(), SpaceError> {
+        let added = space.extend(&self.scenario, &self.genes, &self.corpus);
+        added.map_err(|what| SpaceError(format!("objective {}: {what}", self.objective.word())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.word()), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.word());
+        }
+        assert_eq!(Kind::named("none"), None);
+    }
+
+    #[test]
+    fn scores_are_those_of_their_definitions() {
+        assert!((Kind::Starve.score(10.0, &[]) - 0.9).abs() < 1e-12);
+        assert!((Kind::Underuse.score(0.3, &[]) - 0.7).abs() < 1e-12);
+        assert!((Kind::Loss.score(0.1, &[0.02, 0.3]) - 0.1 / 0.141).abs() < 1e-12);
+        assert!((Kind::Fct.score(4.0, &[2.0, 1.0]) - 0.5).abs() < 1e-12);
+        assert!((Kind::Harm.score(2e6, &[4e6]) - 0.5).abs() < 1e-12);
+        assert!((Kind::Oscillate.score(1.0, &[]) - 0.5).abs() < 1e-12);
+        assert_eq!(
+            (Kind::Queue.score(3.0, &[]), Kind::Stall.score(20.0, &[]), Kind::Unsafe.score(2.0, &[])),
+            (1.0, 1.0, 0.0)
+        );
+    }
+
+    /// A path on which no reference does well is no failure of the law.
+    #[test]
+    fn what_references_fail_too_counts_less_than_a_failure() {
+        let (kind, threshold) = (Kind::Underuse, Kind::Underuse.threshold());
+        assert_eq!(kind.fitness(0.1, &[0.9, 0.2], threshold), kind.score(0.1, &[]));
+        let near = kind.fitness(0.1, &[0.7], threshold);
+        let far = kind.fitness(0.1, &[0.1], threshold);
+        assert!(far < near && near < threshold, "{far} {near}");
+        assert_eq!(Kind::Starve.shortfall(&[5.0, 2.0]), None);
+        assert!(Kind::Starve.shortfall(&[5.0, 4.0]).is_some());
+    }
+}
