@@ -183,3 +183,19 @@ sender = {{ profile = "linux" }}
         assert_eq!(one.summary.engine.events, two.summary.engine.events, "{off}");
     }
 }
+
+/// Slow start fills a deep buffer and loses a window. Of its retransmissions some are still under way when the next recovery begins,
+/// and these are no originals that came late: nothing is undone, and the window stays halved.
+#[test]
+fn retransmissions_of_an_earlier_recovery_undo_nothing() {
+    let of = |undo: bool| {
+        let flows =
+            format!("start = \"0 s\"\ncc = {{ law = \"cubic\" }}\nsender = {{ recovery = \"rack\", undo = {undo} }}");
+        let text = Dumbbell { buffer: "\"3 bdp\"", flows: &flows, ..Dumbbell::PLAIN }.text();
+        let run = run(&text.replace("\"1000 B\"", "\"1500 B\"").replace("\"40 ms\"", "\"200 ms\""));
+        group(&run, "f").clone()
+    };
+    let [undone, kept] = [true, false].map(of);
+    assert!(undone.undone_recoveries.is_some_and(|n| n <= 1), "{undone:?}");
+    assert!(kept.retransmits > 0 && undone.retransmits < 2 * kept.retransmits, "{undone:?}\n{kept:?}");
+}

@@ -425,7 +425,7 @@ impl Rack {
 
     /// A congestion event begins, after which the law allows `ssthresh` packets; `undo` says that it can be undone.
     pub(super) fn reduce(&mut self, ssthresh: f64, outstanding: u64, delivered: u32, undo: bool) {
-        self.episode = (undo && self.options.undo).then_some(Episode { first: None, outstanding: 0, until: None });
+        self.episode = (undo && self.options.undo).then(|| self.new_episode());
         self.probe_at = None;
         if outstanding == 0 {
             // There is no recovery whose end would end the reduction.
@@ -563,7 +563,7 @@ impl Rack {
         (self.probes, self.probe_at, self.due) = (false, None, None);
         (self.prr, self.law, self.urgent) = (None, None, true);
         self.timeout_until = fresh;
-        self.episode = self.options.undo.then_some(Episode { first: None, outstanding: 0, until: None });
+        self.episode = self.options.undo.then(|| self.new_episode());
     }
 }
 

@@ -12,6 +12,8 @@ use crate::sender::data::{Heard, Ledger};
 pub(super) struct Episode {
     /// The first of them; none yet.
     pub(super) first: Option<u64>,
+    /// The earliest retransmission that earlier recoveries left under way: what arrives of those is no original that came late.
+    pub(super) earlier: Option<u64>,
     /// Those that no duplicate SACK has told of.
     pub(super) outstanding: u32,
     /// Once recovery is over: acknowledgements of transmissions from this one on say nothing of it.
@@ -37,7 +39,12 @@ impl Rack {
             episode.outstanding = episode.outstanding.saturating_sub(1);
             return episode.outstanding == 0;
         }
-        was_recovering && covered > 0 && heard.tx < first
+        was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
+    }
+
+    /// What the recovery that begins now may have to undo.
+    pub(super) fn new_episode(&self) -> Episode {
+        Episode { first: None, earlier: self.again.values().copied().min(), outstanding: 0, until: None }
     }
 
     /// What was taken for lost is in flight again, and recovery is over.
