@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Writes `examples.rs`: the name and the text of every scenario, by name. And `battery.rs`: the same of every file of the
-/// evaluation.
+/// evaluation. And `search.rs`: those of the spaces and objectives of a search.
 pub(crate) fn write() -> io::Result<()> {
     let rows = |files: Vec<PathBuf>, kind: &str, name: &dyn Fn(&Path) -> String| {
         let mut rows = String::new();
@@ -29,7 +29,13 @@ pub(crate) fn write() -> io::Result<()> {
     let mut battery = files(&folder, &["toml"])?;
     battery.extend(files(&folder.join("scenarios"), &["toml", "csv", "trace"])?);
     let battery = rows(battery, "Inside", &within);
-    put("battery.rs", &format!("/// Every file of the evaluation.\nstatic BATTERY: &[Inside] = &[\n{battery}];\n"))
+    put("battery.rs", &format!("/// Every file of the evaluation.\nstatic BATTERY: &[Inside] = &[\n{battery}];\n"))?;
+    let folder = Path::new("search").canonicalize()?;
+    let of = |list: &str, below: &str| -> io::Result<String> {
+        let rows = rows(files(&folder.join(below), &["toml"])?, "Inside", &stem);
+        Ok(format!("/// Every file of `search/{below}`.\nstatic {list}: &[Inside] = &[\n{rows}];\n"))
+    };
+    put("search.rs", &format!("{}{}", of("SPACES", "spaces")?, of("OBJECTIVES", "objectives")?))
 }
 
 /// The files of a folder with one of these endings, by name.

@@ -4,6 +4,8 @@
 mod evaluate;
 #[path = "arguments/path.rs"]
 mod path;
+#[path = "arguments/search.rs"]
+mod search;
 #[path = "arguments/tune.rs"]
 mod tune;
 
@@ -14,13 +16,14 @@ use clap_complete::Shell;
 
 pub(crate) use evaluate::Evaluate;
 pub(crate) use path::{LinkOptions, PathOptions};
+pub(crate) use search::Break;
 pub(crate) use tune::{GainRule, Tune, TuneClcc, TuneEarlyMarking};
 
 /// A laboratory for congestion control: analyze, simulate and run one implementation of a law.
 #[derive(Debug, Parser)]
 #[command(name = "penstock", version = crate::VERSION, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 done; 1 done, but the verdict of a claim differs from the recorded one, or a bound of an evaluation is not kept; 2 invalid \
+    after_help = "Exit status: 0 done; 1 done, but the verdict of a claim differs from the recorded one, a bound is not kept, or a search found a failure; 2 invalid \
                   input; 3 not supported by this machine, version or world; 4 done, but a run on Linux exceeded its \
                   error bounds; 70 a bug; 130 interrupted."
 )]
@@ -81,6 +84,8 @@ pub(crate) enum Command {
     Paper(Paper),
     /// Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baselines, and write a page
     Evaluate(Evaluate),
+    /// Search for scenarios in which a law fails, and shrink them to the smallest file
+    Break(Break),
     /// Build report.html again from the files of a record, or print its numbers as CSV
     Report(Report),
     /// List the scenarios that come with this command, or print one

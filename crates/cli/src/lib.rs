@@ -50,6 +50,7 @@ mod registry;
 mod report;
 mod run;
 mod scenario;
+mod search;
 mod shell;
 mod source;
 mod study;
@@ -118,6 +119,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Laws(arguments) => laws::laws(arguments),
         Command::Paper(arguments) => paper::paper(arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(arguments),
+        Command::Break(arguments) => search::search(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Examples(arguments) => examples::examples(arguments),
         Command::List(arguments) => list::list(arguments),

@@ -65,6 +65,10 @@ impl Bench {
             return laws.take(1).collect();
         }
         match self.place {
+            // Neither responds to a loss with less than the path allows: a third one shows what it would.
+            Place::Sender if matches!(self.kind, Kind::Underuse | Kind::Stall | Kind::Timid) => {
+                ["newreno", "cubic", "bbr"].map(contender).to_vec()
+            }
             Place::Sender => ["newreno", "cubic"].map(contender).to_vec(),
             Place::Queue => ["droptail", "codel"].map(contender).to_vec(),
         }

@@ -125,6 +125,13 @@ impl Draft {
         leaves
     }
 
+    /// What is there, without values: the keys, but for those of time and title.
+    pub fn elements(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.leaves().into_iter().map(|(key, _)| key).collect();
+        keys.retain(|key| !matches!(key.as_str(), "title" | "seed" | "duration" | "warmup"));
+        keys
+    }
+
     /// The text of the scenario.
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::case::Length;
 use crate::draft::Draft;
-use crate::gene::{Allele, Genome};
-use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, rank};
+use crate::gene::Genome;
+use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, cautious};
 use crate::space::Space;
 use crate::trial::{Court, Outcome, Runner};
 
@@ -17,13 +17,12 @@ use crate::trial::{Court, Outcome, Runner};
 const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
 /// How many points the plain sampler has at first, at most.
 const PLAIN: usize = 200;
-/// Of the budget, what the phases up to the genetic search may use, those up to the evolution of numbers, and those up to the second
-/// rung.
-const SHARES: [f64; 3] = [0.5, 0.65, 0.9];
+/// Of the budget, what the phases up to the genetic search may use, and those up to the evolution of numbers.
+const SHARES: [f64; 2] = [0.65, 0.85];
 /// How many points evolution starts from, and how many evaluations each has.
 const EVOLUTIONS: (usize, usize) = (3, 150);
-/// How many candidates of one shape go on to the second rung.
-const ALIKE: usize = 6;
+/// How many candidates of one shape go on to the last rung.
+const ALIKE: usize = 3;
 /// Proposals without an admissible one, after which a sampler is given up.
 const BARREN: usize = 20;
 
@@ -47,7 +46,7 @@ pub struct Phase {
     pub evaluations: usize,
     /// Scenarios that it proposed and that were outside the limits, or no scenarios.
     pub refused: usize,
-    /// The best fitness up to its end.
+    /// The best fitness at its end.
     pub best: f64,
 }
 
@@ -76,8 +75,10 @@ struct Hunt<'a, R> {
     space: &'a Space,
     court: &'a Court<'a>,
     runner: &'a mut R,
-    /// The fitness of each genome at the first rung.
+    /// The fitness of each genome, at the last rung that it reached.
     known: BTreeMap<Genome, f64>,
+    /// The same of each scenario: genes of what is absent have no effect.
+    scenarios: BTreeMap<String, f64>,
     phases: Vec<Phase>,
     spent: usize,
     refused: usize,
@@ -96,6 +97,7 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         court,
         runner,
         known: BTreeMap::new(),
+        scenarios: BTreeMap::new(),
         phases: Vec::new(),
         spent: 0,
         refused: 0,
@@ -103,36 +105,33 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
     };
     let until = |share: f64| libm::floor(share * effort.budget as f64) as usize;
     if effort.plain {
-        let mut plain = Hypercube::new(&genes, until(SHARES[1]));
+        let mut plain = Hypercube::new(genes.clone(), until(SHARES[1]));
         hunt.follow(&mut plain, &mut stream, until(SHARES[1]))?;
         hunt.end_phase("Latin hypercube");
     } else {
         hunt.try_all(&space.corpus())?;
         hunt.end_phase("corpus");
         let points = PLAIN.min(until(SHARES[0]) / 2);
-        let mut plain = Hypercube::new(&genes, points);
+        let mut plain = Hypercube::new(genes.clone(), points);
         let here = hunt.spent + points;
         hunt.follow(&mut plain, &mut stream, here)?;
         hunt.end_phase("Latin hypercube");
         let starts: Vec<Genome> = hunt.ranked().into_iter().take(20).map(|(genome, _)| genome).collect();
-        let mut genetic = Genetic::new(&genes, &starts);
+        let mut genetic = Genetic::new(genes.clone(), starts);
         hunt.follow(&mut genetic, &mut stream, until(SHARES[0]))?;
         hunt.end_phase("genetic");
         for (start, _) in hunt.ranked().into_iter().take(EVOLUTIONS.0) {
-            let mut numbers = Evolution::new(&genes, &start, EVOLUTIONS.1);
+            let mut numbers = Evolution::new(&genes, start, EVOLUTIONS.1);
             hunt.follow(&mut numbers, &mut stream, until(SHARES[1]))?;
         }
         hunt.end_phase("CMA-ES");
     }
-    let first = hunt.shapes();
-    let second = hunt.rung(&first, 1, until(SHARES[2]))?;
-    hunt.end_phase("second rung");
-    let third = hunt.rung(&second, 2, effort.budget)?;
-    hunt.end_phase("third rung");
-    // What had no third rung goes behind what had one.
-    let mut candidates = third;
+    let best = hunt.shapes();
+    let mut candidates = hunt.last_rung(&best, effort.budget)?;
+    hunt.end_phase("last rung");
+    // What had no last rung goes behind what had one.
     let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
-    candidates.extend(second.into_iter().filter(|candidate| !have.contains(&candidate.genome)));
+    candidates.extend(best.into_iter().filter(|candidate| !have.contains(&candidate.genome)));
     Ok(Hunted { candidates, phases: hunt.phases })
 }
 
@@ -160,23 +159,55 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// The fitness of genomes at the first rung; what is known is not run again.
     fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
-        let mut new: Vec<Genome> = genomes.iter().filter(|genome| !self.known.contains_key(genome)).cloned().collect();
-        new.sort();
-        new.dedup();
-        let drafts: Vec<Option<Draft>> = new.iter().map(|genome| self.draft(genome, 0)).collect();
-        let there: Vec<Draft> = drafts.iter().flatten().cloned().collect();
-        let mut outcomes = self.court.judge(&there, &seeds(0), self.runner)?.into_iter();
-        for (genome, draft) in new.into_iter().zip(drafts) {
-            let outcome = draft.and_then(|_| outcomes.next()).and_then(|outcome| outcome.fitness());
-            match &outcome {
-                Some(_) => self.spent += 1,
-                None => self.refused += 1,
+        let mut new: BTreeMap<String, Draft> = BTreeMap::new();
+        let mut texts: Vec<Option<String>> = Vec::with_capacity(genomes.len());
+        for genome in genomes {
+            let draft = if self.known.contains_key(genome) { None } else { self.draft(genome, 0) };
+            texts.push(draft.as_ref().map(Draft::text));
+            if let Some((draft, text)) = draft.zip(texts.last().cloned().flatten())
+                && !self.scenarios.contains_key(&text)
+            {
+                new.insert(text, draft);
             }
-            let fitness = outcome.map_or(f64::NEG_INFINITY, |fitness| fitness[0]);
-            self.best = self.best.max(fitness);
-            self.known.insert(genome, fitness);
+        }
+        let drafts: Vec<Draft> = new.values().cloned().collect();
+        let outcomes = self.court.judge(&drafts, &seeds(0), self.runner)?;
+        for (text, outcome) in new.into_keys().zip(outcomes) {
+            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |fitness| fitness[0]);
+            if fitness.is_finite() {
+                self.spent += 1;
+            } else {
+                self.refused += 1;
+            }
+            self.scenarios.insert(text, fitness);
+        }
+        self.promote(genomes, &texts)?;
+        for (genome, text) in genomes.iter().zip(texts) {
+            let fitness = text.and_then(|text| self.scenarios.get(&text).copied()).unwrap_or(f64::NEG_INFINITY);
+            self.known.entry(genome.clone()).or_insert(fitness);
         }
         Ok(genomes.iter().map(|genome| self.known.get(genome).copied().unwrap_or(f64::NEG_INFINITY)).collect())
+    }
+
+    /// Runs those of `genomes` that seem to be failures at the second rung: a short run with one seed deceives.
+    fn promote(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Failure> {
+        let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
+        for (genome, text) in genomes.iter().zip(texts) {
+            let Some(text) = text.clone().filter(|text| self.scenarios[text] >= self.court.threshold) else { continue };
+            if let Some(draft) = self.draft(genome, 1) {
+                chosen.insert(text, draft);
+            }
+        }
+        let drafts: Vec<Draft> = chosen.values().cloned().collect();
+        let outcomes = self.court.judge(&drafts, &seeds(1), self.runner)?;
+        for (text, outcome) in chosen.into_keys().zip(outcomes) {
+            self.spent += cost(1);
+            let scores = outcome.fitness();
+            self.scenarios.insert(text, scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores)));
+        }
+        let there = texts.iter().flatten().map(|text| self.scenarios[text]);
+        self.best = there.fold(self.best, f64::max);
+        Ok(())
     }
 
     /// The draft of a genome with the length of a rung; none if it is no scenario.
@@ -197,41 +228,42 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// The best, not too many of one shape: of the same things that are there.
     fn shapes(&self) -> Vec<Candidate> {
-        let mut seen: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+        let mut texts: BTreeSet<String> = BTreeSet::new();
         let mut candidates = Vec::new();
         for (genome, fitness) in self.ranked() {
-            let shape: Vec<bool> = genome.0.iter().map(|allele| *allele != Allele::Absent).collect();
-            let count = seen.entry(shape).or_insert(0);
+            let Some(draft) = self.draft(&genome, 0) else { continue };
+            if !texts.insert(draft.text()) {
+                continue;
+            }
+            let count = seen.entry(draft.elements()).or_insert(0);
             *count += 1;
-            if *count <= ALIKE
-                && let Some(draft) = self.draft(&genome, 0)
-            {
+            if *count <= ALIKE {
                 candidates.push(Candidate { genome, draft, fitness });
             }
         }
         candidates
     }
 
-    /// The best of `candidates` at a rung, as many as there is budget for, ranked anew.
-    fn rung(&mut self, candidates: &[Candidate], rung: usize, until: usize) -> Result<Vec<Candidate>, R::Failure> {
-        let (count, length) = RUNGS[rung];
-        let cost = count * (length / RUNGS[0].1) as usize;
-        let many = (until.saturating_sub(self.spent) / cost).max(1);
+    /// The best of `candidates` at the last rung, as many as there is budget for, ranked anew.
+    fn last_rung(&mut self, candidates: &[Candidate], until: usize) -> Result<Vec<Candidate>, R::Failure> {
+        let last = RUNGS.len() - 1;
+        let many = (until.saturating_sub(self.spent) / cost(last)).max(1);
         let chosen: Vec<(Genome, Draft)> = candidates
             .iter()
             .take(many)
-            .filter_map(|candidate| Some((candidate.genome.clone(), self.draft(&candidate.genome, rung)?)))
+            .filter_map(|candidate| Some((candidate.genome.clone(), self.draft(&candidate.genome, last)?)))
             .collect();
         let drafts: Vec<Draft> = chosen.iter().map(|(_, draft)| draft.clone()).collect();
-        let outcomes = self.court.judge(&drafts, &seeds(rung), self.runner)?;
+        let outcomes = self.court.judge(&drafts, &seeds(last), self.runner)?;
         let mut ranked = Vec::new();
         for ((genome, draft), outcome) in chosen.into_iter().zip(outcomes) {
             let Outcome::Run(_) = &outcome else {
                 self.refused += 1;
                 continue;
             };
-            self.spent += cost;
-            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |scores| rank(&scores));
+            self.spent += cost(last);
+            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
             ranked.push(Candidate { genome, draft, fitness });
         }
         ranked.sort_by(|a, b| b.fitness.total_cmp(&a.fitness).then_with(|| a.genome.cmp(&b.genome)));
@@ -248,6 +280,12 @@ impl<R: Runner> Hunt<'_, R> {
             best: self.best,
         });
     }
+}
+
+/// What a candidate costs at a rung, in evaluations.
+const fn cost(rung: usize) -> usize {
+    let (seeds, length) = RUNGS[rung];
+    seeds * (length / RUNGS[0].1) as usize
 }
 
 /// The seeds of a rung.

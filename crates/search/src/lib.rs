@@ -1,23 +1,36 @@
-//! Search for scenarios in which a law fails.
+//! Search for scenarios in which a law fails, and for the smallest of them.
+//!
+//! A [`Space`] is a scenario with genes on grids and [`Limits`] of what an adversary may do; an [`Objective`] says what counts as
+//! bad. [`hunt`] proposes scenarios, [`findings`] confirms the worst on fresh seeds and shrinks them, and [`page`] shows them.
+//! Everything here is a function of texts and numbers: a [`Runner`] of the caller's runs the scenarios.
 
+mod bounds;
 mod case;
 mod confirm;
 mod draft;
+mod finding;
 mod gene;
 mod hint;
+mod hunt;
 mod limits;
+mod margin;
 mod objective;
+pub mod page;
 mod sampler;
 mod shrink;
 mod space;
 mod trial;
 
+pub use bounds::{Bound, Bounds, Limits as NumberLimits};
 pub use case::{Bench, Contender, Length};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;
+pub use finding::{Finding, findings};
 pub use gene::{Allele, Domain, Gene, Genome};
 pub use hint::{Hint, hints};
+pub use hunt::{Candidate, Effort, Hunted, Phase, hunt};
 pub use limits::Limits;
+pub use margin::Margin;
 pub use objective::{Kind, Objective, Role, role};
 pub use sampler::Sampler;
 pub use shrink::shrink;

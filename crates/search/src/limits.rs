@@ -11,9 +11,12 @@ use crate::objective::role::{Role, role};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The largest delay that is not one of congestion: jitter, late acknowledgements, aggregation.
+    /// The largest delay that is not one of congestion: jitter, late acknowledgements.
     #[serde(deserialize_with = "duration")]
     pub jitter: Time,
+    /// The longest time for which a link gathers packets; where it is shorter than the jitter, that.
+    #[serde(deserialize_with = "duration")]
+    pub aggregation: Time,
     /// The largest difference between propagation delays of one link.
     #[serde(deserialize_with = "duration")]
     pub delay: Time,
@@ -39,6 +42,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             jitter: Time(0),
+            aggregation: Time(0),
             delay: Time(0),
             loss: 0.0,
             swing: 10.0,
@@ -96,8 +100,9 @@ impl Limits {
         if range > self.delay.0.max(self.jitter.0) {
             return Some(format!("its delay changes by {} s", Time(range).seconds()));
         }
-        if link.aggregation.is_some_and(|gathered| gathered.time > self.jitter) {
-            return Some(format!("it gathers packets for longer than {} s", self.jitter.seconds()));
+        let gathers = self.aggregation.max(self.jitter);
+        if link.aggregation.is_some_and(|gathered| gathered.time > gathers) {
+            return Some(format!("it gathers packets for longer than {} s", gathers.seconds()));
         }
         if link.loss > self.loss {
             return Some(format!("it loses {} of its packets, above {}", link.loss, self.loss));

@@ -6,7 +6,7 @@ use toml::Value;
 
 use crate::draft::Draft;
 use crate::objective::{Role, role};
-use spot::Spot;
+pub(crate) use spot::Spot;
 
 /// Candidates that are tried together: some may run in vain, and none depends on how many processors there are.
 const TOGETHER: usize = 4;

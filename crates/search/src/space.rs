@@ -98,6 +98,10 @@ impl Space {
         corpus: &[Table],
     ) -> Result<(), String> {
         self.scenario.join(scenario);
+        // What an objective sets does not vary, unless it says how.
+        for (key, _) in Draft::of(scenario.clone()).leaves() {
+            self.genes.retain(|varied| varied.keys.iter().all(|known| *known != key));
+        }
         self.vary(genes)?;
         corpus.iter().try_for_each(|start| self.begin_with(start.clone()))
     }
@@ -147,8 +151,8 @@ impl Space {
         self.genes.iter().map(|varied| varied.keys[0].as_str()).collect()
     }
 
-    /// The scenarios to begin with. A gene that one of them does not name is absent, or has the value of the space's
-    /// scenario, or the one nearest to it.
+    /// The scenarios to begin with: that of the space, then those of its corpus. A gene that one of them does not name is absent, or
+    /// has the value nearest to that of the space's scenario.
     pub fn corpus(&self) -> Vec<Genome> {
         let starts = self.corpus.iter().map(|start| self.start(start));
         [self.start(&Table::new())].into_iter().chain(starts).collect()
@@ -177,7 +181,8 @@ impl Space {
         let mut draft = self.scenario.clone();
         let pairs = || self.genes.iter().zip(&genome.0);
         for (varied, allele) in pairs() {
-            if *allele == Allele::Absent {
+            // A setting that is absent leaves that of the scenario; a table that is absent goes.
+            if *allele == Allele::Absent && varied.values.is_table() {
                 for key in &varied.keys {
                     draft.remove(key);
                 }
@@ -194,13 +199,36 @@ impl Space {
                 }
             }
         }
-        draft
+        without_idle_links(draft)
     }
 
     /// The place of each gene that is a number on a grid.
     pub fn numbers(&self) -> Vec<usize> {
         let ordered = self.genes.iter().enumerate();
         ordered.filter(|(_, v)| matches!(v.gene.domain, Domain::Ordered { .. })).map(|(at, _)| at).collect()
+    }
+}
+
+/// The draft without links whose far end no flow and no other link needs: they change nothing.
+fn without_idle_links(mut draft: Draft) -> Draft {
+    loop {
+        let end = |draft: &Draft, key: &str| draft.get(key).and_then(Value::as_str).map(str::to_owned);
+        let needed = |node: &str| {
+            let flows = draft.names("flows").into_iter();
+            let mut ends =
+                flows.flat_map(|name| ["from", "to"].map(|which| end(&draft, &format!("flows.{name}.{which}"))));
+            let mut starts =
+                draft.names("links").into_iter().map(|name| end(&draft, &format!("links.\"{name}\".from")));
+            ends.any(|end| end.as_deref() == Some(node)) || starts.any(|from| from.as_deref() == Some(node))
+        };
+        let idle = draft.names("links").into_iter().find(|name| {
+            let to = end(&draft, &format!("links.\"{name}\".to"));
+            name != "bottleneck" && to.is_some_and(|to| !needed(&to))
+        });
+        match idle {
+            Some(name) => draft.remove(&format!("links.\"{name}\"")),
+            None => return draft,
+        };
     }
 }
 
@@ -280,7 +308,7 @@ cc = { law = "cbr" }
         assert!(with("format = 1\ntitle", "format = 2\ntitle").contains("this version reads 1"));
         assert!(with("title ", "titel ").contains("x.toml:3: unknown field `titel`"));
         assert!(with("\"flows.pulse\" =", "\"flows.none\" =").contains("lacks it"));
-        assert!(with("1 Mbit/s\", to", "1 ms\", to").contains("the same unit"));
+        assert!(with("1 Mbit/s\", to", "1 ms\", to").contains("units of one kind"));
         assert!(with("per_decade = 4", "per_decade = 0").contains("per_decade"));
         assert!(with("\"flows.test.rtt\" = \"41 ms\"\n\"flows.test.jitter\" =", "\"none\" =").contains("no gene"));
     }

@@ -138,6 +138,11 @@ impl Court<'_> {
         Ok(outcomes.into_iter().zip(run).map(|(refused, run)| refused.unwrap_or(run)).collect())
     }
 
+    /// The law under test and the references for a draft.
+    pub fn contenders(&self, draft: &Draft) -> Vec<Contender> {
+        [self.law.clone()].into_iter().chain(self.bench.references(draft)).collect()
+    }
+
     fn one(&self, measured: f64, references: Vec<f64>) -> Judged {
         let kind = self.bench.kind();
         let score = kind.score(measured, &references);

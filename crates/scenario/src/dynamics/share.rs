@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn a_silence_has_no_goodput() {
         assert_eq!(longest_silence(&flow([0.0, 1.0, 0.0, 0.0, 2.0, 0.0])), 2);
-        assert_eq!((longest_silence(&flow([1.0; 3])), longest_silence(&flow([0.0; 3])), longest_silence(&[])), (0, 3, 0));
+        assert_eq!(
+            (longest_silence(&flow([1.0; 3])), longest_silence(&flow([0.0; 3])), longest_silence(&[])),
+            (0, 3, 0)
+        );
     }
 
     #[test]

@@ -34,14 +34,18 @@ impl Spot {
     }
 
     /// Whether it is the last value of its list, or the only one.
-    #[cfg(test)]
     pub(crate) const fn is_last(&self) -> bool {
         self.last
     }
 
     /// The number, in its own unit.
     pub(crate) fn amount(&self, draft: &Draft) -> Option<f64> {
-        amount(self.value(draft)?).map(|(number, _)| number)
+        self.quantity(draft).map(|(number, _)| number)
+    }
+
+    /// The number and its unit.
+    pub(crate) fn quantity(&self, draft: &Draft) -> Option<(f64, String)> {
+        amount(self.value(draft)?)
     }
 
     fn value<'a>(&self, draft: &'a Draft) -> Option<&'a Value> {

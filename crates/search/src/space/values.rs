@@ -47,6 +47,9 @@ pub struct Variation {
     pub steps: Option<[usize; 2]>,
     /// The lengths of steps.
     pub each: Option<Grid>,
+    /// Whether steps are gone through once, so that the last value stays.
+    #[serde(default)]
+    pub once: bool,
     /// Values, or lengths of steps, that mean something to a host.
     #[serde(default)]
     pub landmarks: Vec<Value>,
@@ -67,6 +70,7 @@ pub(crate) struct Values {
     /// Lengths of steps, of a gene that has them.
     lengths: Vec<Value>,
     steps: Option<[usize; 2]>,
+    once: bool,
     form: Option<String>,
     /// Whether its only value is that a table is there.
     present: bool,
@@ -103,11 +107,26 @@ impl Variation {
             _ => return Err("`steps` and `each` go together".to_owned()),
         };
         let gene = Gene { domain, optional: self.optional || self.present };
-        Ok((gene, Values { list, lengths, steps: self.steps, form: self.form.clone(), present: self.present }))
+        Ok((
+            gene,
+            Values {
+                list,
+                lengths,
+                steps: self.steps,
+                once: self.once,
+                form: self.form.clone(),
+                present: self.present,
+            },
+        ))
     }
 }
 
 impl Values {
+    /// Whether the only value is that a table is there.
+    pub(crate) const fn is_table(&self) -> bool {
+        self.present
+    }
+
     /// The first of them.
     pub(crate) fn first(&self) -> Allele {
         match self.steps {
@@ -144,7 +163,8 @@ impl Values {
             Allele::Steps(steps) => {
                 let mut pairs = Vec::new();
                 let mut now = Time(0);
-                for (each, value) in steps.iter().cycle().take(MOST_PAIRS) {
+                let most = if self.once { steps.len() } else { MOST_PAIRS };
+                for (each, value) in steps.iter().cycle().take(most) {
                     if now >= length && !pairs.is_empty() {
                         break;
                     }
@@ -244,9 +264,16 @@ impl Grid {
     pub fn values(&self) -> Result<Vec<Value>, String> {
         let number =
             |value: &Value| amount(value).ok_or_else(|| format!("{value} is not a number, with or without a unit"));
-        let ((from, unit), (to, other)) = (number(&self.from)?, number(&self.to)?);
+        let ((from, unit), (mut to, mut other)) = (number(&self.from)?, number(&self.to)?);
+        // Units of one kind: all values have that of the first.
+        if let (true, Some((a, kind)), Some((b, same))) =
+            (unit != other && from > 0.0, base(&self.from), base(&self.to))
+            && kind == same
+        {
+            (to, other) = (from * (b / a), unit.clone());
+        }
         if unit != other {
-            return Err(format!("`from` and `to` have the same unit; here they have `{unit}` and `{other}`"));
+            return Err(format!("`from` and `to` have units of one kind; here they have `{unit}` and `{other}`"));
         }
         if !(from.is_finite() && to.is_finite() && from <= to) {
             return Err(format!("`to` is at least `from`; here it is {} after {}", self.to, self.from));

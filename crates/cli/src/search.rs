@@ -1,0 +1,344 @@
+//! `penstock break`: scenarios in which a law fails.
+
+mod library;
+mod linux;
+mod replay;
+mod runner;
+
+use std::sync::Arc;
+
+use penstock_evaluation::{Place, Subject};
+use penstock_law::quantity::Time;
+use penstock_record::hexadecimal;
+use penstock_report::html;
+use penstock_report::page::Page;
+use penstock_scenario::quantity;
+use penstock_search::page::{Found, Report, headline, page};
+use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Finding, Kind, Space, findings, hunt};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use toml::Value;
+
+use crate::arguments;
+use crate::failure::{Done, Failure};
+use crate::folder::{Folder, Others, slug};
+use crate::{interrupt, jobs, machine, pages, program, record, registry, scenario, terminal};
+use runner::{Pool, note_phase};
+
+/// Runs the command.
+pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
+    if arguments.list {
+        return list(arguments.output.json);
+    }
+    let world = scenario::world(arguments.world)?;
+    let threads = jobs::threads(arguments.output.jobs.map(usize::from));
+    if let Some(folder) = &arguments.replay {
+        interrupt::watch()?;
+        return replay::replay(folder, arguments.long, world.as_ref(), threads, arguments.output.json);
+    }
+    let law = arguments.law.as_deref().unwrap_or_default();
+    let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
+    let contender = Bench::contender(&subject);
+    let plain = space(arguments)?;
+    let kinds = kinds(arguments, subject.place)?;
+    if let Some(threshold) = arguments.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+        return Err(Failure::Input(format!("--threshold: {threshold} is not from 0 to 1")));
+    }
+    let out = Folder::open(&arguments.output.out)?;
+    interrupt::watch()?;
+    let home = out.resume(&name(arguments, &subject, &plain), Others::Wait)?;
+    let mut pool = Pool::open(&home, world.as_ref(), threads)?;
+    let effort = Effort {
+        budget: (arguments.budget / kinds.len()).max(1),
+        seed: arguments.seed,
+        plain: arguments.plain_sampler,
+    };
+    let mut reports = Vec::new();
+    for kind in &kinds {
+        let report = one(arguments, &subject, &contender, *kind, &plain, effort, &mut pool)?;
+        terminal::note(format!("{}: {}", kind.word(), report.conclusion(&plain)));
+        reports.push(report);
+    }
+    pool.close()?;
+    let command = command(arguments);
+    let mut shown = page(&contender.name, &plain, &reports, &command, &machine::facts(), registry::laws());
+    for report in &reports {
+        for found in &report.findings {
+            home.put_file(&found.file, found.text.as_bytes())?;
+            let bounds = Bounds::of(&found.finding, &contender.setting).text().map_err(Failure::Bug)?;
+            home.put_file(&found.file.replace(".toml", ".bounds.toml"), bounds.as_bytes())?;
+        }
+    }
+    if arguments.confirm.is_some() {
+        shown.sections.extend(linux::confirm(&subject, &contender, &reports)?);
+    }
+    home.put_file("report.html", html::write(&shown).as_bytes())?;
+    let value = serde_json::to_value(summary(&contender, &plain, &reports, &command)).map_err(Failure::input)?;
+    home.put_file("break.json", &record::bytes(&value)?)?;
+    if arguments.output.json {
+        terminal::say_json(&value)?;
+    } else {
+        terminal::say(terminal::look().page(&first(&shown)))?;
+        for report in &reports {
+            for found in &report.findings {
+                terminal::say(headline(&found.finding, &contender.name))?;
+                terminal::say(format!("file    {}", record::shown(home.path(), &found.file)))?;
+            }
+        }
+        terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
+    }
+    let any = reports.iter().any(|report| !report.findings.is_empty());
+    Ok(if any { Done::Differs } else { Done::Well })
+}
+
+/// Searches for failures of one kind.
+fn one(
+    arguments: &arguments::Break,
+    subject: &Subject,
+    contender: &Contender,
+    kind: Kind,
+    plain: &Space,
+    effort: Effort,
+    pool: &mut Pool<'_>,
+) -> Result<Report, Failure> {
+    let objective = library::objective(kind)?;
+    let mut space = plain.clone();
+    objective.prepare(&mut space).map_err(Failure::input)?;
+    if subject.place == Place::Queue {
+        space.fix("links.bottleneck.aqm");
+    }
+    if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
+        space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
+    }
+    let bench = Bench::new(Arc::clone(registry::laws()), kind, subject.place);
+    let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
+    let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold };
+    let mut report = Report {
+        kind,
+        words: [objective.title.clone(), objective.about.clone()],
+        phases: Vec::new(),
+        threshold,
+        findings: Vec::new(),
+        dismissed: Vec::new(),
+        refused: None,
+    };
+    // What cannot run at all says so once.
+    let start = space.corpus().into_iter().next().map(|genome| space.draft(&genome, Time(60 * Time::PER_SECOND)));
+    if let Some(start) = start {
+        let ran = bench
+            .scenario(&bench.with(&start, contender), 1)
+            .and_then(|scenario| pool.refusal(&scenario).map_or(Ok(()), Err));
+        if let Err(why) = ran {
+            report.refused = Some(why.lines().next().unwrap_or_default().to_owned());
+            return Ok(report);
+        }
+    }
+    let hunted = hunt(&space, &court, effort, pool)?;
+    for phase in &hunted.phases {
+        note_phase(kind, phase);
+    }
+    for candidate in hunted.candidates.iter().take(arguments.findings) {
+        let score = candidate.fitness;
+        terminal::detail(format!("candidate with score {score:.3}\n{}", candidate.draft.text()));
+    }
+    report.phases = hunted.phases;
+    let (found, dismissed) = findings(&court, &hunted.candidates, arguments.findings, pool)?;
+    report.dismissed = dismissed;
+    for finding in found {
+        let text = file(arguments, contender, &bench, &finding);
+        let hash = hexadecimal(&Sha256::digest(bench.with(&finding.draft, contender).text()));
+        let name = format!("finding-{}-{}.toml", kind.word(), &hash[..8]);
+        report.findings.push(Found { finding, text, file: name });
+    }
+    Ok(report)
+}
+
+/// The text of a finding's file: a scenario, and above it what it shows.
+fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, finding: &Finding) -> String {
+    let mut draft: Draft = bench.with(&finding.draft, contender);
+    let (law, kind) = (&contender.name, finding.kind.word());
+    draft.set("title", Value::from(format!("break: {law}, {kind}")));
+    let confirmed = &finding.confirmed;
+    let hints: Vec<&str> = finding.hints.iter().map(|hint| hint.words()).collect();
+    let hints = if hints.is_empty() { "no rule points to one".to_owned() } else { hints.join("; ") };
+    let [shown, of] = confirmed.seeds;
+    format!(
+        "# {}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{}",
+        command(arguments),
+        headline(finding, law),
+        confirmed.score,
+        confirmed.score_at_least,
+        draft.text()
+    )
+}
+
+/// The space that was asked for.
+fn space(arguments: &arguments::Break) -> Result<Space, Failure> {
+    let mut space = library::space(&arguments.space)?;
+    if let Some(jitter) = &arguments.jitter {
+        space.limits.jitter = quantity::time(jitter).map_err(|e| Failure::Input(format!("--jitter: {e}")))?;
+        space.limits.aggregation = space.limits.jitter;
+    }
+    if let Some(loss) = arguments.loss {
+        if !(0.0..1.0).contains(&loss) {
+            return Err(Failure::Input(format!("--loss: {loss} is not a share from 0 to below 1")));
+        }
+        space.limits.loss = loss;
+    }
+    if let Some(swing) = arguments.swing {
+        if !(swing.is_finite() && swing >= 1.0) {
+            return Err(Failure::Input(format!("--swing: {swing} is not a factor of 1 or more")));
+        }
+        space.limits.swing = swing;
+    }
+    Ok(space)
+}
+
+/// The objectives that were asked for: by default all that a law in this place can fail.
+fn kinds(arguments: &arguments::Break, place: Place) -> Result<Vec<Kind>, Failure> {
+    if arguments.objective.is_empty() {
+        let fits = |kind: &Kind| {
+            place == Place::Sender || !matches!(kind, Kind::Coexist | Kind::Harm | Kind::Timid | Kind::Unsafe)
+        };
+        return Ok(Kind::ALL.into_iter().filter(fits).collect());
+    }
+    let named = |name: &String| {
+        let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+        let why = || Failure::Input(format!("--objective: no objective is `{name}`; there are {}", known.join(", ")));
+        Kind::named(name).ok_or_else(why)
+    };
+    arguments.objective.iter().map(named).collect()
+}
+
+/// The name of the directory: one for each search that gives other files.
+fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> String {
+    let law = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
+    let mut words = vec!["break".to_owned(), law, slug(&space.name)];
+    words.extend(arguments.objective.iter().cloned());
+    words.extend(arguments.jitter.iter().map(|jitter| format!("jitter {jitter}")));
+    words.extend(arguments.loss.iter().map(|loss| format!("loss {loss}")));
+    words.extend(arguments.swing.iter().map(|swing| format!("swing {swing}")));
+    words.extend(arguments.threshold.iter().map(|threshold| format!("threshold {threshold}")));
+    if arguments.plain_sampler {
+        words.push("plain".to_owned());
+    }
+    words.push(format!("{} seed{}", arguments.budget, arguments.seed));
+    slug(&words.join(" "))
+}
+
+/// The command that gives the same files.
+fn command(arguments: &arguments::Break) -> String {
+    let law = arguments.law.as_deref().unwrap_or_default();
+    let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
+    let mut words = vec![program::name().to_string(), "break".to_owned(), law];
+    if !arguments.objective.is_empty() {
+        words.push(format!("--objective {}", arguments.objective.join(",")));
+    }
+    words.push(format!("--space {}", arguments.space));
+    words.extend(arguments.jitter.iter().map(|jitter| format!("--jitter \"{jitter}\"")));
+    words.extend(arguments.loss.iter().map(|loss| format!("--loss {loss}")));
+    words.extend(arguments.swing.iter().map(|swing| format!("--swing {swing}")));
+    words.extend(arguments.threshold.iter().map(|threshold| format!("--threshold {threshold}")));
+    words.push(format!("--budget {} --seed {}", arguments.budget, arguments.seed));
+    if arguments.plain_sampler {
+        words.push("--plain-sampler".to_owned());
+    }
+    words.join(" ")
+}
+
+/// `break.json`.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    format: u64,
+    law: &'a str,
+    setting: &'a str,
+    space: &'a str,
+    command: &'a str,
+    objectives: Vec<Row<'a>>,
+}
+
+/// An objective in `break.json`.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    objective: Kind,
+    threshold: f64,
+    evaluations: usize,
+    phases: &'a [penstock_search::Phase],
+    findings: Vec<Entry<'a>>,
+    dismissed: &'a [penstock_search::Confirmed],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
+}
+
+/// A finding in `break.json`.
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    file: &'a str,
+    headline: String,
+    confirmed: &'a penstock_search::Confirmed,
+    references: &'a [String],
+    hints: &'a [penstock_search::Hint],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<&'a penstock_search::Margin>,
+    shrinking: usize,
+}
+
+fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], command: &'a str) -> Summary<'a> {
+    let entry = |found: &'a Found| Entry {
+        file: &found.file,
+        headline: headline(&found.finding, &law.name),
+        confirmed: &found.finding.confirmed,
+        references: &found.finding.references,
+        hints: &found.finding.hints,
+        margin: found.finding.margin.as_ref(),
+        shrinking: found.finding.shrinking,
+    };
+    let row = |report: &'a Report| Row {
+        objective: report.kind,
+        threshold: report.threshold,
+        evaluations: report.evaluations(),
+        phases: &report.phases,
+        findings: report.findings.iter().map(entry).collect(),
+        dismissed: &report.dismissed,
+        refused: report.refused.as_deref(),
+    };
+    Summary {
+        format: 1,
+        law: &law.name,
+        setting: &law.setting,
+        space: &space.name,
+        command,
+        objectives: reports.iter().map(row).collect(),
+    }
+}
+
+/// What a terminal shows of the page: the table of all objectives.
+fn first(page: &Page) -> Page {
+    Page { sections: page.sections.iter().take(1).cloned().collect(), ..page.clone() }
+}
+
+/// `--list`.
+fn list(json: bool) -> Result<Done, Failure> {
+    #[derive(Serialize)]
+    struct Listed {
+        kind: &'static str,
+        name: String,
+        title: String,
+    }
+    let mut listed = Vec::new();
+    for kind in Kind::ALL {
+        let title = library::objective(kind)?.title;
+        listed.push(Listed { kind: "objective", name: kind.word().to_owned(), title });
+    }
+    for name in library::spaces() {
+        let title = library::space(name)?.title;
+        listed.push(Listed { kind: "space", name: name.to_owned(), title });
+    }
+    if json {
+        terminal::say_json(&listed)?;
+        return Ok(Done::Well);
+    }
+    let rows = listed.into_iter().map(|one| vec![one.kind.into(), one.name.into(), one.title.into()]).collect();
+    terminal::say(pages::table("", &[("", false), ("name", false), ("what", false)], rows))?;
+    Ok(Done::Well)
+}

@@ -1,0 +1,76 @@
+//! `--confirm linux`: findings on the kernel's TCP.
+
+use penstock_evaluation::Subject;
+use penstock_report::number::short;
+use penstock_report::page::{Column, Section, TableView};
+use penstock_search::page::{Report, number};
+use penstock_search::{Bench, Contender, measured};
+
+use crate::arguments::WorldName;
+use crate::failure::Failure;
+use crate::{interrupt, registry, scenario, terminal};
+
+/// How many findings are run: each takes as long as it says, for each law.
+const MOST: usize = 3;
+
+/// Runs findings on the kernel's TCP, and gives the section of the page that says what came out.
+pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) -> Result<Option<Section>, Failure> {
+    let world = scenario::world(WorldName::Linux)?;
+    let mut table = TableView::new(
+        "Findings on the kernel's TCP",
+        vec![
+            Column::words("File"),
+            Column::words("Law"),
+            Column::words("Packets"),
+            Column::words("Linux"),
+            Column::numbers("Difference", "%"),
+            Column::words("Remark"),
+        ],
+    );
+    let found = reports.iter().flat_map(|report| report.findings.iter().map(move |found| (report.kind, found)));
+    for (kind, found) in found.take(MOST) {
+        let bench = Bench::new(std::sync::Arc::clone(registry::laws()), kind, subject.place);
+        let laws = [law.clone()].into_iter().chain(bench.references(&found.finding.draft));
+        for (who, law) in laws.enumerate() {
+            let draft = bench.with(&found.finding.draft, &law);
+            let mut row = vec![found.file.clone(), law.name.clone()];
+            let simulated = match who {
+                0 => Some(found.finding.confirmed.measured),
+                who => found.finding.confirmed.references.get(who - 1).copied(),
+            };
+            row.push(simulated.map(|x| number(kind, x)).unwrap_or_default());
+            terminal::note(format!("{} with {} on the kernel's TCP", found.file, law.name));
+            let ran = bench.scenario(&draft, 1).and_then(|scenario| {
+                if let Some(why) = world.refusals(&scenario).into_iter().next() {
+                    return Err(why);
+                }
+                let mut reached = |_: f64| !interrupt::stopped();
+                let run = world.run(&scenario, &mut reached).map_err(|e| e.to_string())?;
+                let beyond = run.summary.path.as_ref().map(|path| path.beyond.join("; ")).unwrap_or_default();
+                measured(kind, &scenario, &run.summary).map(|found| (found, beyond))
+            });
+            if interrupt::stopped() {
+                return Err(Failure::Stopped);
+            }
+            match ran {
+                Ok((real, beyond)) => {
+                    row.push(number(kind, real));
+                    let difference = simulated.map(|x| 100.0 * (real - x) / x.abs().max(1e-12));
+                    row.push(difference.map(|percent| short(percent, 3)).unwrap_or_default());
+                    row.push(if beyond.is_empty() {
+                        String::new()
+                    } else {
+                        format!("outside its error bounds: {beyond}")
+                    });
+                }
+                Err(why) => row.extend([String::new(), String::new(), format!("not run: {why}")]),
+            }
+            table.rows.push(row);
+        }
+    }
+    if table.rows.is_empty() {
+        return Ok(None);
+    }
+    let prose = "The shrunk scenarios with the kernel's TCP over an emulated path, one seed each.".to_owned();
+    Ok(Some(Section { prose, tables: vec![table], ..Section::new("Real TCP") }))
+}

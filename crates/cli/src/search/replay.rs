@@ -1,0 +1,295 @@
+//! `penstock break --replay`: scenarios with bounds beside them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use penstock_evaluation::Place;
+use penstock_evaluation::statistics::median;
+use penstock_papers::Cell;
+use penstock_report::number::short;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::Document;
+use penstock_scenario::world::World;
+use penstock_search::{Bench, Bounds, Draft, NumberLimits, measured};
+use serde::Serialize;
+
+use crate::failure::{Done, Failure};
+use crate::jobs::{self, Job};
+use crate::{pages, registry, scenario, terminal};
+
+/// The ending of the files with bounds.
+const ENDING: &str = ".bounds.toml";
+
+/// What became of a bound.
+#[derive(Debug, Clone, Serialize)]
+struct Row {
+    file: String,
+    what: String,
+    measured: Option<f64>,
+    bound: String,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    why: String,
+}
+
+/// What became of a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    /// It is kept.
+    Kept,
+    /// It is not kept, as is on record.
+    KnownToFail,
+    /// It is not kept.
+    Broken,
+    /// It is kept, and on record as one that is not.
+    Mended,
+}
+
+impl Outcome {
+    const fn of(keeps: bool, holds: bool) -> Self {
+        match (keeps, holds) {
+            (true, true) => Self::Kept,
+            (true, false) => Self::Mended,
+            (false, true) => Self::Broken,
+            (false, false) => Self::KnownToFail,
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::KnownToFail => "known to fail",
+            Self::Broken => "broken",
+            Self::Mended => "mended",
+        }
+    }
+}
+
+/// A file with its bounds.
+struct Replayed {
+    shown: String,
+    bounds: Bounds,
+    text: String,
+}
+
+/// Runs the scenarios of a directory, and compares.
+pub(super) fn replay(
+    folder: &Path,
+    long: bool,
+    world: &(dyn World + Sync),
+    threads: usize,
+    json: bool,
+) -> Result<Done, Failure> {
+    let mut rows = Vec::new();
+    let mut left_out = Vec::new();
+    let mut replayed = Vec::new();
+    for path in files(folder)? {
+        let file = read(&path)?;
+        let elsewhere = file.bounds.world.as_deref().is_some_and(|wanted| wanted != world.name());
+        if elsewhere || (file.bounds.long && !long) {
+            left_out.push(file.shown);
+            continue;
+        }
+        replayed.push(file);
+    }
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for (at, file) in replayed.iter().enumerate() {
+        wanted.extend(file.wanted(at)?);
+    }
+    let numbers = run(&wanted, &replayed, world, threads)?;
+    for (at, file) in replayed.iter().enumerate() {
+        let of: Vec<(&Wanted, &Measured)> =
+            wanted.iter().zip(&numbers).filter(|(wanted, _)| wanted.file == at).collect();
+        rows.extend(file.judge(&of));
+    }
+    let count = |outcome: Outcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let (broken, mended) = (count(Outcome::Broken), count(Outcome::Mended));
+    if json {
+        terminal::say_json(&rows)?;
+    } else {
+        let cells = rows.iter().map(|row| {
+            let number = row.measured.map_or_else(|| "none".to_owned(), |number| short(number, 3));
+            vec![row.file.clone(), row.what.clone(), number, row.bound.clone(), row.outcome.word().to_owned()]
+        });
+        let columns = [("file", false), ("measure", false), ("is", true), ("bound", false), ("outcome", false)];
+        terminal::say(pages::table("", &columns, cells.collect()))?;
+        let known = count(Outcome::KnownToFail);
+        terminal::say(format!(
+            "{} kept, {known} known to fail, {broken} broken, {mended} mended",
+            count(Outcome::Kept)
+        ))?;
+    }
+    if !left_out.is_empty() {
+        terminal::note(format!("not run: {} (they take long, or run in another world)", left_out.join(", ")));
+    }
+    for row in &rows {
+        let what = format!("{}: {}: {}", row.file, row.what, row.bound);
+        match row.outcome {
+            Outcome::Broken => terminal::fail(format!("{what}: the bound is broken")),
+            Outcome::Mended => {
+                terminal::fail(format!("{what}: on record as a failure, and kept now; write a bound that fits"))
+            }
+            Outcome::Kept | Outcome::KnownToFail => {}
+        }
+    }
+    Ok(if broken + mended > 0 { Done::Differs } else { Done::Well })
+}
+
+/// The files with bounds in a directory, by name.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", folder.display()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ENDING)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let folder = folder.display();
+        return Err(Failure::Input(format!("{folder} has no bounds, such as NAME{ENDING} beside NAME.toml")));
+    }
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<Replayed, Failure> {
+    let shown = path.display().to_string();
+    let bounds = Bounds::parse(&scenario::text(path)?, &shown).map_err(Failure::input)?;
+    let file = PathBuf::from(shown.replace(ENDING, ".toml"));
+    let text = scenario::text(&file)?;
+    Ok(Replayed { shown: file.display().to_string(), bounds, text })
+}
+
+/// A run that a replay needs.
+struct Wanted {
+    /// Which file.
+    file: usize,
+    /// The law or reference, in runs for an objective.
+    who: Option<String>,
+    labels: Vec<(String, String)>,
+    scenario: Scenario,
+}
+
+/// What a run of a replay gave.
+enum Measured {
+    /// The measure of the objective.
+    Number(Option<f64>),
+    Cell(Cell),
+}
+
+impl Replayed {
+    /// The runs that its bounds need.
+    fn wanted(&self, file: usize) -> Result<Vec<Wanted>, Failure> {
+        let mut wanted = Vec::new();
+        let folder = Path::new(&self.shown).parent().map(Path::to_path_buf).unwrap_or_default();
+        let load = move |name: &str| scenario::text(&folder.join(name)).map_err(|e| e.to_string());
+        let document = Document::parse_with(&self.text, &self.shown, load)?.with_laws(Arc::clone(registry::laws()));
+        if !self.bounds.bound.is_empty() {
+            for cell in document.cells()? {
+                wanted.push(Wanted { file, who: None, labels: cell.labels, scenario: cell.scenario });
+            }
+        }
+        if let Some(bench) = self.bench() {
+            let draft = Draft::parse(&self.text).map_err(|why| Failure::Input(format!("{}: {why}", self.shown)))?;
+            let references = bench.references(&draft);
+            let mut drafts = vec![(self.bounds.law.clone(), draft.clone())];
+            for law in references.iter().filter(|law| self.bounds.references.contains_key(&law.name)) {
+                drafts.push((law.name.clone(), bench.with(&draft, law)));
+            }
+            for (who, draft) in drafts {
+                for seed in 1..=self.bounds.seeds() as u64 {
+                    let scenario = bench.scenario(&draft, seed);
+                    let scenario = scenario.map_err(|why| Failure::Input(format!("{}: {why}", self.shown)))?;
+                    wanted.push(Wanted { file, who: Some(who.clone()), labels: Vec::new(), scenario });
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn bench(&self) -> Option<Bench> {
+        let place = |draft: &Draft| {
+            let senders =
+                draft.names("flows").iter().any(|name| penstock_search::role(name) == penstock_search::Role::Test);
+            if senders && !self.bounds.law.contains("links.") { Place::Sender } else { Place::Queue }
+        };
+        let kind = self.bounds.objective?;
+        let draft = Draft::parse(&self.text).ok()?;
+        Some(Bench::new(Arc::clone(registry::laws()), kind, place(&draft)))
+    }
+
+    fn judge(&self, runs: &[(&Wanted, &Measured)]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let row = |what: String, measured: Option<f64>, limits: NumberLimits, holds: bool, why: &str| Row {
+            file: self.shown.clone(),
+            what,
+            measured,
+            bound: limits.words(),
+            outcome: Outcome::of(measured.is_some_and(|number| limits.keeps(number)), holds),
+            why: why.to_owned(),
+        };
+        for bound in &self.bounds.bound {
+            let of_cell = |labels: &[(String, String)]| {
+                bound.cell.iter().all(|(key, value)| labels.iter().any(|(k, v)| k == key && v == value))
+            };
+            for (_, measured) in runs.iter().filter(|(wanted, _)| wanted.who.is_none() && of_cell(&wanted.labels)) {
+                let Measured::Cell(cell) = measured else { continue };
+                let over = bound.over.as_ref().map_or(Ok(1.0), |path| cell.number(path));
+                let number = cell.number(&bound.path).ok().zip(over.ok()).map(|(number, over)| number / over);
+                let words = cell.words(&[]);
+                let what = if words.is_empty() { bound.path.clone() } else { format!("{} ({words})", bound.path) };
+                rows.push(row(what, number, bound.limits(), bound.holds, &bound.why));
+            }
+        }
+        let Some((kind, limits)) = self.bounds.objective.zip(self.bounds.measure) else { return rows };
+        let references = self.bounds.references.iter().map(|(name, limits)| (name.clone(), *limits));
+        for (who, limits) in [(self.bounds.law.clone(), limits)].into_iter().chain(references) {
+            let of = runs.iter().filter(|(wanted, _)| wanted.who.as_ref() == Some(&who));
+            let numbers: Vec<f64> = of
+                .filter_map(|(_, measured)| match measured {
+                    Measured::Number(number) => *number,
+                    Measured::Cell(_) => None,
+                })
+                .collect();
+            rows.push(row(format!("{}: {who}", kind.word()), median(&numbers), limits, true, ""));
+        }
+        rows
+    }
+}
+
+/// Runs what is wanted, in the order of cost, and gives what each measured.
+fn run(
+    wanted: &[Wanted],
+    files: &[Replayed],
+    world: &(dyn World + Sync),
+    threads: usize,
+) -> Result<Vec<Measured>, Failure> {
+    let jobs: Vec<Job<'_>> = wanted
+        .iter()
+        .map(|wanted| Job {
+            name: files[wanted.file].shown.clone(),
+            group: wanted.file,
+            scenario: &wanted.scenario,
+            capture: None,
+        })
+        .collect();
+    let kept = Mutex::new(BTreeMap::new());
+    jobs::run(&jobs, 0, world, threads, &|at, made| {
+        let wanted = &wanted[at];
+        let found = match files[wanted.file].bounds.objective {
+            Some(kind) if wanted.who.is_some() => {
+                Measured::Number(measured(kind, &wanted.scenario, &made.run.summary).ok())
+            }
+            _ => Measured::Cell(Cell::new(wanted.labels.clone(), &made.run.summary)),
+        };
+        if let Ok(mut kept) = kept.lock() {
+            kept.insert(at, found);
+        }
+        Ok(())
+    })?;
+    Ok(kept.into_inner().unwrap_or_default().into_values().collect())
+}

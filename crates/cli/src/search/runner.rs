@@ -1,0 +1,241 @@
+//! Runs of a search: on several threads, and none twice.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::ErrorKind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use penstock_report::number::short;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::read::identity;
+use penstock_scenario::world::{Run, RunError, World};
+use penstock_search::{Kind, Measure, Phase, Runner, measured};
+
+use crate::failure::Failure;
+use crate::folder::{Folder, unwritable};
+use crate::meter::Meter;
+use crate::{content, interrupt, machine, terminal};
+
+/// The file of what was measured: a search that was stopped goes on from there.
+const NAME: &str = "runs.txt";
+/// The file is written after so many runs.
+const WRITTEN_AFTER: usize = 200;
+/// Between two lines on how far a search has come [s].
+const SILENCE_S: f64 = 30.0;
+/// How many scenarios are run between two looks at what is written.
+const PIECE: usize = 64;
+
+/// Runs scenarios on several threads, and remembers what they measured.
+pub(super) struct Pool<'a> {
+    home: &'a Folder,
+    world: &'a (dyn World + Sync),
+    threads: usize,
+    /// What computes the results.
+    code: String,
+    /// The measure of an objective in a scenario, or why there is none, in the order of the file.
+    known: BTreeMap<String, Measure>,
+    order: Vec<String>,
+    written: usize,
+    ran: usize,
+    since: Meter,
+    said_s: f64,
+}
+
+impl<'a> Pool<'a> {
+    /// Opens a pool that goes on from what `home` has.
+    pub(super) fn open(home: &'a Folder, world: &'a (dyn World + Sync), threads: usize) -> Result<Self, Failure> {
+        let code = machine::origin(world.name())?.code;
+        let mut pool = Self {
+            home,
+            world,
+            threads,
+            code: format!("{} {code}", world.name()),
+            known: BTreeMap::new(),
+            order: Vec::new(),
+            written: 0,
+            ran: 0,
+            since: Meter::start(),
+            said_s: 0.0,
+        };
+        let path = home.path().join(NAME);
+        let text = match content::read(&path, content::HEADER) {
+            Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
+            Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(unwritable(&path, &e)),
+        };
+        // Results of other code are made again.
+        let mut lines = text.lines();
+        if lines.next() == Some(pool.header().as_str()) {
+            for line in lines {
+                if let Some((key, measure)) = parse(line) {
+                    pool.put(key, measure);
+                }
+            }
+            pool.written = pool.order.len();
+            if pool.written > 0 {
+                terminal::note(format!("{} runs of an earlier search are kept", pool.written));
+            }
+        }
+        Ok(pool)
+    }
+
+    fn header(&self) -> String {
+        format!("# penstock break, runs by {}", self.code)
+    }
+
+    fn put(&mut self, key: String, measure: Measure) {
+        if self.known.insert(key.clone(), measure).is_none() {
+            self.order.push(key);
+        }
+    }
+
+    /// Writes what was measured.
+    fn save(&mut self) -> Result<(), Failure> {
+        let mut text = self.header();
+        text.push('\n');
+        for key in &self.order {
+            let _ = match &self.known[key] {
+                Ok(number) => writeln!(text, "{key} {number:?}"),
+                Err(why) => writeln!(text, "{key} ! {}", why.lines().next().unwrap_or_default()),
+            };
+        }
+        self.home.put_file(NAME, text.as_bytes())?;
+        self.written = self.order.len();
+        Ok(())
+    }
+
+    /// Writes what was measured, at the end of a search.
+    pub(super) fn close(&mut self) -> Result<(), Failure> {
+        terminal::detail(format!("{} runs", self.order.len()));
+        if self.written < self.order.len() { self.save() } else { Ok(()) }
+    }
+
+    /// Why the world cannot run a scenario.
+    pub(super) fn refusal(&self, scenario: &Scenario) -> Option<String> {
+        self.world.refusals(scenario).into_iter().next()
+    }
+
+    /// Runs scenarios side by side, and gives what `of` makes of each, in their order.
+    fn side_by_side<T: Send>(
+        &self,
+        scenarios: &[&Scenario],
+        of: &(dyn Fn(&Scenario, Result<Run, String>) -> T + Sync),
+    ) -> Result<Vec<T>, Failure> {
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<Result<T, Failure>>>> = scenarios.iter().map(|_| Mutex::new(None)).collect();
+        let work = || {
+            while let Some((at, scenario)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                scenarios.get(at).map(|scenario| (at, *scenario))
+            } {
+                if interrupt::stopped() {
+                    return;
+                }
+                let result = match run(self.world, scenario) {
+                    Ok(ran) => Ok(of(scenario, ran)),
+                    Err(failure) => Err(failure),
+                };
+                if let Ok(mut place) = results[at].lock() {
+                    *place = Some(result);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.threads.min(scenarios.len())).map(|_| scope.spawn(work)).collect();
+            for worker in workers {
+                if let Err(panic) = worker.join() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        });
+        let finished = results.into_iter().map(|result| result.into_inner().ok().flatten());
+        finished.map(|result| result.unwrap_or(Err(Failure::Stopped))).collect()
+    }
+
+    fn progress(&mut self) {
+        let now_s = self.since.wall_s();
+        if now_s - self.said_s >= SILENCE_S {
+            self.said_s = now_s;
+            terminal::note(format!("{} runs in {} s", self.ran, short(now_s, 3)));
+        }
+    }
+}
+
+/// Runs one scenario: a law that cannot run there is a result, and what stops the search is a failure.
+fn run(world: &(dyn World + Sync), scenario: &Scenario) -> Result<Result<Run, String>, Failure> {
+    let mut reached = |_: f64| !interrupt::stopped();
+    match world.run(scenario, &mut reached) {
+        Ok(run) => Ok(Ok(run)),
+        Err(RunError::Stopped) => Err(Failure::Stopped),
+        Err(error @ RunError::Broken(_)) => Err(error.into()),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+impl Runner for Pool<'_> {
+    type Failure = Failure;
+
+    fn measure(&mut self, kind: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, Failure> {
+        let keys: Vec<String> =
+            scenarios.iter().map(|scenario| format!("{} {}", kind.word(), identity(scenario))).collect();
+        let mut missing: Vec<(&String, &Scenario)> = Vec::new();
+        for (key, scenario) in keys.iter().zip(scenarios) {
+            if !self.known.contains_key(key) && missing.iter().all(|(known, _)| *known != key) {
+                missing.push((key, scenario));
+            }
+        }
+        for piece in missing.chunks(PIECE) {
+            let scenarios: Vec<&Scenario> = piece.iter().map(|(_, scenario)| *scenario).collect();
+            let found = self.side_by_side(&scenarios, &|scenario, ran| {
+                ran.and_then(|run| measured(kind, scenario, &run.summary))
+            })?;
+            for ((key, _), measure) in piece.iter().zip(found) {
+                self.put((*key).clone(), measure);
+                self.ran += 1;
+            }
+            if self.order.len() - self.written >= WRITTEN_AFTER {
+                self.save()?;
+            }
+            self.progress();
+        }
+        Ok(keys.iter().map(|key| self.known[key].clone()).collect())
+    }
+
+    fn observe(&mut self, scenario: &Scenario) -> Result<Result<Run, String>, Failure> {
+        run(self.world, scenario)
+    }
+}
+
+/// A line of the file: objective, identity, and a number or why there is none.
+fn parse(line: &str) -> Option<(String, Measure)> {
+    let mut words = line.splitn(3, ' ');
+    let (kind, id, measure) = (words.next()?, words.next()?, words.next()?);
+    let measure = match measure.strip_prefix("! ") {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(measure.parse().ok()?),
+    };
+    Some((format!("{kind} {id}"), measure))
+}
+
+/// Says what a phase of a search did.
+pub(super) fn note_phase(kind: Kind, phase: &Phase) {
+    let best = if phase.best.is_finite() { short(phase.best, 3) } else { "none".to_owned() };
+    terminal::note(format!("{}: {}: {} evaluations, best score {best}", kind.word(), phase.name, phase.evaluations));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let key = "starve 0123".to_owned();
+        assert_eq!(parse("starve 0123 0.1"), Some((key.clone(), Ok(0.1))));
+        assert_eq!(parse("starve 0123 ! it says nothing"), Some((key, Err("it says nothing".to_owned()))));
+        for broken in ["", "starve", "starve 0123", "starve 0123 0.1x"] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The bounds beside a scenario: what its runs shall show, for a replay.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Finding;
+use crate::hint::Hint;
+use crate::objective::Kind;
+use crate::space::{SpaceError, read};
+
+/// How many seeds a replay runs, if the bounds do not say.
+const SEEDS: usize = 5;
+/// By how much the worst of the fresh seeds is loosened to become a bound.
+const LOOSENED: f64 = 0.1;
+
+/// The bounds of a scenario: of an objective, or of numbers of its summary, or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// The version of the format: 1.
+    pub format: u64,
+    /// A name, such as that of a known answer.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The law that fails.
+    pub law: String,
+    /// What happens, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Where an expected number comes from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// Whether its runs take long, so that it is replayed only when asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub long: bool,
+    /// The world in which it runs, where it is not `packets`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
+    /// The objective that the law fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Kind>,
+    /// How many seeds, from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<usize>,
+    /// What pointed to the mechanism when it was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
+    /// The median of the measure of the objective over the seeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Limits>,
+    /// The medians of references, by their names.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub references: IndexMap<String, Limits>,
+    /// Numbers of the summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<Bound>,
+}
+
+/// What a number was, and what it may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// What it was when the bounds were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is: Option<f64>,
+    /// The least that it may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The most that it may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+/// A number of the summary, and what it may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bound {
+    /// Labels of the cells that it is about; all without any.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub cell: IndexMap<String, String>,
+    /// Where the number is, as in `links.bottleneck.utilization`.
+    pub path: String,
+    /// Another number that divides it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// What a formula or a document says that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
+    /// The least that it may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The most that it may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+    /// What it was when the bounds were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<f64>,
+    /// Whether it kept the bound then.
+    #[serde(default = "yes")]
+    pub holds: bool,
+    /// Why it did not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl Bounds {
+    /// Reads bounds; `file` is what messages call them.
+    ///
+    /// # Errors
+    /// Says what is wrong, and where.
+    pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
+        let bounds: Self = read(text, file)?;
+        let wrong = |what: &str| Err(SpaceError(format!("{file}: {what}")));
+        if bounds.format != 1 {
+            return Err(SpaceError(format!("{file}: format is {}; this version reads 1", bounds.format)));
+        }
+        if bounds.objective.is_some() != bounds.measure.is_some() {
+            return wrong("`objective` and `[measure]` go together");
+        }
+        if bounds.bound.is_empty() && bounds.measure.is_none() {
+            return wrong("there is no bound; write `[[bound]]`, or `objective` and `[measure]`");
+        }
+        if bounds.seeds == Some(0) {
+            return wrong("seeds is 0; write 1 or more");
+        }
+        let open = |limits: Limits| limits.at_least.is_none() && limits.at_most.is_none();
+        if bounds.measure.is_some_and(open) || bounds.bound.iter().any(|bound| open(bound.limits())) {
+            return wrong("a bound needs `at_least`, `at_most` or both");
+        }
+        Ok(bounds)
+    }
+
+    /// The bounds of a finding: what its fresh seeds gave, loosened by a tenth, and of the references what makes the path no excuse.
+    pub fn of(finding: &Finding, law: &str) -> Self {
+        let (confirmed, kind) = (&finding.confirmed, finding.kind);
+        let [least, most] = confirmed.range;
+        let measure = if kind.is_worse_below() {
+            Limits {
+                is: Some(short(confirmed.measured)),
+                at_most: Some(short(most * (1.0 + LOOSENED))),
+                at_least: None,
+            }
+        } else {
+            Limits {
+                is: Some(short(confirmed.measured)),
+                at_least: Some(short(least * (1.0 - LOOSENED))),
+                at_most: None,
+            }
+        };
+        let reference = |mean: f64| {
+            // Half-way, by ratio, between what the law and the reference have.
+            let between = short(libm::sqrt(mean.max(1e-12) * confirmed.measured.max(1e-12)));
+            if kind.is_worse_below() {
+                Limits { is: Some(short(mean)), at_least: Some(between), at_most: None }
+            } else {
+                Limits { is: Some(short(mean)), at_most: Some(between), at_least: None }
+            }
+        };
+        // References that have the failure too bound nothing.
+        let better =
+            |mean: f64| if kind.is_worse_below() { mean > confirmed.measured } else { mean < confirmed.measured };
+        let references = finding.references.iter().zip(&confirmed.references).filter(|(_, mean)| better(**mean));
+        Self {
+            format: 1,
+            id: String::new(),
+            law: law.to_owned(),
+            about: String::new(),
+            source: String::new(),
+            long: false,
+            world: None,
+            objective: Some(kind),
+            seeds: Some(SEEDS),
+            hints: finding.hints.clone(),
+            measure: Some(measure),
+            references: references.map(|(name, mean)| (name.clone(), reference(*mean))).collect(),
+            bound: Vec::new(),
+        }
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// Says what TOML cannot write.
+    pub fn text(&self) -> Result<String, String> {
+        toml::to_string(self).map_err(|e| e.to_string())
+    }
+
+    /// How many seeds a replay of its objective runs.
+    pub fn seeds(&self) -> usize {
+        self.seeds.unwrap_or(SEEDS)
+    }
+}
+
+impl Bound {
+    /// Its limits.
+    pub const fn limits(&self) -> Limits {
+        Limits { is: self.seen, at_least: self.at_least, at_most: self.at_most }
+    }
+}
+
+impl Limits {
+    /// Whether a number is within.
+    pub fn keeps(&self, number: f64) -> bool {
+        self.at_least.is_none_or(|least| number >= least) && self.at_most.is_none_or(|most| number <= most)
+    }
+
+    /// The limits in words.
+    pub fn words(&self) -> String {
+        match (self.at_least, self.at_most) {
+            (Some(least), Some(most)) => format!("from {least} to {most}"),
+            (Some(least), None) => format!("at least {least}"),
+            (None, Some(most)) => format!("at most {most}"),
+            (None, None) => "anything".to_owned(),
+        }
+    }
+}
+
+/// Three significant digits.
+fn short(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_read_and_written() {
+        let text = "format = 1\nlaw = \"fast\"\nobjective = \"starve\"\nseeds = 5\nhints = [\"jitter-read-as-queue\"]\n\n\
+                    [measure]\nis = 3.3\nat_least = 2.5\n\n[references.cubic]\nat_most = 2.0\n";
+        let bounds = Bounds::parse(text, "x.toml").unwrap();
+        assert_eq!(bounds.text().unwrap(), text);
+        let measure = bounds.measure.unwrap();
+        assert!(measure.keeps(2.5) && !measure.keeps(2.4) && measure.words() == "at least 2.5");
+    }
+
+    #[test]
+    fn what_bounds_nothing_is_refused() {
+        let refused = |text: &str| Bounds::parse(&format!("law = \"fast\"\n{text}"), "x.toml").unwrap_err().to_string();
+        assert!(refused("format = 2").contains("reads 1"));
+        assert!(refused("format = 1").contains("there is no bound"));
+        assert!(refused("format = 1\nobjective = \"starve\"").contains("go together"));
+        assert!(refused("format = 1\n[[bound]]\npath = \"x\"").contains("at_least"));
+        assert!(refused("format = 1\nobjective = \"none\"").contains("x.toml:3"));
+    }
+}

@@ -1,0 +1,226 @@
+//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with what points to the mechanism.
+
+use penstock_law::quantity::Time;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::quantity::print_time;
+use penstock_scenario::world::Run;
+use toml::Value;
+
+use crate::case::Bench;
+use crate::confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
+use crate::draft::Draft;
+use crate::hint::{Hint, hints};
+use crate::hunt::Candidate;
+use crate::limits::Limits;
+use crate::margin::{Margin, margin};
+use crate::objective::{Kind, Role, role};
+use crate::shrink::shrink;
+use crate::trial::{Court, Outcome, Runner};
+
+/// The first of the fresh seeds of a candidate, and of a finding after shrinking: no search uses them.
+const FRESH: [u64; 2] = [1001, 2001];
+/// The seeds that shrinking goes by.
+const SHRINKING: [u64; 5] = [501, 502, 503, 504, 505];
+/// What a score may lose by shrinking.
+const KEPT: f64 = 0.95;
+/// How many candidates are confirmed at most, for one that is found.
+const TRIED: usize = 4;
+
+/// A scenario in which a law fails.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// What it fails.
+    pub kind: Kind,
+    /// The scenario, without the law under test.
+    pub draft: Draft,
+    /// The names of the references.
+    pub references: Vec<String>,
+    /// What fresh seeds gave after shrinking.
+    pub confirmed: Confirmed,
+    /// What fresh seeds gave before.
+    pub before: Confirmed,
+    /// What points to the mechanism.
+    pub hints: Vec<Hint>,
+    /// The score over the decisive number of the scenario.
+    pub margin: Option<Margin>,
+    /// How many candidates were tried to shrink it.
+    pub shrinking: usize,
+    /// The run of its first fresh seed.
+    pub run: Run,
+    /// The scenario of that run.
+    pub scenario: Scenario,
+}
+
+/// Makes findings of the best candidates: at most `most`, no two alike. Candidates that fresh seeds do not confirm, and those that
+/// are effects of phase, are given apart.
+///
+/// # Errors
+/// Those of the runner.
+pub fn findings<R: Runner>(
+    court: &Court<'_>,
+    candidates: &[Candidate],
+    most: usize,
+    runner: &mut R,
+) -> Result<(Vec<Finding>, Vec<Confirmed>), R::Failure> {
+    let mut found: Vec<Finding> = Vec::new();
+    let mut dismissed = Vec::new();
+    let promising = candidates.iter().filter(|candidate| candidate.fitness >= 0.8 * court.threshold);
+    for candidate in promising.take(most * TRIED) {
+        if found.len() >= most {
+            break;
+        }
+        // What a finding already shows is not looked at again.
+        if found.iter().any(|before| before.draft.elements() == candidate.draft.elements()) {
+            continue;
+        }
+        let Some(mut confirmed) = fresh(court, &candidate.draft, FRESH[0], runner)? else { continue };
+        if confirmed.confirmation == Confirmation::Found && is_phase_effect(court, &candidate.draft, runner)? {
+            confirmed.confirmation = Confirmation::PhaseEffect;
+        }
+        if confirmed.confirmation != Confirmation::Found {
+            dismissed.push(confirmed);
+            continue;
+        }
+        if let Some(finding) = shrunk(court, &candidate.draft, confirmed, runner)?
+            && !found.iter().any(|before| alike(&before.draft, &finding.draft))
+        {
+            found.push(finding);
+        }
+    }
+    Ok((found, dismissed))
+}
+
+/// What fresh seeds say of a draft.
+fn fresh<R: Runner>(
+    court: &Court<'_>,
+    draft: &Draft,
+    first: u64,
+    runner: &mut R,
+) -> Result<Option<Confirmed>, R::Failure> {
+    let seeds: Vec<u64> = (first..first + FRESH_SEEDS as u64).collect();
+    let outcomes = court.judge(std::slice::from_ref(draft), &seeds, runner)?;
+    Ok(outcomes.first().and_then(|outcome| conclude(outcome, court.threshold)))
+}
+
+/// Whether a failure goes away when starts differ by up to a packet time and packets by up to 10 us.
+fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Failure> {
+    let limits = Limits { jitter: court.limits.jitter.max(Time(Time::PER_SECOND / 100_000)), ..court.limits.clone() };
+    let court = Court { limits: &limits, ..court.clone() };
+    let confirmed = fresh(&court, &unsettled(court.bench, draft), FRESH[0], runner)?;
+    Ok(confirmed.is_none_or(|confirmed| confirmed.confirmation == Confirmation::Dropped))
+}
+
+/// The draft with a little noise: starts, and packets of flows without jitter.
+fn unsettled(bench: &Bench, draft: &Draft) -> Draft {
+    let mut noisy = draft.clone();
+    let packet = bench.read(draft).ok().and_then(|scenario| {
+        let link = scenario.links.values().min_by_key(|link| link.rate)?;
+        Some(link.rate.time_for(scenario.packet.wire))
+    });
+    for name in draft.names("flows").into_iter().filter(|name| role(name) != Role::Cross) {
+        let start = format!("flows.{name}.start");
+        if let (Some(packet), Some(Value::String(at))) = (packet, draft.get(&start))
+            && let Ok(at) = penstock_scenario::quantity::time(at)
+        {
+            let between = [at, at + packet].map(|time| Value::from(print_time(time)));
+            noisy.set(
+                &start,
+                Value::Table([("uniform".to_owned(), Value::Array(between.to_vec()))].into_iter().collect()),
+            );
+        }
+        let jitter = format!("flows.{name}.jitter");
+        if draft.get(&jitter).is_none() {
+            noisy.set(&format!("{jitter}.uniform"), Value::Array(vec![Value::from("0 us"), Value::from("10 us")]));
+        }
+    }
+    noisy
+}
+
+/// Shrinks a candidate, and confirms what is left; none if that does not hold on fresh seeds.
+fn shrunk<R: Runner>(
+    court: &Court<'_>,
+    draft: &Draft,
+    before: Confirmed,
+    runner: &mut R,
+) -> Result<Option<Finding>, R::Failure> {
+    let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|(hints, ..)| hints).unwrap_or_default();
+    let enough = (KEPT * before.score).max(court.threshold);
+    let mut tried = 0;
+    let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Failure> {
+        tried += drafts.len();
+        // The first seed sorts most candidates out.
+        let first = court.judge(drafts, &SHRINKING[..1], runner)?;
+        let mut held = vec![false; drafts.len()];
+        for (at, outcome) in first.iter().enumerate() {
+            if outcome.fitness().is_none_or(|scores| scores[0] < enough) {
+                continue;
+            }
+            let all = court.judge(&drafts[at..=at], &SHRINKING, runner)?;
+            let mean = match all.first() {
+                Some(Outcome::Run(judged)) => judged.iter().map(|one| one.fitness).sum::<f64>() / judged.len() as f64,
+                _ => continue,
+            };
+            if mean < enough {
+                continue;
+            }
+            // What points to the mechanism stays: otherwise it is another failure.
+            let hints =
+                hints_of(court, &drafts[at], SHRINKING[0], runner)?.map(|(hints, ..)| hints).unwrap_or_default();
+            held[at] = wanted.first().is_none_or(|hint| hints.contains(hint));
+            if held[at] {
+                // Those behind it are not asked for.
+                break;
+            }
+        }
+        Ok(held)
+    };
+    let draft = shrink(draft.clone(), &mut holds)?;
+    let Some(confirmed) = fresh(court, &draft, FRESH[1], runner)? else { return Ok(None) };
+    if confirmed.confirmation != Confirmation::Found {
+        return Ok(None);
+    }
+    let margin = margin(court, &draft, &SHRINKING, runner)?;
+    let Some((hints, scenario, run)) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
+    let references = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
+    Ok(Some(Finding {
+        kind: court.bench.kind(),
+        references,
+        confirmed,
+        before,
+        hints,
+        margin,
+        shrinking: tried,
+        run,
+        scenario,
+        draft,
+    }))
+}
+
+/// The hints of one run with the law under test, and the run.
+fn hints_of<R: Runner>(
+    court: &Court<'_>,
+    draft: &Draft,
+    seed: u64,
+    runner: &mut R,
+) -> Result<Option<(Vec<Hint>, Scenario, Run)>, R::Failure> {
+    let Ok(mut scenario) = court.bench.scenario(&court.bench.with(draft, court.law), seed) else { return Ok(None) };
+    for group in scenario.groups.values_mut() {
+        group.series = true;
+    }
+    let run = runner.observe(&scenario)?;
+    Ok(run.ok().map(|run| (hints(&scenario, &run.summary), scenario, run)))
+}
+
+/// Whether two drafts have the same elements, and numbers within 10 % of each other.
+fn alike(a: &Draft, b: &Draft) -> bool {
+    if a.elements() != b.elements() {
+        return false;
+    }
+    let close = |a: &Value, b: &Value| match (crate::space::amount(a), crate::space::amount(b)) {
+        (Some((x, unit)), Some((y, other))) => unit == other && (x - y).abs() <= 0.1 * x.abs().max(y.abs()),
+        _ => a == b || (a.is_array() && b.is_array()),
+    };
+    let ignored = |key: &str| matches!(key, "title" | "seed" | "duration" | "warmup");
+    let of = |draft: &Draft| draft.leaves().into_iter().filter(|(key, _)| !ignored(key)).collect::<Vec<_>>();
+    of(a).iter().zip(&of(b)).all(|((_, x), (_, y))| close(x, y))
+}

@@ -1,0 +1,286 @@
+//! The page of a search.
+
+use penstock_law::Registry;
+use penstock_report::assemble::{SeriesLook, series_figures};
+use penstock_report::figure::{Axis, Figure, Line};
+use penstock_report::number::short;
+use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
+use penstock_report::palette;
+
+use crate::confirm::{Confirmation, Confirmed};
+use crate::finding::Finding;
+use crate::hunt::Phase;
+use crate::objective::Kind;
+use crate::space::Space;
+
+/// What one objective gave.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The objective.
+    pub kind: Kind,
+    /// One line for people, and a sentence.
+    pub words: [String; 2],
+    /// What was done.
+    pub phases: Vec<Phase>,
+    /// The score from which on the law has failed.
+    pub threshold: f64,
+    /// What was found.
+    pub findings: Vec<Found>,
+    /// Candidates that fresh seeds did not confirm.
+    pub dismissed: Vec<Confirmed>,
+    /// Why nothing could be run, where that is so.
+    pub refused: Option<String>,
+}
+
+/// A finding with its file.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What was found.
+    pub finding: Finding,
+    /// The text of the scenario's file.
+    pub text: String,
+    /// The name of that file.
+    pub file: String,
+}
+
+impl Report {
+    /// How many evaluations there were.
+    pub fn evaluations(&self) -> usize {
+        self.phases.iter().map(|phase| phase.evaluations).sum()
+    }
+
+    /// The best fitness of a phase.
+    fn best(&self, name: &str) -> Option<f64> {
+        self.phases.iter().find(|phase| phase.name == name).map(|phase| phase.best).filter(|best| best.is_finite())
+    }
+
+    /// The conclusion in words.
+    pub fn conclusion(&self, space: &Space) -> String {
+        if let Some(why) = &self.refused {
+            return format!("not searched: {why}");
+        }
+        match self.findings.len() {
+            0 => format!("nothing found in {} evaluations of the space {}", self.evaluations(), space.name),
+            1 => "1 finding".to_owned(),
+            many => format!("{many} findings"),
+        }
+    }
+}
+
+/// A number of an objective with its unit.
+pub fn number(kind: Kind, measured: f64) -> String {
+    let (_, unit) = kind.measure();
+    format!("{} {unit}", short(measured, 3)).trim_end().to_owned()
+}
+
+/// The headline of a finding.
+pub fn headline(finding: &Finding, law: &str) -> String {
+    let (what, _) = finding.kind.measure();
+    let theirs: Vec<String> = finding
+        .references
+        .iter()
+        .zip(&finding.confirmed.references)
+        .map(|(name, mean)| format!("{name}: {}", number(finding.kind, *mean)))
+        .collect();
+    let beside = if theirs.is_empty() { String::new() } else { format!(" ({})", theirs.join(", ")) };
+    format!("{law}: {what} {}{beside}", number(finding.kind, finding.confirmed.measured))
+}
+
+/// The page, with the command that makes it and the facts of the machine.
+pub fn page(
+    law: &str,
+    space: &Space,
+    reports: &[Report],
+    command: &str,
+    facts: &[(String, String)],
+    registry: &Registry,
+) -> Page {
+    let mut sections = vec![overview(law, space, reports)];
+    for report in reports {
+        sections.extend(report.findings.iter().map(|found| section(law, report, found, registry)));
+    }
+    let code = Code { label: "Command".into(), text: command.into(), folded: false };
+    sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
+    Page {
+        title: format!("Search for failures of {law}"),
+        subtitle: format!("In the space {}: {}.", space.name, space.title),
+        facts: facts.to_vec(),
+        sections,
+    }
+}
+
+fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
+    let columns = vec![
+        Column::words("Objective"),
+        Column::words("What fails"),
+        Column::numbers("Evaluations", ""),
+        Column::numbers("Threshold", ""),
+        Column::numbers("Best score", ""),
+        Column::numbers("Latin hypercube", ""),
+        Column::words("Conclusion"),
+    ];
+    let mut table = TableView::new("Objectives", columns);
+    for report in reports {
+        let best = report.phases.last().map(|phase| phase.best).filter(|best| best.is_finite());
+        let text = |score: Option<f64>| score.map(|score| short(score, 2)).unwrap_or_default();
+        table.rows.push(vec![
+            report.kind.word().to_owned(),
+            report.words[0].clone(),
+            report.evaluations().to_string(),
+            short(report.threshold, 2),
+            text(best),
+            text(report.best("Latin hypercube")),
+            report.conclusion(space),
+        ]);
+    }
+    let found: usize = reports.iter().map(|report| report.findings.len()).sum();
+    let evaluations: usize = reports.iter().map(Report::evaluations).sum();
+    let callout = if found == 0 {
+        let text = format!("Nothing found in {evaluations} evaluations of the space {}. This is no proof.", space.name);
+        Callout { tone: Tone::Neutral, text }
+    } else {
+        Callout { tone: Tone::Bad, text: format!("{found} confirmed on fresh seeds, in {evaluations} evaluations.") }
+    };
+    let mut tables = vec![table];
+    let phases = TableView {
+        rows: reports
+            .iter()
+            .flat_map(|report| {
+                report.phases.iter().map(|phase| {
+                    let best = if phase.best.is_finite() { short(phase.best, 3) } else { String::new() };
+                    let (spent, refused) = (phase.evaluations.to_string(), phase.refused.to_string());
+                    vec![report.kind.word().to_owned(), phase.name.clone(), spent, refused, best]
+                })
+            })
+            .collect(),
+        folded: true,
+        ..TableView::new(
+            "Phases of the search",
+            vec![
+                Column::words("Objective"),
+                Column::words("Phase"),
+                Column::numbers("Evaluations", ""),
+                Column::numbers("Not admissible", ""),
+                Column::numbers("Best score", ""),
+            ],
+        )
+    };
+    tables.push(phases);
+    let dismissed: Vec<Vec<String>> =
+        reports.iter().flat_map(|report| report.dismissed.iter().map(|one| dismissed(report, one))).collect();
+    if !dismissed.is_empty() {
+        let columns = vec![
+            Column::words("Objective"),
+            Column::words("Why"),
+            Column::numbers("Measure", ""),
+            Column::words("Seeds that show it"),
+        ];
+        tables.push(TableView {
+            rows: dismissed,
+            folded: true,
+            ..TableView::new("Candidates that fresh seeds did not confirm", columns)
+        });
+    }
+    Section {
+        prose: format!(
+            "A score is from 0 to 1; 1 is worst. It counts only where references on the same path and seeds do better. Jitter is at \
+             most {} ms, loss at most {}, and rates change at most by a factor of {}.",
+            short(space.limits.jitter.seconds() * 1e3, 3),
+            short(space.limits.loss, 2),
+            short(space.limits.swing, 2)
+        ),
+        callout: Some(callout),
+        tables,
+        ..Section::new(format!("What was found for {law}"))
+    }
+}
+
+fn dismissed(report: &Report, one: &Confirmed) -> Vec<String> {
+    let why = match one.confirmation {
+        Confirmation::Found => "found",
+        Confirmation::Fragile => "fragile: fewer than 90 % of the seeds show it",
+        Confirmation::PhaseEffect => "phase effect: 10 us of noise remove it",
+        Confirmation::Dropped => "fewer than half of the seeds show it",
+    };
+    vec![
+        report.kind.word().to_owned(),
+        why.to_owned(),
+        number(report.kind, one.measured),
+        format!("{} of {}", one.seeds[0], one.seeds[1]),
+    ]
+}
+
+fn section(law: &str, report: &Report, found: &Found, registry: &Registry) -> Section {
+    let Found { finding, text, file } = found;
+    let confirmed = &finding.confirmed;
+    let hints: Vec<&str> = finding.hints.iter().map(|hint| hint.words()).collect();
+    let hints = if hints.is_empty() {
+        "No rule points to a mechanism.".to_owned()
+    } else {
+        format!("The run points to this: {}.", hints.join("; "))
+    };
+    let (what, unit) = finding.kind.measure();
+    let mut table = TableView::new(
+        "Twenty fresh seeds",
+        vec![Column::words("Law"), Column::numbers(what, unit), Column::words("Range")],
+    );
+    let range = format!("{} to {}", short(confirmed.range[0], 3), short(confirmed.range[1], 3));
+    table.rows.push(vec![law.to_owned(), short(confirmed.measured, 3), range]);
+    for (name, mean) in finding.references.iter().zip(&confirmed.references) {
+        table.rows.push(vec![name.clone(), short(*mean, 3), String::new()]);
+    }
+    let figures: Vec<Figure> = margin(law, finding).into_iter().chain(over_time(finding, registry)).collect();
+    Section {
+        label: format!("{}: {}", finding.kind.word(), file),
+        prose: format!(
+            "{}\n\n{hints} {} of {} fresh seeds show it. The score is {} (median; with a confidence of 95 % at least {}). Shrinking \
+             tried {} scenarios.",
+            report.words[1],
+            confirmed.seeds[0],
+            confirmed.seeds[1],
+            short(confirmed.score, 3),
+            short(confirmed.score_at_least, 3),
+            finding.shrinking
+        ),
+        callout: Some(Callout { tone: Tone::Bad, text: headline(finding, law) }),
+        tables: vec![table],
+        figures,
+        code: vec![Code { label: file.to_owned(), text: text.to_owned(), folded: false }],
+        ..Section::new(headline(finding, law))
+    }
+}
+
+/// What was recorded of flows and links over time.
+fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
+    let laws: Vec<String> = finding.scenario.groups.values().map(|group| group.cc.law.name.to_owned()).collect();
+    let look = SeriesLook {
+        titles: "",
+        colour: &|_| None,
+        warm_up_s: finding.scenario.warmup.seconds(),
+        laws: &laws,
+        registry,
+    };
+    let tables = finding.run.series.iter().filter(|table| ["flows", "links"].contains(&table.name.as_str()));
+    tables.flat_map(|table| series_figures(table, &look).figures).collect()
+}
+
+/// The measure over the decisive number.
+fn margin(law: &str, finding: &Finding) -> Option<Figure> {
+    let margin = finding.margin.as_ref()?;
+    let name = margin.key.rsplit('.').next().unwrap_or(&margin.key);
+    let (what, unit) = finding.kind.measure();
+    let mut figure = Figure::new(
+        format!("{what} over `{}`", margin.key),
+        Axis::new(name, &margin.unit),
+        Axis::new(finding.kind.word(), unit),
+    );
+    let laws =
+        [(law, &margin.law)].into_iter().chain(finding.references.iter().map(String::as_str).zip(&margin.references));
+    let laws: Vec<(&str, &Vec<Option<f64>>)> = laws.collect();
+    let colours = palette::assign(&vec![None; laws.len()]);
+    for ((name, measures), colour) in laws.into_iter().zip(colours) {
+        let points = margin.values.iter().zip(measures).filter_map(|(x, y)| Some((*x, (*y)?))).collect();
+        figure.lines.push(Line::new(name, points).coloured(colour));
+    }
+    Some(figure.captioned("The mean of five seeds."))
+}
