@@ -85,11 +85,13 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
             Some(compared(&library, &subject, &evaluation.baselines, [(&plan, &first), (second, &ran)]));
     }
     let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
-    let worlds = match arguments.world[..] {
-        [WorldName::Packets] => String::new(),
-        _ => [&plan].into_iter().chain(&second).map(|plan| format!("-{}", plan.world.name())).collect(),
-    };
-    let home = Folder::open(&out.path().join(format!("evaluation-{place}-{}{worlds}", extent.word())))?;
+    let mut name = format!("evaluation-{place}-{}", extent.word());
+    if arguments.world != [WorldName::Packets] {
+        for plan in [&plan].into_iter().chain(&second) {
+            name = format!("{name}-{}", plan.world.name());
+        }
+    }
+    let home = Folder::open(&out.path().join(name))?;
     let command = command(arguments, extent);
     let page = page::of(&evaluation, &command, &machine::facts());
     write(&home, &evaluation, &command, &page)?;

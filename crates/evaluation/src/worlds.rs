@@ -28,13 +28,12 @@ pub fn compare<'a>(
         let there = second(part);
         let found = rows_of(criterion, measure, laws, &here, &numbers_of(part, measure, scope, there.cells));
         if found.is_empty() {
-            let why = why_not(part, measure, scope, &there);
-            match not_run.iter_mut().find(|other| other.why == why) {
-                Some(other) => other.measures.push(measure.name.get_ref().clone()),
-                None => {
-                    let measures = vec![measure.name.get_ref().clone()];
-                    not_run.push(NotRun { id: criterion.id.get_ref().clone(), measures, why });
-                }
+            let why = why_not(part, measure, scope, here.is_empty(), &there);
+            let name = measure.name.get_ref().clone();
+            if let Some(other) = not_run.iter_mut().find(|other| other.why == why) {
+                other.measures.push(name);
+            } else {
+                not_run.push(NotRun { id: criterion.id.get_ref().clone(), measures: vec![name], why });
             }
         }
         rows.extend(found);
@@ -48,8 +47,8 @@ pub fn compare<'a>(
     (rows, not_run)
 }
 
-/// Why the second world has no number of a measure.
-fn why_not(part: &Part, measure: &Measure, scope: Scope, there: &Runs<'_>) -> String {
+/// Why the second world has no number of a measure; `elsewhere` says that the first has none either in these cells.
+fn why_not(part: &Part, measure: &Measure, scope: Scope, elsewhere: bool, there: &Runs<'_>) -> String {
     let paths = [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()];
     if part.analysis {
         "it is an analysis, and the same in every world".to_owned()
@@ -57,6 +56,8 @@ fn why_not(part: &Part, measure: &Measure, scope: Scope, there: &Runs<'_>) -> St
         Scope::NO_CELLS.to_owned()
     } else if let Some(why) = there.refused {
         why.to_owned()
+    } else if elsewhere {
+        "it belongs to other cells than those of the Linux world".to_owned()
     } else if paths.into_iter().flatten().any(|path| path.split('.').any(|name| name == "dynamics")) {
         "the Linux world does not sample each round".to_owned()
     } else {
@@ -166,6 +167,19 @@ mod tests {
             rows.is_empty() && not_run[0].why == "no kernel has it" && not_run[0].measures.is_empty(),
             "{not_run:?}"
         );
+    }
+
+    /// A measure of other cells than those that the Linux world runs is named so.
+    #[test]
+    fn measures_of_other_cells_are_named() {
+        let text = GOOD.replace("[cells]", "[cells]\nlinux = { path = \"P-dsl\" }");
+        let text = text.replace("dynamics.standing_queue_s\"", "delay_s\"\ncells = { path = \"P-bb\" }");
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let scope = Scope { extent: Extent::Quick, linux: true };
+        let (packets, linux) = ([cell("fast", "P-bb", 1, 0.1)], [cell("fast", "P-dsl", 1, 0.1)]);
+        let runs = |cells| move |_: &Part| Runs { cells, refused: None };
+        let (rows, not_run) = compare(&criterion, &["fast"], scope, runs(&packets[..]), runs(&linux[..]));
+        assert!(rows.is_empty() && not_run[0].why.contains("other cells"), "{not_run:?}");
     }
 
     /// Beside a number of zero there is no share.
