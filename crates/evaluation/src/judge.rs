@@ -295,3 +295,47 @@ pub(crate) fn numbers(values: impl Iterator<Item = f64>) -> Numbers {
         seeds,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Extent;
+    use crate::criterion::tests::GOOD;
+    use serde_json::json;
+
+    /// Ten seeds of each buffer, half of them `by` above `mean` and half below.
+    fn seeds(buffer: &str, mean: f64, by: f64) -> Vec<Cell> {
+        let one = |seed: u32| {
+            let labels =
+                [("law", "fast"), ("links.bottleneck.buffer", buffer), ("path", "P-dsl"), ("seed", &seed.to_string())]
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()));
+            let delay = if seed.is_multiple_of(2) { mean + by } else { mean - by };
+            Cell::of_json(labels.to_vec(), json!({ "links": { "bottleneck": { "delay_s": delay } } }))
+        };
+        (1..=10).map(one).collect()
+    }
+
+    /// The numbers of seeds that cells get, and the verdict.
+    fn more(cells: &[Cell]) -> (Vec<usize>, Verdict) {
+        let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
+        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let scope = Scope { extent: Extent::Standard, linux: false };
+        let judging = Judging { law: "fast", baselines: &[], scope };
+        let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
+        (wants_more(&criterion, &outcome, scope).map(|(seeds, ..)| seeds).collect(), outcome.verdict)
+    }
+
+    /// A mean one standard error below its bound takes about forty seeds at 95 %: within reach. One a tenth of that below takes
+    /// thousands. Beside a cell that fails for sure, none could change the verdict.
+    #[test]
+    fn only_cells_within_reach_get_more_seeds() {
+        let near = seeds("1 bdp", 0.9, 0.3);
+        let far = seeds("2 bdp", 0.99, 0.3);
+        let failing = seeds("8 bdp", 2.0, 0.1);
+        assert_eq!(more(&near), (vec![30], Verdict::Undecided));
+        assert_eq!(more(&far), (vec![], Verdict::Undecided));
+        assert_eq!(more(&[near.clone(), far].concat()), (vec![30], Verdict::Undecided));
+        assert_eq!(more(&[near, failing].concat()), (vec![], Verdict::Fails));
+    }
+}
