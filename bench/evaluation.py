@@ -60,7 +60,8 @@ confidence interval.
 | | | `fast` | 0.980 | 0.910 | -7.1 % (-8.4 to -5.8) |
 
 FAST aims at 100 packets in a buffer of 67, so it always overflows the buffer. Beside it, CUBIC loses three times as many packets in
-the packets world as on the kernel, and gets less than half of the rate. The intervals exclude chance. The cause is not known.
+the packets world as on the kernel, and gets less than half of the rate. These intervals exclude zero, as some of NewReno's do, but
+the runs were disturbed. The cause is not known.
 """
 
 
