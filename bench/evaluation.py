@@ -59,8 +59,8 @@ confidence interval.
 | | | `newreno` | 0.329 | 0.342 | +4.2 % (-11.4 to +22.5) |
 | | | `fast` | 0.980 | 0.910 | -7.1 % (-8.4 to -5.8) |
 
-FAST aims at 100 packets in a buffer of 67, so it always overflows the buffer. Beside it, CUBIC loses three times as many packets in
-the packets world as on the kernel, and gets less than half of the rate. These intervals exclude zero, as some of NewReno's do, but
+FAST aims at 100 packets in a buffer of 67. So it always overflows the buffer. Beside it, CUBIC loses three times as many packets in
+the packets world as on the kernel. It gets less than half of the rate. These intervals exclude zero. So do some of NewReno's. But
 the runs were disturbed. The cause is not known.
 """
 
