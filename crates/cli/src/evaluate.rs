@@ -7,16 +7,17 @@ mod plan;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use clap::ValueEnum;
+
 use penstock_evaluation::statistics::Verdict;
 use penstock_evaluation::{
-    Criterion, Evaluation, Extent, Judging, Outcome, Part, Recorded, Runs, Subject, judge, markdown, page, table,
-    unmeasured, wants_more,
+    Beside, Criterion, Evaluation, Extent, Judging, Outcome, Part, Recorded, Scope, Subject, compare, judge, markdown,
+    page, table, unmeasured, wants_more,
 };
-use penstock_papers::Cell;
 use penstock_report::html;
-use penstock_report::page::Page;
+use penstock_report::page::{Page, Section};
 
-use crate::arguments;
+use crate::arguments::{self, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, slug};
 use crate::record;
@@ -51,26 +52,46 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         other.label = other.setting(false);
     }
     let extent = arguments.extent();
-    let world = scenario::world(arguments.world)?;
-    let mut plan = Plan::of(&library, &subject, &others, extent, world.as_ref())?;
+    let Some((name, beside)) = arguments.worlds() else {
+        return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
+    };
+    let world = scenario::world(name)?;
+    let scope = Scope { extent, linux: name == WorldName::Linux };
+    let real = if beside { Some(scenario::world(WorldName::Linux)?) } else { None };
+    let few = Scope { extent, linux: true };
+    // What the Linux world runs is there to compare with.
+    let scopes: &[Scope] = if beside { &[scope, few] } else { &[scope] };
+    let mut plan = Plan::of(&library, &subject, &others, scopes, world.as_ref())?;
+    let second = real.as_deref().map(|real| Plan::of(&library, &subject, &others, &[few], real)).transpose()?;
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     let runs = Folder::open(&out.path().join("evaluation-runs"))?;
-    let evaluation = loop {
-        let ran = plan.run(&runs, arguments.shard, arguments.output.jobs.map(usize::from))?;
-        let Some(ran) = ran else {
-            return Ok(Done::Well);
-        };
-        let evaluation = judged(&library, &subject, &others, extent, &plan, &ran, world.name())?;
+    let jobs = arguments.output.jobs.map(usize::from);
+    let (mut evaluation, first) = loop {
+        let Some(ran) = plan.run(&runs, arguments.shard, jobs)? else { return Ok(Done::Well) };
+        let evaluation = judged(&library, &subject, &others, &plan, &ran)?;
         let more = undecided(&library, &evaluation, &plan);
         let laws: Vec<&Subject> = [&subject].into_iter().chain(&others).collect();
-        if more.is_empty() || plan.grow(&library, &laws, extent, &more)? == 0 {
-            break evaluation;
+        if more.is_empty() || plan.grow(&library, &laws, &more)? == 0 {
+            break (evaluation, ran);
         }
         terminal::note(format!("{} cells are undecided and get more seeds", more.len()));
     };
+    let mut beyond = first.beyond.clone();
+    if let Some(second) = &second {
+        let Some(ran) = second.run(&runs, arguments.shard, jobs)? else { return Ok(Done::Well) };
+        beyond.extend_from_slice(&ran.beyond);
+        evaluation.beside =
+            Some(compared(&library, &subject, &evaluation.baselines, [(&plan, &first), (second, &ran)]));
+    }
     let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
-    let home = Folder::open(&out.path().join(format!("evaluation-{place}-{}", extent.word())))?;
+    let mut name = format!("evaluation-{place}-{}", extent.word());
+    if arguments.world != [WorldName::Packets] {
+        for plan in [&plan].into_iter().chain(&second) {
+            name = format!("{name}-{}", plan.world.name());
+        }
+    }
+    let home = Folder::open(&out.path().join(name))?;
     let command = command(arguments, extent);
     let page = page::of(&evaluation, &command, &machine::facts());
     write(&home, &evaluation, &command, &page)?;
@@ -98,7 +119,35 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         terminal::fail(what);
         done = Done::Differs;
     }
+    for what in &beyond {
+        terminal::fail(format!("outside the error bounds of the run: {what}"));
+        if done == Done::Well {
+            done = Done::Beyond;
+        }
+    }
     Ok(done)
+}
+
+/// The runs of two worlds, compared.
+fn compared(
+    library: &Library,
+    subject: &Subject,
+    baselines: &[String],
+    [first, second]: [(&Plan<'_>, &plan::Measured); 2],
+) -> Beside {
+    let laws: Vec<&str> = [subject.label.as_str()].into_iter().chain(baselines.iter().map(String::as_str)).collect();
+    let (mut rows, mut not_run) = (Vec::new(), Vec::new());
+    for criterion in &library.criteria {
+        if subject.excused(criterion).is_none() && criterion.not_evaluated.is_none() {
+            let here = |part: &Part| first.0.runs_of(first.1, part);
+            let there = |part: &Part| second.0.runs_of(second.1, part);
+            let (found, missing) = compare(criterion, &laws, second.0.scope, here, there);
+            rows.extend(found);
+            not_run.extend(missing);
+        }
+    }
+    let (world, runs) = (second.0.world.name().to_owned(), second.0.runs());
+    Beside { world, runs, beyond: second.1.beyond.clone(), rows, not_run }
 }
 
 /// What `--against` names.
@@ -128,7 +177,12 @@ fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
     let mut words = vec![program::name().to_string(), "evaluate".to_owned(), law, format!("--{}", extent.word())];
     let against: Vec<String> = arguments.against.iter().cloned().collect();
-    for (option, values) in [("against", &against), ("only", &arguments.only)] {
+    let named = |world: &WorldName| world.to_possible_value().map(|value| value.get_name().to_owned());
+    let worlds: Vec<String> = match arguments.world[..] {
+        [WorldName::Packets] => Vec::new(),
+        _ => arguments.world.iter().filter_map(named).collect(),
+    };
+    for (option, values) in [("against", &against), ("only", &arguments.only), ("world", &worlds)] {
         if !values.is_empty() {
             words.push(format!("--{option} {}", values.join(",")));
         }
@@ -157,10 +211,8 @@ fn judged(
     library: &Library,
     subject: &Subject,
     others: &[Subject],
-    extent: Extent,
     plan: &Plan<'_>,
-    cells: &[Vec<Cell>],
-    world: &str,
+    ran: &plan::Measured,
 ) -> Result<Evaluation, Failure> {
     let baselines: Vec<String> = others.iter().map(|other| other.label.clone()).collect();
     let mut criteria: Vec<Outcome> = Vec::new();
@@ -170,12 +222,8 @@ fn judged(
         } else if let Some(why) = &criterion.not_evaluated {
             unmeasured(criterion, Verdict::NotEvaluated, why)
         } else {
-            let judging = Judging { law: &subject.label, baselines: &baselines, extent };
-            let runs = |part: &Part| match plan.place_of(part) {
-                Some(at) => Runs { cells: &cells[at], refused: plan.refused[at].as_deref() },
-                None => Runs { cells: &[], refused: None },
-            };
-            judge(criterion, judging, runs)
+            let judging = Judging { law: &subject.label, baselines: &baselines, scope: plan.scope };
+            judge(criterion, judging, |part| plan.runs_of(ran, part))
         });
     }
     Ok(Evaluation {
@@ -184,11 +232,12 @@ fn judged(
         setting: subject.setting(false),
         source: subject.source(registry::laws()),
         baselines,
-        extent,
-        world: world.to_owned(),
+        extent: plan.scope.extent,
+        world: plan.world.name().to_owned(),
         runs: plan.runs(),
-        code: machine::origin(world)?.code,
+        code: machine::origin(plan.world.name())?.code,
         criteria,
+        beside: None,
     })
 }
 
@@ -196,7 +245,7 @@ fn judged(
 fn undecided(library: &Library, evaluation: &Evaluation, plan: &Plan<'_>) -> BTreeMap<(usize, Labels), usize> {
     let mut more: BTreeMap<(usize, Labels), usize> = BTreeMap::new();
     for (criterion, outcome) in library.criteria.iter().zip(&evaluation.criteria) {
-        for (seeds, part, labels) in wants_more(criterion, outcome, evaluation.extent) {
+        for (seeds, part, labels) in wants_more(criterion, outcome, plan.scope) {
             if let Some(at) = plan.place_of(part) {
                 let most = more.entry((at, labels.to_vec())).or_default();
                 *most = seeds.max(*most);
@@ -218,9 +267,10 @@ fn write(home: &Folder, evaluation: &Evaluation, command: &str, page: &Page) -> 
     Ok(())
 }
 
-/// What a terminal shows of the page: the table of all criteria.
+/// What a terminal shows of the page: the table of all criteria, and the differences between worlds.
 fn short(page: &Page) -> Page {
-    let sections = page.sections.iter().take(1).cloned().collect();
+    let shown = |(at, section): &(usize, &Section)| *at == 0 || section.label == page::BESIDE;
+    let sections = page.sections.iter().enumerate().filter(shown).map(|(_, section)| section.clone()).collect();
     Page { sections, ..page.clone() }
 }
 

@@ -305,11 +305,87 @@ fn a_kill_leaves_nothing() {
     assert!(!devices.contains("penstock"), "{devices}");
 }
 
+/// The battery of a criterion that names one cell for this world.
+const CRITERION: &str = r#"
+format   = 1
+id       = "EV-04"
+title    = "Bufferbloat"
+battery  = "sender"
+document = "RFC 9743"
+section  = "5.1.2"
+level    = "MUST consider"
+asks     = "Queues stay short."
+scenario = "flows"
+[cells]
+linux = { "links.bottleneck.buffer" = "1 bdp" }
+[[measure]]
+name  = "used"
+title = "utilization"
+path  = "links.bottleneck.utilization"
+worst = "smallest"
+bound = { at_least = 0.5, source = "ours" }
+[[measure]]
+name  = "standing-queue"
+title = "standing queue"
+path  = "links.bottleneck.dynamics.standing_queue_s"
+"#;
+
+/// CUBIC and the baseline fill a link of 10 Mbit/s in both worlds; what samples rounds is named as not measured here.
+fn an_evaluation_compares_the_worlds() {
+    optional::timed(evaluation_compares_the_worlds);
+}
+
+fn evaluation_compares_the_worlds(late: &optional::Late) {
+    let bench = Bench::new();
+    let scenario =
+        LINE.replace("\"3 s\"", "\"12 s\"").replace("\"1 s\"", "\"4 s\"").replace("flows.reno", "flows.test");
+    let scenario = scenario.replace("sender = { initial_window = 10 }", "sender = { profile = \"linux\" }");
+    let swept = "[dynamics]\n[sweep]\n\"links.bottleneck.buffer\" = [\"1 bdp\", \"4 bdp\"]\n";
+    bench.write("battery/scenarios/flows.toml", &(scenario + swept)).write("battery/EV-04.toml", CRITERION);
+    let asked = ["evaluate", "cubic", "--quick", "--battery", "battery", "--world", "packets,linux"];
+    let ended = bench.run(&[&asked[..], &["--json"]].concat());
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    let evaluation: Value = serde_json::from_str(&ended.out).unwrap();
+    let beside = &evaluation["beside"];
+    let beyond = beside["beyond"].as_array().and_then(|beyond| beyond.first());
+    late.replace(beyond.map(ToString::to_string));
+    assert_eq!(beyond.is_some(), ended.status == 4, "{beside}");
+    // Two laws, three seeds; the packets world has both buffers.
+    assert_eq!((&evaluation["world"], &evaluation["runs"]), (&"packets".into(), &12.into()));
+    assert_eq!((&beside["world"], &beside["runs"]), (&"linux".into(), &6.into()));
+    let rows = beside["rows"].as_array().unwrap();
+    let of = |row: &Value| [&row["measure"], &row["law"]].map(|word| word.as_str().unwrap_or_default().to_owned());
+    let wanted = [["used", "cubic"], ["used", "newreno"]];
+    assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), wanted.map(|row| row.map(str::to_owned)));
+    for row in rows {
+        let difference = row["difference"].as_f64().unwrap();
+        assert!(difference.abs() < 0.1, "{row}");
+    }
+    let not_run = &beside["not_run"][0];
+    assert_eq!((&not_run["measures"][0], &not_run["id"]), (&"standing-queue".into(), &"EV-04".into()));
+    assert!(not_run["why"].as_str().unwrap().contains("does not sample each round"), "{not_run}");
+    let home = bench.path("out/evaluation-cubic-quick-packets-linux");
+    for (file, words) in
+        [("evaluation.html", "The linux world beside the packets world"), ("evaluation.md", "linux / packets")]
+    {
+        let page = fs::read_to_string(home.join(file)).unwrap();
+        assert!(page.contains(words) && page.contains("does not sample"), "{file}");
+    }
+    // Runs in real time are kept as the others are; a law that no kernel has is named.
+    let again = bench.run(&[&asked[..], &["--plain"]].concat());
+    assert!(again.err.contains("6 of 6 cells are finished") && again.out.contains("linux - packets"), "{}", again.err);
+    let copa = bench.run(&["evaluate", "copa", "--quick", "--battery", "battery", "--world", "linux", "--json"]);
+    let copa: Value = serde_json::from_str(&copa.out).unwrap_or_else(|e| panic!("{e}: {}", copa.err));
+    let why = copa["criteria"][0]["why"].as_str().unwrap();
+    assert!(copa["criteria"][0]["verdict"] == "not-evaluated" && why.contains("no kernel has a controller"), "{why}");
+}
+
 fn main() {
     optional::run(
         &[
             ("a_run_fills_its_link_and_states_its_error", a_run_fills_its_link_and_states_its_error),
             ("an_overload_is_flagged", an_overload_is_flagged),
+            ("an_evaluation_compares_the_worlds", an_evaluation_compares_the_worlds),
             ("a_program_runs_at_the_sending_end", a_program_runs_at_the_sending_end),
             ("a_server_that_fails_is_told_of", a_server_that_fails_is_told_of),
             ("customers_and_classes_are_measured_as_in_packets", customers_and_classes_are_measured_as_in_packets),

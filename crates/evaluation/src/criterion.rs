@@ -5,6 +5,8 @@ use penstock_papers::{Values, line};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::bound::Bound;
+
 /// A criterion: what `evaluation/EV-04.toml` says.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +131,15 @@ pub struct Cells {
     /// Of `--full`.
     #[serde(default)]
     pub full: IndexMap<String, Values>,
+    /// Of the Linux world, in each extent; absent, nothing runs there.
+    pub linux: Option<IndexMap<String, Values>>,
+}
+
+impl Cells {
+    /// Every axis that is named, with its values.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &Values)> {
+        self.quick.iter().chain(&self.standard).chain(&self.full).chain(self.linux.iter().flatten())
+    }
 }
 
 /// A number of a criterion.
@@ -200,34 +211,6 @@ impl Worst {
             Self::Farthest => libm::log(number).abs(),
         }
     }
-}
-
-/// What must hold of a number; exactly one test.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bound {
-    /// It is this or less.
-    pub at_most: Option<f64>,
-    /// It is this or more.
-    pub at_least: Option<f64>,
-    /// It lies between these.
-    pub between: Option<[f64; 2]>,
-    /// It is at most so many times that of a baseline.
-    pub at_most_times: Option<f64>,
-    /// It is at least so many times that of a baseline.
-    pub at_least_times: Option<f64>,
-    /// It exceeds that of a baseline by this at most.
-    pub at_most_more: Option<f64>,
-    /// It falls short of that of a baseline by this at most.
-    pub at_least_less: Option<f64>,
-    /// Its last value along `along` is at least this share of the largest one.
-    pub at_least_of_largest: Option<f64>,
-    /// The baseline, by its name.
-    pub of: Option<String>,
-    /// The axis of `at_least_of_largest`.
-    pub along: Option<String>,
-    /// Where the bound comes from.
-    pub source: String,
 }
 
 /// What is drawn: a measure along an axis of the sweep.
@@ -341,40 +324,12 @@ impl Criterion {
 }
 
 fn cells(cells: &Cells) -> Result<(), String> {
-    let all = cells.quick.iter().chain(&cells.standard).chain(&cells.full);
-    for (axis, values) in all {
+    for (axis, values) in cells.all() {
         if values.all().is_empty() {
             return Err(format!("`cells` has no value for `{axis}`"));
         }
     }
     Ok(())
-}
-
-impl Bound {
-    fn sound(&self) -> Result<(), String> {
-        let to_baseline = [self.at_most_times, self.at_least_times, self.at_most_more, self.at_least_less];
-        let own = [self.at_most, self.at_least, self.at_least_of_largest, self.between.map(|[a, _]| a)];
-        let numbers = || to_baseline.iter().chain(&own).flatten().chain(self.between.iter().flatten());
-        let tests = to_baseline.iter().chain(&own).filter(|test| test.is_some()).count();
-        if tests != 1 {
-            return Err("a bound has one test: `at_most`, `at_least`, `between`, `at_most_times`, `at_least_times`, \
-                        `at_most_more`, `at_least_less` or `at_least_of_largest`"
-                .into());
-        }
-        if numbers().any(|number| !number.is_finite()) || self.between.is_some_and(|[a, b]| a > b) {
-            return Err("a bound is a number, and `between` has the smaller one first".into());
-        }
-        if self.of.is_some() != to_baseline.iter().any(Option::is_some) {
-            return Err("`of` names the baseline of a bound that compares with one".into());
-        }
-        if self.along.is_some() != self.at_least_of_largest.is_some() {
-            return Err("`along` names the axis of `at_least_of_largest`".into());
-        }
-        if self.source.trim().is_empty() {
-            return Err("needs `source`: where its bound comes from".into());
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -30,11 +30,6 @@ impl Extent {
         }
     }
 
-    /// How many seeds each cell has at first.
-    pub fn seeds(self) -> usize {
-        self.looks().seeds().first().copied().unwrap_or(1)
-    }
-
     /// A duration of a scenario file in a run of this extent.
     pub const fn length(self, standard: Time) -> Time {
         match self {
@@ -63,16 +58,52 @@ impl Extent {
     }
 }
 
-impl Part {
-    /// Whether a cell with these labels belongs to it.
-    pub fn has(&self, labels: &[(String, String)], extent: Extent) -> bool {
-        has(extent.of(self), labels)
+/// Which cells run, and how often: those of an extent, or the few that the Linux world runs of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// How much is run.
+    pub extent: Extent,
+    /// Whether the runs are those of the Linux world, which take as long as the scenario lasts.
+    pub linux: bool,
+}
+
+impl Scope {
+    /// How many runs each cell of the Linux world has.
+    pub const REPETITIONS: usize = 3;
+
+    /// Why a part does not run in the Linux world.
+    pub const NO_CELLS: &str =
+        "the criterion names no cells for the Linux world, where a run takes as long as the scenario lasts";
+
+    /// How many seeds each cell has at first, and how many those have that are then undecided.
+    pub fn looks(self) -> Looks {
+        if self.linux { Looks::once(Self::REPETITIONS) } else { self.extent.looks() }
     }
 
+    /// How many seeds each cell has at first.
+    pub fn seeds(self) -> usize {
+        self.looks().seeds().first().copied().unwrap_or(1)
+    }
+
+    /// Whether any cell of a part runs.
+    pub const fn runs(self, part: &Part) -> bool {
+        !self.linux || part.cells.linux.is_some()
+    }
+
+    /// Whether a cell of a part with these labels runs.
+    pub fn has(self, part: &Part, labels: &[(String, String)]) -> bool {
+        if self.linux {
+            part.cells.linux.as_ref().is_some_and(|wanted| has(wanted, labels))
+        } else {
+            has(self.extent.of(part), labels)
+        }
+    }
+}
+
+impl Part {
     /// An axis or a value that the part names and no cell of its scenario has, in words.
     pub fn astray(&self, cells: &[&[(String, String)]]) -> Option<String> {
-        let named = [&self.cells.quick, &self.cells.standard, &self.cells.full].into_iter().flatten();
-        for (axis, values) in named {
+        for (axis, values) in self.cells.all() {
             for value in values.all() {
                 if !cells.iter().any(|labels| labels.iter().any(|(key, label)| key == axis && label == value)) {
                     let scenario = self.scenario.get_ref();
@@ -101,8 +132,16 @@ mod tests {
         let cell = |path: &str, buffer: &str| {
             vec![("path".to_owned(), path.to_owned()), ("links.bottleneck.buffer".to_owned(), buffer.to_owned())]
         };
-        assert!(part.has(&cell("P-dsl", "8 bdp"), Extent::Quick));
-        assert!(!part.has(&cell("P-bb", "8 bdp"), Extent::Quick) && part.has(&cell("P-bb", "8 bdp"), Extent::Full));
+        let scope = |extent, linux| Scope { extent, linux };
+        let quick = scope(Extent::Quick, false);
+        assert!(quick.has(part, &cell("P-dsl", "8 bdp")) && !quick.has(part, &cell("P-bb", "8 bdp")));
+        assert!(scope(Extent::Full, false).has(part, &cell("P-bb", "8 bdp")));
+        // What names no cells of the Linux world has none there.
+        let real = scope(Extent::Full, true);
+        assert!(!real.runs(part) && !real.has(part, &cell("P-dsl", "8 bdp")) && real.seeds() == Scope::REPETITIONS);
+        let text = GOOD.replace("[cells]", "[cells]\nlinux = { path = \"P-bb\" }");
+        let part = &Criterion::parse(&text, "EV-04.toml").unwrap().parts[0];
+        assert!(real.has(part, &cell("P-bb", "8 bdp")) && !real.has(part, &cell("P-dsl", "8 bdp")));
         let cells = [cell("P-dsl", "1 bdp"), cell("P-dsl", "2 bdp")];
         let astray = part.astray(&cells.each_ref().map(Vec::as_slice)).unwrap();
         assert!(astray.contains("`links.bottleneck.buffer` = `8 bdp`"), "{astray}");

@@ -4,15 +4,15 @@ use indexmap::{IndexMap, IndexSet};
 use penstock_papers::Cell;
 use penstock_report::number::unit_of;
 
-use crate::criterion::{Bound, Criterion, Measure, Part, Scale};
-use crate::extent::{self, Extent};
-use crate::outcome::{Against, CellOutcome, Measured, Numbers, Outcome};
-use crate::statistics::{self, Interval, Limit, Spread, Verdict};
+use crate::bound::Bound;
+use crate::criterion::{Criterion, Measure, Part};
+use crate::decision::{Decision, Groups, Labels, against, decided, exact, tested};
+use crate::extent::{self, Scope};
+use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
+use crate::statistics::{self, Limit, Spread, Verdict};
 
-/// Labels of a cell.
-type Labels = Vec<(String, String)>;
-/// A number for each seed.
-type Seeded = IndexMap<String, f64>;
+/// The windows of each run that have the first and the second half of what is measured.
+pub const HALVES: [&str; 2] = ["first-half", "second-half"];
 
 /// What was run for a part of a criterion.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub struct Judging<'a> {
     /// The baselines, by their labels.
     pub baselines: &'a [String],
     /// How much was run.
-    pub extent: Extent,
+    pub scope: Scope,
 }
 
 /// An outcome without numbers.
@@ -79,20 +79,25 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
     Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) }
 }
 
-/// The cells of a criterion that are undecided and get more seeds: the number of seeds, the part and the labels.
+/// The cells of a criterion that get more seeds: the number of seeds, the part and the labels. They are undecided, and the last look
+/// would decide them if mean and variance stayed. A measure that fails already gets none: they could not change its verdict.
 pub fn wants_more<'a>(
     criterion: &'a Criterion,
     outcome: &'a Outcome,
-    extent: Extent,
+    scope: Scope,
 ) -> impl Iterator<Item = (usize, &'a Part, &'a [(String, String)])> {
     let measure = |measured: &Measured| criterion.measures.iter().find(|m| *m.name.get_ref() == measured.name);
     outcome
         .measures
         .iter()
+        .filter(|measured| measured.verdict != Verdict::Fails)
         .filter_map(move |measured| Some((measured, criterion.part_of(measure(measured)?)?)))
         .flat_map(move |(measured, part)| {
             measured.cells.iter().filter_map(move |cell| {
-                let seeds = extent.looks().next(cell.law.seeds.len(), cell.verdict)?;
+                let looks = scope.looks();
+                let within_reach = |needed: &u64| looks.seeds().last().is_some_and(|last| *needed <= *last as u64);
+                cell.needed.filter(within_reach)?;
+                let seeds = looks.next(cell.law.seeds.len(), cell.verdict)?;
                 Some((seeds, part, cell.labels.as_slice()))
             })
         })
@@ -112,13 +117,14 @@ fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
 
 /// A measure in all cells of its part; none where the law under test has its number in no cell.
 fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]) -> Option<Measured> {
-    let Judging { law, baselines, extent } = judging;
-    let mut groups: IndexMap<Labels, IndexMap<String, Seeded>> = IndexMap::new();
+    let Judging { law, baselines, scope } = judging;
+    let mut groups = Groups::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
+    let mut halves: IndexMap<Labels, Vec<[f64; 2]>> = IndexMap::new();
     let (mut absent, mut unlimited) = (IndexMap::<Labels, usize>::new(), IndexMap::<Labels, usize>::new());
     for cell in cells {
         let labels: Labels = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
-        if !part.has(&labels, extent) || !extent::has(&measure.cells, &labels) {
+        if !scope.has(part, &labels) || !extent::has(&measure.cells, &labels) {
             continue;
         }
         let who = cell.label("law").unwrap_or_default().to_owned();
@@ -131,8 +137,13 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         if value.is_infinite() {
             *unlimited.entry(labels.clone()).or_default() += usize::from(who == law);
         }
-        if who == law && cell.found("warmup-short") {
-            drifting.insert(labels.clone());
+        if who == law {
+            if cell.found("warmup-short") {
+                drifting.insert(labels.clone());
+            }
+            if let Some(both) = in_halves(measure, cell) {
+                halves.entry(labels.clone()).or_default().push(both);
+            }
         }
         let seed = cell.label("seed").unwrap_or_default().to_owned();
         let by_law = groups.entry(labels).or_default().entry(who).or_default();
@@ -149,7 +160,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     for (labels, by_law) in &groups {
         let others = || baselines.iter().filter_map(|name| Some((name, by_law.get(name)?)));
         outcomes.push(CellOutcome {
-            drifts: drifting.contains(labels),
+            drifts: moves(halves.get(labels)).unwrap_or_else(|| drifting.contains(labels)),
             absent: absent.get(labels).copied().unwrap_or_default(),
             unlimited: unlimited.get(labels).copied().unwrap_or_default(),
             law: numbers(by_law[law].values().copied()),
@@ -159,18 +170,15 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
                 .collect(),
             verdict: Verdict::Reported,
             p: None,
+            needed: None,
             labels: labels.clone(),
         });
     }
-    if let Some(bound) = &measure.bound {
+    let bound = measure.bound.as_ref().filter(|bound| bound.binds(law));
+    if let Some(bound) = bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
-            (outcome.verdict, outcome.p) = match tested(bound, law, labels, &groups) {
-                Some((_, Limit::AtMost(_) | Limit::Between(..))) if outcome.unlimited > 0 => (Verdict::Fails, None),
-                Some(_) if outcome.absent > 0 => (Verdict::Undecided, None),
-                Some((values, limit)) if part.analysis => (exact(&values, limit), None),
-                Some((values, limit)) => decided(&values, limit, extent),
-                None => (Verdict::Reported, None),
-            };
+            let found = decision(bound, outcome, part, measure, (law, scope), (labels, &groups));
+            (outcome.verdict, outcome.p, outcome.needed) = (found.verdict, found.p, found.needed);
         }
     }
     let bad = |at: &usize| measure.worst.badness(outcomes[*at].law.mean);
@@ -180,8 +188,8 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         title: measure.title.clone(),
         part: measure.part.clone().unwrap_or_default(),
         unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
-        bound: measure.bound.as_ref().map(Bound::words),
-        source: measure.bound.as_ref().map(|bound| bound.source.clone()),
+        bound: bound.map(Bound::words),
+        source: bound.map(|bound| bound.source.clone()),
         verdict: joined(&outcomes),
         worst: measure.worst,
         worst_cell: worst_cell.unwrap_or(0),
@@ -189,26 +197,52 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     })
 }
 
-/// The verdict on the mean of what seeds gave, and the probability of such a mean beyond the limit if it were on the limit.
-fn decided(values: &[f64], limit: Limit, extent: Extent) -> (Verdict, Option<f64>) {
-    let level = extent.looks().level(values.len());
-    let verdict = statistics::decide(statistics::interval(values, level).as_ref(), limit);
-    let above = |most: f64| statistics::test(values, most).map(|test| test.p_above);
-    let below = |least: f64| statistics::test(values, least).map(|test| test.p_below);
-    let p = match limit {
-        Limit::AtMost(most) => above(most),
-        Limit::AtLeast(least) => below(least),
-        // One of the two ends is beyond reach.
-        Limit::Between(least, most) => above(most).zip(below(least)).map(|(above, below)| above.min(below)),
-    };
-    (verdict, p.filter(|_| verdict == Verdict::Fails))
+/// What a bound says of a cell.
+fn decision(
+    bound: &Bound,
+    outcome: &CellOutcome,
+    part: &Part,
+    measure: &Measure,
+    (law, scope): (&str, Scope),
+    (labels, groups): (&Labels, &Groups),
+) -> Decision {
+    let Some(tested) = tested(bound, law, labels, groups) else { return Decision::plain(Verdict::Reported) };
+    if matches!(tested.limit, Limit::AtMost(_) | Limit::Between(..)) && outcome.unlimited > 0 {
+        Decision::plain(Verdict::Fails)
+    } else if outcome.absent > 0 {
+        Decision::plain(Verdict::Undecided)
+    } else if part.analysis {
+        exact(&tested)
+    } else {
+        let stream = format!("{}/{}", measure.name.get_ref(), outcome.words());
+        decided(&tested, &scope.looks(), !outcome.law.bimodal, &stream)
+    }
 }
 
-/// The verdict on a number that is computed, not drawn.
-fn exact(values: &[f64], limit: Limit) -> Verdict {
-    let value = values.first().copied();
-    let without_width = |value| Interval { estimate: value, low: value, high: value, n: 1, level: 1.0 };
-    statistics::decide(value.map(without_width).as_ref(), limit)
+/// The number in the first and in the second half of what is measured; none of a window or of the whole run.
+fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
+    let of = |half: &str| {
+        let within = |path: &String| format!("windows.{half}.{path}");
+        let measure = Measure {
+            path: within(&measure.path),
+            minus: measure.minus.as_ref().map(within),
+            over: measure.over.as_ref().map(within),
+            ..measure.clone()
+        };
+        number(&measure, cell).filter(|x| x.is_finite())
+    };
+    Some([of(HALVES[0])?, of(HALVES[1])?])
+}
+
+/// Whether the two halves differ, by a paired test at 1 %; none where the seeds cannot say: too few of them, or all with the same
+/// difference.
+fn moves(halves: Option<&Vec<[f64; 2]>>) -> Option<bool> {
+    let (first, second): (Vec<f64>, Vec<f64>) = halves?.iter().map(|[first, second]| (*first, *second)).unzip();
+    let differences = statistics::differences(&first, &second)?;
+    if statistics::standard_deviation(&differences)? == 0.0 {
+        return None;
+    }
+    statistics::stationary(&first, &second).map(|found| !found.stationary)
 }
 
 /// The verdict of a measure by those of its cells. Of many cells one fails by chance, so a failure counts if it survives
@@ -230,14 +264,14 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
 }
 
 /// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing.
-fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
+pub(crate) fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
     let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
     let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
     Some(value * measure.times.unwrap_or(1.0)).filter(|value| !value.is_nan())
 }
 
 /// The unit of a measure: that of its path, unless it is divided.
-fn unit(measure: &Measure) -> String {
+pub(crate) fn unit(measure: &Measure) -> String {
     let of = |path: &str| unit_of(path.rsplit('.').next().unwrap_or(path)).1.to_owned();
     match &measure.over {
         Some(over) if of(over) == of(&measure.path) => String::new(),
@@ -247,113 +281,61 @@ fn unit(measure: &Measure) -> String {
 }
 
 /// A number over seeds.
-fn numbers(values: impl Iterator<Item = f64>) -> Numbers {
+pub(crate) fn numbers(values: impl Iterator<Item = f64>) -> Numbers {
     let seeds: Vec<f64> = values.collect();
     let spread = statistics::spread(&seeds);
     let interval = statistics::interval(&seeds, 0.95).filter(|_| spread != Some(Spread::Deterministic));
+    let bimodal = spread == Some(Spread::Bimodal);
+    let drawn = || statistics::bootstrap(&seeds, statistics::mean, 0.95, "mean");
     Numbers {
+        bootstrap: bimodal.then(drawn).flatten().map(|interval| (interval.low, interval.high)),
         mean: statistics::mean(&seeds).unwrap_or(f64::NAN),
         interval: interval.map(|interval| (interval.low, interval.high)),
-        bimodal: spread == Some(Spread::Bimodal),
+        bimodal,
         seeds,
     }
 }
 
-/// The law against a baseline, over the seeds that both have.
-fn against(scale: Scale, law: &Seeded, baseline: &Seeded) -> Option<Against> {
-    let pairs: Vec<(f64, f64)> = law.iter().filter_map(|(seed, value)| Some((*value, *baseline.get(seed)?))).collect();
-    let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-    let (values, back): (Vec<f64>, fn(f64) -> f64) = match scale {
-        Scale::Difference => (statistics::differences(&ours, &theirs)?, |x| x),
-        Scale::Ratio => (statistics::log_ratios(&ours, &theirs)?, libm::exp),
-    };
-    let interval = statistics::interval(&values, 0.95);
-    Some(Against {
-        scale,
-        mean: back(statistics::mean(&values)?),
-        interval: interval.map(|interval| (back(interval.low), back(interval.high))),
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Extent;
+    use crate::criterion::tests::GOOD;
+    use serde_json::json;
 
-/// What a bound tests in a cell, and within which limits; none where there is nothing to compare with.
-fn tested(
-    bound: &Bound,
-    law: &str,
-    labels: &Labels,
-    groups: &IndexMap<Labels, IndexMap<String, Seeded>>,
-) -> Option<(Vec<f64>, Limit)> {
-    let own = &groups[labels][law];
-    let plain = || own.values().copied().collect();
-    if let Some(most) = bound.at_most {
-        return Some((plain(), Limit::AtMost(most)));
+    /// Ten seeds of each buffer, half of them `by` above `mean` and half below.
+    fn seeds(buffer: &str, mean: f64, by: f64) -> Vec<Cell> {
+        let one = |seed: u32| {
+            let labels =
+                [("law", "fast"), ("links.bottleneck.buffer", buffer), ("path", "P-dsl"), ("seed", &seed.to_string())]
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()));
+            let delay = if seed.is_multiple_of(2) { mean + by } else { mean - by };
+            Cell::of_json(labels.to_vec(), json!({ "links": { "bottleneck": { "delay_s": delay } } }))
+        };
+        (1..=10).map(one).collect()
     }
-    if let Some(least) = bound.at_least {
-        return Some((plain(), Limit::AtLeast(least)));
-    }
-    if let Some([least, most]) = bound.between {
-        return Some((plain(), Limit::Between(least, most)));
-    }
-    if let (Some(share), Some(axis)) = (bound.at_least_of_largest, &bound.along) {
-        return of_largest(share, axis, law, labels, groups).map(|values| (values, Limit::AtLeast(0.0)));
-    }
-    let baseline = groups[labels].get(bound.of.as_deref()?)?;
-    let paired = |times: f64| -> Vec<f64> {
-        own.iter().filter_map(|(seed, value)| Some(value - times * baseline.get(seed)?)).collect()
-    };
-    if let Some(times) = bound.at_most_times {
-        return Some((paired(times), Limit::AtMost(0.0)));
-    }
-    if let Some(times) = bound.at_least_times {
-        return Some((paired(times), Limit::AtLeast(0.0)));
-    }
-    if let Some(more) = bound.at_most_more {
-        return Some((paired(1.0), Limit::AtMost(more)));
-    }
-    bound.at_least_less.map(|less| (paired(1.0), Limit::AtLeast(-less)))
-}
 
-/// In the last cell along an axis, by how much each seed's number exceeds a share of the largest along it.
-fn of_largest(
-    share: f64,
-    axis: &str,
-    law: &str,
-    labels: &Labels,
-    groups: &IndexMap<Labels, IndexMap<String, Seeded>>,
-) -> Option<Vec<f64>> {
-    let without = |labels: &Labels| labels.iter().filter(|(key, _)| key != axis).cloned().collect::<Labels>();
-    let wanted = without(labels);
-    let along: Vec<&Labels> = groups.keys().filter(|other| without(other) == wanted).collect();
-    if along.last() != Some(&labels) || along.len() < 2 {
-        return None;
+    /// The numbers of seeds that cells get, and the verdict.
+    fn more(cells: &[Cell]) -> (Vec<usize>, Verdict) {
+        let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
+        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let scope = Scope { extent: Extent::Standard, linux: false };
+        let judging = Judging { law: "fast", baselines: &[], scope };
+        let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
+        (wants_more(&criterion, &outcome, scope).map(|(seeds, ..)| seeds).collect(), outcome.verdict)
     }
-    let value = |(seed, last): (&String, &f64)| {
-        let all = along.iter().filter_map(|at| groups[*at].get(law)?.get(seed));
-        last - share * all.copied().fold(f64::NEG_INFINITY, f64::max)
-    };
-    Some(groups[labels][law].iter().map(value).collect())
-}
 
-impl Bound {
-    /// The bound in words, with numbers in SI units: `at most 0.01`, `at most 2 times newreno's`.
-    pub fn words(&self) -> String {
-        let of = self.of.as_deref().unwrap_or_default();
-        if let Some(most) = self.at_most {
-            format!("at most {most}")
-        } else if let Some(least) = self.at_least {
-            format!("at least {least}")
-        } else if let Some([least, most]) = self.between {
-            format!("between {least} and {most}")
-        } else if let Some(times) = self.at_most_times {
-            format!("at most {times} times that of {of}")
-        } else if let Some(times) = self.at_least_times {
-            format!("at least {times} times that of {of}")
-        } else if let Some(more) = self.at_most_more {
-            format!("at most {more} more than {of}")
-        } else if let Some(less) = self.at_least_less {
-            format!("at most {less} less than {of}")
-        } else {
-            let share = self.at_least_of_largest.unwrap_or_default();
-            format!("at least {share} of the largest along {}", self.along.as_deref().unwrap_or_default())
-        }
+    /// A mean one standard error below its bound takes about forty seeds at 95 %: within reach. One a tenth of that below takes
+    /// thousands. Beside a cell that fails for sure, none could change the verdict.
+    #[test]
+    fn only_cells_within_reach_get_more_seeds() {
+        let near = seeds("1 bdp", 0.9, 0.3);
+        let far = seeds("2 bdp", 0.99, 0.3);
+        let failing = seeds("8 bdp", 2.0, 0.1);
+        assert_eq!(more(&near), (vec![30], Verdict::Undecided));
+        assert_eq!(more(&far), (vec![], Verdict::Undecided));
+        assert_eq!(more(&[near.clone(), far].concat()), (vec![30], Verdict::Undecided));
+        assert_eq!(more(&[near, failing].concat()), (vec![], Verdict::Fails));
     }
 }

@@ -4,7 +4,9 @@
 //! numbers and their bounds.
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
+mod bound;
 mod criterion;
+mod decision;
 mod extent;
 mod judge;
 pub mod markdown;
@@ -13,13 +15,18 @@ pub mod page;
 pub mod statistics;
 mod subject;
 mod table;
+mod worlds;
 
-pub use criterion::{Applies, Battery, Bound, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
-pub use extent::Extent;
-pub use judge::{Judging, Runs, judge, unmeasured, wants_more};
-pub use outcome::{Against, CellOutcome, Evaluation, Measured, Numbers, Outcome, Recorded, RecordedOutcome};
+pub use bound::Bound;
+pub use criterion::{Applies, Battery, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
+pub use extent::{Extent, Scope};
+pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
+pub use outcome::{
+    Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, Recorded, RecordedOutcome,
+};
 pub use subject::{Place, Subject};
 pub use table::table;
+pub use worlds::compare;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use penstock_report::number::quantity;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::outcome::{CellOutcome, Evaluation, Measured, Numbers, Outcome};
+use crate::outcome::{Beside, BesideRow, CellOutcome, Evaluation, Measured, Numbers, Outcome, cell_words};
 
 /// The most columns of a line (RFC 7994, section 4.3).
 pub const WIDTH: usize = 72;
@@ -26,6 +26,10 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     line("## Criteria");
     line("");
     line(&summary_table(evaluation));
+    if let Some(beside) = &evaluation.beside {
+        line("");
+        line(&worlds(&evaluation.world, beside));
+    }
     for outcome in &evaluation.criteria {
         line("");
         line(&block(outcome));
@@ -35,7 +39,7 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
 
 /// What was evaluated and how.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
-    let Evaluation { setting, source, extent, world, runs, code, .. } = evaluation;
+    let Evaluation { setting, source, world, runs, code, .. } = evaluation;
     vec![
         format!(
             "Law: `{setting}`. Source: {source}. Beside it, in the same cells and with the same seeds: {}.",
@@ -45,7 +49,7 @@ fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
             "{runs} runs in the {world} world, {} seeds a cell. A number is the mean over seeds with its 95 % confidence \
              interval. `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does \
              neither. Of many cells, a failure counts if it survives Holm's correction. Code: {}.",
-            extent.seeds(),
+            evaluation.scope().seeds(),
             code.get(..24).unwrap_or(code)
         ),
         format!("Verdicts: {}.", evaluation.counted()),
@@ -134,6 +138,9 @@ fn cells(measured: &Measured) -> String {
         let others: Vec<String> =
             cell.baselines.values().map(|numbers| quantity(numbers.mean, &measured.unit, 3)).collect();
         let mut sign = if measured.bound.is_some() { cell.verdict.to_string() } else { String::new() };
+        if let Some(seeds) = cell.needed {
+            let _ = write!(sign, " (about {seeds} seeds)");
+        }
         if cell.drifts {
             sign.push_str(" *");
         }
@@ -150,6 +157,56 @@ fn cells(measured: &Measured) -> String {
         );
     }
     text
+}
+
+/// The differences of a second world from the first, and what did not run there.
+fn worlds(first: &str, beside: &Beside) -> String {
+    let Beside { world, runs, beyond, rows, not_run } = beside;
+    let about = format!(
+        "{runs} runs in the {world} world, one at a time; {} of them were outside the error bounds of their path. The last column is \
+         the difference from the {first} world over the same seeds, with its 95 % confidence interval.",
+        beyond.len()
+    );
+    let mut text = format!("## The {world} world beside the {first} world\n\n{}\n", wrapped(&about));
+    let numbers = |row: &BesideRow| {
+        let mean = |numbers: &Numbers| quantity(numbers.mean, &row.unit, 3);
+        [
+            format!("{} {}", row.id, row.title),
+            format!("{}; {}", row.law, cell_words(&row.labels)),
+            format!("{} / {}", mean(&row.second), mean(&row.first)),
+            per_cent(row),
+        ]
+    };
+    if !rows.is_empty() {
+        let means = format!("{world} / {first}");
+        let rows: Vec<[String; 4]> = rows.iter().map(numbers).collect();
+        let _ = write!(text, "\n{}", table(["Measure", "Law and cell", &means, "Difference"], &rows));
+    }
+    if !not_run.is_empty() {
+        let rows: Vec<[String; 2]> = not_run
+            .iter()
+            .map(|one| [[&one.id[..], &one.measures.join(", ")].join(" ").trim_end().to_owned(), one.why.clone()])
+            .collect();
+        let _ = write!(
+            text,
+            "\n{}\n\n{}",
+            wrapped(&format!("Not run in the {world} world:")),
+            table(["Id", "Reason"], &rows)
+        );
+    }
+    text.trim_end().to_owned()
+}
+
+/// The difference between two worlds, in per cent, with its interval.
+pub(crate) fn per_cent(row: &BesideRow) -> String {
+    let shown = |share: f64| format!("{:+.1} %", 100.0 * share);
+    match (row.difference, row.interval) {
+        (Some(share), Some((low, high))) if low < high => {
+            format!("{} ({} to {})", shown(share), shown(low), shown(high))
+        }
+        (Some(share), _) => shown(share),
+        (None, _) => String::new(),
+    }
 }
 
 /// A table of kramdown-rfc, within [`WIDTH`]: the widest column gives way, its cells are cut into further rows.

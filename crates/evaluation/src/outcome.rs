@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::criterion::{Battery, Scale, Worst};
-use crate::extent::Extent;
+use crate::extent::{Extent, Scope};
 use crate::statistics::Verdict;
 
 /// An evaluation of one law.
@@ -32,6 +32,64 @@ pub struct Evaluation {
     pub code: String,
     /// Every criterion of the battery, in order.
     pub criteria: Vec<Outcome>,
+    /// Runs of the Linux world beside these, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+}
+
+/// Numbers of a second world beside those of the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The second world.
+    pub world: String,
+    /// How many runs it had.
+    pub runs: usize,
+    /// The runs outside the error bounds of their path, a sentence each: their numbers say less.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<String>,
+    /// A row for each measure, cell and law that both worlds have.
+    pub rows: Vec<BesideRow>,
+    /// What was not run or not measured in the second world, and why.
+    pub not_run: Vec<NotRun>,
+}
+
+/// A measure of a law in a cell, in two worlds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BesideRow {
+    /// The criterion.
+    pub id: String,
+    /// The name of the measure.
+    pub measure: String,
+    /// What the measure is.
+    pub title: String,
+    /// Its unit.
+    pub unit: String,
+    /// The cell, without law and seed.
+    pub labels: Vec<(String, String)>,
+    /// The law.
+    pub law: String,
+    /// In the first world, over the seeds that both have.
+    pub first: Numbers,
+    /// In the second.
+    pub second: Numbers,
+    /// The difference of the second from the first, as a share of the first; absent where that is zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The ends of its 95 % confidence interval over the seeds; absent where a number is not above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What a world did not run or measure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// The criterion.
+    pub id: String,
+    /// The names of the measures; empty for all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<String>,
+    /// Why.
+    pub why: String,
 }
 
 /// What became of one criterion.
@@ -115,6 +173,10 @@ pub struct CellOutcome {
     /// is kept, or all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
+    /// How many seeds would decide an undecided cell, if the mean and the variance stayed as they are; absent where the mean is on
+    /// the bound, or some runs lack the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u64>,
     /// How many runs of the law lack the number, as a queue that never settles has no time of settling. The other numbers are of
     /// the runs that have it.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -123,7 +185,8 @@ pub struct CellOutcome {
     /// runs where it is finite.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlimited: usize,
-    /// Whether the measured span is not stationary: the finding `warmup-short` of some seed.
+    /// Whether the measured span is not stationary: its halves differ by a paired test over the seeds at 1 %. Where the seeds cannot
+    /// say, it is the finding `warmup-short` of some seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drifts: bool,
 }
@@ -146,6 +209,9 @@ pub struct Numbers {
     /// The ends of its 95 % confidence interval (Student); absent with one seed, or where all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
+    /// The ends of its 95 % interval by the bootstrap, where the seeds fall into two groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<(f64, f64)>,
     /// Each seed's number, in the order of the seeds.
     pub seeds: Vec<f64>,
     /// Whether the seeds fall into two groups, so that the mean says little.
@@ -163,9 +229,17 @@ pub struct Against {
     /// The ends of its 95 % confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
+    /// Whether it lies within 5 % of the baseline, by two one-sided tests at 5 %.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub equivalent: bool,
 }
 
 impl Evaluation {
+    /// Which cells ran, and how often.
+    pub fn scope(&self) -> Scope {
+        Scope { extent: self.extent, linux: self.world == "linux" }
+    }
+
     /// How many criteria have each verdict: `2 meets, 8 fails`.
     pub(crate) fn counted(&self) -> String {
         let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
@@ -269,8 +343,13 @@ impl Outcome {
 impl CellOutcome {
     /// The cell in words, as `path P-bb, links.bottleneck.buffer 1 bdp`.
     pub fn words(&self) -> String {
-        let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
-        let words = self.labels.iter().map(|(key, value)| format!("{} {value}", last(key)));
-        words.collect::<Vec<_>>().join(", ")
+        cell_words(&self.labels)
     }
+}
+
+/// A cell in words.
+pub(crate) fn cell_words(labels: &[(String, String)]) -> String {
+    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let words = labels.iter().map(|(key, value)| format!("{} {value}", last(key)));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,6 @@
 //! The page of an evaluation for people.
 
+mod beside;
 mod pictures;
 
 use std::fmt::Write as _;
@@ -16,9 +17,13 @@ use crate::statistics::Verdict;
 const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
     processors; real applications. Receivers do not cheat.";
 
+/// The label of the section that has a second world.
+pub const BESIDE: &str = "worlds";
+
 /// The page, with the command that makes it and the facts of the machine.
 pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) -> Page {
     let mut sections = vec![overview(evaluation)];
+    sections.extend(evaluation.beside.as_ref().map(|beside| beside::section(&evaluation.world, beside)));
     sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome)));
     sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("What was not simulated") });
     let code = Code { label: "Command".into(), text: command.into(), folded: false };
@@ -29,7 +34,7 @@ pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) ->
             "{} runs in the {} world, {} seeds a cell. Beside it: {}.",
             evaluation.runs,
             evaluation.world,
-            evaluation.extent.seeds(),
+            evaluation.scope().seeds(),
             evaluation.baselines.join(", ")
         ),
         facts: facts.to_vec(),
@@ -164,7 +169,10 @@ fn table(measured: &Measured) -> TableView {
         );
         row.extend(names.iter().map(|name| against(cell, name, measured)));
         if measured.bound.is_some() {
-            row.push(cell.verdict.to_string());
+            row.push(match cell.needed {
+                Some(seeds) => format!("{} (about {seeds} seeds)", cell.verdict),
+                None => cell.verdict.to_string(),
+            });
         }
         table.rows.push(row);
     }
@@ -175,7 +183,12 @@ fn table(measured: &Measured) -> TableView {
 fn shown(cell: &CellOutcome, measured: &Measured) -> String {
     if cell.law.bimodal {
         let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();
-        return format!("seeds: {}", seeds.join(", "));
+        let mut text = format!("seeds: {}", seeds.join(", "));
+        if let Some((low, high)) = cell.law.bootstrap {
+            let _ =
+                write!(text, "; mean {} to {}", quantity(low, &measured.unit, 3), quantity(high, &measured.unit, 3));
+        }
+        return text;
     }
     in_cell(cell, &measured.unit)
 }
@@ -185,8 +198,9 @@ fn against(cell: &CellOutcome, name: &str, measured: &Measured) -> String {
     let Some(against) = cell.against.get(name) else { return String::new() };
     let ratio = against.scale == crate::Scale::Ratio;
     let one = |x: f64| if ratio { format!("{} times", short(x, 3)) } else { quantity(x, &measured.unit, 3) };
+    let equal = if against.equivalent { ", equal within 5 %" } else { "" };
     match against.interval {
-        Some((low, high)) if low < high => format!("{} ({} to {})", one(against.mean), one(low), one(high)),
-        _ => one(against.mean),
+        Some((low, high)) if low < high => format!("{} ({} to {}){equal}", one(against.mean), one(low), one(high)),
+        _ => format!("{}{equal}", one(against.mean)),
     }
 }

@@ -23,7 +23,6 @@ mod interval;
 mod looks;
 mod paired;
 mod spread;
-mod student;
 mod test;
 mod verdict;
 
@@ -34,8 +33,8 @@ pub use holm::{Holm, holm};
 pub use interval::{Interval, interval, mean, median, quantile, standard_deviation};
 pub use looks::Looks;
 pub use paired::{Stationarity, differences, log_ratios, stationary};
-pub use spread::{Spread, spread};
-pub use student::{student_quantile, student_tail};
+pub use penstock_scenario::student::{student_quantile, student_tail};
+pub use spread::{Spread, one_mode, spread};
 pub use test::{Test, test};
 pub use verdict::{Limit, Verdict, decide};
 

@@ -15,6 +15,8 @@ pub enum Place {
     Sender,
     /// An AQM: the queue of `links.bottleneck`.
     Queue,
+    /// A conditioner: no document has criteria for one.
+    Edge,
 }
 
 /// A law under test, or a baseline.
@@ -57,12 +59,10 @@ impl Subject {
             (Place::Sender, entry.parameters, entry.linearisation)
         } else if let Some(entry) = registry.aqm(&name) {
             (Place::Queue, entry.parameters, entry.linearisation)
+        } else if let Some(entry) = registry.conditioner(&name) {
+            (Place::Edge, entry.parameters, entry.linearisation)
         } else {
-            let what = match registry.role(&name) {
-                Some(role) => format!("`{name}` is a {role}; there are criteria for controllers and AQMs"),
-                None => format!("no law has the name `{name}`; `laws` lists them"),
-            };
-            return Err(what);
+            return Err(format!("no law has the name `{name}`; `laws` lists them"));
         };
         let mut subject = Self {
             place,
@@ -72,7 +72,14 @@ impl Subject {
             name,
             table,
         };
+        // A contract has no default, and what is not run needs none.
+        if place == Place::Edge && subject.is_plain() {
+            return Ok(subject);
+        }
         let requirements = subject.try_out(registry)?;
+        if place == Place::Edge {
+            return Ok(subject);
+        }
         if !matches!(linear, Linearisation::Unsupported(_)) {
             subject.applies.push(Applies::Linear);
         }
@@ -85,14 +92,16 @@ impl Subject {
         Ok(subject)
     }
 
-    /// The laws that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues.
+    /// The laws that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues, none of
+    /// conditioners.
     ///
     /// # Errors
     /// Names one that the registry lacks.
     pub fn baselines(&self, registry: &Arc<Registry>) -> Result<Vec<Self>, String> {
-        let names = match self.place {
-            Place::Sender => ["newreno", "cubic"],
-            Place::Queue => ["droptail", "codel"],
+        let names: &[&str] = match self.place {
+            Place::Sender => &["newreno", "cubic"],
+            Place::Queue => &["droptail", "codel"],
+            Place::Edge => &[],
         };
         names.iter().map(|name| Self::parse(name, registry)).collect()
     }
@@ -114,7 +123,9 @@ impl Subject {
     /// Where the law comes from: a paper or an RFC.
     pub fn source(&self, registry: &Registry) -> String {
         let controller = registry.controller(&self.name).map(|entry| entry.source);
-        controller.or_else(|| registry.aqm(&self.name).map(|entry| entry.source)).unwrap_or_default().to_owned()
+        let aqm = || registry.aqm(&self.name).map(|entry| entry.source);
+        let conditioner = || registry.conditioner(&self.name).map(|entry| entry.source);
+        controller.or_else(aqm).or_else(conditioner).unwrap_or_default().to_owned()
     }
 
     /// The key of a scenario that names it.
@@ -122,6 +133,7 @@ impl Subject {
         match self.place {
             Place::Sender => "flows.test.cc",
             Place::Queue => "links.bottleneck.aqm",
+            Place::Edge => "customers.test.conditioner",
         }
     }
 
@@ -132,11 +144,12 @@ impl Subject {
         [self.key().to_owned()].into_iter().chain(more.map(|group| format!("flows.{group}.cc"))).collect()
     }
 
-    /// Whether a criterion is one for laws in this place.
+    /// Whether the page of an evaluation has a criterion: those for laws in this place. Of a conditioner it has all, each with the
+    /// reason why it is not about conditioners.
     pub const fn is_for(&self, criterion: &Criterion) -> bool {
         match criterion.battery {
-            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender),
-            Battery::Queue => matches!(self.place, Place::Queue),
+            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender | Place::Edge),
+            Battery::Queue => matches!(self.place, Place::Queue | Place::Edge),
         }
     }
 
@@ -144,6 +157,13 @@ impl Subject {
     pub fn excused(&self, criterion: &Criterion) -> Option<String> {
         if let Some(why) = &criterion.not_applicable {
             return Some(why.clone());
+        }
+        if self.place == Place::Edge {
+            let about = match criterion.battery {
+                Battery::Sender | Battery::L4s => "senders",
+                Battery::Queue => "queues",
+            };
+            return Some(format!("`{}` is a conditioner, and the criterion is about {about}", self.name));
         }
         let asked = criterion.applies.filter(|asked| !self.applies.contains(asked))?;
         Some(match asked {
@@ -160,6 +180,9 @@ impl Subject {
             flows.test = { from = \"a\", to = \"b\", rtt = \"40 ms\", cc = { law = \"newreno\" } }\n";
         let mut document =
             Document::parse(PATH, &self.name).map_err(|e| e.to_string())?.with_laws(Arc::clone(registry));
+        if self.place == Place::Edge {
+            document.set("customers.test", "{ flows = [\"test\"] }").map_err(|e| e.to_string())?;
+        }
         document.set(self.key(), &self.setting(false)).map_err(|e| e.to_string())?;
         let cells = document.cells().map_err(|e| e.to_string())?;
         let Some(cell) = cells.first().filter(|_| self.place == Place::Sender) else { return Ok(None) };
@@ -179,6 +202,10 @@ mod tests {
     fn a_law_is_known_by_its_name_or_its_table() {
         let fast = subject("fast").unwrap();
         assert_eq!((fast.place, fast.is_plain()), (Place::Sender, true));
+        let bucket = subject("token-bucket").unwrap();
+        assert_eq!((bucket.place, bucket.key()), (Place::Edge, "customers.test.conditioner"));
+        let contract = "{ law = \"token-bucket\", committed_rate = \"1 Mbit/s\", bucket = \"15 kB\" }";
+        assert!(subject(contract).unwrap().setting(false).contains("15 kB"));
         let fast = subject("{ law = \"fast\", alpha = \"20 packets\" }").unwrap();
         assert!(!fast.is_plain() && fast.setting(false).contains("alpha"));
         assert_eq!(subject("codel").unwrap().key(), "links.bottleneck.aqm");
@@ -196,7 +223,7 @@ mod tests {
     #[test]
     fn what_is_no_law_is_refused() {
         assert!(subject("fest").unwrap_err().contains("no law has the name `fest`"));
-        assert!(subject("token-bucket").unwrap_err().contains("there are criteria for controllers and AQMs"));
+        assert!(subject("{ law = \"token-bucket\", buckt = \"15 kB\" }").unwrap_err().contains("buckt"));
         assert!(subject("{ alpha = 1 }").unwrap_err().contains("needs `law`"));
         assert!(subject("{ law = \"fast\", alpha = \"x\" }").unwrap_err().contains("alpha"));
         assert!(subject("{ law = ").unwrap_err().contains("write it as in"));

@@ -1,5 +1,7 @@
 //! How well a mean over seeds is known.
 
+use crate::student::student_quantile;
+
 /// Half the width of Student's 95 % confidence interval for the mean of `numbers`; none for fewer than two.
 ///
 /// ```
@@ -19,35 +21,8 @@ pub fn half_width_95(numbers: &[f64]) -> Option<f64> {
 
 /// The same for `count` numbers, two at least, whose standard deviation is `sd`.
 pub fn half_width(count: usize, sd: f64) -> f64 {
-    student_975(count - 1) * sd / (count as f64).sqrt()
-}
-
-/// The 97.5 % quantile of Student's t distribution.
-///
-/// Source: the usual table up to ten degrees of freedom; beyond, Abramowitz and Stegun, 26.7.5, which is within 1e-5 there.
-fn student_975(degrees: usize) -> f64 {
-    const TABLE: [f64; 10] = [
-        12.706_204_74,
-        4.302_652_73,
-        3.182_446_31,
-        2.776_445_11,
-        2.570_581_84,
-        2.446_911_85,
-        2.364_624_25,
-        2.306_004_14,
-        2.262_157_16,
-        2.228_138_85,
-    ];
-    const Z: f64 = 1.959_963_984_540_054;
-    if let Some(t) = degrees.checked_sub(1).and_then(|at| TABLE.get(at)) {
-        return *t;
-    }
-    let (v, z2) = (degrees as f64, Z * Z);
-    let g1 = (z2 + 1.0) / 4.0;
-    let g2 = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let g3 = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    let g4 = ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92_160.0;
-    Z * (1.0 + (((g4 / v + g3) / v + g2) / v + g1) / v)
+    let degrees = count as f64 - 1.0;
+    student_quantile(0.95, degrees).unwrap_or(f64::INFINITY) * sd / (count as f64).sqrt()
 }
 
 #[cfg(test)]
@@ -65,7 +40,9 @@ mod tests {
             (29, 2.045_230),
             (99, 1.984_217),
         ] {
-            assert!((student_975(degrees) - t).abs() < 1e-4, "{degrees}: {}", student_975(degrees));
+            let count = degrees + 1;
+            let found = half_width(count, (count as f64).sqrt());
+            assert!((found - t).abs() < 1e-4, "{degrees}: {found}");
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod quantity;
 pub mod read;
 pub mod seed;
 mod sizes;
+pub mod student;
 pub mod summary;
 pub mod text;
 pub mod transfer;

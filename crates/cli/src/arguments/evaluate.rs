@@ -10,7 +10,7 @@ use super::{Output, Shard, WorldName};
 /// Arguments of `penstock evaluate`.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
-    /// A controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
+    /// A controller, an AQM or a conditioner: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
     #[arg(value_name = "LAW", required_unless_present = "list")]
     pub(crate) law: Option<String>,
     /// Run a few cells of each criterion with 3 seeds and half the length
@@ -31,9 +31,9 @@ pub(crate) struct Evaluate {
     /// A file of bounds, as in `[gate]` with `"EV-12.share" = [0.5, 2.0]`; status 1 if one is not kept
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Option<PathBuf>,
-    /// World in which to run the scenarios
-    #[arg(long, value_enum, default_value = "packets")]
-    pub(crate) world: WorldName,
+    /// World in which to run the scenarios; `packets,linux` also runs a few cells in the Linux world and prints the differences
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "packets")]
+    pub(crate) world: Vec<WorldName>,
     /// Run only every N-th run, starting at the I-th; N machines use I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
@@ -48,6 +48,15 @@ pub(crate) struct Evaluate {
 }
 
 impl Evaluate {
+    /// The world of the verdicts, and whether the Linux world is compared with it; none where the worlds are others.
+    pub(crate) fn worlds(&self) -> Option<(WorldName, bool)> {
+        match self.world[..] {
+            [world] => Some((world, false)),
+            [WorldName::Packets, WorldName::Linux] => Some((WorldName::Packets, true)),
+            _ => None,
+        }
+    }
+
     /// How much is run.
     pub(crate) const fn extent(&self) -> Extent {
         if self.quick {

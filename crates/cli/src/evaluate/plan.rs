@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_evaluation::{Extent, Part, Subject};
+use penstock_evaluation::{HALVES, Part, Runs, Scope, Subject};
 use penstock_law::quantity::Time;
 use penstock_papers::{Cell, analyze_scenario};
 use penstock_scenario::read::{self, Document};
@@ -22,26 +22,29 @@ use crate::{memory, registry, terminal};
 pub(super) type Labels = Vec<(String, String)>;
 
 /// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN, whether it is analysed and
-/// does not run.
+/// does not run, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     scenario: String,
     lengths: bool,
     ecn: bool,
     analysis: bool,
+    /// Whether it runs in the Linux world, which samples no rounds.
+    linux: bool,
 }
 
 impl Setting {
-    fn of(part: &Part) -> Self {
+    fn of(part: &Part, scope: Scope) -> Self {
         let Part { lengths, ecn, analysis, .. } = *part;
-        Self { scenario: part.scenario.get_ref().clone(), lengths, ecn, analysis }
+        Self { scenario: part.scenario.get_ref().clone(), lengths, ecn, analysis, linux: scope.linux }
     }
 
     /// The name of its directory.
     fn stem(&self) -> String {
         let ecn = if self.ecn { "-ecn" } else { "" };
         let lengths = if self.lengths { "" } else { "-as-written" };
-        format!("{}{ecn}{lengths}", self.scenario)
+        let linux = if self.linux { "-linux" } else { "" };
+        format!("{}{ecn}{lengths}{linux}", self.scenario)
     }
 
     /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria by their ids, need; and why the
@@ -52,10 +55,11 @@ impl Setting {
         wanted: &[(&str, &Part)],
         subject: &Subject,
         others: &[Subject],
-        extent: Extent,
+        scopes: &[Scope],
         world: &(dyn World + Sync),
     ) -> Result<(Batch, Option<String>), Failure> {
-        let written = self.read(library, extent)?;
+        let scope = scopes[0];
+        let written = self.read(library, scope)?;
         let mut batch = Batch {
             file: PathBuf::from(&written.file),
             stem: self.stem(),
@@ -67,7 +71,7 @@ impl Setting {
         let mut refused = None;
         for law in [subject].into_iter().chain(others) {
             let under_test = std::ptr::eq(law, subject);
-            let cells = match self.cells(&written, law, extent.seeds()) {
+            let cells = match self.cells(&written, law, scope.seeds()) {
                 Ok(cells) => cells,
                 Err(errors) if under_test => {
                     refused = errors.to_string().lines().next().map(str::to_owned);
@@ -83,7 +87,9 @@ impl Setting {
                     return Err(Failure::Input(format!("{file}: cells: {what}")));
                 }
             }
-            let is_wanted = |cell: &read::Cell| wanted.iter().any(|(_, part)| part.has(&cell.labels, extent));
+            let is_wanted = |cell: &read::Cell| {
+                wanted.iter().any(|(_, part)| scopes.iter().any(|scope| scope.has(part, &cell.labels)))
+            };
             for cell in cells.into_iter().filter(is_wanted) {
                 match world.refusals(&cell.scenario).into_iter().next().filter(|_| !self.analysis) {
                     Some(why) if under_test => refused = Some(why),
@@ -98,8 +104,8 @@ impl Setting {
         Ok((batch, refused))
     }
 
-    /// Its scenario, in the lengths of `extent`.
-    fn read(&self, library: &Library, extent: Extent) -> Result<Written, Failure> {
+    /// Its scenario, in the lengths of the extent.
+    fn read(&self, library: &Library, scope: Scope) -> Result<Written, Failure> {
         let name = format!("scenarios/{}.toml", self.scenario);
         let (text, file) = (library.text(&name)?, library.shown(&name));
         let mut document =
@@ -112,9 +118,16 @@ impl Setting {
             return Err(Failure::Input(format!("{file}: its sweep has no cell")));
         };
         if self.lengths {
-            let scaled = |time: Time| format!("\"{} ps\"", extent.length(time).0);
-            document.set("duration", &scaled(first.duration))?;
-            document.set("warmup", &scaled(first.warmup))?;
+            let [duration, warmup] = [first.duration, first.warmup].map(|time| scope.extent.length(time));
+            let middle = Time(warmup.0 + (duration.0 - warmup.0) / 2);
+            let written = |time: Time| format!("\"{} ps\"", time.0);
+            document.set("duration", &written(duration))?;
+            document.set("warmup", &written(warmup))?;
+            if !self.analysis && !self.linux {
+                for (half, (from, to)) in HALVES.iter().zip([(warmup, middle), (middle, duration)]) {
+                    document.set(&format!("windows.{half}"), &format!("[{}, {}]", written(from), written(to)))?;
+                }
+            }
         }
         let groups = first.groups.keys().cloned().collect();
         Ok(Written { document, text, file, groups })
@@ -131,6 +144,10 @@ impl Setting {
         let mut cells = document.cells()?;
         for cell in &mut cells {
             cell.labels.insert(0, ("law".to_owned(), law.label.clone()));
+            if self.linux {
+                cell.scenario.dynamics = None;
+                cell.id = read::identity(&cell.scenario);
+            }
         }
         Ok(cells)
     }
@@ -152,32 +169,41 @@ pub(super) struct Plan<'a> {
     pub(super) batches: Vec<Batch>,
     /// Why the law under test can run no cell of a setting.
     pub(super) refused: Vec<Option<String>>,
-    world: &'a (dyn World + Sync),
+    /// Which cells these are.
+    pub(super) scope: Scope,
+    pub(super) world: &'a (dyn World + Sync),
+}
+
+/// What was run: the cells of each setting, and the runs that were outside the error bounds of their path.
+pub(super) struct Measured {
+    pub(super) cells: Vec<Vec<Cell>>,
+    pub(super) beyond: Vec<String>,
 }
 
 impl<'a> Plan<'a> {
-    /// The cells that the criteria of `library` need.
+    /// The cells that the criteria of `library` need: those of the first of `scopes`, and with its seeds those of the others.
     pub(super) fn of(
         library: &Library,
         subject: &Subject,
         others: &[Subject],
-        extent: Extent,
+        scopes: &[Scope],
         world: &'a (dyn World + Sync),
     ) -> Result<Self, Failure> {
-        let mut plan = Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), world };
+        let scope = scopes[0];
+        let mut plan = Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), scope, world };
         let measured = library.criteria.iter().filter(|criterion| subject.excused(criterion).is_none());
-        let parts: Vec<(&str, &Part)> =
-            measured.flat_map(|c| c.parts.iter().map(|part| (c.id.get_ref().as_str(), part))).collect();
+        let parts = measured.flat_map(|c| c.parts.iter().map(|part| (c.id.get_ref().as_str(), part)));
+        let parts: Vec<(&str, &Part)> = parts.filter(|(_, part)| scope.runs(part)).collect();
         for (_, part) in &parts {
-            let setting = Setting::of(part);
+            let setting = Setting::of(part, scope);
             if !plan.settings.contains(&setting) {
                 plan.settings.push(setting);
             }
         }
         for setting in &plan.settings {
             let wanted: Vec<(&str, &Part)> =
-                parts.iter().filter(|(_, part)| Setting::of(part) == *setting).copied().collect();
-            let (batch, refused) = setting.batch(library, &wanted, subject, others, extent, world)?;
+                parts.iter().filter(|(_, part)| Setting::of(part, scope) == *setting).copied().collect();
+            let (batch, refused) = setting.batch(library, &wanted, subject, others, scopes, world)?;
             plan.batches.push(batch);
             plan.refused.push(refused);
         }
@@ -190,14 +216,13 @@ impl<'a> Plan<'a> {
         &mut self,
         library: &Library,
         laws: &[&Subject],
-        extent: Extent,
         wanted: &BTreeMap<(usize, Labels), usize>,
     ) -> Result<usize, Failure> {
         let before = self.runs();
         for (at, (setting, batch)) in self.settings.iter().zip(&mut self.batches).enumerate() {
             let here = || wanted.iter().filter(|((setting, _), _)| *setting == at);
             let Some(most) = here().map(|(_, seeds)| *seeds).max() else { continue };
-            let written = setting.read(library, extent)?;
+            let written = setting.read(library, self.scope)?;
             let known: BTreeSet<Labels> = batch.cells.iter().map(|cell| cell.labels.clone()).collect();
             for law in laws {
                 for cell in setting.cells(&written, law, most)? {
@@ -218,7 +243,15 @@ impl<'a> Plan<'a> {
 
     /// The place of a part's runs.
     pub(super) fn place_of(&self, part: &Part) -> Option<usize> {
-        self.settings.iter().position(|setting| *setting == Setting::of(part))
+        self.settings.iter().position(|setting| *setting == Setting::of(part, self.scope))
+    }
+
+    /// The runs of a part.
+    pub(super) fn runs_of<'r>(&'r self, measured: &'r Measured, part: &Part) -> Runs<'r> {
+        match self.place_of(part) {
+            Some(at) => Runs { cells: &measured.cells[at], refused: self.refused[at].as_deref() },
+            None => Runs { cells: &[], refused: Some(Scope::NO_CELLS).filter(|_| !self.scope.runs(part)) },
+        }
     }
 
     /// Runs what is not finished, and gives what each cell of each setting measured; none while other shards have cells left.
@@ -227,7 +260,10 @@ impl<'a> Plan<'a> {
         home: &Folder,
         shard: Option<Shard>,
         threads: Option<usize>,
-    ) -> Result<Option<Vec<Vec<Cell>>>, Failure> {
+    ) -> Result<Option<Measured>, Failure> {
+        // Real packets need the machine for themselves.
+        let threads = if self.scope.linux { Some(1) } else { threads };
+        let mut beyond = Vec::new();
         let parts: Vec<together::Part<'_>> = self
             .settings
             .iter()
@@ -251,8 +287,11 @@ impl<'a> Plan<'a> {
                 && let Some(Ran { mut swept, made }) = ran.next()
             {
                 let kept = cells().zip(swept.collect(made)?);
-                let found = kept.filter_map(|(cell, kept)| Some(Cell::new(cell.labels.clone(), &kept?.summary)));
-                measured.extend(found);
+                for (cell, kept) in kept.filter_map(|(cell, kept)| Some((cell, kept?))) {
+                    let late = kept.summary.path.iter().flat_map(|path| &path.beyond);
+                    beyond.extend(late.map(|what| format!("{}: {}: {what}", setting.scenario, cell.name())));
+                    measured.push(Cell::new(cell.labels.clone(), &kept.summary));
+                }
             }
             there += measured.len();
             wanted += batch.cells.len();
@@ -265,6 +304,6 @@ impl<'a> Plan<'a> {
             ))?;
             return Ok(None);
         }
-        Ok(Some(all))
+        Ok(Some(Measured { cells: all, beyond }))
     }
 }

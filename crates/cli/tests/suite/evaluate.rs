@@ -173,6 +173,53 @@ fn bounds_that_are_missed_have_a_status() {
     assert_eq!(bench.run(&evaluate(&["--gate", "gate.toml"])).status, 0);
 }
 
+/// No document has criteria for conditioners: each is on the page with the reason, and nothing runs.
+#[test]
+fn a_conditioner_has_every_criterion_with_a_reason() {
+    let bench = battery(CRITERION);
+    let ended = bench.run(&["evaluate", "token-bucket", "--quick", "--battery", "battery", "--json"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let evaluation = json(ended.out.as_bytes());
+    assert_eq!((&evaluation["runs"], &evaluation["law"]), (&0.into(), &"token-bucket".into()));
+    let criteria = evaluation["criteria"].as_array().unwrap();
+    let found: Vec<[&str; 3]> =
+        criteria.iter().map(|one| ["id", "verdict", "why"].map(|key| one[key].as_str().unwrap())).collect();
+    assert_eq!(
+        found,
+        [
+            ["EV-04", "not-applicable", "`token-bucket` is a conditioner, and the criterion is about senders"],
+            ["EV-30", "not-applicable", "no law of Penstock sends over several paths"],
+        ]
+    );
+    assert!(bench.path("out/evaluation-token-bucket-quick/evaluation.html").is_file());
+}
+
+/// A bound that excepts a law leaves its number reported.
+#[test]
+fn a_bound_does_not_bind_what_it_excepts() {
+    let bench = battery(&CRITERION.replace("at_most = 10.0", "at_most = 1e-9, except = [\"vegas\"]"));
+    let ended = bench.run(&evaluate(&["--json"]));
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let measured = &json(ended.out.as_bytes())["criteria"][0]["measures"][0];
+    assert_eq!((&measured["verdict"], &measured["bound"]), (&"reported".into(), &Value::Null));
+}
+
+/// Half of the measured time has one flow, and half has two: the halves differ, and the cell has a star. Without that, it has none.
+#[test]
+fn halves_that_differ_have_a_star() {
+    let drifts = |stop: &str| {
+        let bench = battery(CRITERION);
+        let scenario = SCENARIO.replace("[sweep]", &format!("{stop}\n[sweep]")).replace("\"8 s\"", "\"40 s\"");
+        bench.write("battery/scenarios/flows.toml", &scenario.replace("count  = 2", "count  = 1"));
+        let ended = bench.run(&evaluate(&["--json"]));
+        let cell = json(ended.out.as_bytes())["criteria"][0]["measures"][0]["cells"][0].clone();
+        cell["drifts"] == true
+    };
+    let second = "[flows.load]\nfrom = \"a\"\nto = \"b\"\nrtt = \"40 ms\"\nstart = \"11 s\"\ncc = { law = \"cbr\", rate = \"4 Mbit/s\" }";
+    assert!(drifts(second));
+    assert!(!drifts(""));
+}
+
 #[test]
 fn what_is_wrong_is_said_before_any_run() {
     for (from, to, words) in [
@@ -180,6 +227,11 @@ fn what_is_wrong_is_said_before_any_run() {
         (
             "scenario = \"flows\"",
             "scenario = \"flows\"\ncells = { quick = { path = \"P\" } }",
+            "no cell of `flows` has `path`",
+        ),
+        (
+            "scenario = \"flows\"",
+            "scenario = \"flows\"\ncells = { linux = { path = \"P\" } }",
             "no cell of `flows` has `path`",
         ),
         ("id       = \"EV-04\"", "id       = \"EV-05\"", "name the file EV-05.toml"),
@@ -203,6 +255,8 @@ fn what_is_wrong_is_said_before_any_run() {
             "gate.toml:2: EV-04.usd: EV-04 has no measure",
         ),
         (&["evaluate", "{ law = \"vegas\", alpha = 3 }"], "alpha"),
+        (&["evaluate", "vegas", "--world", "linux,packets"], "name one world, or `packets,linux`"),
+        (&["evaluate", "vegas", "--world", "packets,fluid"], "name one world, or `packets,linux`"),
         (&["evaluate"], "LAW"),
     ] {
         let ended = bench.run(arguments);

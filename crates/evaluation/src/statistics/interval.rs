@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::student::student_quantile;
+use penstock_scenario::student::student_quantile;
 
 /// A number with its confidence interval, all in the number's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -25,11 +25,16 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     let (mean, sd) = (mean(values)?, standard_deviation(values)?);
     Some(if values.windows(2).all(|pair| pair[0] == pair[1]) {
         Spread::Deterministic
-    } else if sd > mean.abs() || dip_critical(values.len()).zip(dip(values)).is_some_and(|(most, dip)| dip > most) {
+    } else if sd > mean.abs() || !one_mode(values) {
         Spread::Bimodal
     } else {
         Spread::Single
     })
+}
+
+/// Whether nothing speaks against one mode: from ten values on, their dip does not refuse it at 5 %.
+pub fn one_mode(values: &[f64]) -> bool {
+    dip_critical(values.len()).zip(dip(values)).is_none_or(|(most, dip)| dip <= most)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::interval::{mean, standard_deviation};
-use super::student::student_tail;
+use penstock_scenario::student::student_tail;
 
 /// Student's test of the mean of a sample against a number; probabilities from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
