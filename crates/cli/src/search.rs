@@ -38,6 +38,9 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
+    if subject.place == Place::Conditioner {
+        return Err(Failure::Input(format!("`{law}` is a conditioner; there are objectives for controllers and AQMs")));
+    }
     let contender = Bench::contender(&subject);
     let plain = space(arguments)?;
     let kinds = kinds(arguments, subject.place)?;

@@ -16,7 +16,7 @@ pub enum Place {
     /// An AQM: the queue of `links.bottleneck`.
     Queue,
     /// A conditioner: no document has criteria for one.
-    Edge,
+    Conditioner,
 }
 
 /// A law under test, or a baseline.
@@ -60,7 +60,7 @@ impl Subject {
         } else if let Some(entry) = registry.aqm(&name) {
             (Place::Queue, entry.parameters, entry.linearisation)
         } else if let Some(entry) = registry.conditioner(&name) {
-            (Place::Edge, entry.parameters, entry.linearisation)
+            (Place::Conditioner, entry.parameters, entry.linearisation)
         } else {
             return Err(format!("no law has the name `{name}`; `laws` lists them"));
         };
@@ -73,11 +73,11 @@ impl Subject {
             table,
         };
         // A contract has no default, and what is not run needs none.
-        if place == Place::Edge && subject.is_plain() {
+        if place == Place::Conditioner && subject.is_plain() {
             return Ok(subject);
         }
         let requirements = subject.try_out(registry)?;
-        if place == Place::Edge {
+        if place == Place::Conditioner {
             return Ok(subject);
         }
         if !matches!(linear, Linearisation::Unsupported(_)) {
@@ -101,7 +101,7 @@ impl Subject {
         let names: &[&str] = match self.place {
             Place::Sender => &["newreno", "cubic"],
             Place::Queue => &["droptail", "codel"],
-            Place::Edge => &[],
+            Place::Conditioner => &[],
         };
         names.iter().map(|name| Self::parse(name, registry)).collect()
     }
@@ -133,7 +133,7 @@ impl Subject {
         match self.place {
             Place::Sender => "flows.test.cc",
             Place::Queue => "links.bottleneck.aqm",
-            Place::Edge => "customers.test.conditioner",
+            Place::Conditioner => "customers.test.conditioner",
         }
     }
 
@@ -148,8 +148,8 @@ impl Subject {
     /// reason why it is not about conditioners.
     pub const fn is_for(&self, criterion: &Criterion) -> bool {
         match criterion.battery {
-            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender | Place::Edge),
-            Battery::Queue => matches!(self.place, Place::Queue | Place::Edge),
+            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender | Place::Conditioner),
+            Battery::Queue => matches!(self.place, Place::Queue | Place::Conditioner),
         }
     }
 
@@ -158,7 +158,7 @@ impl Subject {
         if let Some(why) = &criterion.not_applicable {
             return Some(why.clone());
         }
-        if self.place == Place::Edge {
+        if self.place == Place::Conditioner {
             let about = match criterion.battery {
                 Battery::Sender | Battery::L4s => "senders",
                 Battery::Queue => "queues",
@@ -180,7 +180,7 @@ impl Subject {
             flows.test = { from = \"a\", to = \"b\", rtt = \"40 ms\", cc = { law = \"newreno\" } }\n";
         let mut document =
             Document::parse(PATH, &self.name).map_err(|e| e.to_string())?.with_laws(Arc::clone(registry));
-        if self.place == Place::Edge {
+        if self.place == Place::Conditioner {
             document.set("customers.test", "{ flows = [\"test\"] }").map_err(|e| e.to_string())?;
         }
         document.set(self.key(), &self.setting(false)).map_err(|e| e.to_string())?;
@@ -203,7 +203,7 @@ mod tests {
         let fast = subject("fast").unwrap();
         assert_eq!((fast.place, fast.is_plain()), (Place::Sender, true));
         let bucket = subject("token-bucket").unwrap();
-        assert_eq!((bucket.place, bucket.key()), (Place::Edge, "customers.test.conditioner"));
+        assert_eq!((bucket.place, bucket.key()), (Place::Conditioner, "customers.test.conditioner"));
         let contract = "{ law = \"token-bucket\", committed_rate = \"1 Mbit/s\", bucket = \"15 kB\" }";
         assert!(subject(contract).unwrap().setting(false).contains("15 kB"));
         let fast = subject("{ law = \"fast\", alpha = \"20 packets\" }").unwrap();

@@ -71,6 +71,8 @@ impl Bench {
             }
             Place::Sender => ["newreno", "cubic"].map(contender).to_vec(),
             Place::Queue => ["droptail", "codel"].map(contender).to_vec(),
+            // No objective is about conditioners.
+            Place::Conditioner => Vec::new(),
         }
     }
 
@@ -86,6 +88,7 @@ impl Bench {
                 }
             }
             Place::Queue => draft.set("links.bottleneck.aqm", value),
+            Place::Conditioner => {}
         }
         draft
     }

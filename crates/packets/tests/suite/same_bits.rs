@@ -128,7 +128,7 @@ const PINNED: [(&str, &str); 7] = [
     ("sack", "7b8beeae81a9b06d"),
     ("sack, paced", "a02e73ed962dd3b0"),
     ("newreno", "4efb8f8c14aca6bd"),
-    ("rack", "c11a549fb172e454"),
+    ("rack", "8a88e0de00ab17a9"),
     ("ccp", "7b224f1f34f732af"),
     ("red", "6bccdcb27f19c653"),
     ("codel, drr", "ca1b737ac99c26bf"),
