@@ -80,6 +80,12 @@ pub struct Bound {
     pub cell: IndexMap<String, String>,
     /// Where the number is, as in `links.bottleneck.utilization`.
     pub path: String,
+    /// What counts where there are several cells: each, or their mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Of>,
+    /// The world that it is about, where it is not `packets`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
     /// Another number that divides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
@@ -101,6 +107,14 @@ pub struct Bound {
     /// Why it did not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+}
+
+/// What counts of several cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// Their mean; of a ratio the ratio of the means.
+    Mean,
 }
 
 const fn yes() -> bool {
@@ -211,6 +225,15 @@ impl Limits {
     /// Whether a number is within.
     pub fn keeps(&self, number: f64) -> bool {
         self.at_least.is_none_or(|least| number >= least) && self.at_most.is_none_or(|most| number <= most)
+    }
+
+    /// The number that is farthest beyond the limits, or else nearest to them.
+    pub fn worst(&self, numbers: &[f64]) -> Option<f64> {
+        let margin = |number: f64| {
+            let above = self.at_least.map_or(f64::INFINITY, |least| number - least);
+            above.min(self.at_most.map_or(f64::INFINITY, |most| most - number))
+        };
+        numbers.iter().copied().min_by(|a, b| margin(*a).total_cmp(&margin(*b)))
     }
 
     /// The limits in words.

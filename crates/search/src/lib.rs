@@ -21,7 +21,7 @@ mod shrink;
 mod space;
 mod trial;
 
-pub use bounds::{Bound, Bounds, Limits as NumberLimits};
+pub use bounds::{Bound, Bounds, Limits as NumberLimits, Of};
 pub use case::{Bench, Contender, Length};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;

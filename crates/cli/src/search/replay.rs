@@ -12,7 +12,7 @@ use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 use penstock_scenario::world::World;
-use penstock_search::{Bench, Bounds, Draft, NumberLimits, measured};
+use penstock_search::{Bench, Bounds, Draft, NumberLimits, Of, measured};
 use serde::Serialize;
 
 use crate::failure::{Done, Failure};
@@ -103,7 +103,7 @@ pub(super) fn replay(
     for (at, file) in replayed.iter().enumerate() {
         let of: Vec<(&Wanted, &Measured)> =
             wanted.iter().zip(&numbers).filter(|(wanted, _)| wanted.file == at).collect();
-        rows.extend(file.judge(&of));
+        rows.extend(file.judge(&of, world.name()));
     }
     let count = |outcome: Outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let (broken, mended) = (count(Outcome::Broken), count(Outcome::Mended));
@@ -222,7 +222,7 @@ impl Replayed {
         Some(Bench::new(Arc::clone(registry::laws()), kind, place(&draft)))
     }
 
-    fn judge(&self, runs: &[(&Wanted, &Measured)]) -> Vec<Row> {
+    fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {
         let mut rows = Vec::new();
         let row = |what: String, measured: Option<f64>, limits: NumberLimits, holds: bool, why: &str| Row {
             file: self.shown.clone(),
@@ -236,14 +236,31 @@ impl Replayed {
             let of_cell = |labels: &[(String, String)]| {
                 bound.cell.iter().all(|(key, value)| labels.iter().any(|(k, v)| k == key && v == value))
             };
-            for (_, measured) in runs.iter().filter(|(wanted, _)| wanted.who.is_none() && of_cell(&wanted.labels)) {
-                let Measured::Cell(cell) = measured else { continue };
-                let over = bound.over.as_ref().map_or(Ok(1.0), |path| cell.number(path));
-                let number = cell.number(&bound.path).ok().zip(over.ok()).map(|(number, over)| number / over);
-                let words = cell.words(&[]);
-                let what = if words.is_empty() { bound.path.clone() } else { format!("{} ({words})", bound.path) };
-                rows.push(row(what, number, bound.limits(), bound.holds, &bound.why));
+            if bound.world.as_deref().unwrap_or("packets") != world {
+                continue;
             }
+            let cells = runs.iter().filter_map(|(wanted, measured)| match measured {
+                Measured::Cell(cell) if of_cell(&wanted.labels) => {
+                    let over = bound.over.as_ref().map_or(Ok(1.0), |path| cell.number(path));
+                    Some(cell.number(&bound.path).and_then(|number| Ok((number, over?))))
+                }
+                _ => None,
+            });
+            let cells: Result<Vec<(f64, f64)>, String> = cells.collect();
+            let numbers: Vec<f64> = match (&cells, bound.of) {
+                (Ok(cells), Some(Of::Mean)) => {
+                    let (number, over) = cells.iter().fold((0.0, 0.0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
+                    vec![number / over]
+                }
+                (Ok(cells), None) => cells.iter().map(|(number, over)| number / over).collect(),
+                (Err(_), _) => Vec::new(),
+            };
+            let words: Vec<String> = bound.cell.iter().map(|(key, value)| format!("{key} {value}")).collect();
+            let over = bound.over.as_ref().map(|over| format!(" over {over}")).unwrap_or_default();
+            let what = format!("{}{over} {}", bound.path, words.join(", ")).trim_end().to_owned();
+            let worst = bound.limits().worst(&numbers).filter(|number| number.is_finite());
+            let why = cells.err().unwrap_or_else(|| bound.why.clone());
+            rows.push(row(what, worst, bound.limits(), bound.holds, &why));
         }
         let Some((kind, limits)) = self.bounds.objective.zip(self.bounds.measure) else { return rows };
         let references = self.bounds.references.iter().map(|(name, limits)| (name.clone(), *limits));
