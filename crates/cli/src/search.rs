@@ -171,7 +171,7 @@ fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, find
         headline(finding, law),
         confirmed.score,
         confirmed.score_at_least,
-        draft.text()
+        draft.compact().text()
     )
 }
 

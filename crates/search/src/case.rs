@@ -58,7 +58,7 @@ impl Bench {
         if self.kind.goes_by_incumbents() {
             let incumbents = draft.names("flows").into_iter().filter(|name| role(name) == Role::Incumbent);
             let laws = incumbents.filter_map(|name| {
-                let cc = draft.get(&format!("flows.{name}.cc"))?;
+                let cc = draft.get(&format!("flows.{name}.cc")).or_else(|| draft.get("defaults.flows.cc"))?;
                 let law = cc.get("law")?.as_str()?.to_owned();
                 Some(Contender { name: law, setting: cc.to_string() })
             });
@@ -85,6 +85,9 @@ impl Bench {
             Place::Sender => {
                 for name in draft.names("flows").into_iter().filter(|name| role(name) == Role::Test) {
                     draft.set(&format!("flows.{name}.cc"), value.clone());
+                }
+                if draft.names("flows").iter().all(|name| role(name) == Role::Test) {
+                    draft.remove("defaults.flows.cc");
                 }
             }
             Place::Queue => draft.set("links.bottleneck.aqm", value),

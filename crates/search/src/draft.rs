@@ -125,6 +125,34 @@ impl Draft {
         leaves
     }
 
+    /// The same scenario in fewer lines: what all groups of flows have stands once, in `[defaults.flows]`, and what is the default of
+    /// the format is left out.
+    pub fn compact(&self) -> Self {
+        let mut draft = self.clone();
+        let groups = draft.names("flows");
+        let of = |draft: &Self, group: &str, key: &str| {
+            draft.get(&key::dotted(&["flows".into(), group.into(), key.into()])).cloned()
+        };
+        for group in &groups {
+            if of(&draft, group, "count") == Some(Value::Integer(1)) {
+                draft.remove(&key::dotted(&["flows".into(), group.clone(), "count".into()]));
+            }
+        }
+        if groups.len() < 2 || draft.get("defaults").is_some() {
+            return draft;
+        }
+        for key in ["from", "to", "rtt", "start", "cc", "sender"] {
+            let first = of(&draft, &groups[0], key);
+            if let Some(value) = first.clone().filter(|_| groups.iter().all(|group| of(&draft, group, key) == first)) {
+                for group in &groups {
+                    draft.remove(&key::dotted(&["flows".into(), group.clone(), key.to_owned()]));
+                }
+                draft.set(&format!("defaults.flows.{key}"), value);
+            }
+        }
+        draft
+    }
+
     /// What is there, without values: the keys, but for those of time and title.
     pub fn elements(&self) -> Vec<String> {
         let mut keys: Vec<String> = self.leaves().into_iter().map(|(key, _)| key).collect();
@@ -245,6 +273,15 @@ mod tests {
         draft.set("duration.is", Value::from(1));
         assert!(draft.get("duration.is").is_some());
         assert!(draft.leaves().iter().any(|(key, _)| key == "links.x/back.rate" || key == "links.\"x/back\".rate"));
+    }
+
+    #[test]
+    fn what_all_groups_have_stands_once() {
+        let text = "[flows.a]\ncount = 1\nfrom = \"x\"\nto = \"y\"\ncc = { law = \"fast\" }\n\
+                    [flows.b]\nfrom = \"x\"\nto = \"z\"\ncc = { law = \"fast\" }";
+        let compact = Draft::parse(text).unwrap().compact();
+        let expected = "\n[defaults.flows]\nfrom = \"x\"\ncc = { law = \"fast\" }\n\n[flows.a]\nto = \"y\"\n\n[flows.b]\nto = \"z\"\n";
+        assert_eq!(compact.text(), expected);
     }
 
     #[test]

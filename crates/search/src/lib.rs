@@ -32,7 +32,7 @@ pub use hunt::{Candidate, Effort, Hunted, Phase, hunt};
 pub use limits::Limits;
 pub use margin::Margin;
 pub use objective::{Kind, Objective, Role, role};
-pub use sampler::Sampler;
+pub use sampler::{Evolution, Genetic, Hypercube, Sampler};
 pub use shrink::shrink;
 pub use space::{Grid, Space, SpaceError, Variation};
 pub use trial::{Court, Judged, Measure, Outcome, Runner, measured};

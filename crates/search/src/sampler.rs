@@ -1,20 +1,20 @@
 //! Samplers: what to try next. They propose genomes and learn the scores of those that were run.
 
+mod cautious;
 mod draw;
 mod eigen;
 mod evolution;
 mod genetic;
 mod hypercube;
 mod proposal;
-mod thinning;
 mod variation;
 
 use penstock_scenario::seed::Stream;
 
+pub(crate) use self::cautious::cautious;
 pub use self::evolution::Evolution;
 pub use self::genetic::Genetic;
 pub use self::hypercube::Hypercube;
-pub use self::thinning::{Candidate, Rung, cautious, runs};
 use crate::gene::Genome;
 
 /// Proposes genomes.

@@ -103,7 +103,10 @@ impl Space {
             self.genes.retain(|varied| varied.keys.iter().all(|known| *known != key));
         }
         self.vary(genes)?;
-        corpus.iter().try_for_each(|start| self.begin_with(start.clone()))
+        // A space of somebody's own need not have the genes that an objective would begin with.
+        let fits = |start: &&Table| start.keys().all(|key| self.genes.iter().any(|varied| varied.keys[0] == *key));
+        let starts: Vec<Table> = corpus.iter().filter(fits).cloned().collect();
+        starts.into_iter().try_for_each(|start| self.begin_with(start))
     }
 
     /// Leaves out the genes that set `key` or keys below it.

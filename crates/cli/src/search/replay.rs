@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use penstock_evaluation::Place;
 use penstock_evaluation::statistics::median;
+use penstock_evaluation::{Place, Subject};
 use penstock_papers::Cell;
 use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
@@ -212,14 +212,9 @@ impl Replayed {
     }
 
     fn bench(&self) -> Option<Bench> {
-        let place = |draft: &Draft| {
-            let senders =
-                draft.names("flows").iter().any(|name| penstock_search::role(name) == penstock_search::Role::Test);
-            if senders && !self.bounds.law.contains("links.") { Place::Sender } else { Place::Queue }
-        };
         let kind = self.bounds.objective?;
-        let draft = Draft::parse(&self.text).ok()?;
-        Some(Bench::new(Arc::clone(registry::laws()), kind, place(&draft)))
+        let place = Subject::parse(&self.bounds.law, registry::laws()).map_or(Place::Sender, |subject| subject.place);
+        Some(Bench::new(Arc::clone(registry::laws()), kind, place))
     }
 
     fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {

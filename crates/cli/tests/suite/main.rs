@@ -14,6 +14,7 @@ mod paper;
 mod records;
 mod refused;
 mod run;
+mod search;
 mod sweep;
 mod terminal;
 mod theory;

@@ -1,0 +1,155 @@
+//! `penstock break`: a space of one gene, known answers, findings on record, and what is refused.
+
+use std::fs;
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+/// Two flows of Vegas over 10 Mbit/s, of which one may have jitter: its law reads jitter as a queue.
+const SPACE: &str = r#"
+format = 1
+title  = "two flows, one with jitter"
+[limits]
+jitter = "40 ms"
+[scenario]
+format   = 1
+duration = "60 s"
+packet   = { wire = "1500 B", payload = "1448 B" }
+[scenario.links.bottleneck]
+from   = "a"
+to     = "b"
+rate   = "10 Mbit/s"
+delay  = "1 ms"
+buffer = "10 bdp"
+duplex = true
+[scenario.defaults.flows]
+from   = "a"
+to     = "b"
+rtt    = "40 ms"
+start  = { uniform = ["0 s", "100 ms"] }
+cc     = { law = "cubic" }
+[scenario.flows.test]
+[scenario.flows.test-other]
+[genes]
+"flows.test.rtt" = { from = "20 ms", to = "80 ms", per_decade = 12 }
+"flows.test-other.jitter" = { from = "0.1 ms", to = "64 ms", per_decade = 8, form = '{ uniform = ["0 ms", $] }', optional = true }
+"#;
+
+const SEARCH: [&str; 12] = [
+    "break",
+    "vegas",
+    "--objective",
+    "starve",
+    "--space",
+    "two.toml",
+    "--threshold",
+    "0.6",
+    "--budget",
+    "90",
+    "--findings",
+    "1",
+];
+const HOME: &str = "out/break-vegas-two-starve-threshold-0.6-90-seed1";
+
+fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
+    let names = bench.names(HOME);
+    names.into_iter().map(|name| (name.clone(), fs::read(bench.path(HOME).join(name)).unwrap())).collect()
+}
+
+/// What is found is found again on any number of threads and after a kill, is small, and replays.
+#[test]
+fn a_failure_is_found_shrunk_and_replayed() {
+    let bench = Bench::new();
+    bench.write("two.toml", SPACE);
+    let found = bench.run(&[&SEARCH[..], &["--jobs", "2"]].concat());
+    assert_eq!(found.status, 1, "{}", found.err);
+    let before = files(&bench);
+    let finding = before.iter().find(|(name, _)| name.starts_with("finding-") && !name.contains("bounds"));
+    let text = String::from_utf8(finding.unwrap().1.clone()).unwrap();
+    // What makes it fail is there, and little else.
+    assert!(text.contains("jitter = { uniform") && text.contains("law = \"vegas\""), "{text}");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    assert!(lines <= 25, "{lines} lines:\n{text}");
+    let summary: Value = serde_json::from_slice(&fs::read(bench.path(HOME).join("break.json")).unwrap()).unwrap();
+    let found = &summary["objectives"][0]["findings"][0];
+    assert_eq!((&found["confirmed"]["confirmation"], &found["confirmed"]["seeds"][1]), (&"found".into(), &20.into()));
+    assert!(found["confirmed"]["measured"].as_f64().unwrap() > 2.5, "{found}");
+
+    // Half of the runs are known, as after a kill; the other half is run again.
+    let runs = bench.path(HOME).join("runs.txt");
+    let lines: Vec<String> = fs::read_to_string(&runs).unwrap().lines().map(str::to_owned).collect();
+    fs::write(&runs, lines[..lines.len() / 2].join("\n")).unwrap();
+    fs::remove_file(bench.path(HOME).join("report.html")).unwrap();
+    let again = bench.run(&[&SEARCH[..], &["--jobs", "1"]].concat());
+    assert_eq!(again.status, 1, "{}", again.err);
+    assert!(files(&bench) == before, "other bytes");
+
+    // Its bounds are kept; a bound that is better than what is seen is broken.
+    let replayed = bench.well(&["break", "--replay", HOME]);
+    assert!(replayed.contains("kept") && replayed.contains("0 broken"), "{replayed}");
+    let bounds = bench.names(HOME).into_iter().find(|name| name.ends_with(".bounds.toml")).unwrap();
+    let path = bench.path(HOME).join(bounds);
+    let text = fs::read_to_string(&path).unwrap();
+    let least = text.lines().find(|line| line.starts_with("at_least")).unwrap();
+    fs::write(&path, text.replace(least, "at_least = 1000.0")).unwrap();
+    let broken = bench.run(&["break", "--replay", HOME]);
+    assert!(broken.status == 1 && broken.err.contains("the bound is broken"), "{}", broken.err);
+}
+
+/// Without jitter nothing is found, and the page says in how many evaluations.
+#[test]
+fn nothing_found_is_no_proof() {
+    let bench = Bench::new();
+    bench.write(
+        "two.toml",
+        &SPACE.replace("jitter = \"40 ms\"", "jitter = \"0 ms\"").replace("to = \"80 ms\"", "to = \"40 ms\""),
+    );
+    let mut search = SEARCH;
+    (search[1], search[9]) = ("cubic", "40");
+    let said = bench.well(&search);
+    assert!(said.contains("nothing found in") && said.contains("This is no proof"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let bench = Bench::new();
+    bench.write(
+        "bad.toml",
+        "format = 1\ntitle = \"x\"\nscenario = {}\n[genes]\n\"links.bottleneck.rate\" = { from = 1 }\n",
+    );
+    bench.write("lost/x.bounds.toml", "format = 1\nlaw = \"fast\"\n[[bound]]\npath = \"x\"\nat_most = 1.0\n");
+    let cases: [(&[&str], &str); 10] = [
+        (&["fest"], "no law has the name `fest`"),
+        (&["token-bucket"], "conditioner"),
+        (&["fast", "--objective", "slow"], "--objective: no objective is `slow`; there are underuse"),
+        (&["fast", "--space", "moon"], "--space: no space is `moon`; there are cell"),
+        (&["fast", "--space", "none.toml"], "none.toml"),
+        (&["fast", "--space", "bad.toml"], "bad.toml: genes.\"links.bottleneck.rate\""),
+        (&["fast", "--jitter", "10"], "--jitter"),
+        (&["fast", "--loss", "1.5"], "--loss"),
+        (&["fast", "--threshold", "2"], "--threshold"),
+        (&["--replay", "lost"], "x.toml"),
+    ];
+    for (arguments, expected) in cases {
+        let ended = bench.run(&[&["break"], arguments].concat());
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
+    }
+    assert!(!bench.path("out").exists(), "nothing is left behind");
+}
+
+#[test]
+fn objectives_and_spaces_are_listed() {
+    let listed = Bench::new().well(&["break", "--list"]);
+    for name in ["starve", "unsafe", "wifi", "hostile"] {
+        assert!(listed.contains(name), "{listed}");
+    }
+}
+
+/// The known answers come out as on record: those that run in a few seconds.
+#[test]
+fn known_answers_come_out() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../search/known");
+    let said = Bench::new().well(&["break", "--replay", root]);
+    assert!(said.contains("0 broken, 0 mended"), "{said}");
+}
