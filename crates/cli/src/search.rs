@@ -341,7 +341,7 @@ fn list(json: bool) -> Result<Done, Failure> {
         terminal::say_json(&listed)?;
         return Ok(Done::Well);
     }
-    let rows = listed.into_iter().map(|one| vec![one.kind.into(), one.name.into(), one.title.into()]).collect();
+    let rows = listed.into_iter().map(|one| vec![one.kind.into(), one.name, one.title]).collect();
     terminal::say(pages::table("", &[("", false), ("name", false), ("what", false)], rows))?;
     Ok(Done::Well)
 }

@@ -127,6 +127,7 @@ impl Draft {
 
     /// The same scenario in fewer lines: what all groups of flows have stands once, in `[defaults.flows]`, and what is the default of
     /// the format is left out.
+    #[must_use]
     pub fn compact(&self) -> Self {
         let mut draft = self.clone();
         let groups = draft.names("flows");

@@ -143,7 +143,7 @@ fn shrunk<R: Runner>(
     before: Confirmed,
     runner: &mut R,
 ) -> Result<Option<Finding>, R::Failure> {
-    let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|(hints, ..)| hints).unwrap_or_default();
+    let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|observed| observed.hints).unwrap_or_default();
     let enough = (KEPT * before.score).max(court.threshold);
     let mut tried = 0;
     let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Failure> {
@@ -165,7 +165,7 @@ fn shrunk<R: Runner>(
             }
             // What points to the mechanism stays: otherwise it is another failure.
             let hints =
-                hints_of(court, &drafts[at], SHRINKING[0], runner)?.map(|(hints, ..)| hints).unwrap_or_default();
+                hints_of(court, &drafts[at], SHRINKING[0], runner)?.map(|observed| observed.hints).unwrap_or_default();
             held[at] = wanted.first().is_none_or(|hint| hints.contains(hint));
             if held[at] {
                 // Those behind it are not asked for.
@@ -180,7 +180,7 @@ fn shrunk<R: Runner>(
         return Ok(None);
     }
     let margin = margin(court, &draft, &SHRINKING, runner)?;
-    let Some((hints, scenario, run)) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
+    let Some(Observed { hints, scenario, run }) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
     let references = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
     Ok(Some(Finding {
         kind: court.bench.kind(),
@@ -196,19 +196,27 @@ fn shrunk<R: Runner>(
     }))
 }
 
+/// A run with the law under test.
+struct Observed {
+    /// What in it points to the mechanism.
+    hints: Vec<Hint>,
+    scenario: Scenario,
+    run: Run,
+}
+
 /// The hints of one run with the law under test, and the run.
 fn hints_of<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,
     seed: u64,
     runner: &mut R,
-) -> Result<Option<(Vec<Hint>, Scenario, Run)>, R::Failure> {
+) -> Result<Option<Observed>, R::Failure> {
     let Ok(mut scenario) = court.bench.scenario(&court.bench.with(draft, court.law), seed) else { return Ok(None) };
     for group in scenario.groups.values_mut() {
         group.series = true;
     }
     let run = runner.observe(&scenario)?;
-    Ok(run.ok().map(|run| (hints(&scenario, &run.summary), scenario, run)))
+    Ok(run.ok().map(|run| Observed { hints: hints(&scenario, &run.summary), scenario, run }))
 }
 
 /// Whether two drafts have the same elements, and numbers within 10 % of each other.

@@ -105,7 +105,7 @@ fn decisive(draft: &Draft) -> Option<Spot> {
         penstock_scenario::key::parts(spot.key()).unwrap_or_default().iter().skip(2).any(|key| key == part)
     };
     DECISIVE.iter().find_map(|part| {
-        let here = spots.iter().filter(|spot| has(spot, part) && spot.is_last());
-        here.filter(|spot| spot.amount(draft).is_some_and(|amount| amount > 0.0)).last().cloned()
+        let mut here = spots.iter().rev().filter(|spot| has(spot, part) && spot.is_last());
+        here.find(|spot| spot.amount(draft).is_some_and(|amount| amount > 0.0)).cloned()
     })
 }

@@ -194,7 +194,7 @@ fn flatten(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for (key, list) in lists(draft) {
         let mut values: Vec<&Value> = list.iter().filter_map(|pair| pair.get(1)).collect();
-        values.sort_by_key(|value| value.to_string());
+        values.sort_by_key(ToString::to_string);
         values.dedup();
         for value in values.into_iter().take(6) {
             let mut candidate = draft.clone();

@@ -130,7 +130,7 @@ pub(super) fn replay(
         match row.outcome {
             Outcome::Broken => terminal::fail(format!("{what}: the bound is broken")),
             Outcome::Mended => {
-                terminal::fail(format!("{what}: on record as a failure, and kept now; write a bound that fits"))
+                terminal::fail(format!("{what}: on record as a failure, and kept now; write a bound that fits"));
             }
             Outcome::Kept | Outcome::KnownToFail => {}
         }
