@@ -37,6 +37,10 @@ const SHORT: &str = "--set duration='2 s' --set warmup='1 s'";
 
 /// By the beginning of a command, the longest that fits.
 const TYPED: &[(&str, Typed)] = &[
+    // A search takes minutes; crates/cli/tests/suite/search.rs has a short one, and replays.
+    ("penstock break", As("penstock break vegas --objective unsafe --space fixed --budget 2")),
+    ("penstock break --list", With("")),
+    ("penstock break --replay", Nothing("crates/cli/tests/suite/search.rs replays what is on record")),
     ("penstock analyze FILE --stability-map X Y", Nothing("docs/use.md has one with keys and values")),
     ("penstock check FILE", As("penstock check scenarios/two-way.toml")),
     ("penstock compare FILE", As("penstock compare scenarios/ccpd.toml")),
@@ -130,7 +134,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        for folder in ["scenarios", "papers", "vectors", "evaluation"] {
+        for folder in ["scenarios", "papers", "vectors", "evaluation", "search", "findings"] {
             std::os::unix::fs::symlink(root().join(folder), home.path().join(folder)).unwrap();
         }
         Self { home }
