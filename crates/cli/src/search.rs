@@ -25,6 +25,9 @@ use crate::folder::{Folder, Others, slug};
 use crate::{interrupt, jobs, machine, pages, program, record, registry, scenario, terminal};
 use runner::{Pool, note_phase};
 
+/// The most findings of an objective, unless more or fewer are asked for.
+const FINDINGS: usize = 3;
+
 /// Runs the command.
 pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     if arguments.list {
@@ -63,12 +66,17 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         reports.push(report);
     }
     pool.close()?;
+    if reports.iter().all(|report| report.refused.is_some()) {
+        let why: Vec<&str> = reports.iter().filter_map(|report| report.refused.as_deref()).take(1).collect();
+        return Err(Failure::Machine(format!("nothing can be searched: {}", why.join("; "))));
+    }
     let command = command(arguments);
     let mut shown = page(&contender.name, &plain, &reports, &command, &machine::facts(), registry::laws());
     for report in &reports {
         for found in &report.findings {
             home.put_file(&found.file, found.text.as_bytes())?;
-            let bounds = Bounds::of(&found.finding, &contender.setting).text().map_err(Failure::Bug)?;
+            let law = if subject.is_plain() { &contender.name } else { &contender.setting };
+            let bounds = Bounds::of(&found.finding, law).text().map_err(Failure::Bug)?;
             home.put_file(&found.file.replace(".toml", ".bounds.toml"), bounds.as_bytes())?;
         }
     }
@@ -225,6 +233,12 @@ fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> Strin
     if arguments.plain_sampler {
         words.push("plain".to_owned());
     }
+    if arguments.findings != FINDINGS {
+        words.push(format!("{} findings", arguments.findings));
+    }
+    if !matches!(arguments.world, arguments::WorldName::Packets) {
+        words.push(scenario::world(arguments.world).map_or_else(|_| String::new(), |world| world.name().to_owned()));
+    }
     words.push(format!("{} seed{}", arguments.budget, arguments.seed));
     slug(&words.join(" "))
 }
@@ -243,6 +257,14 @@ fn command(arguments: &arguments::Break) -> String {
     words.extend(arguments.swing.iter().map(|swing| format!("--swing {swing}")));
     words.extend(arguments.threshold.iter().map(|threshold| format!("--threshold {threshold}")));
     words.push(format!("--budget {} --seed {}", arguments.budget, arguments.seed));
+    if arguments.findings != FINDINGS {
+        words.push(format!("--findings {}", arguments.findings));
+    }
+    if let (false, Ok(world)) =
+        (matches!(arguments.world, arguments::WorldName::Packets), scenario::world(arguments.world))
+    {
+        words.push(format!("--world {}", world.name()));
+    }
     if arguments.plain_sampler {
         words.push("--plain-sampler".to_owned());
     }

@@ -36,3 +36,8 @@ pub use sampler::{Evolution, Genetic, Hypercube, Sampler};
 pub use shrink::shrink;
 pub use space::{Grid, Space, SpaceError, Variation};
 pub use trial::{Court, Judged, Measure, Outcome, Runner, measured};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -49,7 +49,7 @@ const SEARCH: [&str; 12] = [
     "--findings",
     "1",
 ];
-const HOME: &str = "out/break-vegas-two-starve-threshold-0.6-90-seed1";
+const HOME: &str = "out/break-vegas-two-starve-threshold-0.6-1-findings-90-seed1";
 
 fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
     let names = bench.names(HOME);
@@ -146,10 +146,12 @@ fn objectives_and_spaces_are_listed() {
     }
 }
 
-/// The known answers come out as on record: those that run in a few seconds.
+/// The known answers, and what searches found, come out as on record: what runs in a few seconds.
 #[test]
-fn known_answers_come_out() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../search/known");
-    let said = Bench::new().well(&["break", "--replay", root]);
-    assert!(said.contains("0 broken, 0 mended"), "{said}");
+fn known_answers_and_findings_come_out() {
+    for folder in ["search/known", "findings"] {
+        let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        let said = Bench::new().well(&["break", "--replay", &folder]);
+        assert!(said.contains("0 broken, 0 mended"), "{said}");
+    }
 }

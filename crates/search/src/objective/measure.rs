@@ -110,7 +110,8 @@ pub(crate) fn measure(kind: Kind, scenario: &Scenario, summary: &Summary) -> Opt
         }
         Kind::Loss => lost(whole.links.get(link)?),
         Kind::Latecomer => {
-            let span = summary.windows.get(LATE)?;
+            // Flows that begin together have no latecomer.
+            let span = summary.windows.get(LATE).filter(|_| last_start(scenario).seconds() >= 1.0)?;
             let rates: Vec<f64> = flows(span, Role::Test).iter().map(|flow| flow.goodput_bit_per_s).collect();
             let fair = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
             let outer = rates.first()?.min(*rates.last()?);

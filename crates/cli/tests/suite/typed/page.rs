@@ -53,6 +53,8 @@ pub(crate) fn read(markdown: &str) -> Page {
             page.inline(&mut sentence);
             let block: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
             match language {
+                // The space of a search has a scenario in it, and is none.
+                "toml" if block.iter().any(|line| line.starts_with("[scenario") || *line == "[genes]") => {}
                 "toml" => page.scenarios.push(block.join("\n")),
                 // The compiler has seen it: a test of documentation, or examples/own-law.
                 "rust" | "rust,no_run" | "c" => {}
