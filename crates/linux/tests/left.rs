@@ -48,11 +48,12 @@ fn a_run_leaves_no_controller() {
         let before = controllers();
         let mut most = 0;
         let mut watch = |_: f64| {
-            most = most.max(controllers().len());
+            // Those of a test before may be leaving just now, so that only new ones count.
+            most = most.max(controllers().keys().filter(|id| !before.contains_key(*id)).count());
             true
         };
         Linux { generator }.run(&scenario, &mut watch).unwrap();
-        assert!(most >= before.len() + 3, "{generator:?}: a controller is there while it runs: {most}");
+        assert!(most >= 3, "{generator:?}: a controller is there while it runs: {most}");
         let left = || controllers().into_iter().filter(|(id, _)| !before.contains_key(id)).collect::<Vec<_>>();
         let mut rest = left();
         for _ in 0..200 {

@@ -136,6 +136,13 @@ fn what_cannot_be_searched_is_refused() {
         assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
     }
     assert!(!bench.path("out").exists(), "nothing is left behind");
+    // A world that lacks what the law needs.
+    let ended = bench.run(&["break", "bbr", "--world", "fluid", "--objective", "starve"]);
+    assert!(ended.status == 3 && ended.err.contains("nothing can be searched"), "{}: {}", ended.status, ended.err);
+    // A space whose scenario is none.
+    bench.write("bad.toml", &SPACE.replace("rate   = \"10 Mbit/s\"", "rate   = \"10 Mbit\""));
+    let ended = bench.run(&["break", "fast", "--objective", "starve", "--space", "bad.toml"]);
+    assert!(ended.status == 2 && ended.err.contains("links.bottleneck.rate"), "{}: {}", ended.status, ended.err);
 }
 
 #[test]
