@@ -136,10 +136,9 @@ fn one(
     // What cannot run at all says so once.
     let start = space.corpus().into_iter().next().map(|genome| space.draft(&genome, Time(60 * Time::PER_SECOND)));
     if let Some(start) = start {
-        let ran = bench
-            .scenario(&bench.with(&start, contender), 1)
-            .and_then(|scenario| pool.refusal(&scenario).map_or(Ok(()), Err));
-        if let Err(why) = ran {
+        let scenario = bench.scenario(&bench.with(&start, contender), 1);
+        let scenario = scenario.map_err(|why| Failure::Input(format!("--space {}: {why}", arguments.space)))?;
+        if let Some(why) = pool.refusal(&scenario) {
             report.refused = Some(why.lines().next().unwrap_or_default().to_owned());
             return Ok(report);
         }

@@ -337,8 +337,7 @@ fn an_evaluation_compares_the_worlds() {
 
 fn evaluation_compares_the_worlds(late: &optional::Late) {
     let bench = Bench::new();
-    let scenario =
-        LINE.replace("\"3 s\"", "\"8 s\"").replace("\"1 s\"", "\"2 s\"").replace("flows.reno", "flows.test");
+    let scenario = LINE.replace("\"3 s\"", "\"8 s\"").replace("\"1 s\"", "\"2 s\"").replace("flows.reno", "flows.test");
     let scenario = scenario.replace("sender = { initial_window = 10 }", "sender = { profile = \"linux\" }");
     let swept = "[dynamics]\n[sweep]\n\"links.bottleneck.buffer\" = [\"1 bdp\", \"4 bdp\"]\n";
     bench.write("battery/scenarios/flows.toml", &(scenario + swept)).write("battery/EV-04.toml", CRITERION);
