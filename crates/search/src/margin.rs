@@ -105,7 +105,9 @@ fn decisive(draft: &Draft) -> Option<Spot> {
         penstock_scenario::key::parts(spot.key()).unwrap_or_default().iter().skip(2).any(|key| key == part)
     };
     DECISIVE.iter().find_map(|part| {
-        let mut here = spots.iter().rev().filter(|spot| has(spot, part) && spot.is_last());
+        // A delay that does not change is part of the round trip.
+        let counts = |spot: &&Spot| *part != "delay" || spot.is_in_list();
+        let mut here = spots.iter().rev().filter(|spot| has(spot, part) && spot.is_last()).filter(counts);
         here.find(|spot| spot.amount(draft).is_some_and(|amount| amount > 0.0)).cloned()
     })
 }

@@ -268,9 +268,9 @@ fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
 fn margin(law: &str, finding: &Finding) -> Option<Figure> {
     let margin = finding.margin.as_ref()?;
     let name = margin.key.rsplit('.').next().unwrap_or(&margin.key);
-    let (what, unit) = finding.kind.measure();
+    let (_, unit) = finding.kind.measure();
     let mut figure = Figure::new(
-        format!("{what} over `{}`", margin.key),
+        format!("{} over {name}", finding.kind.word()),
         Axis::new(name, &margin.unit),
         Axis::new(finding.kind.word(), unit),
     );

@@ -38,6 +38,11 @@ impl Spot {
         self.last
     }
 
+    /// Whether it stands in a list.
+    pub(crate) const fn is_in_list(&self) -> bool {
+        !self.places.is_empty()
+    }
+
     /// The number, in its own unit.
     pub(crate) fn amount(&self, draft: &Draft) -> Option<f64> {
         self.quantity(draft).map(|(number, _)| number)
