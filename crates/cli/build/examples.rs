@@ -17,11 +17,11 @@ pub(crate) fn write() -> io::Result<()> {
     };
     let folder = Path::new("scenarios").canonicalize()?;
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let examples = rows(files(&folder, &["toml"])?, "Example", &stem);
+    let examples = rows(files(&folder, &["toml"])?, "Inside", &stem);
     put(
         "examples.rs",
         &format!(
-            "/// Every scenario of the repository, by name.\npub(crate) static EXAMPLES: &[Example] = &[\n{examples}];\n"
+            "/// Every scenario of the repository, by name.\npub(crate) static EXAMPLES: &[Inside] = &[\n{examples}];\n"
         ),
     )?;
     let folder = Path::new("evaluation").canonicalize()?;

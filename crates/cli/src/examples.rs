@@ -6,16 +6,16 @@ use crate::arguments;
 use crate::failure::{Done, Failure};
 use crate::{pages, program, terminal};
 
-/// A scenario file, as it is in the repository.
+/// A file of the repository that is part of the command.
 #[derive(Debug)]
-pub(crate) struct Example {
-    /// Its name without the ending.
+pub(crate) struct Inside {
+    /// Its name, of most without the ending.
     pub(crate) name: &'static str,
     /// Its text.
     pub(crate) text: &'static str,
 }
 
-// `EXAMPLES: &[Example]`, written by build.rs.
+// `EXAMPLES: &[Inside]`, written by build.rs.
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
 /// An example as a list has it.
@@ -52,7 +52,7 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
 }
 
 /// The example of that name, with or without the ending of a file.
-pub(crate) fn find(name: &str) -> Option<&'static Example> {
+pub(crate) fn find(name: &str) -> Option<&'static Inside> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
     EXAMPLES.iter().find(|example| example.name == name)
 }

@@ -85,9 +85,7 @@ pub(crate) fn run<T: Send>(
     let work = jobs.iter().zip(&costs).map(|(job, (group, cost))| Work { name: &job.name, group: *group, cost: *cost });
     let threads = threads.min(jobs.len());
     let progress = Progress::of(&work.collect::<Vec<_>>(), &order, threads, before);
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let results: Vec<Mutex<Option<Result<T, Failure>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-
+    let failed = AtomicBool::new(false);
     let one = |at: usize, meter: &Meter| {
         let job = &jobs[at];
         let reached = |share| {
@@ -106,17 +104,37 @@ pub(crate) fn run<T: Send>(
         let cost = meter.cost(run.summary.engine.packets);
         take(at, Made { run, cost, draft })
     };
+    let done = side_by_side(&order, threads, &failed, &|at| {
+        let meter = Meter::start();
+        progress.begun(at);
+        let result = one(at, &meter);
+        if result.is_ok() {
+            progress.finished(at, meter.wall_s());
+        }
+        result
+    });
+    progress.clear();
+    done
+}
+
+/// Does what `order` lists, in that order, on several threads, until something fails or whoever started the command stops it. Gives
+/// what came out by number, or what made the others stop.
+pub(crate) fn side_by_side<T: Send>(
+    order: &[usize],
+    threads: usize,
+    failed: &AtomicBool,
+    one: &(dyn Fn(usize) -> Result<T, Failure> + Sync),
+) -> Result<Vec<T>, Failure> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<T, Failure>>>> = order.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
             if failed.load(Ordering::Relaxed) || interrupt::stopped() {
                 return;
             }
-            let meter = Meter::start();
-            progress.begun(at);
-            let result = one(at, &meter);
-            match &result {
-                Ok(_) => progress.finished(at, meter.wall_s()),
-                Err(_) => failed.store(true, Ordering::Relaxed),
+            let result = one(at);
+            if result.is_err() {
+                failed.store(true, Ordering::Relaxed);
             }
             if let Ok(mut place) = results[at].lock() {
                 *place = Some(result);
@@ -124,7 +142,7 @@ pub(crate) fn run<T: Send>(
         }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads.min(order.len())).map(|_| scope.spawn(work)).collect();
         for worker in workers {
             // A panic of a run is a panic of the command: the door says that it is a bug.
             if let Err(panic) = worker.join() {
@@ -133,9 +151,7 @@ pub(crate) fn run<T: Send>(
             }
         }
     });
-    progress.clear();
-
-    let mut done = Vec::with_capacity(jobs.len());
+    let mut done = Vec::with_capacity(order.len());
     let mut missing = None;
     for result in results {
         match result.into_inner().ok().flatten() {

@@ -47,10 +47,10 @@ pub struct Bounds {
     pub hints: Vec<Hint>,
     /// The median of the measure of the objective over the seeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measure: Option<Limits>,
+    pub measure: Option<Band>,
     /// The medians of references, by their names.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub references: IndexMap<String, Limits>,
+    pub references: IndexMap<String, Band>,
     /// Numbers of the summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound: Vec<Bound>,
@@ -59,7 +59,7 @@ pub struct Bounds {
 /// What a number was, and what it may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct Band {
     /// What it was when the bounds were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is: Option<f64>,
@@ -146,7 +146,7 @@ impl Bounds {
         if bounds.seeds == Some(0) {
             return wrong("seeds is 0; write 1 or more");
         }
-        let open = |limits: Limits| limits.at_least.is_none() && limits.at_most.is_none();
+        let open = |limits: Band| limits.at_least.is_none() && limits.at_most.is_none();
         if bounds.measure.is_some_and(open) || bounds.bound.iter().any(|bound| open(bound.limits())) {
             return wrong("a bound needs `at_least`, `at_most` or both");
         }
@@ -158,25 +158,17 @@ impl Bounds {
         let (confirmed, kind) = (&finding.confirmed, finding.kind);
         let [least, most] = confirmed.range;
         let measure = if kind.is_worse_below() {
-            Limits {
-                is: Some(short(confirmed.measured)),
-                at_most: Some(short(most * (1.0 + LOOSENED))),
-                at_least: None,
-            }
+            Band { is: Some(short(confirmed.measured)), at_most: Some(short(most * (1.0 + LOOSENED))), at_least: None }
         } else {
-            Limits {
-                is: Some(short(confirmed.measured)),
-                at_least: Some(short(least * (1.0 - LOOSENED))),
-                at_most: None,
-            }
+            Band { is: Some(short(confirmed.measured)), at_least: Some(short(least * (1.0 - LOOSENED))), at_most: None }
         };
         let reference = |mean: f64| {
             // Half-way, by ratio, between what the law and the reference have.
             let between = short(libm::sqrt(mean.max(1e-12) * confirmed.measured.max(1e-12)));
             if kind.is_worse_below() {
-                Limits { is: Some(short(mean)), at_least: Some(between), at_most: None }
+                Band { is: Some(short(mean)), at_least: Some(between), at_most: None }
             } else {
-                Limits { is: Some(short(mean)), at_most: Some(between), at_least: None }
+                Band { is: Some(short(mean)), at_most: Some(between), at_least: None }
             }
         };
         // References that have the failure too bound nothing.
@@ -216,12 +208,12 @@ impl Bounds {
 
 impl Bound {
     /// Its limits.
-    pub const fn limits(&self) -> Limits {
-        Limits { is: self.seen, at_least: self.at_least, at_most: self.at_most }
+    pub const fn limits(&self) -> Band {
+        Band { is: self.seen, at_least: self.at_least, at_most: self.at_most }
     }
 }
 
-impl Limits {
+impl Band {
     /// Whether a number is within.
     pub fn keeps(&self, number: f64) -> bool {
         self.at_least.is_none_or(|least| number >= least) && self.at_most.is_none_or(|most| number <= most)

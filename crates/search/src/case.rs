@@ -24,10 +24,6 @@ pub struct Contender {
     pub setting: String,
 }
 
-/// How long a scored part is, at least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length(pub Time);
-
 /// Makes scenarios of drafts.
 #[derive(Debug, Clone)]
 pub struct Bench {
@@ -101,7 +97,7 @@ impl Bench {
     ///
     /// # Errors
     /// Says why the draft is not a scenario.
-    pub fn timed(&self, draft: &Draft, length: Length) -> Result<Draft, String> {
+    pub fn timed(&self, draft: &Draft, length: Time) -> Result<Draft, String> {
         let scenario = self.read(draft)?;
         let mut draft = draft.clone();
         let warmup = if self.kind.is_transient() {
@@ -112,9 +108,9 @@ impl Bench {
         };
         let duration = match self.kind {
             Kind::Latecomer => Time(last_start(&scenario).0 + 40 * Time::PER_SECOND),
-            Kind::Recover => Time(last_change(&scenario).0 + length.0.0.max(100 * round(&scenario).0)),
+            Kind::Recover => Time(last_change(&scenario).0 + length.0.max(100 * round(&scenario).0)),
             Kind::Timid | Kind::Unsafe => scenario.duration,
-            _ => Time(warmup.0 + length.0.0),
+            _ => Time(warmup.0 + length.0),
         };
         draft.set("warmup", Value::from(print_time(warmup)));
         draft.set("duration", Value::from(print_time(duration)));
@@ -213,7 +209,7 @@ cc = { law = "newreno" }
     #[test]
     fn the_warm_up_is_fifty_round_trips_at_least() {
         let (bench, draft) = bench(Kind::Oscillate);
-        let timed = bench.timed(&draft, Length(Time(20 * Time::PER_SECOND))).unwrap();
+        let timed = bench.timed(&draft, Time(20 * Time::PER_SECOND)).unwrap();
         let scenario = bench.scenario(&timed, 7).unwrap();
         assert_eq!((scenario.warmup.seconds(), scenario.duration.seconds(), scenario.seed.0), (15.0, 35.0, 7));
         let (from, to) = scenario.windows[SECOND_HALF];

@@ -94,8 +94,7 @@ mod tests {
     use crate::trial::Judged;
 
     fn outcome(scores: &[f64]) -> Outcome {
-        let one =
-            |score: &f64| Judged { measured: 10.0 * score, references: vec![1.0, 3.0], score: *score, fitness: *score };
+        let one = |score: &f64| Judged { measured: 10.0 * score, references: vec![1.0, 3.0], fitness: *score };
         Outcome::Run(scores.iter().map(one).collect())
     }
 

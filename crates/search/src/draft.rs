@@ -97,6 +97,14 @@ impl Draft {
         table.insert(last.clone(), value);
     }
 
+    /// The same draft with another value of a key.
+    #[must_use]
+    pub fn with(&self, key: &str, value: Value) -> Self {
+        let mut draft = self.clone();
+        draft.set(key, value);
+        draft
+    }
+
     /// Takes a key away, if it is there.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let parts = key::parts(key)?;
@@ -131,12 +139,10 @@ impl Draft {
     pub fn compact(&self) -> Self {
         let mut draft = self.clone();
         let groups = draft.names("flows");
-        let of = |draft: &Self, group: &str, key: &str| {
-            draft.get(&key::dotted(&["flows".into(), group.into(), key.into()])).cloned()
-        };
+        let of = |draft: &Self, group: &str, key: &str| draft.get(&format!("flows.{group}.{key}")).cloned();
         for group in &groups {
             if of(&draft, group, "count") == Some(Value::Integer(1)) {
-                draft.remove(&key::dotted(&["flows".into(), group.clone(), "count".into()]));
+                draft.remove(&format!("flows.{group}.count"));
             }
         }
         if groups.len() < 2 || draft.get("defaults").is_some() {
@@ -146,7 +152,7 @@ impl Draft {
             let first = of(&draft, &groups[0], key);
             if let Some(value) = first.clone().filter(|_| groups.iter().all(|group| of(&draft, group, key) == first)) {
                 for group in &groups {
-                    draft.remove(&key::dotted(&["flows".into(), group.clone(), key.to_owned()]));
+                    draft.remove(&format!("flows.{group}.{key}"));
                 }
                 draft.set(&format!("defaults.flows.{key}"), value);
             }

@@ -1,5 +1,6 @@
 //! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with what points to the mechanism.
 
+use penstock_evaluation::statistics::mean;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_time;
@@ -37,8 +38,6 @@ pub struct Finding {
     pub references: Vec<String>,
     /// What fresh seeds gave after shrinking.
     pub confirmed: Confirmed,
-    /// What fresh seeds gave before.
-    pub before: Confirmed,
     /// What points to the mechanism.
     pub hints: Vec<Hint>,
     /// The score over the decisive number of the scenario.
@@ -81,7 +80,7 @@ pub fn findings<R: Runner>(
             dismissed.push(confirmed);
             continue;
         }
-        if let Some(finding) = shrunk(court, &candidate.draft, confirmed, runner)?
+        if let Some(finding) = shrunk(court, &candidate.draft, (KEPT * confirmed.score).max(court.threshold), runner)?
             && !found.iter().any(|before| alike(&before.draft, &finding.draft))
         {
             found.push(finding);
@@ -136,15 +135,14 @@ fn unsettled(bench: &Bench, draft: &Draft) -> Draft {
     noisy
 }
 
-/// Shrinks a candidate, and confirms what is left; none if that does not hold on fresh seeds.
+/// Shrinks a candidate to what still scores `enough`, and confirms what is left; none if that does not hold on fresh seeds.
 fn shrunk<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,
-    before: Confirmed,
+    enough: f64,
     runner: &mut R,
 ) -> Result<Option<Finding>, R::Failure> {
     let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|observed| observed.hints).unwrap_or_default();
-    let enough = (KEPT * before.score).max(court.threshold);
     let mut tried = 0;
     let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Failure> {
         tried += drafts.len();
@@ -156,11 +154,8 @@ fn shrunk<R: Runner>(
                 continue;
             }
             let all = court.judge(&drafts[at..=at], &SHRINKING, runner)?;
-            let mean = match all.first() {
-                Some(Outcome::Run(judged)) => judged.iter().map(|one| one.fitness).sum::<f64>() / judged.len() as f64,
-                _ => continue,
-            };
-            if mean < enough {
+            let scores = all.first().and_then(Outcome::fitness);
+            if scores.and_then(|scores| mean(&scores)).is_none_or(|mean| mean < enough) {
                 continue;
             }
             // What points to the mechanism stays: otherwise it is another failure.
@@ -186,7 +181,6 @@ fn shrunk<R: Runner>(
         kind: court.bench.kind(),
         references,
         confirmed,
-        before,
         hints,
         margin,
         shrinking: tried,

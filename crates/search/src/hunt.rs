@@ -6,7 +6,6 @@ use penstock_law::quantity::Time;
 use penstock_scenario::seed::Seed;
 use serde::Serialize;
 
-use crate::case::Length;
 use crate::draft::Draft;
 use crate::gene::Genome;
 use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, cautious};
@@ -163,12 +162,13 @@ impl<R: Runner> Hunt<'_, R> {
         let mut texts: Vec<Option<String>> = Vec::with_capacity(genomes.len());
         for genome in genomes {
             let draft = if self.known.contains_key(genome) { None } else { self.draft(genome, 0) };
-            texts.push(draft.as_ref().map(Draft::text));
-            if let Some((draft, text)) = draft.zip(texts.last().cloned().flatten())
-                && !self.scenarios.contains_key(&text)
+            let text = draft.as_ref().map(Draft::text);
+            if let (Some(draft), Some(text)) = (draft, &text)
+                && !self.scenarios.contains_key(text)
             {
-                new.insert(text, draft);
+                new.insert(text.clone(), draft);
             }
+            texts.push(text);
         }
         let drafts: Vec<Draft> = new.values().cloned().collect();
         let outcomes = self.court.judge(&drafts, &seeds(0), self.runner)?;
@@ -212,7 +212,7 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// The draft of a genome with the length of a rung; none if it is no scenario.
     fn draft(&self, genome: &Genome, rung: usize) -> Option<Draft> {
-        let length = Length(Time(RUNGS[rung].1 * Time::PER_SECOND));
+        let length = Time(RUNGS[rung].1 * Time::PER_SECOND);
         // Steps go on for as long as any run: what is behind the end has no effect.
         let longest = Time(2 * RUNGS[rung].1 * Time::PER_SECOND);
         self.court.bench.timed(&self.space.draft(genome, longest), length).ok()

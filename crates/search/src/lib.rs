@@ -21,8 +21,8 @@ mod shrink;
 mod space;
 mod trial;
 
-pub use bounds::{Bound, Bounds, Limits as NumberLimits, Of};
-pub use case::{Bench, Contender, Length};
+pub use bounds::{Band, Bound, Bounds, Of};
+pub use case::{Bench, Contender};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;
 pub use finding::{Finding, findings};
@@ -31,11 +31,11 @@ pub use hint::{Hint, hints};
 pub use hunt::{Candidate, Effort, Hunted, Phase, hunt};
 pub use limits::Limits;
 pub use margin::Margin;
-pub use objective::{Kind, Objective, Role, role};
+pub use objective::{Kind, Measure, Objective, Role, role};
 pub use sampler::{Evolution, Genetic, Hypercube, Sampler};
 pub use shrink::shrink;
 pub use space::{Grid, Space, SpaceError, Variation};
-pub use trial::{Court, Judged, Measure, Outcome, Runner, measured};
+pub use trial::{Court, Judged, Outcome, Runner};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -1,10 +1,12 @@
 //! The score over the decisive number of a finding, beside that of the references.
 
+use penstock_evaluation::statistics::mean;
 use serde::Serialize;
 
 use crate::draft::Draft;
+use crate::objective::Measure;
 use crate::shrink::Spot;
-use crate::trial::{Court, Measure, Runner};
+use crate::trial::{Court, Runner};
 
 /// Factors by which the number is changed.
 const FACTORS: [f64; 9] = [0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0];
@@ -82,7 +84,6 @@ pub(crate) fn margin<R: Runner>(
         let here = places.iter().zip(&measured).filter(|(place, _)| **place == (at, who));
         here.filter_map(|(_, found): (_, &Measure)| found.as_ref().ok().copied()).collect()
     };
-    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let column = |who: usize| (0..drafts.len()).map(|at| mean(&of(at, who))).collect::<Vec<_>>();
     let score = |at: usize| {
         let theirs: Vec<f64> = (1..laws.len()).filter_map(|who| mean(&of(at, who))).collect();

@@ -45,6 +45,9 @@ pub enum Kind {
     Unsafe,
 }
 
+/// A measure of an objective, or why there is none.
+pub type Measure = Result<f64, String>;
+
 impl Kind {
     /// All of them.
     pub const ALL: [Self; 13] = [
@@ -141,9 +144,13 @@ impl Kind {
         }
     }
 
-    /// What a run measures; none where it says nothing of this objective.
-    pub fn measured(self, scenario: &Scenario, summary: &Summary) -> Option<f64> {
-        measure::measure(self, scenario, summary)
+    /// What a run measures.
+    ///
+    /// # Errors
+    /// Says that the run has no such measure.
+    pub fn measured(self, scenario: &Scenario, summary: &Summary) -> Measure {
+        let found = measure::measure(self, scenario, summary).filter(|x| x.is_finite());
+        found.ok_or_else(|| "the run says nothing of the objective".to_owned())
     }
 
     /// The score of what was measured beside what references gave, from 0 to 1, which is worst. Without references, of a

@@ -3,7 +3,7 @@
 use penstock_law::Registry;
 use penstock_report::assemble::{SeriesLook, series_figures};
 use penstock_report::figure::{Axis, Figure, Line};
-use penstock_report::number::short;
+use penstock_report::number::{quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 use penstock_report::palette;
 
@@ -69,8 +69,7 @@ impl Report {
 
 /// A number of an objective with its unit.
 pub fn number(kind: Kind, measured: f64) -> String {
-    let (_, unit) = kind.measure();
-    format!("{} {unit}", short(measured, 3)).trim_end().to_owned()
+    quantity(measured, kind.measure().1, 3)
 }
 
 /// The headline of a finding.

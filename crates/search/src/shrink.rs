@@ -98,12 +98,12 @@ fn remove(draft: &Draft) -> Vec<Draft> {
     let mut candidates: Vec<Draft> = Vec::new();
     let mut order: Vec<&String> = groups.iter().filter(spare).collect();
     order.sort_by_key(|name| role(name) != Role::Cross);
-    candidates.extend(order.into_iter().map(|name| without(&quoted("flows", name))));
+    candidates.extend(order.into_iter().map(|name| without(&format!("flows.{name}"))));
     candidates.extend(draft.names("links").iter().filter_map(|name| contract(draft, name)));
     for table in ["links", "flows"] {
         for name in draft.names(table) {
             for extra in EXTRAS {
-                let key = format!("{}.{extra}", quoted(table, &name));
+                let key = format!("{table}.{name}.{extra}");
                 if draft.get(&key).is_some() {
                     candidates.push(without(&key));
                 }
@@ -114,23 +114,19 @@ fn remove(draft: &Draft) -> Vec<Draft> {
     candidates
 }
 
-fn quoted(table: &str, name: &str) -> String {
-    penstock_scenario::key::dotted(&[table.to_owned(), name.to_owned()])
-}
-
 /// The draft without a link that is not the bottleneck: the two nodes that it joins become one.
 fn contract(draft: &Draft, name: &str) -> Option<Draft> {
     if name == "bottleneck" || name.contains('/') || draft.names("links").len() < 2 {
         return None;
     }
-    let end = |key: &str| draft.get(&format!("{}.{key}", quoted("links", name)))?.as_str().map(str::to_owned);
+    let end = |key: &str| draft.get(&format!("links.{name}.{key}"))?.as_str().map(str::to_owned);
     let (from, to) = (end("from")?, end("to")?);
     let mut candidate = draft.clone();
-    candidate.remove(&quoted("links", name));
+    candidate.remove(&format!("links.{name}"));
     for table in ["links", "flows"] {
         for other in candidate.names(table) {
             for end in ["from", "to"] {
-                let key = format!("{}.{end}", quoted(table, &other));
+                let key = format!("{table}.{other}.{end}");
                 if candidate.get(&key).and_then(Value::as_str) == Some(&to) {
                     candidate.set(&key, Value::from(from.clone()));
                 }
@@ -149,11 +145,7 @@ fn shorten(draft: &Draft) -> Vec<Draft> {
         .into_iter()
         .map(|share| libm::ceil(scored * share))
         .filter(|shorter| *shorter >= LEAST_SCORED_S && *shorter < scored)
-        .map(|shorter| {
-            let mut candidate = draft.clone();
-            candidate.set("duration", Value::from(format!("{} s", warmup + shorter)));
-            candidate
-        })
+        .map(|shorter| draft.with("duration", Value::from(format!("{} s", warmup + shorter))))
         .collect()
 }
 
@@ -172,9 +164,7 @@ fn merge_steps(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for (key, list) in lists(draft) {
         let mut with = |list: Vec<Value>| {
-            let mut candidate = draft.clone();
-            candidate.set(&key, Value::Array(list));
-            candidates.push(candidate);
+            candidates.push(draft.with(&key, Value::Array(list)));
         };
         if list.len() > 3 {
             with(list[..list.len() / 2].to_vec());
@@ -197,9 +187,7 @@ fn flatten(draft: &Draft) -> Vec<Draft> {
         values.sort_by_key(ToString::to_string);
         values.dedup();
         for value in values.into_iter().take(6) {
-            let mut candidate = draft.clone();
-            candidate.set(&key, value.clone());
-            candidates.push(candidate);
+            candidates.push(draft.with(&key, value.clone()));
         }
     }
     candidates
@@ -209,12 +197,10 @@ fn flatten(draft: &Draft) -> Vec<Draft> {
 fn fewer(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for name in draft.names("flows") {
-        let key = format!("{}.count", quoted("flows", &name));
+        let key = format!("flows.{name}.count");
         let Some(count) = draft.get(&key).and_then(Value::as_integer).filter(|count| *count > 1) else { continue };
         for fewer in [1, count / 2, count - 1] {
-            let mut candidate = draft.clone();
-            candidate.set(&key, Value::Integer(fewer));
-            candidates.push(candidate);
+            candidates.push(draft.with(&key, Value::Integer(fewer)));
         }
     }
     candidates
@@ -235,9 +221,7 @@ fn normalise(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for rate in ["100 Mbit/s", "10 Mbit/s"] {
         if draft.get("links.bottleneck.rate").is_some_and(Value::is_str) {
-            let mut candidate = draft.clone();
-            candidate.set("links.bottleneck.rate", Value::from(rate));
-            candidates.push(candidate);
+            candidates.push(draft.with("links.bottleneck.rate", Value::from(rate)));
         }
     }
     // Already there: the other rate would only come and go.
@@ -245,11 +229,9 @@ fn normalise(draft: &Draft) -> Vec<Draft> {
         candidates.clear();
     }
     for name in draft.names("flows") {
-        let key = format!("{}.rtt", quoted("flows", &name));
+        let key = format!("flows.{name}.rtt");
         if draft.get(&key).is_some_and(Value::is_str) {
-            let mut candidate = draft.clone();
-            candidate.set(&key, Value::from("40 ms"));
-            candidates.push(candidate);
+            candidates.push(draft.with(&key, Value::from("40 ms")));
         }
     }
     candidates

@@ -1,13 +1,12 @@
 //! Trials: drafts are run with the law under test, and with references where that matters, seed by seed.
 
 use penstock_scenario::model::Scenario;
-use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Run;
 
 use crate::case::{Bench, Contender};
 use crate::draft::Draft;
 use crate::limits::Limits;
-use crate::objective::Kind;
+use crate::objective::{Kind, Measure};
 
 /// Runs scenarios.
 pub trait Runner {
@@ -27,18 +26,6 @@ pub trait Runner {
     fn observe(&mut self, scenario: &Scenario) -> Result<Result<Run, String>, Self::Failure>;
 }
 
-/// A measure of an objective, or why there is none.
-pub type Measure = Result<f64, String>;
-
-/// The measure of the objective in a run.
-///
-/// # Errors
-/// Says that the run has none.
-pub fn measured(kind: Kind, scenario: &Scenario, summary: &Summary) -> Measure {
-    let found = kind.measured(scenario, summary).filter(|x| x.is_finite());
-    found.ok_or_else(|| "the run says nothing of the objective".to_owned())
-}
-
 /// What one seed gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -46,8 +33,6 @@ pub struct Judged {
     pub measured: f64,
     /// Those of the references, where they were run.
     pub references: Vec<f64>,
-    /// The score, from 0 to 1, which is worst.
-    pub score: f64,
     /// What the search maximises: the score, unless the references show that the path allows nothing better.
     pub fitness: f64,
 }
@@ -144,10 +129,8 @@ impl Court<'_> {
     }
 
     fn one(&self, measured: f64, references: Vec<f64>) -> Judged {
-        let kind = self.bench.kind();
-        let score = kind.score(measured, &references);
-        let fitness = kind.fitness(measured, &references, self.threshold);
-        Judged { measured, references, score, fitness }
+        let fitness = self.bench.kind().fitness(measured, &references, self.threshold);
+        Judged { measured, references, fitness }
     }
 
     /// The scenarios of a draft with the law under test, one for each seed, if it is within the limits.

@@ -5,18 +5,11 @@ use std::path::{Path, PathBuf};
 
 use penstock_evaluation::Criterion;
 
+use crate::examples::Inside;
 use crate::failure::Failure;
 use crate::scenario;
 
-/// A file that is part of the command.
-#[derive(Debug)]
-struct Inside {
-    /// Its name below `evaluation`.
-    name: &'static str,
-    text: &'static str,
-}
-
-// `BATTERY: &[Inside]`, written by build.rs.
+// `BATTERY: &[Inside]`, with names below `evaluation`, written by build.rs.
 include!(concat!(env!("OUT_DIR"), "/battery.rs"));
 
 /// Criteria and their scenarios.

@@ -4,16 +4,9 @@ use std::path::Path;
 
 use penstock_search::{Kind, Objective, Space};
 
+use crate::examples::Inside;
 use crate::failure::Failure;
 use crate::scenario;
-
-/// A file that is part of the command.
-#[derive(Debug)]
-struct Inside {
-    /// Its name without the ending.
-    name: &'static str,
-    text: &'static str,
-}
 
 // `SPACES` and `OBJECTIVES: &[Inside]`, written by build.rs.
 include!(concat!(env!("OUT_DIR"), "/search.rs"));
@@ -59,7 +52,7 @@ mod tests {
             for kind in Kind::ALL {
                 let mut space = space(name).unwrap();
                 objective(kind).unwrap().prepare(&mut space).unwrap_or_else(|e| panic!("{name}, {}: {e}", kind.word()));
-                assert!(space.numbers().len() > 1, "{name}, {}", kind.word());
+                assert!(space.genes().len() > 1, "{name}, {}", kind.word());
             }
         }
     }

@@ -4,7 +4,7 @@ use penstock_evaluation::Subject;
 use penstock_report::number::short;
 use penstock_report::page::{Column, Section, TableView};
 use penstock_search::page::{Report, number};
-use penstock_search::{Bench, Contender, measured};
+use penstock_search::{Bench, Contender};
 
 use crate::arguments::WorldName;
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) ->
                 let mut reached = |_: f64| !interrupt::stopped();
                 let run = world.run(&scenario, &mut reached).map_err(|e| e.to_string())?;
                 let beyond = run.summary.path.as_ref().map(|path| path.beyond.join("; ")).unwrap_or_default();
-                measured(kind, &scenario, &run.summary).map(|found| (found, beyond))
+                kind.measured(&scenario, &run.summary).map(|found| (found, beyond))
             });
             if interrupt::stopped() {
                 return Err(Failure::Stopped);

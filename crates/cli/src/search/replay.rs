@@ -1,9 +1,8 @@
 //! `penstock break --replay`: scenarios with bounds beside them.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use penstock_evaluation::statistics::median;
 use penstock_evaluation::{Place, Subject};
@@ -12,7 +11,7 @@ use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 use penstock_scenario::world::World;
-use penstock_search::{Bench, Bounds, Draft, NumberLimits, Of, measured};
+use penstock_search::{Band, Bench, Bounds, Draft, Of};
 use serde::Serialize;
 
 use crate::failure::{Done, Failure};
@@ -219,7 +218,7 @@ impl Replayed {
 
     fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {
         let mut rows = Vec::new();
-        let row = |what: String, measured: Option<f64>, limits: NumberLimits, holds: bool, why: &str| Row {
+        let row = |what: String, measured: Option<f64>, limits: Band, holds: bool, why: &str| Row {
             file: self.shown.clone(),
             what,
             measured,
@@ -289,19 +288,12 @@ fn run(
             capture: None,
         })
         .collect();
-    let kept = Mutex::new(BTreeMap::new());
     jobs::run(&jobs, 0, world, threads, &|at, made| {
         let wanted = &wanted[at];
-        let found = match files[wanted.file].bounds.objective {
-            Some(kind) if wanted.who.is_some() => {
-                Measured::Number(measured(kind, &wanted.scenario, &made.run.summary).ok())
-            }
-            _ => Measured::Cell(Cell::new(wanted.labels.clone(), &made.run.summary)),
-        };
-        if let Ok(mut kept) = kept.lock() {
-            kept.insert(at, found);
-        }
-        Ok(())
-    })?;
-    Ok(kept.into_inner().unwrap_or_default().into_values().collect())
+        let summary = &made.run.summary;
+        Ok(match files[wanted.file].bounds.objective {
+            Some(kind) if wanted.who.is_some() => Measured::Number(kind.measured(&wanted.scenario, summary).ok()),
+            _ => Measured::Cell(Cell::new(wanted.labels.clone(), summary)),
+        })
+    })
 }

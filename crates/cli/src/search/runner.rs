@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
 use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::identity;
 use penstock_scenario::world::{Run, RunError, World};
-use penstock_search::{Kind, Measure, Phase, Runner, measured};
+use penstock_search::{Kind, Measure, Phase, Runner};
 
 use crate::failure::Failure;
 use crate::folder::{Folder, unwritable};
 use crate::meter::Meter;
-use crate::{content, interrupt, machine, terminal};
+use crate::{content, interrupt, jobs, machine, terminal};
 
 /// The file of what was measured: a search that was stopped goes on from there.
 const NAME: &str = "runs.txt";
@@ -117,43 +115,6 @@ impl<'a> Pool<'a> {
         self.world.refusals(scenario).into_iter().next()
     }
 
-    /// Runs scenarios side by side, and gives what `of` makes of each, in their order.
-    fn side_by_side<T: Send>(
-        &self,
-        scenarios: &[&Scenario],
-        of: &(dyn Fn(&Scenario, Result<Run, String>) -> T + Sync),
-    ) -> Result<Vec<T>, Failure> {
-        let next = AtomicUsize::new(0);
-        let results: Vec<Mutex<Option<Result<T, Failure>>>> = scenarios.iter().map(|_| Mutex::new(None)).collect();
-        let work = || {
-            while let Some((at, scenario)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                scenarios.get(at).map(|scenario| (at, *scenario))
-            } {
-                if interrupt::stopped() {
-                    return;
-                }
-                let result = match run(self.world, scenario) {
-                    Ok(ran) => Ok(of(scenario, ran)),
-                    Err(failure) => Err(failure),
-                };
-                if let Ok(mut place) = results[at].lock() {
-                    *place = Some(result);
-                }
-            }
-        };
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.threads.min(scenarios.len())).map(|_| scope.spawn(work)).collect();
-            for worker in workers {
-                if let Err(panic) = worker.join() {
-                    std::panic::resume_unwind(panic);
-                }
-            }
-        });
-        let finished = results.into_iter().map(|result| result.into_inner().ok().flatten());
-        finished.map(|result| result.unwrap_or(Err(Failure::Stopped))).collect()
-    }
-
     fn progress(&mut self) {
         let now_s = self.since.wall_s();
         if now_s - self.said_s >= SILENCE_S {
@@ -187,9 +148,10 @@ impl Runner for Pool<'_> {
             }
         }
         for piece in missing.chunks(PIECE) {
-            let scenarios: Vec<&Scenario> = piece.iter().map(|(_, scenario)| *scenario).collect();
-            let found = self.side_by_side(&scenarios, &|scenario, ran| {
-                ran.and_then(|run| measured(kind, scenario, &run.summary))
+            let order: Vec<usize> = (0..piece.len()).collect();
+            let found = jobs::side_by_side(&order, self.threads, &AtomicBool::new(false), &|at| {
+                let scenario = piece[at].1;
+                Ok(run(self.world, scenario)?.and_then(|run| kind.measured(scenario, &run.summary)))
             })?;
             for ((key, _), measure) in piece.iter().zip(found) {
                 self.put((*key).clone(), measure);

@@ -71,9 +71,7 @@ impl Spot {
             here = here.get_mut(at)?;
         }
         *here = by;
-        let mut candidate = draft.clone();
-        candidate.set(&self.key, whole);
-        Some(candidate)
+        Some(draft.with(&self.key, whole))
     }
 
     /// Drafts with a rounder number here: 1, 2 or 5 as the only digit, one digit, two digits.
