@@ -27,9 +27,9 @@ demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts
 # Tests that mostly wait for real packets, and are right beside a busy processor: they run while the others compute. Those of
 # the second list register controllers with the kernel and compare what it lists: never two of them at a time.
 WAITING  = capture iperf3 kernel tshark
-REGISTER = attach controllers left marks
+REGISTER = attach controllers endurance left marks
 # Tests that measure real time, or need both processors: nothing runs beside them.
-MEASURES = endurance linux own_kernel path tc
+MEASURES = linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 TESTS    = cargo test --workspace --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace

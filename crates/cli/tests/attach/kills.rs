@@ -60,6 +60,13 @@ impl Bench {
     }
 }
 
+/// A test that fails leaves no controller in the kernel, where the next test would meet it.
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
 /// What is done, from which state, and which defaults it may leave.
 struct Case {
     arguments: &'static [&'static str],
