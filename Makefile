@@ -68,7 +68,7 @@ bits: build ## the optimised command against the one that tests use: the same bi
 	done
 
 # The crates as they would be published, in the order in which they need each other.
-PACKAGES = law scenario record link machine packets fluid papers report evaluation search path kernel-build kernel linux cli
+PACKAGES = law scenario record link machine packets quinn fluid papers report evaluation search path kernel-build kernel linux cli
 PACKED   = $(BUILT)/package
 packages: setup ## the crates as they would be published: target/package
 	package() { cargo package --locked --allow-dirty --no-verify --quiet $(PACKAGES:%=-p penstock-%) "$$@"; }

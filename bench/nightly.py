@@ -18,7 +18,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/validation/nightly.md"
-TESTS = [("penstock-packets", "suite"), ("penstock-fluid", "suite"), ("penstock-cli", "suite")]
+TESTS = [("penstock-packets", "suite"), ("penstock-fluid", "suite"), ("penstock-cli", "suite"), ("penstock-quinn", "suite")]
 # What is known to fail, and why: a page of the project says more.
 KNOWN = {"worlds::fig_8_paced_only_is_the_fluid": "one group of stage 5 is 4.3 % off, docs/validation/fluid.md"}
 # Inputs a target: 10^7 together, most where one costs least.

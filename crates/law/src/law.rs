@@ -151,6 +151,8 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn keep(&mut self, at: usize);
     /// Gives an instance the state that was kept, once; without one it stays as it is.
     fn bring_back(&mut self, at: usize);
+    /// Adds an instance in the state of another, which goes on by itself, and returns its number. What was kept is not copied.
+    fn copy(&mut self, at: usize) -> usize;
     /// Something happened to one instance; returns what it says then.
     fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N>;
     /// What an instance says now.
@@ -215,6 +217,10 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         if let Some(state) = self.kept.remove(&at) {
             self.states[at] = state;
         }
+    }
+    fn copy(&mut self, at: usize) -> usize {
+        self.states.push(self.states[at].clone());
+        self.states.len() - 1
     }
     #[inline]
     fn on_event(

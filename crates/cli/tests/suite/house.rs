@@ -26,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("link", &["law", "scenario"]),
     ("fluid", &["law", "scenario"]),
     ("packets", &["law", "scenario", "link"]),
+    ("quinn", &["law", "scenario", "packets"]),
     ("machine", &["law"]),
     ("path", &["law", "scenario", "link", "machine"]),
     ("kernel-build", &[]),

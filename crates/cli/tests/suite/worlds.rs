@@ -80,6 +80,10 @@ impl Instances<f64, Controller> for Paced {
     fn bring_back(&mut self, at: usize) {
         self.law.bring_back(at);
     }
+    fn copy(&mut self, at: usize) -> usize {
+        self.prices_s.push(self.prices_s[at]);
+        self.law.copy(at)
+    }
     fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         if !self.quiet {
             return widened(self.law.on_event(at, event, seen));
@@ -126,6 +130,10 @@ impl Instances<f64, Controller> for Shared {
     }
     fn keep(&mut self, _: usize) {}
     fn bring_back(&mut self, _: usize) {}
+    fn copy(&mut self, at: usize) -> usize {
+        self.windows.push(self.windows[at]);
+        self.windows.len() - 1
+    }
     fn on_event(&mut self, at: usize, event: Event, seen: &cc::Observation<f64>) -> cc::Output<f64> {
         match event {
             Event::Ack { packets, marked } => {

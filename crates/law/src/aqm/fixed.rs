@@ -51,6 +51,9 @@ impl Instances<f64, Aqm> for InFixed {
     fn bring_back(&mut self, at: usize) {
         self.0.bring_back(at);
     }
+    fn copy(&mut self, at: usize) -> usize {
+        self.0.copy(at)
+    }
     fn on_event(&mut self, at: usize, event: Event, observation: &Observation<f64>) -> Output<f64> {
         said(self.0.on_event(at, event, &rounded(observation)))
     }

@@ -1,0 +1,404 @@
+//! A law as quinn's controller: what quinn reports becomes the law's observations and events.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use penstock_law::cc::{
+    AckSample, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements, Timing,
+};
+use penstock_law::estimate::{AverageRtt, BaseRtt};
+use penstock_law::law::Instances;
+use penstock_law::quantity::Time;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{self, ControllerMetrics};
+
+use crate::flights::Flights;
+
+/// The minimum window [packets] (RFC 9002, section 7.2).
+const LEAST_WINDOW: f64 = 2.0;
+/// No window is larger [packets]: a law without a bound grows for years on a path without losses.
+const MOST_WINDOW: f64 = 1e9;
+/// Periods of a law that are made up for at one moment. More went by without a packet, and the law hears of no more.
+const MOST_TICKS: u32 = 64;
+
+/// What is collected until an acknowledgement is complete.
+#[derive(Debug, Clone, Copy, Default)]
+struct Heard {
+    /// Bytes acknowledged.
+    bytes: u64,
+    /// Those of them that may raise the window: sent after the last congestion event, and not by a path short of data.
+    grows: u64,
+    /// Bytes under way before.
+    in_flight_before: u64,
+}
+
+/// A law that is the controller of one path of quinn.
+#[derive(Debug)]
+pub struct Hosted {
+    law: Arc<Mutex<Law>>,
+    /// Its instance. A copy of the controller, as quinn makes for a path with another address, has another.
+    at: usize,
+    wanted: Requirements,
+    mtu: f64,
+    initial_window: f64,
+    epoch: Instant,
+    now: Time,
+    observation: Observation<f64>,
+    base: BaseRtt<f64>,
+    average: AverageRtt<f64>,
+    output: Output<f64>,
+    timing: Timing,
+    unsound: u64,
+    flights: Flights,
+    heard: Heard,
+    /// Bytes that may raise the window, and are no whole packet yet.
+    rest: f64,
+    /// Packets lost that no acknowledgement has reported.
+    lost: u32,
+    newest: Option<Instant>,
+    recovery: Option<Instant>,
+    recovering: bool,
+    round: Option<Instant>,
+    tick: Option<Time>,
+    window_limited: bool,
+    idle: bool,
+    /// quinn's smoothed round-trip time [s]; none before the first acknowledgement.
+    smoothed_s: Option<f64>,
+    draws: u64,
+}
+
+/// The law with the states of its instances.
+struct Law(Box<dyn Instances<f64, Controller>>);
+
+impl std::fmt::Debug for Law {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Law").finish_non_exhaustive()
+    }
+}
+
+impl Hosted {
+    pub(crate) fn new(
+        mut law: Box<dyn Instances<f64, Controller>>,
+        epoch: Instant,
+        mtu: u16,
+        initial_window: f64,
+        seed: u64,
+    ) -> Self {
+        let at = law.add();
+        let wanted = law.requirements();
+        let start = Output { window: initial_window, gap_s: 0.0 };
+        let mut hosted = Self {
+            law: Arc::new(Mutex::new(Law(law))),
+            at,
+            wanted,
+            mtu: f64::from(mtu.max(1)),
+            initial_window,
+            epoch,
+            now: Time::ZERO,
+            observation: Observation::zero(),
+            base: BaseRtt::UNKNOWN,
+            average: AverageRtt::UNKNOWN,
+            output: start,
+            timing: Timing::default(),
+            unsound: 0,
+            flights: Flights::new(),
+            heard: Heard::default(),
+            rest: 0.0,
+            lost: 0,
+            newest: None,
+            recovery: None,
+            recovering: false,
+            round: None,
+            tick: None,
+            window_limited: false,
+            idle: false,
+            smoothed_s: None,
+            draws: seed,
+        };
+        let first = hosted.law().0.output(at, &hosted.observation);
+        hosted.answer(first);
+        hosted
+    }
+
+    /// Answers of the law that were no window or gap: negative, infinite or not a number. The one before stays in effect.
+    pub fn unsound(&self) -> u64 {
+        self.unsound
+    }
+
+    /// The law's window [packets], before the bounds of QUIC.
+    pub fn law_window(&self) -> f64 {
+        self.output.window
+    }
+
+    /// The law's least time between two packets [s]; zero if it leaves the spacing to quinn.
+    pub fn gap_s(&self) -> f64 {
+        self.output.gap_s
+    }
+
+    /// Names, units and numbers of the law's state, as series of a record have them.
+    pub fn state(&self) -> Vec<(&'static str, &'static str, f64)> {
+        let mut law = self.law();
+        let mut numbers = Vec::new();
+        law.0.each(self.at, &mut |x| numbers.push(*x));
+        let names = law.0.names();
+        names.iter().zip(numbers).map(|(&(name, unit), number)| (name, unit, number)).collect()
+    }
+
+    fn law(&self) -> MutexGuard<'_, Law> {
+        // A law that panicked left a state that is sound or refused by its answer.
+        self.law.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The law's answer, if it is one.
+    fn answer(&mut self, output: Output<f64>) {
+        if output.is_sound() {
+            self.output = output;
+        } else {
+            self.unsound += 1;
+        }
+        if self.wanted.delivery {
+            let timing = self.law().0.timing(self.at, &self.observation);
+            self.timing = timing;
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if event == Event::Timeout {
+            self.average.forget();
+        }
+        if self.wanted.now {
+            self.observation.now_s = self.now.seconds();
+        }
+        let output = self.law().0.on_event(self.at, event, &self.observation);
+        self.answer(output);
+    }
+
+    fn detail(&mut self, event: DeliveryEvent) {
+        if !self.wanted.delivery {
+            return;
+        }
+        if self.wanted.now {
+            self.observation.now_s = self.now.seconds();
+        }
+        let (delivered, lost) = (self.flights.delivered(), self.flights.lost());
+        let in_flight = self.packets(self.flights.under_way());
+        let delivery = Delivery {
+            event,
+            now: self.now,
+            sent: delivered + lost + in_flight,
+            delivered,
+            lost,
+            in_flight,
+            app_limited: self.flights.app_limited(),
+            window_limited: self.window_limited,
+            uniform: self.uniform(),
+        };
+        let output = self.law().0.on_detail(self.at, &delivery, &self.observation);
+        self.answer(output);
+    }
+
+    /// Whole packets that so many bytes fill.
+    fn packets(&self, bytes: u64) -> u64 {
+        (bytes as f64 / self.mtu).ceil() as u64
+    }
+
+    /// A draw from [0, 1): SplitMix64 (Steele, Lea, Flood 2014).
+    fn uniform(&mut self) -> f64 {
+        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.draws;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Time goes on: the law's periods and its timer.
+    fn advance(&mut self, now: Instant) {
+        let span = now.saturating_duration_since(self.epoch);
+        self.now = self.now.max(time(span));
+        self.ticks();
+        if self.wanted.delivery && self.timing.timer.is_some_and(|timer| timer <= self.now) {
+            self.detail(DeliveryEvent::Timer);
+        }
+    }
+
+    /// Periods that went by, since the first round-trip time.
+    fn ticks(&mut self) {
+        let (Some(period_s), Some(mut next)) = (self.wanted.tick_s, self.tick) else { return };
+        let period = Time::from_seconds(period_s);
+        let mut made_up = 0;
+        while next <= self.now {
+            if made_up == MOST_TICKS {
+                next = Time(self.now.0.saturating_add(period.0));
+                break;
+            }
+            self.event(Event::Tick);
+            next = Time(next.0.saturating_add(period.0.max(1)));
+            made_up += 1;
+        }
+        self.tick = Some(next);
+    }
+
+    fn round_trip(&mut self, rtt: Time) {
+        let rtt_s = rtt.seconds();
+        self.observation.base_rtt_s = self.base.take(rtt_s);
+        self.observation.rtt_s = match &self.wanted.average_rtt {
+            Some(by) => self.average.take(by, rtt_s, self.output.window.max(1.0)),
+            None => rtt_s,
+        };
+        if self.tick.is_none() {
+            self.tick =
+                self.wanted.tick_s.map(|period_s| Time(self.now.0.saturating_add(Time::from_seconds(period_s).0)));
+        }
+    }
+
+    /// A congestion event about packets the newest of which was sent at `sent`: at most one a round trip counts (RFC 9002,
+    /// section 7.3.2).
+    fn cut(&mut self, now: Instant, sent: Instant) -> bool {
+        let first = self.recovery.is_none_or(|start| sent > start);
+        if first {
+            self.recovery = Some(now);
+            self.event(Event::Cut);
+        }
+        first
+    }
+
+    /// The window that QUIC has [packets]: the law's, or what the law's rate sends in a round trip.
+    fn window_packets(&self) -> f64 {
+        let gap_s = self.output.gap_s;
+        let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);
+        self.output.window.min(by_rate).clamp(LEAST_WINDOW, MOST_WINDOW)
+    }
+}
+
+/// A span of the machine's clock.
+fn time(span: Duration) -> Time {
+    Time(u64::try_from(span.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
+}
+
+impl congestion::Controller for Hosted {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        self.advance(now);
+        if std::mem::take(&mut self.idle) && self.flights.under_way() == 0 {
+            self.detail(DeliveryEvent::IdleRestart);
+        }
+        self.flights.send(now, self.now, bytes, self.mtu);
+        if self.round.is_none() {
+            self.round = Some(now);
+        }
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.smoothed_s = Some(rtt.get().as_secs_f64());
+        let span = now.saturating_duration_since(self.epoch);
+        self.now = self.now.max(time(span));
+        if self.heard.bytes == 0 {
+            self.heard.in_flight_before = self.flights.under_way();
+            self.window_limited = self.heard.in_flight_before as f64 + self.mtu >= self.window_packets() * self.mtu;
+        }
+        self.flights.acknowledge(sent, self.now, bytes, self.mtu);
+        self.heard.bytes += bytes;
+        if self.recovery.is_none_or(|start| sent > start) && !app_limited {
+            self.heard.grows += bytes;
+        }
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
+        self.advance(now);
+        let heard = std::mem::take(&mut self.heard);
+        self.flights.settle(in_flight);
+        if heard.bytes == 0 {
+            return;
+        }
+        let newest = self.flights.newest();
+        // The newest packet alone, and only once: those before it were acknowledged late (RFC 9002, section 5.1).
+        let fresh = newest.filter(|(left, _)| self.newest.is_none_or(|before| *left > before));
+        let rtt = fresh.map(|(_, sent)| Time(self.now.0.saturating_sub(sent.0))).filter(|rtt| *rtt > Time::ZERO);
+        if let Some(rtt) = rtt {
+            self.round_trip(rtt);
+        }
+        if let Some((left, _)) = fresh {
+            self.newest = Some(left);
+            if self.recovering && self.recovery.is_none_or(|start| left > start) {
+                self.recovering = false;
+                self.detail(DeliveryEvent::RecoveryLeft);
+            }
+        }
+        let rate = self.flights.sample(rtt);
+        let packets = u32::try_from(self.packets(heard.bytes)).unwrap_or(u32::MAX);
+        let lost = std::mem::take(&mut self.lost);
+        let in_flight_before = self.packets(heard.in_flight_before);
+        self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
+        self.rest += heard.grows as f64 / self.mtu;
+        let whole = self.rest.floor().min(f64::from(u32::MAX));
+        self.rest -= whole;
+        if whole >= 1.0 {
+            self.event(Event::Ack { packets: whole as u32, marked: 0 });
+        }
+        if let Some((left, _)) = fresh
+            && self.round.is_some_and(|round| left >= round)
+            && self.observation.rtt_s > 0.0
+        {
+            self.round = Some(now);
+            self.event(Event::Round);
+        }
+        if app_limited {
+            self.flights.short_of_data(self.mtu);
+            self.idle = true;
+        }
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
+        self.advance(now);
+        if lost_bytes == 0 {
+            // An echo of congestion.
+            if matches!(self.wanted.marks, Marks::Cut) {
+                self.cut(now, sent);
+            }
+            return;
+        }
+        for (transmission, packets) in self.flights.lose(sent, lost_bytes, self.mtu) {
+            for _ in 0..packets {
+                self.lost = self.lost.saturating_add(1);
+                self.detail(DeliveryEvent::Lost(transmission));
+            }
+        }
+        if is_persistent_congestion {
+            self.event(Event::Timeout);
+            self.detail(DeliveryEvent::Timeout);
+            self.recovery = None;
+            self.recovering = true;
+        } else if self.cut(now, sent) && !std::mem::replace(&mut self.recovering, true) {
+            self.detail(DeliveryEvent::RecoveryEntered);
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = f64::from(new_mtu.max(1));
+    }
+
+    fn window(&self) -> u64 {
+        // quinn sends while what is in flight stays below the window, and a law's window may be filled.
+        (self.window_packets() * self.mtu) as u64 + 1
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = (self.window_packets() * self.mtu) as u64;
+        metrics.pacing_rate = (self.output.gap_s > 0.0).then(|| (8.0 * self.mtu / self.output.gap_s) as u64);
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        let at = self.law().0.copy(self.at);
+        Box::new(Self { law: Arc::clone(&self.law), at, flights: self.flights.clone(), ..*self })
+    }
+
+    fn initial_window(&self) -> u64 {
+        (self.initial_window * self.mtu) as u64
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

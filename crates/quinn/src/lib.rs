@@ -1,0 +1,47 @@
+//! Penstock's congestion control laws as controllers of [quinn](https://docs.rs/quinn), the QUIC implementation.
+//!
+//! [`LawConfig`] is a `quinn_proto::congestion::ControllerFactory`. It makes a controller of any law of a
+//! [`Registry`](penstock_law::Registry), for each path of each connection.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use penstock_law::Registry;
+//! use penstock_quinn::LawConfig;
+//!
+//! let fast = LawConfig::new(&Registry::standard(), "fast")?.set("alpha", 20.0)?;
+//! let mut transport = quinn_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(fast.build()?));
+//! # Ok::<(), penstock_quinn::Refused>(())
+//! ```
+//!
+//! # What quinn reports, and what it does not
+//!
+//! | A law may use | In quinn |
+//! | --- | --- |
+//! | acknowledged data | yes, by bytes; a law counts packets of the path's current MTU |
+//! | round-trip times | yes, from the newest packet of an acknowledgement, with the receiver's delay |
+//! | losses, persistent congestion | yes; persistent congestion is the law's timeout (RFC 9002, section 7.6) |
+//! | ECN | at most one event an acknowledgement, as RFC 9002 section 7.1 has it; quinn sends ECT(0) |
+//! | marks packet by packet, ECT(1) | no: such laws (`dctcp`, `prague`) are refused |
+//! | rate samples, the fate of packets | yes; packets that left in one transmission have one time |
+//! | timers and periods | at the next transmission or acknowledgement: a controller of quinn has no timer of its own |
+//! | the end of a loss that was none | no: quinn does not detect spurious losses |
+//!
+//! # What quinn takes
+//!
+//! quinn takes a window, and paces by itself, with 1.25 windows a smoothed round-trip time. A law may have a rate too. The
+//! window that quinn gets is then at most what that rate sends in a smoothed round-trip time (Little's law), and two packets at
+//! the least (RFC 9002, section 7.2). So the mean rate is the law's, and the spacing within a round trip is quinn's.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_types, reason = "quinn gives the time; nothing here reads a clock")]
+
+mod config;
+mod flights;
+mod host;
+mod refused;
+
+pub use config::{Factory, LawConfig};
+pub use host::Hosted;
+pub use refused::Refused;

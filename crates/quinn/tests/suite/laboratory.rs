@@ -1,0 +1,317 @@
+//! Endpoints of quinn over a line, in simulated time: quinn-proto does no input and no output of its own.
+//!
+//! Each flow is a client that sends without end to a server. All share one FIFO line with a buffer. Acknowledgements come back
+//! over a line that is never full.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use penstock_quinn::Factory;
+use quinn_proto::congestion::ControllerFactory;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, IdleTimeout,
+    ServerConfig, StreamId, Transmit, TransportConfig, VarInt,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+/// A datagram [bytes].
+pub(crate) const PACKET: f64 = 1200.0;
+
+/// A line that the flows share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line {
+    pub(crate) rate_bit_per_s: f64,
+    /// Round-trip time without queue.
+    pub(crate) rtt: Duration,
+    /// Packets that may wait.
+    pub(crate) buffer: f64,
+}
+
+/// What a flow came to, from the warm-up to the end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flow {
+    pub(crate) goodput_bit_per_s: f64,
+    pub(crate) lost: u64,
+}
+
+/// What all of them came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) flows: Vec<Flow>,
+    /// Packets that wait, without the one in transmission: the mean of samples each millisecond.
+    pub(crate) queue: f64,
+}
+
+/// Whichever factory a flow has.
+pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
+
+struct Side {
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, Connection)>,
+    address: SocketAddr,
+    stream: Option<StreamId>,
+    taken: u64,
+}
+
+/// A datagram that arrives.
+struct Arrival {
+    at: Instant,
+    order: u64,
+    to: usize,
+    bytes: Vec<u8>,
+}
+
+impl PartialEq for Arrival {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.order) == (other.at, other.order)
+    }
+}
+impl Eq for Arrival {}
+impl PartialOrd for Arrival {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Arrival {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
+
+/// Clients have even numbers, the server of each the number after.
+struct Laboratory {
+    line: Line,
+    sides: Vec<Side>,
+    under_way: BinaryHeap<Reverse<Arrival>>,
+    order: u64,
+    /// When the line is free.
+    free: Instant,
+}
+
+fn is_client(number: usize) -> bool {
+    number.is_multiple_of(2)
+}
+
+fn transport(makes: Option<Makes>) -> Arc<TransportConfig> {
+    let mut config = TransportConfig::default();
+    config
+        .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(600_000))))
+        .stream_receive_window(VarInt::from_u32(64 << 20))
+        .receive_window(VarInt::from_u32(64 << 20))
+        .send_window(64 << 20)
+        // Packets of one size, as those of a simulation are.
+        .initial_mtu(PACKET as u16)
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(false);
+    if let Some(makes) = makes {
+        config.congestion_controller_factory(makes);
+    }
+    Arc::new(config)
+}
+
+fn address(number: usize) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 10_000 + number as u16))
+}
+
+/// Runs flows for `seconds`, which start together; measures from `warmup`.
+pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Outcome {
+    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let certificate = CertificateDer::from(certified.cert);
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = [&rustls::version::TLS13];
+    let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key)
+        .unwrap();
+    let server = Arc::new(QuicServerConfig::try_from(server).unwrap());
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate).unwrap();
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&versions)
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let client = Arc::new(QuicClientConfig::try_from(client).unwrap());
+
+    let begin = Instant::now();
+    let mut sides = Vec::new();
+    for number in 0..flows.len() {
+        let mut config = EndpointConfig::default();
+        config.rng_seed(Some([number as u8; 32]));
+        let config = Arc::new(config);
+        let mut accepts = ServerConfig::with_crypto(Arc::clone(&server) as _);
+        accepts.transport_config(transport(None));
+        for (offset, accepts) in [(0, None), (1, Some(Arc::new(accepts)))] {
+            let endpoint = Endpoint::new(Arc::clone(&config), accepts, false, None);
+            let address = address(2 * number + offset);
+            sides.push(Side { endpoint, connection: None, address, stream: None, taken: 0 });
+        }
+    }
+    let mut laboratory = Laboratory { line, sides, under_way: BinaryHeap::new(), order: 0, free: begin };
+
+    let at = |ms: u64| begin + Duration::from_millis(ms);
+    let (mut queued, mut samples, mut started) = (0.0, 0, 0);
+    let mut before = vec![(0, 0); flows.len()];
+    let mut now = begin;
+    for ms in 0..=seconds * 1000 {
+        let until = at(ms);
+        while let Some(next) = laboratory.next().filter(|next| *next <= until) {
+            now = now.max(next);
+            laboratory.step(now);
+        }
+        now = until;
+        while started < flows.len() {
+            let mut config = ClientConfig::new(Arc::clone(&client) as _);
+            config.transport_config(transport(Some(Arc::clone(&flows[started]))));
+            let to = laboratory.sides[2 * started + 1].address;
+            let side = &mut laboratory.sides[2 * started];
+            side.connection = Some(side.endpoint.connect(now, config, to, "localhost").unwrap());
+            laboratory.drive(2 * started, now);
+            started += 1;
+        }
+        if ms == warmup * 1000 {
+            before = (0..flows.len()).map(|flow| laboratory.counts(flow)).collect();
+        }
+        if ms > warmup * 1000 {
+            queued += laboratory.waiting(now);
+            samples += 1;
+        }
+    }
+    let span = (seconds - warmup) as f64;
+    let flows = before.iter().enumerate().map(|(number, before)| {
+        let after = laboratory.counts(number);
+        Flow { goodput_bit_per_s: 8.0 * (after.0 - before.0) as f64 / span, lost: after.1 - before.1 }
+    });
+    Outcome { flows: flows.collect(), queue: queued / f64::from(samples) }
+}
+
+impl Laboratory {
+    /// Bytes taken by a flow's server, and packets lost by its client.
+    fn counts(&self, flow: usize) -> (u64, u64) {
+        let path = self.sides[2 * flow].connection.as_ref().unwrap().1.stats().path;
+        (self.sides[2 * flow + 1].taken, path.lost_packets)
+    }
+
+    /// Packets that wait, without the one in transmission.
+    fn waiting(&self, now: Instant) -> f64 {
+        let busy_s = self.free.saturating_duration_since(now).as_secs_f64();
+        ((busy_s * self.line.rate_bit_per_s / 8.0 / PACKET).ceil() - 1.0).max(0.0)
+    }
+
+    /// When something happens next.
+    fn next(&mut self) -> Option<Instant> {
+        let arrival = self.under_way.peek().map(|Reverse(arrival)| arrival.at);
+        let timers = self.sides.iter_mut().filter_map(|side| side.connection.as_mut()?.1.poll_timeout()).min();
+        [arrival, timers].into_iter().flatten().min()
+    }
+
+    /// What is due now happens.
+    fn step(&mut self, now: Instant) {
+        while self.under_way.peek().is_some_and(|Reverse(arrival)| arrival.at <= now) {
+            let Reverse(Arrival { to, bytes, .. }) = self.under_way.pop().unwrap();
+            self.arrive(to, now, &bytes);
+            self.drive(to, now);
+        }
+        for number in 0..self.sides.len() {
+            if let Some((_, connection)) = &mut self.sides[number].connection
+                && connection.poll_timeout().is_some_and(|due| due <= now)
+            {
+                connection.handle_timeout(now);
+                self.drive(number, now);
+            }
+        }
+    }
+
+    fn arrive(&mut self, number: usize, now: Instant, bytes: &[u8]) {
+        let from = self.sides[number ^ 1].address;
+        let side = &mut self.sides[number];
+        let mut out = Vec::new();
+        match side.endpoint.handle(now, from, None, None, BytesMut::from(bytes), &mut out) {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut side.connection {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                side.connection = Some(side.endpoint.accept(incoming, now, &mut out, None).unwrap());
+            }
+            Some(DatagramEvent::Response(transmit)) => self.send(number, now, &transmit, &out),
+            None => {}
+        }
+    }
+
+    /// One end does what it can: it reads, writes and sends.
+    fn drive(&mut self, number: usize, now: Instant) {
+        let chunk = [0u8; 1 << 14];
+        let side = &mut self.sides[number];
+        let Some((handle, connection)) = &mut side.connection else { return };
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected if is_client(number) => side.stream = connection.streams().open(Dir::Uni),
+                Event::Stream(_) if !is_client(number) => {
+                    side.stream = side.stream.or_else(|| connection.streams().accept(Dir::Uni));
+                }
+                Event::ConnectionLost { reason } => panic!("connection lost: {reason}"),
+                _ => {}
+            }
+        }
+        if let Some(stream) = side.stream {
+            if is_client(number) {
+                while connection.send_stream(stream).write(&chunk).is_ok() {}
+            } else {
+                let mut receiving = connection.recv_stream(stream);
+                let mut chunks = receiving.read(false).unwrap();
+                while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                    side.taken += chunk.bytes.len() as u64;
+                }
+                let _ = chunks.finalize();
+            }
+        }
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(answer) = side.endpoint.handle_event(*handle, event) {
+                connection.handle_event(answer);
+            }
+        }
+        let mut sent = Vec::new();
+        loop {
+            let mut bytes = Vec::new();
+            let Some(transmit) = connection.poll_transmit(now, 1, &mut bytes) else { break };
+            sent.push((transmit, bytes));
+        }
+        for (transmit, bytes) in sent {
+            self.send(number, now, &transmit, &bytes);
+        }
+    }
+
+    /// A datagram leaves an end: a client's goes over the line, a server's is only late.
+    fn send(&mut self, from: usize, now: Instant, transmit: &Transmit, bytes: &[u8]) {
+        assert!(transmit.segment_size.is_none(), "one datagram at a time");
+        let half = self.line.rtt / 2;
+        let at = if is_client(from) {
+            if self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
+                return;
+            }
+            let takes = Duration::from_secs_f64(8.0 * transmit.size as f64 / self.line.rate_bit_per_s);
+            self.free = self.free.max(now) + takes;
+            self.free + half
+        } else {
+            now + half
+        };
+        self.order += 1;
+        let bytes = bytes[..transmit.size].to_vec();
+        self.under_way.push(Reverse(Arrival { at, order: self.order, to: from ^ 1, bytes }));
+    }
+}
+
+/// A factory as quinn takes it.
+pub(crate) fn makes(factory: Factory) -> Makes {
+    Arc::new(factory)
+}

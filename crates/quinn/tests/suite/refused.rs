@@ -1,0 +1,41 @@
+//! What is no controller of quinn, and what is said of it.
+
+use penstock_law::Registry;
+use penstock_quinn::{LawConfig, Refused};
+
+fn law(name: &str) -> Result<LawConfig, Refused> {
+    LawConfig::new(&Registry::standard(), name)
+}
+
+#[test]
+fn what_quinn_does_not_report_is_named() {
+    for (name, what) in [
+        ("dctcp", "the number of marked packets"),
+        ("prague", "the number of marked packets"),
+        ("ccp", "packet pairs"),
+        ("cbr", "datagrams without acknowledgements"),
+    ] {
+        let mut config = law(name).unwrap();
+        if name == "cbr" {
+            config = config.set("rate", 1e6).unwrap();
+        }
+        let error = config.build().unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(what) && error.contains("quinn does not have"), "{error}");
+    }
+}
+
+#[test]
+fn wrong_names_and_values_are_answered_with_what_would_do() {
+    let error = law("bbr9").unwrap_err().to_string();
+    assert!(error.contains("`bbr9`") && error.contains("bbr3"), "{error}");
+    let error = law("fast").unwrap().set("alhpa", 1.0).unwrap_err().to_string();
+    assert!(error.contains("`alhpa`") && error.contains("alpha"), "{error}");
+    for value in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = law("fast").unwrap().set("alpha", value).unwrap_err().to_string();
+        assert!(error.contains("`fast`") && error.contains("`alpha` may be"), "{error}");
+    }
+    let error = law("fast").unwrap().choose("alpha", "many").unwrap_err().to_string();
+    assert!(error.contains("is a number"), "{error}");
+    let error = law("cbr").unwrap().build().unwrap_err().to_string();
+    assert!(error.contains("`rate` has no value"), "{error}");
+}

@@ -1,0 +1,177 @@
+//! Random sequences of what quinn may report, and of what it should not, through every law.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use penstock_law::Registry;
+use penstock_law::cc::Controller;
+use penstock_quinn::{Factory, Hosted, LawConfig};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{self, Controller as _, ControllerFactory};
+
+use crate::laboratory::{Line, PACKET, run};
+
+/// Keeps quinn's estimates of the round-trip time: only quinn makes them.
+#[derive(Clone)]
+struct Keeper(Arc<Mutex<Vec<RttEstimator>>>);
+
+impl ControllerFactory for Keeper {
+    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn congestion::Controller> {
+        Box::new(Self(Arc::clone(&self.0)))
+    }
+}
+
+impl congestion::Controller for Keeper {
+    fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: bool, rtt: &RttEstimator) {
+        self.0.lock().unwrap().push(*rtt);
+    }
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+    fn on_mtu_update(&mut self, _: u16) {}
+    fn window(&self) -> u64 {
+        // More than the line and its buffer hold, so that round trips differ.
+        60 * PACKET as u64
+    }
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(self.clone())
+    }
+    fn initial_window(&self) -> u64 {
+        self.window()
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+fn estimates() -> Vec<RttEstimator> {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let line = Line { rate_bit_per_s: 2e6, rtt: Duration::from_millis(40), buffer: 20.0 };
+    run(line, &[Arc::new(Keeper(Arc::clone(&kept)))], 1, 2);
+    let kept = kept.lock().unwrap();
+    assert!(kept.len() > 100);
+    kept.clone()
+}
+
+/// Every controller of the registry that quinn can have, with some value for what has none.
+fn factories() -> Vec<Factory> {
+    let registry = Registry::standard();
+    let entries = registry.laws::<Controller>().iter();
+    let factories: Vec<Factory> =
+        entries.filter_map(|entry| LawConfig::new(&registry, entry.name).unwrap().build().ok()).collect();
+    assert!(factories.len() >= 12, "{factories:?}");
+    factories
+}
+
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z ^ (z >> 27)
+    }
+    fn below(&mut self, most: u64) -> u64 {
+        self.next() % most
+    }
+    /// A span from nothing to half a year, by orders of magnitude.
+    fn span(&mut self) -> Duration {
+        let order = self.below(54);
+        Duration::from_nanos(self.below(1 << order))
+    }
+}
+
+fn check(hosted: &Hosted, mtu: u64, what: &str) {
+    let window = hosted.window();
+    assert!(window >= 2 * mtu && window < 1 << 50, "{what}: a window of {window} bytes");
+}
+
+/// Events of one controller, most of them in the order in which quinn has them, some in none.
+fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
+    let begin = Instant::now();
+    let (mut now, mut mtu) = (begin, 1200u64);
+    let mut hosted = factory.host(now, mtu as u16);
+    let mut sent: Vec<(Instant, u64)> = Vec::new();
+    let law = factory.law();
+    for _ in 0..draws.below(60) {
+        // Time stands still, goes on, and jumps; some seconds of a sequence of quinn are like the first two.
+        match draws.below(10) {
+            0..4 => now += Duration::from_micros(draws.below(50_000)),
+            4 => now += draws.span(),
+            _ => {}
+        }
+        let rtt = &estimates[draws.below(estimates.len() as u64) as usize];
+        match draws.below(12) {
+            0..4 => {
+                let bytes = 1 + draws.below(10 * mtu);
+                hosted.on_sent(now, bytes, sent.len() as u64);
+                sent.push((now, bytes));
+            }
+            4..8 => {
+                for _ in 0..draws.below(4) {
+                    // What was sent, or what never was.
+                    let known = !sent.is_empty() && draws.below(20) > 0;
+                    let at = draws.below(sent.len().max(1) as u64) as usize;
+                    let (left, bytes) = if known {
+                        sent.swap_remove(at)
+                    } else {
+                        (begin + draws.span().min(now - begin), draws.below(1 << 20))
+                    };
+                    hosted.on_ack(now, left, bytes, draws.below(4) == 0, rtt);
+                }
+                let in_flight = draws.below(2 * sent.iter().map(|(_, bytes)| bytes).sum::<u64>() + 1);
+                hosted.on_end_acks(now, in_flight, draws.below(4) == 0, None);
+            }
+            8 => {
+                let left = sent.last().map_or(begin, |(left, _)| *left);
+                hosted.on_congestion_event(now, left, draws.below(8) == 0, draws.below(1 << 20));
+            }
+            9 => hosted.on_congestion_event(now, now, false, 0),
+            10 => {
+                mtu = 1200 + draws.below(65_535 - 1200);
+                hosted.on_mtu_update(mtu as u16);
+            }
+            _ => {
+                let copy = hosted.clone_box().into_any().downcast::<Hosted>().unwrap();
+                assert_eq!((copy.window(), copy.state()), (hosted.window(), hosted.state()), "{law}");
+                hosted = *copy;
+            }
+        }
+        check(&hosted, mtu, law);
+    }
+    assert_eq!(hosted.unsound(), 0, "{law}");
+}
+
+fn sequences(count: u64) {
+    let (estimates, factories) = (estimates(), factories());
+    for number in 0..count {
+        let factory = &factories[(number % factories.len() as u64) as usize];
+        sequence(factory, &estimates, &mut Draws(number));
+    }
+}
+
+#[test]
+fn no_sequence_of_events_is_too_much_for_a_law() {
+    sequences(20_000);
+}
+
+/// A million of them, in minutes.
+#[test]
+#[ignore = "takes minutes; make nightly runs it"]
+fn no_sequence_of_a_million_is_too_much_for_a_law() {
+    sequences(1_000_000);
+}
+
+/// A copy goes on by itself: quinn copies the controller when a path gets another address.
+#[test]
+fn a_copy_goes_on_by_itself() {
+    for factory in factories() {
+        let begin = Instant::now();
+        let mut one = factory.host(begin, 1200);
+        let mut other = one.clone_box().into_any().downcast::<Hosted>().unwrap();
+        let before = one.state();
+        other.on_sent(begin, 12_000, 0);
+        other.on_congestion_event(begin + Duration::from_millis(1), begin, true, 12_000);
+        assert_eq!(one.state(), before, "{}", factory.law());
+        one.on_sent(begin, 1200, 0);
+    }
+}
