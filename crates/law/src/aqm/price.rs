@@ -15,7 +15,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "price",
-    title: "Price marking: the price integrates the load above a virtual capacity; exponential marking encodes it",
+    title: "Price marking: the price is the integral of load minus virtual capacity; the mark probability is `1 - phi^-price`",
     source: "Paganini, Wang, Low, Doyle, A New TCP/AQM for Stable Operation in Fast Networks, equation (5), Fig. 4",
     colour: "#7b3fa0",
     parameters: &[

@@ -62,7 +62,7 @@ fn flows_and_series(
         memory += at_once;
         if memory > most.bytes() {
             return Err(item.wrong(
-                format!("the packets that {flows} flows start with take {}", most.told(at_once, memory)),
+                format!("the initial windows of {flows} flows take {}", most.told(at_once, memory)),
                 "write a smaller `initial_window` or `count`",
             ));
         }

@@ -455,7 +455,7 @@ fn what_no_machine_can_hold_is_refused_with_the_estimate() {
         "",
         1,
     ));
-    assert!(said.contains("flows.ftp: the packets that 1000 flows start with take about 96 GB"), "{said}");
+    assert!(said.contains("flows.ftp: the initial windows of 1000 flows take about 96 GB"), "{said}");
     // A part that is small by itself says what it comes to.
     let said = refusal(&with("count = 100", "count = 7_800_000"));
     assert!(
