@@ -37,7 +37,9 @@ sender = { initial_window = 10 }
 "#;
 
 /// A link of the options' own.
-const LINK: [&str; 6] = ["linux", "path", "--rate", "20 Mbit/s", "--delay", "5 ms"];
+const LINK: [&str; 4] = ["linux", "path", "--rate", "20 Mbit/s"];
+/// And how long it takes.
+const DELAY: [&str; 2] = ["--delay", "5 ms"];
 
 fn is_root() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap();
@@ -48,7 +50,8 @@ fn is_root() -> bool {
 
 /// What a path with these options and this command does, where sudo has or has not called it.
 fn path(bench: &Bench, options: &[&str], command: &[&str], sudo: Option<(&str, &str)>) -> Ended {
-    let arguments: Vec<&str> = LINK.iter().chain(options).chain(&["--"]).chain(command).copied().collect();
+    let delay = if options.contains(&"--delay") { &[][..] } else { &DELAY };
+    let arguments: Vec<&str> = LINK.iter().chain(delay).chain(options).chain(&["--"]).chain(command).copied().collect();
     let mut called = bench.command(&arguments);
     called.env_remove("SUDO_UID").env_remove("SUDO_GID");
     if let Some((user, group)) = sudo {
@@ -170,6 +173,42 @@ fn a_wrong_call_leaves_nothing() {
 /// This file's own programs at the ends of a path.
 fn own(arguments: &str) -> String {
     format!("'{}' {arguments}", std::env::current_exe().unwrap().display())
+}
+
+/// The example of `penstock-quinn`, as cargo builds it: where it is.
+fn transfer() -> String {
+    let build = ["build", "--locked", "-p", "penstock-quinn", "--example", "transfer", "--message-format", "json"];
+    let built = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let text = String::from_utf8(built.stdout).unwrap();
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).last().expect("an executable")
+}
+
+/// A file comes over QUIC as it was sent. FAST is the sender's controller: it keeps alpha packets queued, 20, and loses none, over
+/// a buffer of 200 packets that a controller of losses would fill.
+fn a_law_carries_a_file_over_quic() {
+    let bench = Bench::new();
+    let example = transfer();
+    let data: Vec<u8> = (0..8_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::write(bench.path("original"), &data).unwrap();
+    let [certificate, copy, original] = ["certificate.der", "copy", "original"].map(|name| bench.path(name));
+    let server = format!("'{example}' receive 0.0.0.0:4433 '{}' '{}'", certificate.display(), copy.display());
+    let client = format!(
+        "'{example}' send $PENSTOCK_RECEIVER:4433 '{}' '{}' fast alpha=20",
+        certificate.display(),
+        original.display()
+    );
+    let options = ["--delay", "20 ms", "--queue", "200 packets", "--user", "root", "--server", &server];
+    let ended = path(&bench, &options, &["sh", "-c", &client], None);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains("fast: 8000000 B in") && ended.out.contains(" 0 packets lost"), "{}", ended.out);
+    assert!(fs::read(copy).unwrap() == data, "the copy differs");
+    let summary: Value = serde_json::from_slice(&fs::read(bench.path("out/path/summary.json")).unwrap()).unwrap();
+    let uplink = &summary["links"]["uplink"];
+    let queue = ["queue_mean_packets", "queue_max_packets"].map(|name| uplink[name].as_f64().unwrap());
+    println!("{} {queue:?}", ended.out.trim());
+    assert!((8.0..24.0).contains(&queue[0]) && queue[1] < 60.0, "{uplink}");
 }
 
 /// The record says what the links did to the command's packets, the terminal shows it, and the status is the command's own.
@@ -420,6 +459,7 @@ fn main() {
             ("a_false_tool_is_not_run", a_false_tool_is_not_run),
             ("a_wrong_call_leaves_nothing", a_wrong_call_leaves_nothing),
             ("a_path_leaves_a_record", a_path_leaves_a_record),
+            ("a_law_carries_a_file_over_quic", a_law_carries_a_file_over_quic),
             ("a_way_out_is_there_on_request_and_gone_after", a_way_out_is_there_on_request_and_gone_after),
             ("whatever_ends_it_leaves_no_namespace", whatever_ends_it_leaves_no_namespace),
         ],
