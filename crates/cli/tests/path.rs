@@ -37,9 +37,7 @@ sender = { initial_window = 10 }
 "#;
 
 /// A link of the options' own.
-const LINK: [&str; 4] = ["linux", "path", "--rate", "20 Mbit/s"];
-/// And how long it takes.
-const DELAY: [&str; 2] = ["--delay", "5 ms"];
+const LINK: [&str; 6] = ["linux", "path", "--rate", "20 Mbit/s", "--delay", "5 ms"];
 
 fn is_root() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap();
@@ -50,8 +48,12 @@ fn is_root() -> bool {
 
 /// What a path with these options and this command does, where sudo has or has not called it.
 fn path(bench: &Bench, options: &[&str], command: &[&str], sudo: Option<(&str, &str)>) -> Ended {
-    let delay = if options.contains(&"--delay") { &[][..] } else { &DELAY };
-    let arguments: Vec<&str> = LINK.iter().chain(delay).chain(options).chain(&["--"]).chain(command).copied().collect();
+    over(bench, &[&LINK[..], options].concat(), command, sudo)
+}
+
+/// The same with options for the links too.
+fn over(bench: &Bench, options: &[&str], command: &[&str], sudo: Option<(&str, &str)>) -> Ended {
+    let arguments = [options, &["--"], command].concat();
     let mut called = bench.command(&arguments);
     called.env_remove("SUDO_UID").env_remove("SUDO_GID");
     if let Some((user, group)) = sudo {
@@ -199,8 +201,9 @@ fn a_law_carries_a_file_over_quic() {
         certificate.display(),
         original.display()
     );
-    let options = ["--delay", "20 ms", "--queue", "200 packets", "--user", "root", "--server", &server];
-    let ended = path(&bench, &options, &["sh", "-c", &client], None);
+    let link = ["linux", "path", "--rate", "20 Mbit/s", "--delay", "20 ms", "--queue", "200 packets"];
+    let options = [&link[..], &["--user", "root", "--server", &server]].concat();
+    let ended = over(&bench, &options, &["sh", "-c", &client], None);
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains("fast: 8000000 B in") && ended.out.contains(" 0 packets lost"), "{}", ended.out);
     assert!(fs::read(copy).unwrap() == data, "the copy differs");
