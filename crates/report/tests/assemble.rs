@@ -248,7 +248,8 @@ fn a_known_failure_is_no_alarm_and_a_new_one_is() {
     let html = html::write(&page(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]));
     assert!(!html.contains("callout good"));
     assert!(html.contains("2 claims: 1 holds, 1 fails.</p>") && html.contains("Every verdict is as recorded.</p>"));
-    assert!(html.contains("<span class=\"fails\" style=\"flex-grow:1\">"), "a bar shows how many");
+    assert!(html.contains("<span class=\"fails w1\">"), "a bar shows how many");
+    assert!(html.contains(".w1 { flex-grow: 1; }"), "and its parts are as wide");
 }
 
 #[test]

@@ -207,8 +207,9 @@ fn line() -> impl Strategy<Value = Line> {
     let style = proptest::sample::select(vec![Style::Solid, Style::Dashed, Style::Points, Style::Steps]);
     let points = proptest::collection::vec((number(), number()), 0..60);
     let band = proptest::option::of(proptest::collection::vec((number(), number(), number()), 0..20));
-    (".{0,12}", ".{0,8}", style, any::<bool>(), points, band)
-        .prop_map(|(name, colour, style, hollow, points, band)| Line { name, colour, style, hollow, points, band })
+    (".{0,12}", ".{0,8}", style, any::<bool>(), points, band).prop_map(|(name, colour, style, hollow, points, band)| {
+        Line { name, colour, style, hollow, points, band, range: None }
+    })
 }
 
 fn mark() -> impl Strategy<Value = Mark> {
@@ -225,6 +226,7 @@ fn figure() -> impl Strategy<Value = Figure> {
     let warm_up = proptest::option::of(number());
     (".{0,120}", ".{0,20}", axis(), axis(), lines, marks, any::<bool>(), warm_up).prop_map(
         |(title, caption, x, y, lines, marks, equal_aspect, warm_up)| Figure {
+            stacked: false,
             title,
             caption,
             x,
