@@ -2,8 +2,10 @@
 
 mod analysis;
 mod measures;
+mod overview;
 mod paper;
 mod path;
+mod rows;
 mod run;
 mod series;
 mod sweep;

@@ -361,7 +361,7 @@ fn findings_are_in_a_box() {
     let (subject, text) = ("flows.web.count".to_owned(), "475 of 475 transfers waited <for> a connection".to_owned());
     summary.findings = vec![Finding { id: "transfers-wait".to_owned(), subject, text }];
     let page = of(&summary);
-    assert_eq!(heading(&page)[..2], ["Summary".to_owned(), "Findings".to_owned()]);
+    assert_eq!(heading(&page)[..2], ["Findings".to_owned(), "Summary".to_owned()]);
     let written = html::write(&page);
     let shown =
         "flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection (docs/findings.md#transfers-wait).";
