@@ -42,7 +42,7 @@ function long(figure: Figure): Field[][] {
   const rows: Field[][] = [["series", named(figure.x), named(figure.y), "low", "high"]];
   for (const line of figure.lines) {
     const band = line.band;
-    const same = band !== null && band.x.length === line.x.length;
+    const same = band !== null && equal(band.x, line.x);
     line.x.forEach((x, i) => {
       const [low, high] = same ? [band.low[i], band.high[i]] : [Number.NaN, Number.NaN];
       rows.push([line.name, x, line.y[i] ?? Number.NaN, low ?? Number.NaN, high ?? Number.NaN]);
@@ -61,11 +61,15 @@ function axisOf(line: Curve): Float64Array {
   return line.x.length > 0 ? line.x : (line.band?.x ?? line.x);
 }
 
+function equal(a: Float64Array, b: Float64Array): boolean {
+  return a.length === b.length && a.every((value, i) => Object.is(value, b[i]));
+}
+
 function shared(lines: readonly Curve[]): boolean {
   const [first] = lines;
   if (first === undefined) return true;
   const x = axisOf(first);
-  const same = (other: Float64Array) => other.length === x.length && other.every((v, i) => Object.is(v, x[i]));
+  const same = (other: Float64Array) => equal(other, x);
   const bands = (line: Curve) => [line.band, line.range].every((band) => band === null || same(band.x));
   return lines.every((line) => same(axisOf(line)) && bands(line));
 }

@@ -48,7 +48,8 @@ export class Plot implements Linked {
     this.#stage.setAttribute("aria-label", `${figure.title}. ${this.#summary()} ${HELP}`);
     this.#stage.append(this.#canvas, this.#overlay, this.#tip);
     const title = element("p", { class: "name" }, figure.title);
-    const live = element("div", { class: "live" }, title, this.#tools(), this.#legend(), this.#stage, this.#spoken);
+    const head = element("div", { class: "head" }, title, this.#tools());
+    const live = element("div", { class: "live" }, head, this.#legend(), this.#stage, this.#spoken);
     host.prepend(live);
     host.classList.add("viewed");
     this.#listen();
@@ -381,7 +382,14 @@ export class Plot implements Linked {
     const top = 8;
     const bottom = height - 46;
     const up = (span: Span) =>
-      side(figure.y, span, choice.yLog, [bottom, top], Math.max(3, Math.round((bottom - top) / 50)));
+      side(
+        figure.y,
+        span,
+        choice.yLog,
+        [bottom, top],
+        Math.max(3, Math.round((bottom - top) / 50)),
+        !figure.equalAspect,
+      );
     context.font = `${TICK_SIZE}px ${this.#theme.font}`;
     const widest = Math.max(0, ...up(ySpan).ticks.map((tick) => context.measureText(tick.label).width));
     const left = Math.round(Math.min(widest, width / 3)) + 36;

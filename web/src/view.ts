@@ -170,8 +170,8 @@ function apart([low, high]: Span, log: boolean): Span {
   return low > 0 ? [0, 1.2 * low] : [1.2 * low, 0];
 }
 
-/** An axis from one pixel to another. */
-export function side(axis: Axis, span: Span, log: boolean, pixels: Span, wanted: number): Side {
+/** An axis from one pixel to another. One that one takes to start at zero says so if it does not. */
+export function side(axis: Axis, span: Span, log: boolean, pixels: Span, wanted: number, from0 = false): Side {
   const scale = log ? scaleLog().domain(span).range(pixels) : scaleLinear().domain(span).range(pixels);
   const [a, b] = log ? [Math.log(span[0]), Math.log(span[1])] : span;
   const factor = (pixels[1] - pixels[0]) / (b - a);
@@ -182,7 +182,7 @@ export function side(axis: Axis, span: Span, log: boolean, pixels: Span, wanted:
     log,
     ruler: { log, factor, offset: pixels[0] - factor * a },
     ticks: marks.ticks,
-    title: log ? `${words}, logarithmic` : words,
+    title: log ? `${words}, logarithmic` : words + (from0 && span[0] > 0 ? ", not from 0" : ""),
     invert: (pixel) => scale.invert(pixel),
   };
 }

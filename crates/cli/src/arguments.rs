@@ -73,7 +73,7 @@ pub(crate) enum Command {
     Check(Check),
     /// Compute equilibrium, loop gain with exact delays, and stability margins
     Analyze(Analyze),
-    /// Run a scenario in several worlds, and print and plot the differences
+    /// Run a scenario in several worlds, or two scenarios or laws, and print and plot the differences
     Compare(Compare),
     /// Compute parameters of a law by the rule of its paper, and the resulting margin
     #[command(subcommand)]
@@ -90,7 +90,9 @@ pub(crate) enum Command {
     Report(Report),
     /// List the scenarios that come with this command, or print one
     Examples(Examples),
-    /// List the records in a directory, with the changes to each scenario
+    /// Lay records, sweeps or papers over each other on one page, and print their differences with intervals
+    Show(Show),
+    /// List the records in a directory: when they were made, what differs, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
     #[command(subcommand)]
@@ -381,6 +383,19 @@ pub(crate) struct Report {
     /// Print the meaning of each number of a record as Markdown
     #[arg(long, conflicts_with = "records")]
     pub(crate) reference: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Directories of records, or above them, such as that of a sweep or a paper
+    #[arg(required = true, value_name = "RECORD")]
+    pub(crate) records: Vec<PathBuf>,
+    /// The directory for the page, in a new directory `show`
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+    /// Print only JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

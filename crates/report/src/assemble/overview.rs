@@ -40,7 +40,7 @@ pub(super) fn section(
 }
 
 /// The curves of a column: each entity, and its points.
-fn curves(table: &Table, column: &str) -> Vec<(String, Vec<(f64, f64)>)> {
+pub(super) fn curves(table: &Table, column: &str) -> Vec<(String, Vec<(f64, f64)>)> {
     let Some(time) = table.number("time_s") else { return Vec::new() };
     let Some(values) = table.columns.iter().find(|c| c.name == column && c.kind != Kind::Key) else {
         return Vec::new();
@@ -80,15 +80,17 @@ fn periods(link: &LinkSummary, measured_s: f64, queue: &[(f64, f64)], throughput
     queue.iter().zip(throughput).map(period).collect()
 }
 
-/// Queueing delay over time and as a distribution. A link whose packets hardly wait is left out beside others.
-fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Vec<Figure> {
+/// The periods of each link. A way back whose packets hardly wait is left out.
+fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>)> {
     let longest = summary.whole.links.values().filter_map(|l| l.queueing_delay_mean_s).fold(0.0, f64::max);
     let queues = curves(links, "queue_mean_packets");
     let throughputs = curves(links, "throughput_bit_per_s");
     let mut found: Vec<(String, Vec<Period>)> = Vec::new();
     for ((name, queue), (_, throughput)) in queues.iter().zip(&throughputs) {
         let Some(link) = summary.whole.links.get(name) else { continue };
-        if link.queueing_delay_mean_s.is_none_or(|delay| delay <= 0.01 * longest) {
+        let back = name.strip_suffix("/back").is_some_and(|forth| summary.whole.links.contains_key(forth));
+        let least = if back { 0.01 * longest } else { 0.0 };
+        if link.queueing_delay_mean_s.is_none_or(|delay| delay <= least) {
             continue;
         }
         let periods = periods(link, summary.whole.measured_s, queue, throughput);
@@ -96,6 +98,21 @@ fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str
             found.push((name.clone(), periods));
         }
     }
+    found
+}
+
+/// Queueing delay of each link: over time, and as a cumulative distribution after the warm-up.
+pub(super) fn waiting(summary: &Summary, links: &Table, warm_up_s: f64) -> Vec<(String, [Vec<(f64, f64)>; 2])> {
+    let both = |periods: &[Period]| {
+        let over_time = periods.iter().map(|p| (p.time_s, p.delay_s)).collect();
+        [over_time, distribution(periods.iter().filter(|p| p.time_s > warm_up_s))]
+    };
+    links_that_wait(summary, links).iter().map(|(name, periods)| (name.clone(), both(periods))).collect()
+}
+
+/// Queueing delay over time and as a distribution.
+fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Vec<Figure> {
+    let found = waiting(summary, links, warm_up_s);
     if found.is_empty() || found.len() > MANY {
         return Vec::new();
     }
@@ -106,11 +123,9 @@ fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str
     let mut over_time = Figure::new("Queueing delay", Axis::new("Time", "s"), axis()).captioned(law);
     let mut shares =
         Figure::new("Distribution of the queueing delay", axis(), Axis::new("Share", "").between(0.0, 1.0));
-    for ((name, periods), colour) in found.iter().zip(&colours) {
-        let points = periods.iter().map(|p| (p.time_s, p.delay_s)).collect();
-        over_time.lines.push(Line::new(name.clone(), points).coloured(colour.clone()));
-        let points = distribution(periods.iter().filter(|p| p.time_s > warm_up_s));
-        shares.lines.push(Line::new(name.clone(), points).coloured(colour.clone()).styled(Style::Steps));
+    for ((name, [delay, share]), colour) in found.iter().zip(&colours) {
+        over_time.lines.push(Line::new(name.clone(), delay.clone()).coloured(colour.clone()));
+        shares.lines.push(Line::new(name.clone(), share.clone()).coloured(colour.clone()).styled(Style::Steps));
         // Of a link with several queues the mean over all of them says little about a packet.
         let link = summary.whole.links.get(name).filter(|link| link.queues.is_empty());
         let p99 = link.and_then(|link| link.queueing_delay_p99_s);

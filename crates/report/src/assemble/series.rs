@@ -148,7 +148,7 @@ impl Words {
 }
 
 /// A column's name in words, without its unit: `queue_mean_packets` is `Mean queue`.
-fn plain_words(name: &str) -> String {
+pub(super) fn plain_words(name: &str) -> String {
     let stem = unit_of(name).0;
     stem.strip_suffix("_mean").map_or_else(|| words(stem), |of| words(&format!("mean_{of}")))
 }
@@ -234,7 +234,7 @@ fn capacities(table: &Table, entities: &[(String, Vec<usize>)], time: &[f64]) ->
 const CAPACITY: &str = "#777777";
 
 /// Whether a column has the curves of `goodput_bit_per_s` again: packets delivered, where next to none are sent twice.
-fn is_goodput_again(table: &Table, name: &str) -> bool {
+pub(super) fn is_goodput_again(table: &Table, name: &str) -> bool {
     let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
     if name != "throughput_packets_per_s" {
         return false;
@@ -248,7 +248,7 @@ fn is_goodput_again(table: &Table, name: &str) -> bool {
 
 /// Whether a column is the value of an instant whose average over the sampling period has a column too: `queue_packets`
 /// beside `queue_mean_packets`. One figure is enough, of what misses nothing between samples.
-fn is_average_shown(table: &Table, name: &str) -> bool {
+pub(super) fn is_average_shown(table: &Table, name: &str) -> bool {
     let (stem, _) = unit_of(name);
     let average = format!("{stem}_mean{}", &name[stem.len()..]);
     table.columns.iter().any(|c| c.name == average && c.kind == Kind::Average)
