@@ -22,6 +22,11 @@ export class Link {
     if (this.#span !== null) member.show(this.#span);
   }
 
+  /** What is shown, or will be in the next frame; null is everything. */
+  get span(): Span | null {
+    return this.#span;
+  }
+
   show(span: Span | null): void {
     this.#span = span;
     this.#moved = true;

@@ -277,8 +277,8 @@ export class Plot implements Linked {
       "+": () => this.#zoom(0.5),
       "=": () => this.#zoom(0.5),
       "-": () => this.#zoom(2),
-      PageUp: () => this.#link.show(moved(scene.x.span, scene.x, -width / 2)),
-      PageDown: () => this.#link.show(moved(scene.x.span, scene.x, width / 2)),
+      PageUp: () => this.#move(-width / 2),
+      PageDown: () => this.#move(width / 2),
       "0": () => this.#link.show(null),
       Escape: () => {
         this.#leave();
@@ -291,14 +291,20 @@ export class Plot implements Linked {
     act();
   }
 
+  #move(pixels: number): void {
+    const x = this.#across();
+    if (x !== null) this.#link.show(moved(x.span, x, pixels));
+  }
+
   /** Reads so many steps on, and says it. */
   #step(steps: number): void {
     const scene = this.#scene;
     if (scene === null) return;
     const figure = this.#figure;
     if (isFunction(figure)) {
-      const ends = Number.isFinite(steps) ? null : scene.x.span[steps > 0 ? 1 : 0];
-      const x = ends ?? next(figure, this.#choice, scene.x.span, this.#reading?.x ?? null, steps);
+      const span = this.#across()?.span ?? scene.x.span;
+      const ends = Number.isFinite(steps) ? null : span[steps > 0 ? 1 : 0];
+      const x = ends ?? next(figure, this.#choice, span, this.#reading?.x ?? null, steps);
       this.read(x);
       this.#link.read(x, this);
     } else this.#stepPoints(steps);
@@ -331,11 +337,18 @@ export class Plot implements Linked {
     this.#mark();
   }
 
+  /** x as it will be in the next frame: keys may be faster than frames. */
+  #across(): Side | null {
+    const scene = this.#scene;
+    const span = this.#link.span;
+    if (scene === null || span === null) return scene?.x ?? null;
+    return side(this.#figure.x, span, this.#choice.xLog, [scene.area.left, scene.area.right], 5);
+  }
+
   /** Shows so much more or less, around the place that is read or the middle. */
   #zoom(by: number, around?: number): void {
-    const scene = this.#scene;
-    if (scene === null) return;
-    const { x } = scene;
+    const x = this.#across();
+    if (x === null) return;
     const [a, b] = [place(x.ruler, x.span[0]), place(x.ruler, x.span[1])];
     const read = this.#reading?.x;
     const inside = read !== undefined && read >= x.span[0] && read <= x.span[1] ? read : undefined;

@@ -123,7 +123,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize) {
     if !section.figures.is_empty() {
         out.push_str("<div class=\"figures\">\n");
         for (figure, number) in section.figures.iter().zip(first..) {
-            let _ = writeln!(out, "<figure data-figure=\"{number}\">\n<div class=\"plot\">");
+            let _ = writeln!(out, "<figure data-figure=\"{number}\">\n<div class=\"plot\" tabindex=\"0\">");
             out.push_str(&svg::draw(figure));
             out.push_str(
                 "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
@@ -148,7 +148,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize) {
 const SHORT: usize = 16;
 
 fn table(out: &mut String, table: &TableView, captioned: bool) {
-    out.push_str("<div class=\"wide\"><table>\n");
+    out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n");
     if captioned && !table.caption.is_empty() {
         let _ = writeln!(out, "<caption>{}</caption>", rich(&table.caption));
     }
@@ -191,7 +191,7 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
 
 fn claims(out: &mut String, claims: &[ClaimView]) {
     out.push_str(
-        "<div class=\"wide\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Claim</th>\
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Claim</th>\
          <th scope=\"col\">Bound</th><th scope=\"col\">Measured</th></tr></thead>\n<tbody>\n",
     );
     for claim in claims {

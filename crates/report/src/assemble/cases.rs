@@ -72,8 +72,6 @@ pub fn cases(runs: &[Ran<'_>]) -> Cases {
         places.sort_by_key(|at| runs[*at].summary.seed);
     }
     let every: BTreeSet<&String> = found.keys().flat_map(BTreeMap::keys).collect();
-    let value =
-        |keys: &BTreeMap<String, String>, key: &str| keys.get(key).cloned().unwrap_or_else(|| ABSENT.to_owned());
     let differs = |key: &&&String| found.keys().map(|keys| keys.get(**key)).collect::<BTreeSet<_>>().len() > 1;
     let mut keys: Vec<String> = every.iter().filter(differs).map(|key| (*key).clone()).collect();
     keys.sort_by_key(|key| (rank(key), key.clone()));
