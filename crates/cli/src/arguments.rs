@@ -294,12 +294,15 @@ fn clocking(text: &str) -> Result<(String, ClockingName), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The scenario file, `-` for standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// The worlds; each later world is compared with the first
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "packets,fluid")]
+    /// The scenario file, `-` for standard input; or two scenario files, which are compared with each other
+    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The worlds; each later world is compared with the first [default: packets,fluid; with two files or `--laws`: packets]
+    #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) worlds: Vec<WorldName>,
+    /// Compare these laws: each in turn is the `law` of every group of flows, or of every AQM
+    #[arg(long, value_delimiter = ',', value_name = "LAW,LAW")]
+    pub(crate) laws: Vec<String>,
     /// The seed; replaces the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -22,6 +22,7 @@ mod batch;
 mod capturing;
 mod check;
 mod compare;
+mod compare_cases;
 mod content;
 mod disk;
 mod draft;

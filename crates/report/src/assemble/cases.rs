@@ -101,7 +101,7 @@ fn rank(key: &str) -> u32 {
     }
 }
 
-/// A name for each case, no two the same: from the fewest keys that tell all of them apart, else their titles, else their
+/// A name for each case, no two the same: their titles, else from the fewest keys that tell all of them apart, else their
 /// records.
 fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
     let first = |case: &Case| case.runs.first().map_or("", |at| runs[*at].name).to_owned();
@@ -124,7 +124,9 @@ fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
         cases.iter().map(|case| joined(name(case))).collect()
     };
     let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
-    let usable: Vec<&String> = keys.iter().filter(|key| *key != "title").collect();
+    // What only some cases have names none of the others.
+    let everywhere = |key: &String| cases.iter().all(|case| case.differs.contains_key(key));
+    let usable: Vec<&String> = keys.iter().filter(|key| *key != "title" && everywhere(key)).collect();
     let mut chosen: Vec<&String> = Vec::new();
     while chosen.len() < KEYS {
         let now = distinct(&from(&chosen));
@@ -145,7 +147,8 @@ fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
     let short = |names: &[String]| names.iter().all(|name| name.chars().count() <= LONGEST && !name.is_empty());
     let titles = from(&keys.iter().filter(|key| *key == "title").collect::<Vec<_>>());
     let records: Vec<String> = cases.iter().map(first).collect();
-    let candidates = [from(&chosen), titles, records];
+    // Different titles are of different files: those names people know.
+    let candidates = [titles, from(&chosen), records];
     let told = candidates.iter().find(|names| distinct(names) == cases.len() && short(names));
     unique(told.unwrap_or(&candidates[2]))
 }
@@ -217,6 +220,16 @@ mod tests {
         assert_eq!(keys, ["f.cc.law", "links.a.rate"], "what is equal is not there");
         let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["cubic, 1 Mbit/s", "bbr, 1 Mbit/s", "bbr, 2 Mbit/s"]);
+    }
+
+    /// A key that one case lacks says nothing of it; then titles do.
+    #[test]
+    fn unlike_scenarios_are_named_by_their_titles() {
+        let (_, cases) = sorted(&[
+            ("a", "packets", 1, "title = 'First'\n[flows.a.cc]\nlaw = 'bbr'"),
+            ("b", "packets", 1, "title = 'Second'\n[flows.b.cc]\nlaw = 'cubic'"),
+        ]);
+        assert_eq!(cases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["First", "Second"]);
     }
 
     #[test]

@@ -271,7 +271,7 @@ mod tests {
             let n = samples.len() as f64;
             let (mean, outline) = ellipse(&samples);
             let moment = |f: &dyn Fn((f64, f64)) -> f64| samples.iter().map(|s| f(*s)).sum::<f64>() / (n - 1.0);
-            let (xx, yy) = (moment(&|s| (s.0 - mean.0).powi(2)), moment(&|s| (s.1 - mean.1).powi(2)));
+            let (xx, yy) = (moment(&|s| (s.0 - mean.0) * (s.0 - mean.0)), moment(&|s| (s.1 - mean.1) * (s.1 - mean.1)));
             let xy = moment(&|s| (s.0 - mean.0) * (s.1 - mean.1));
             let determinant = xx * yy - xy * xy;
             for (x, y) in outline {
