@@ -158,6 +158,7 @@ lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pa
 	cargo fmt --all --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	if [ -d web/node_modules ]; then (cd web && $(NPM) run check); else echo 'lint: web/ not looked at: make web installs its tools' >&2; fi
 	python3 bench/readability.py
 
 doc: setup ## the library's pages: target/doc

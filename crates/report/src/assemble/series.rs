@@ -99,14 +99,14 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
 }
 
 /// What a column is called, and what it is.
-struct Words {
-    title: String,
+pub(super) struct Words {
+    pub(super) title: String,
     /// Of the laws that have such a number in their state, followed by a space; empty for what no law knows.
-    sentence: String,
+    pub(super) sentence: String,
 }
 
 impl Words {
-    fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
+    pub(super) fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
         let mut known: Vec<(&str, Observable)> = Vec::new();
         for law in laws {
             let shown = observables(registry, law)
@@ -131,7 +131,7 @@ impl Words {
     }
 
     /// What stands along the axis: the title, unless it is longer than the axis.
-    fn axis(&self, column: &Column) -> String {
+    pub(super) fn axis(&self, column: &Column) -> String {
         if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
     }
 
@@ -148,7 +148,7 @@ impl Words {
 }
 
 /// A column's name in words, without its unit: `queue_mean_packets` is `Mean queue`.
-pub(super) fn plain_words(name: &str) -> String {
+fn plain_words(name: &str) -> String {
     let stem = unit_of(name).0;
     stem.strip_suffix("_mean").map_or_else(|| words(stem), |of| words(&format!("mean_{of}")))
 }

@@ -8,6 +8,7 @@ use penstock_scenario::world::{Kind, Table};
 use crate::assemble::cases::{Case, Cases, Ran};
 use crate::assemble::difference::{Compared, Estimate};
 use crate::assemble::rows::numbers;
+use crate::assemble::series::Words;
 use crate::assemble::sweep::{CellView, SweepView, of_sweep};
 use crate::assemble::{law_colour, measures, overview, series};
 use crate::figure::{Axis, Figure, Line, Style};
@@ -209,7 +210,9 @@ fn overlays(view: &ShowView<'_>) -> Option<Section> {
     let wanted: Vec<Option<String>> = firsts.iter().map(|(_, run)| law_of(run)).collect();
     let wanted: Vec<Option<&str>> =
         wanted.iter().map(|law| law.as_ref().and_then(|law| law_colour(view.registry, law))).collect();
-    let look = Look { view, colours: palette::assign(&wanted) };
+    let ends: Vec<f64> = firsts.iter().map(|(_, run)| text::warm_up_s(run.scenario_text)).collect();
+    let warm_up_s = ends.first().copied().filter(|end| *end > 0.0 && ends.iter().all(|other| other == end));
+    let look = Look { view, colours: palette::assign(&wanted), warm_up_s };
     section.figures.extend(look.delays(&firsts));
     for kind in KINDS {
         section.figures.extend(look.columns(kind, &firsts));
@@ -223,6 +226,15 @@ fn overlays(view: &ShowView<'_>) -> Option<Section> {
 struct Look<'a> {
     view: &'a ShowView<'a>,
     colours: Vec<String>,
+    /// The end of the warm-up, if all cases have the same.
+    warm_up_s: Option<f64>,
+}
+
+/// Curves of one number, and what it is.
+struct Overlay {
+    words: Words,
+    axis: String,
+    curves: Vec<Curve>,
 }
 
 impl Look<'_> {
@@ -238,6 +250,9 @@ impl Look<'_> {
             let style = if case >= palette::PALETTE.len() && style == Style::Solid { Style::Dashed } else { style };
             let name = self.view.cases.cases[case].name.as_str();
             figure.lines.push(Line::new(name, points).coloured(self.colours[case].as_str()).styled(style));
+        }
+        if figure.x.unit == "s" && figure.x.label == "Time" {
+            figure.warm_up = self.warm_up_s;
         }
         (!figure.is_empty()).then_some(figure)
     }
@@ -266,9 +281,10 @@ impl Look<'_> {
 
     /// Every other number of the tables of one kind.
     fn columns(&self, kind: &str, firsts: &[(usize, &Ran<'_>)]) -> Vec<Figure> {
-        let mut found: IndexMap<(String, String), Vec<Curve>> = IndexMap::new();
+        let mut found: IndexMap<(String, String), Overlay> = IndexMap::new();
         for (case, run) in firsts {
             let Some(table) = run.series.iter().find(|table| table.name == kind) else { continue };
+            let laws = text::law_names(run.scenario_text);
             for column in
                 table.columns.iter().filter(|column| column.kind != Kind::Key && is_shown(table, &column.name))
             {
@@ -276,7 +292,11 @@ impl Look<'_> {
                     continue;
                 }
                 for (entity, points) in overview::curves(table, &column.name) {
-                    found.entry((entity, column.name.clone())).or_default().push(Curve { case: *case, points });
+                    let overlay = found.entry((entity, column.name.clone())).or_insert_with(|| {
+                        let words = Words::of(column, &laws, self.view.registry);
+                        Overlay { axis: words.axis(column), words, curves: Vec::new() }
+                    });
+                    overlay.curves.push(Curve { case: *case, points });
                 }
             }
         }
@@ -287,10 +307,10 @@ impl Look<'_> {
             }
         }
         entities.truncate(ENTITIES);
-        let figure = |((entity, column), curves): ((String, String), Vec<Curve>)| {
-            let words = series::plain_words(&column);
-            let y = Axis::new(words.as_str(), unit_of(&column).1);
-            self.figure(&format!("{words} of {entity}"), [Axis::new("Time", "s"), y], Style::Solid, curves)
+        let figure = |((entity, column), Overlay { words, axis, curves }): ((String, String), Overlay)| {
+            let axes = [Axis::new("Time", "s"), Axis::new(axis, unit_of(&column).1)];
+            let figure = self.figure(&format!("{} of {entity}", words.title), axes, Style::Solid, curves)?;
+            Some(figure.captioned(words.sentence.trim_end()))
         };
         found.into_iter().filter(|((entity, _), _)| entities.contains(entity)).filter_map(figure).collect()
     }
