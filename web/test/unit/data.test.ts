@@ -60,6 +60,7 @@ test("numbers read as the tables beside them", () => {
   assert.deepEqual(
     [
       fixed(-0.001, 1),
+      fixed(0.5, 1),
       fixed(12345.6, 1),
       short(2.5, 4),
       short(0, 3),
@@ -67,7 +68,7 @@ test("numbers read as the tables beside them", () => {
       quantity(622e6, "bit/s"),
       quantity(0.0123, "s"),
     ],
-    ["0.0", "12\u202f345.6", "2.5", "0", "1\u00d710\u207b\u2079", "622 Mbit/s", "12.3 ms"],
+    ["0.0", "0.5", "12\u202f345.6", "2.5", "0", "1\u00d710\u207b\u2079", "622 Mbit/s", "12.3 ms"],
   );
   assert.deepEqual(labelled([0, 0.01, 0.02], "s"), { labels: ["0", "10", "20"], unit: "ms" });
   assert.deepEqual(labelledApart([155e6, 10e9], "bit/s"), { labels: ["155M", "10G"], unit: "bit/s" });

@@ -94,7 +94,7 @@ pub fn cases(runs: &[Ran<'_>]) -> Cases {
 fn rank(key: &str) -> u32 {
     match key {
         "world" => 0,
-        key if key.ends_with(".law") => 1,
+        key if key.rsplit('.').next() == Some("law") => 1,
         "title" => 4,
         "version" => 3,
         _ => 2,

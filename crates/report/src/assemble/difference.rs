@@ -78,7 +78,7 @@ fn table<T>(
             of: name.to_owned(),
             measure: measure.name,
             unit: measure.unit,
-            values: samples.iter().map(|sample| estimate(sample)).collect(),
+            values: samples.iter().map(Vec::as_slice).map(estimate).collect(),
             differences: samples
                 .iter()
                 .enumerate()
@@ -89,7 +89,7 @@ fn table<T>(
     measures.iter().filter(|measure| measure.headline).filter_map(row).collect()
 }
 
-fn estimate(sample: &Sample) -> Option<Estimate> {
+fn estimate(sample: &[(u64, f64)]) -> Option<Estimate> {
     let values: Vec<f64> = sample.iter().map(|(_, value)| *value).collect();
     (!values.is_empty()).then(|| Estimate { mean: mean(&values), half_width_95: half_width_95(&values) })
 }
@@ -99,7 +99,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The second less the first: seed by seed where both have the same seeds, else by Welch's approximation.
-fn difference(first: &Sample, second: &Sample) -> Option<Estimate> {
+fn difference(first: &[(u64, f64)], second: &[(u64, f64)]) -> Option<Estimate> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
@@ -108,7 +108,7 @@ fn difference(first: &Sample, second: &Sample) -> Option<Estimate> {
         let between: Vec<f64> = first.iter().zip(second).map(|(a, b)| b.1 - a.1).collect();
         return Some(Estimate { mean: mean(&between), half_width_95: half_width_95(&between) });
     }
-    let of = |sample: &Sample| {
+    let of = |sample: &[(u64, f64)]| {
         let values: Vec<f64> = sample.iter().map(|(_, value)| *value).collect();
         let (n, middle) = (values.len() as f64, mean(&values));
         let variance = values.iter().map(|v| (v - middle) * (v - middle)).sum::<f64>() / (n - 1.0);

@@ -11,6 +11,8 @@ use crate::palette;
 
 /// More lines than this are no figure.
 const MANY: usize = 12;
+/// A curve.
+type Points = Vec<(f64, f64)>;
 /// Points of a distribution, at the most.
 const POINTS: usize = 500;
 /// A spread of fewer samples is not one.
@@ -58,11 +60,11 @@ fn coloured(names: &[String], colour: &dyn Fn(&str) -> Option<String>) -> Vec<St
     palette::assign(&wanted.iter().map(Option::as_deref).collect::<Vec<_>>())
 }
 
-/// How a link was used in one sampling period.
+/// How a link was used in one sampling period: its end [s], the queueing delay [s], and what left [packets/s].
 struct Period {
-    time_s: f64,
-    delay_s: f64,
-    packets_per_s: f64,
+    at: f64,
+    delay: f64,
+    rate: f64,
 }
 
 /// The queueing delay of each period by Little's law: packets that wait over packets that leave. How many leave follows from
@@ -73,9 +75,9 @@ fn periods(link: &LinkSummary, measured_s: f64, queue: &[(f64, f64)], throughput
         return Vec::new();
     }
     let period = |(waiting, left): (&(f64, f64), &(f64, f64))| {
-        let packets_per_s = left.1 / bits;
-        let delay_s = if packets_per_s > 0.0 { waiting.1 / packets_per_s } else { f64::NAN };
-        Period { time_s: waiting.0, delay_s, packets_per_s }
+        let rate = left.1 / bits;
+        let delay = if rate > 0.0 { waiting.1 / rate } else { f64::NAN };
+        Period { at: waiting.0, delay, rate }
     };
     queue.iter().zip(throughput).map(period).collect()
 }
@@ -94,7 +96,7 @@ fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>
             continue;
         }
         let periods = periods(link, summary.whole.measured_s, queue, throughput);
-        if periods.iter().any(|period| period.delay_s.is_finite()) {
+        if periods.iter().any(|period| period.delay.is_finite()) {
             found.push((name.clone(), periods));
         }
     }
@@ -102,10 +104,10 @@ fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>
 }
 
 /// Queueing delay of each link: over time, and as a cumulative distribution after the warm-up.
-pub(super) fn waiting(summary: &Summary, links: &Table, warm_up_s: f64) -> Vec<(String, [Vec<(f64, f64)>; 2])> {
+pub(super) fn waiting(summary: &Summary, links: &Table, warm_up_s: f64) -> Vec<(String, [Points; 2])> {
     let both = |periods: &[Period]| {
-        let over_time = periods.iter().map(|p| (p.time_s, p.delay_s)).collect();
-        [over_time, distribution(periods.iter().filter(|p| p.time_s > warm_up_s))]
+        let over_time = periods.iter().map(|p| (p.at, p.delay)).collect();
+        [over_time, distribution(periods.iter().filter(|p| p.at > warm_up_s))]
     };
     links_that_wait(summary, links).iter().map(|(name, periods)| (name.clone(), both(periods))).collect()
 }
@@ -135,7 +137,8 @@ fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str
         }
     }
     shaded(&mut over_time, warm_up_s);
-    shares.caption = "Share of the packets after the warm-up in sampling periods with no longer mean delay.".to_owned();
+    "Share of the packets after the warm-up in sampling periods with no longer mean delay."
+        .clone_into(&mut shares.caption);
     if !shares.marks.is_empty() {
         shares.caption += " The 99th percentile is over single packets.";
     }
@@ -146,7 +149,7 @@ fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str
 
 /// The cumulative distribution of delays, each counted as often as packets left.
 fn distribution<'a>(periods: impl Iterator<Item = &'a Period>) -> Vec<(f64, f64)> {
-    let mut all: Vec<(f64, f64)> = periods.map(|p| (p.delay_s, p.packets_per_s)).collect();
+    let mut all: Vec<(f64, f64)> = periods.map(|p| (p.delay, p.rate)).collect();
     all.retain(|(delay, weight)| delay.is_finite() && *weight > 0.0);
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = all.iter().map(|(_, weight)| weight).sum();
@@ -196,7 +199,7 @@ fn shares(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>
     if below.iter().all(|sum| *sum == 0.0) || figure.lines.len() < 2 {
         return None;
     }
-    figure.caption = "Goodput of each, one on top of the other; the upper limit is their sum.".to_owned();
+    "Goodput of each, one on top of the other; the upper limit is their sum.".clone_into(&mut figure.caption);
     shaded(&mut figure, warm_up_s);
     Some(figure)
 }
@@ -220,10 +223,9 @@ fn delay_and_throughput(groups: &Table, warm_up_s: f64, colour: &dyn Fn(&str) ->
         figure.lines.push(Line::new(name.clone(), outline).coloured(colour.clone()));
         figure.lines.push(Line::new("", vec![mean]).coloured(colour).styled(Style::Points));
     }
-    figure.caption =
-        "Of each group the mean over the sampling periods after the warm-up, and the ellipse of one standard \
+    "Of each group the mean over the sampling periods after the warm-up, and the ellipse of one standard \
                       deviation."
-            .to_owned();
+        .clone_into(&mut figure.caption);
     let delays = || figure.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
     let (low, high) = (delays().fold(f64::INFINITY, f64::min), delays().fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low);
@@ -284,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_distribution_counts_packets() {
-        let period = |delay_s, packets_per_s| Period { time_s: 1.0, delay_s, packets_per_s };
+        let period = |delay, rate| Period { at: 1.0, delay, rate };
         let periods = [period(0.3, 1.0), period(0.1, 2.0), period(0.2, 1.0), period(f64::NAN, 0.0)];
         assert_eq!(distribution(periods.iter()), [(0.1, 0.5), (0.2, 0.75), (0.3, 1.0)]);
     }
@@ -300,7 +302,7 @@ mod tests {
         .unwrap();
         let found =
             periods(&link, 20.0, &[(1.0, 50.0), (2.0, 50.0), (3.0, 0.0)], &[(1.0, 1e7), (2.0, 5e6), (3.0, 0.0)]);
-        assert!((found[0].delay_s - 0.05).abs() < 1e-12 && (found[1].delay_s - 0.1).abs() < 1e-12);
-        assert!(found[2].delay_s.is_nan());
+        assert!((found[0].delay - 0.05).abs() < 1e-12 && (found[1].delay - 0.1).abs() < 1e-12);
+        assert!(found[2].delay.is_nan());
     }
 }

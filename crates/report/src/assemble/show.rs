@@ -62,9 +62,8 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     page.sections.push(differs);
     let mut numbers = Section::new("Differences");
     numbers.tables.push(differences_table(cases, view.differences));
-    numbers.prose = "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A \
-                     difference is taken seed by seed where both cases have the same seeds, else by Welch\u{2019}s approximation."
-        .to_owned();
+    "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A \
+                     difference is taken seed by seed where both cases have the same seeds, else by Welch\u{2019}s approximation.".clone_into(&mut numbers.prose);
     page.sections.push(numbers);
     page.sections.extend(overlays(view));
     page.sections.extend(charts(view));
@@ -218,7 +217,7 @@ fn overlays(view: &ShowView<'_>) -> Option<Section> {
         section.figures.extend(look.columns(kind, &firsts));
     }
     if cases.iter().any(|case| case.runs.len() > 1) {
-        section.prose = "Of each case the run of its first seed.".to_owned();
+        "Of each case the run of its first seed.".clone_into(&mut section.prose);
     }
     (!section.figures.is_empty()).then_some(section)
 }

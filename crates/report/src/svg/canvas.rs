@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn steps_lead_through_the_same_points() {
         let points: Vec<(i64, i64)> = (0..40).map(|i| (10 * i, 100 - 7 * (i % 5) + i)).collect();
-        let list: String = points.iter().map(|(x, y)| format!("{x},{y} ")).collect();
+        let list: String = points.iter().fold(String::new(), |list, (x, y)| list + &format!("{x},{y} "));
         let body = format!(
             "<polyline fill=\"none\" points=\"{list}\"/>\n<polyline points=\"1,2 3,4 \"/>\n<text>polyline points</text>"
         );
