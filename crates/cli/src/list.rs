@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::arguments::List;
 use crate::failure::{Done, Failure, causes};
+use crate::gathered::Gathered;
 use crate::{content, pages, terminal};
 
 /// How far below the directory records are looked for: those of a paper are in the directory of a sweep in its own.
@@ -47,7 +48,7 @@ struct Listed {
     headline: Option<Headline>,
     /// Of a run, for what differs.
     #[serde(skip)]
-    content: Option<Box<(String, Vec<(String, String)>, Summary, String)>>,
+    content: Option<Box<Gathered>>,
 }
 
 /// The numbers one looks at first.
@@ -151,7 +152,15 @@ fn of_run(directory: &Path) -> Result<Listed, String> {
         made: made(&directory.join("record.toml")),
         differs: String::new(),
         headline: headline(&summary),
-        content: Some(Box::new((header.scenario, laws, summary, version))),
+        content: Some(Box::new(Gathered {
+            place: directory.display().to_string(),
+            name: String::new(),
+            version,
+            scenario: header.scenario,
+            laws,
+            summary,
+            series: Vec::new(),
+        })),
     })
 }
 
@@ -174,13 +183,8 @@ fn differ(records: &mut [Listed]) {
     for title in titles {
         let alike: Vec<usize> =
             (0..records.len()).filter(|at| records[*at].title == title && records[*at].content.is_some()).collect();
-        let runs: Vec<Ran<'_>> = alike
-            .iter()
-            .filter_map(|at| {
-                let (scenario_text, laws, summary, version) = records[*at].content.as_deref()?;
-                Some(Ran { name: "", version, scenario_text, laws, summary, series: &[] })
-            })
-            .collect();
+        let contents = alike.iter().filter_map(|at| records[*at].content.as_deref());
+        let runs: Vec<Ran<'_>> = contents.map(Gathered::ran).collect();
         let found = assemble::cases(&runs);
         if found.cases.len() < 2 {
             continue;
