@@ -148,6 +148,8 @@ fn column(values: &[f64]) -> String {
     if let Some(text) = regular(values) {
         return text;
     }
+    // Values that are no numbers differ in their sign from machine to machine.
+    let values: Vec<f64> = values.iter().map(|v| if v.is_nan() { f64::NAN } else { *v }).collect();
     let fits = |v: &f64| {
         let size = v.abs();
         !v.is_finite() || *v == 0.0 || (1e-30..1e30).contains(&size) && (size < MOST_WHOLE || *v != v.trunc())
@@ -199,6 +201,11 @@ mod tests {
         let counts = [16_777_217.0, 5.0, 1e12 + 1.0];
         let bytes = STANDARD.decode(column(&counts).strip_prefix("d:").unwrap()).unwrap();
         assert_eq!(bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>(), counts);
+    }
+
+    #[test]
+    fn what_is_no_number_has_the_same_bytes() {
+        assert_eq!(column(&[1.0, -f64::NAN, 5.0]), column(&[1.0, f64::NAN, 5.0]));
     }
 
     #[test]
