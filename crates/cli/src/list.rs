@@ -219,8 +219,8 @@ fn printed(records: &[Listed]) -> String {
     let rows = records.iter().map(|listed| {
         let seed = listed.seed.map(|seed| seed.to_string());
         let cells = listed.cells.map(|cells| format!("sweep of {cells}"));
-        // With one run of a title there is nothing to tell it from.
-        let differs = if listed.differs.is_empty() { listed.changes.join("; ") } else { listed.differs.clone() };
+        // What somebody changed on purpose tells more than a name.
+        let differs = if listed.changes.is_empty() { listed.differs.clone() } else { listed.changes.join("; ") };
         let seed = seed.or(cells).unwrap_or_default();
         let made = listed.made.as_ref().map(|made| made.replace('T', " ").replace('Z', "")).unwrap_or_default();
         let numbers = listed.headline.as_ref().map(|headline| {
