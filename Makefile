@@ -15,11 +15,31 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verdicts bits own-law packages surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup web web-test demo test verdicts bits own-law packages surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-11s %s\n' "$$name" "$$what"; done
+
+# The viewer of reports needs node and npm. Without them reports have drawings only, and say nothing wrong.
+NPM = npm --silent --no-audit --no-fund --no-update-notifier
+export PUPPETEER_SKIP_DOWNLOAD = 1
+web: ## the viewer of reports, by node and npm: target/web/viewer.js
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+		echo 'web: not built: node and npm are missing; reports have drawings without zoom' >&2; exit 0
+	fi
+	cd web
+	if [ package-lock.json -nt node_modules/.package-lock.json ]; then
+		$(NPM) ci || { echo 'web: not built: its libraries are neither here nor at the registry of npm' >&2; [ -z "$${CI:-}" ] || exit 3; exit 0; }
+	fi
+	$(NPM) run build
+
+web-test: build ## the viewer in Chromium and Firefox: every interaction, both themes, three widths
+	@if [ ! -d web/node_modules ]; then echo 'web-test: not run: node and npm are missing' >&2; exit 0; fi
+	cd web
+	$(NPM) run check
+	$(NPM) run test
+	PENSTOCK=$(abspath $(PENSTOCK)) $(NPM) run test:browser
 
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
@@ -33,7 +53,7 @@ MEASURES = linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 TESTS    = cargo test --workspace --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
-test: setup ## every test; those in the kernel need root, and say so where they do not run
+test: setup web ## every test; those in the kernel need root, and say so where they do not run
 	$(TESTS) --no-run
 	status=0
 	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
@@ -126,7 +146,7 @@ validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/
 evaluation: build ## every law on record by every criterion: evaluation/recorded and docs/validation/evaluation.md; half an hour
 	@python3 bench/evaluation.py $(PENSTOCK) $(OUT)/evaluation
 
-build: setup ## the command, optimised: target/release/penstock
+build: setup web ## the command, optimised: target/release/penstock
 	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
 
 fmt: ## put Rust and C in shape
@@ -138,6 +158,7 @@ lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pa
 	cargo fmt --all --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	if [ -d web/node_modules ]; then (cd web && $(NPM) run check); else echo 'lint: web/ not looked at: make web installs its tools' >&2; fi
 	python3 bench/readability.py
 
 doc: setup ## the library's pages: target/doc

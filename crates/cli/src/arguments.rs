@@ -73,7 +73,7 @@ pub(crate) enum Command {
     Check(Check),
     /// Compute equilibrium, loop gain with exact delays, and stability margins
     Analyze(Analyze),
-    /// Run a scenario in several worlds, and print and plot the differences
+    /// Run a scenario in several worlds, or two scenarios or laws, and print and plot the differences
     Compare(Compare),
     /// Compute parameters of a law by the rule of its paper, and the resulting margin
     #[command(subcommand)]
@@ -90,7 +90,9 @@ pub(crate) enum Command {
     Report(Report),
     /// List the scenarios that come with this command, or print one
     Examples(Examples),
-    /// List the records in a directory, with the changes to each scenario
+    /// Lay records, sweeps or papers over each other on one page, and print their differences with intervals
+    Show(Show),
+    /// List the records in a directory: when they were made, what differs, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
     #[command(subcommand)]
@@ -292,12 +294,15 @@ fn clocking(text: &str) -> Result<(String, ClockingName), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The scenario file, `-` for standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// The worlds; each later world is compared with the first
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "packets,fluid")]
+    /// The scenario file, `-` for standard input; or two scenario files, which are compared with each other
+    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The worlds; each later world is compared with the first [default: packets,fluid; with two files or `--laws`: packets]
+    #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) worlds: Vec<WorldName>,
+    /// Compare these laws: each in turn is the `law` of every group of flows, or of every AQM
+    #[arg(long, value_delimiter = ',', value_name = "LAW,LAW")]
+    pub(crate) laws: Vec<String>,
     /// The seed; replaces the file's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -381,6 +386,19 @@ pub(crate) struct Report {
     /// Print the meaning of each number of a record as Markdown
     #[arg(long, conflicts_with = "records")]
     pub(crate) reference: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Directories of records, or above them, such as that of a sweep or a paper
+    #[arg(required = true, value_name = "RECORD")]
+    pub(crate) records: Vec<PathBuf>,
+    /// The directory for the page, in a new directory `show`
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+    /// Print only JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,7 @@
 //! `penstock compare`: one scenario in several worlds, overlaid, with the differences as numbers.
 
+use std::path::Path;
+
 use penstock_fluid::{Clocking, Fluid, Method};
 use penstock_law::quantity::Time;
 use penstock_report::figure::{Axis, Figure, Line, Style};
@@ -13,6 +15,7 @@ use penstock_scenario::write::print;
 use serde::Serialize;
 
 use crate::arguments::{ClockingName, Compare, WorldName};
+use crate::compare_cases as against;
 use crate::failure::{Done, Failure};
 use crate::program;
 use crate::study::Study;
@@ -44,18 +47,24 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
-    if arguments.worlds.len() < 2 {
-        return Err(Failure::Input("--worlds: name two or more, as in `packets,fluid`".into()));
-    }
-    let document = scenario::document(&arguments.file, arguments.seed, &arguments.changes)?;
-    let cells = scenario::cells(&document)?;
-    let mut study = Study::open(&arguments.file, "comparison", arguments.out.as_deref(), arguments.json)?;
     let fluid = Fluid { method: method(arguments)? };
+    let [file] = arguments.files.as_slice() else { return against::compare(arguments, &fluid) };
+    if !arguments.laws.is_empty() {
+        return against::compare(arguments, &fluid);
+    }
+    let worlds = match arguments.worlds.as_slice() {
+        [] => &[WorldName::Packets, WorldName::Fluid],
+        [_] => return Err(Failure::Input("--worlds: name two or more, as in `packets,fluid`".into())),
+        several => several,
+    };
+    let document = scenario::document(file, arguments.seed, &arguments.changes)?;
+    let cells = scenario::cells(&document)?;
+    let mut study = Study::open(file, "comparison", arguments.out.as_deref(), arguments.json)?;
     interrupt::watch()?;
     let mut beyond = false;
     for cell in &cells {
         let mut runs = Vec::new();
-        for name in &arguments.worlds {
+        for name in worlds {
             let other;
             let world: &dyn World = if *name == WorldName::Fluid {
                 &fluid
@@ -73,7 +82,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             runs.push((world.name(), run));
         }
         let compared = compared(cell, &runs);
-        let page = page(cell, &compared, &runs, arguments);
+        let page = page(cell, &compared, &runs, file);
         study.found(cell, &compared, &page)?;
     }
     study.end()?;
@@ -175,7 +184,7 @@ fn span(name: &str, worlds: &[&Measured], rows: &mut Vec<Row>) {
     }
 }
 
-fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], arguments: &Compare) -> Page {
+fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], file: &Path) -> Page {
     let mut columns = vec![Column::words("Span"), Column::words("Where"), Column::words("What"), Column::words("Unit")];
     columns.extend(compared.worlds.iter().map(|world| Column::numbers(*world, "")));
     columns.extend(
@@ -218,7 +227,7 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], argument
             "One scenario in {} worlds: {} compare {}",
             compared.worlds.len(),
             program::name(),
-            arguments.file.display()
+            file.display()
         ),
         facts: machine::facts(),
         sections: vec![differences, overlay, source],

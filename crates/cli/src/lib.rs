@@ -22,6 +22,7 @@ mod batch;
 mod capturing;
 mod check;
 mod compare;
+mod compare_cases;
 mod content;
 mod disk;
 mod draft;
@@ -31,6 +32,7 @@ mod excerpt;
 mod failure;
 mod finished;
 mod folder;
+mod gathered;
 mod interrupt;
 mod jobs;
 mod laws;
@@ -52,6 +54,7 @@ mod run;
 mod scenario;
 mod search;
 mod shell;
+mod show;
 mod source;
 mod study;
 mod sweep;
@@ -122,6 +125,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Break(arguments) => search::search(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Examples(arguments) => examples::examples(arguments),
+        Command::Show(arguments) => show::show(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Linux(arguments) => linux::linux(arguments),
         Command::Completions { shell } => shell::completions(*shell),

@@ -1,14 +1,20 @@
 //! `penstock list`: the records below a directory, and what tells them apart.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use penstock_record::{Origin, read_header};
+use chrono::DateTime;
+use penstock_record::{Origin, read_header_of_any, read_summary};
+use penstock_report::assemble::{self, Ran};
+use penstock_report::number::{quantity, significant};
+use penstock_scenario::summary::Summary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::arguments::List;
 use crate::failure::{Done, Failure, causes};
+use crate::gathered::Gathered;
 use crate::{content, pages, terminal};
 
 /// How far below the directory records are looked for: those of a paper are in the directory of a sweep in its own.
@@ -31,6 +37,27 @@ struct Listed {
     cells: Option<usize>,
     /// What was changed in the scenario's file, `KEY=VALUE`.
     changes: Vec<String>,
+    /// When it was written, in UTC: the time of its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<String>,
+    /// What tells a run from the others of its title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    differs: String,
+    /// The fullest link of a run: its utilization, and how long packets waited there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<Headline>,
+    /// Of a run, for what differs.
+    #[serde(skip)]
+    content: Option<Box<Gathered>>,
+}
+
+/// The numbers one looks at first.
+#[derive(Debug, Serialize)]
+struct Headline {
+    link: String,
+    utilization: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queueing_delay_mean_s: Option<f64>,
 }
 
 /// What `--json` prints.
@@ -59,6 +86,7 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
     let all = if arguments.directory.join("sweep.json").is_file() { below } else { look };
     all(&arguments.directory, DEPTH, &mut records)
         .map_err(|e| Failure::Input(format!("cannot read {}: {e}", arguments.directory.display())))?;
+    differ(&mut records);
     if arguments.json {
         terminal::say_json(&Listing { format: 1, records })?;
     } else if records.is_empty() {
@@ -108,7 +136,11 @@ fn below(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Re
 
 fn of_run(directory: &Path) -> Result<Listed, String> {
     let bytes = content::read(&directory.join("record.toml"), content::HEADER).map_err(|e| e.to_string())?;
-    let header = read_header(&bytes).map_err(|e| causes(&e))?;
+    let header = read_header_of_any(&bytes).map_err(|e| causes(&e))?;
+    let summary = content::read(&directory.join("summary.json"), content::SUMMARY).map_err(|e| e.to_string())?;
+    let summary = read_summary(&summary).map_err(|e| format!("summary.json: {}", causes(&e)))?;
+    let laws = header.laws().map_err(|e| causes(&e))?;
+    let version = header.provenance.origin.version.clone();
     Ok(Listed {
         record: directory.display().to_string(),
         kind: "run",
@@ -117,7 +149,52 @@ fn of_run(directory: &Path) -> Result<Listed, String> {
         seed: Some(header.seed),
         cells: None,
         changes: header.provenance.changes,
+        made: made(&directory.join("record.toml")),
+        differs: String::new(),
+        headline: headline(&summary),
+        content: Some(Box::new(Gathered {
+            place: directory.display().to_string(),
+            name: String::new(),
+            version,
+            scenario: header.scenario,
+            laws,
+            summary,
+            series: Vec::new(),
+        })),
     })
+}
+
+/// When a file was written.
+fn made(path: &Path) -> Option<String> {
+    let seconds = fs::metadata(path).ok()?.mtime();
+    Some(DateTime::from_timestamp(seconds, 0)?.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
+
+fn headline(summary: &Summary) -> Option<Headline> {
+    let (link, of) = summary.whole.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization))?;
+    Some(Headline { link: link.clone(), utilization: of.utilization, queueing_delay_mean_s: of.queueing_delay_mean_s })
+}
+
+/// Says of each run what tells it from the others of its title.
+fn differ(records: &mut [Listed]) {
+    let mut titles: Vec<String> = records.iter().map(|listed| listed.title.clone()).collect();
+    titles.sort();
+    titles.dedup();
+    for title in titles {
+        let alike: Vec<usize> =
+            (0..records.len()).filter(|at| records[*at].title == title && records[*at].content.is_some()).collect();
+        let contents = alike.iter().filter_map(|at| records[*at].content.as_deref());
+        let runs: Vec<Ran<'_>> = contents.map(Gathered::ran).collect();
+        let found = assemble::cases(&runs);
+        if found.cases.len() < 2 {
+            continue;
+        }
+        let named: Vec<(usize, String)> =
+            found.cases.iter().flat_map(|c| c.runs.iter().map(|run| (alike[*run], c.name.clone()))).collect();
+        for (at, name) in named {
+            records[at].differs = name;
+        }
+    }
 }
 
 fn of_sweep(directory: &Path) -> Result<Listed, String> {
@@ -131,6 +208,10 @@ fn of_sweep(directory: &Path) -> Result<Listed, String> {
         seed: None,
         cells: Some(sweep.cells.len()),
         changes: sweep.changes,
+        made: made(&directory.join("sweep.json")),
+        differs: String::new(),
+        headline: None,
+        content: None,
     })
 }
 
@@ -138,10 +219,18 @@ fn printed(records: &[Listed]) -> String {
     let rows = records.iter().map(|listed| {
         let seed = listed.seed.map(|seed| seed.to_string());
         let cells = listed.cells.map(|cells| format!("sweep of {cells}"));
-        let changes = listed.changes.join("; ");
+        // What somebody changed on purpose tells more than a name.
+        let differs = if listed.changes.is_empty() { listed.differs.clone() } else { listed.changes.join("; ") };
         let seed = seed.or(cells).unwrap_or_default();
-        vec![listed.record.clone(), listed.title.clone(), listed.world.clone(), seed, changes]
+        let made = listed.made.as_ref().map(|made| made.replace('T', " ").replace('Z', "")).unwrap_or_default();
+        let numbers = listed.headline.as_ref().map(|headline| {
+            let Headline { link, utilization, queueing_delay_mean_s } = headline;
+            let delay = queueing_delay_mean_s.map(|delay| format!(", {} of delay", quantity(delay, "s", 3)));
+            format!("{link}: {} % used{}", significant(100.0 * utilization, 3), delay.unwrap_or_default())
+        });
+        let (record, title, world) = (listed.record.clone(), listed.title.clone(), listed.world.clone());
+        vec![record, title, world, seed, made, differs, numbers.unwrap_or_default()]
     });
-    let heads = ["record", "title", "world", "seed", "changed"].map(|head| (head, false));
+    let heads = ["record", "title", "world", "seed", "made (UTC)", "differs", "numbers"].map(|head| (head, false));
     pages::table("", &heads, rows.collect())
 }

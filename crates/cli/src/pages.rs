@@ -37,6 +37,8 @@ pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
 pub(crate) fn printed_run(kept: &Kept, changes: &[String]) -> String {
     let mut page = of_run("", &[], &kept.summary, &[], &[]);
     page.title = titled(&page.title, changes);
+    // Notes on standard error have the findings.
+    page.sections.retain(|section| section.callout.is_none() || section.heading != "Findings");
     page.sections.truncate(1 + usize::from(kept.summary.path.is_some()));
     terminal::look().page(&page) + "\n" + &terminal::look().paragraph(&cost(std::slice::from_ref(kept)))
 }

@@ -18,6 +18,19 @@ use crate::folder::Folder;
 use crate::record::{self, Kept};
 use crate::{content, pages, program, terminal};
 
+/// Tables of what happened, in the order of the page.
+const SERIES: [&str; 9] = [
+    "links.parquet",
+    "groups.parquet",
+    "customers.parquet",
+    "flows-series.parquet",
+    "classes.parquet",
+    "link_classes.parquet",
+    "transfers.parquet",
+    "pages.parquet",
+    "chunks.parquet",
+];
+
 /// What is needed of `sweep.json`.
 #[derive(Debug, Deserialize)]
 struct Sweep {
@@ -83,7 +96,7 @@ fn of_record(directory: &Path) -> Result<Page, Failure> {
     // The scenario is not resolved: it may name files that are elsewhere.
     let laws = header.laws().map_err(|e| wrong(&directory.join("record.toml"), &e))?;
     let mut series: Vec<Table> = Vec::new();
-    for name in ["links.parquet", "groups.parquet", "customers.parquet", "flows-series.parquet"] {
+    for name in SERIES {
         // What the header does not list is not of this record.
         if header.files.contains_key(name) {
             let path = directory.join(name);

@@ -168,6 +168,30 @@ pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
     Ok(header)
 }
 
+/// Reads `record.toml` of this format or of format 1, to look at it. Format 1 has neither a last line nor hashes of files: a
+/// header of it has no `files`, and nothing tells whether it is damaged.
+///
+/// # Errors
+/// As [`read_header`], for other formats too.
+pub fn read_header_of_any(bytes: &[u8]) -> Result<Header, RecordError> {
+    #[derive(Deserialize)]
+    struct Older {
+        #[serde(default)]
+        id: String,
+        seed: u64,
+        scenario: String,
+        #[serde(flatten)]
+        provenance: Provenance,
+    }
+    match read_header(bytes) {
+        Err(RecordError::Format(1)) => {
+            let Older { id, seed, scenario, provenance } = toml::from_str(std::str::from_utf8(bytes)?)?;
+            Ok(Header { format: 1, id, seed, scenario, provenance, files: IndexMap::new() })
+        }
+        read => read,
+    }
+}
+
 /// What every format of a header has.
 #[derive(Deserialize)]
 struct Format {

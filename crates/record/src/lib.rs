@@ -31,7 +31,7 @@ pub use self::cells::{CellRow, cells, write_cells};
 pub use self::columns::{Meaning, unit_of};
 pub use self::error::RecordError;
 pub use self::format::FORMAT;
-pub use self::header::{Header, Origin, Provenance, read_header, read_scenario};
+pub use self::header::{Header, Origin, Provenance, read_header, read_header_of_any, read_scenario};
 pub use self::page::reference;
 pub use self::parquet::{read_table, write_table};
 pub use self::record::{Record, flow_table, table_file};

@@ -1,19 +1,27 @@
 //! Pages from data: of a run, a sweep, an analysis, a paper.
 
 mod analysis;
+mod cases;
+mod difference;
 mod measures;
+mod overview;
 mod paper;
 mod path;
+mod rows;
 mod run;
 mod series;
+mod show;
 mod sweep;
 mod transfers;
 
 pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis};
+pub use cases::{Case, Cases, Ran, cases};
+pub use difference::{Compared, Estimate, differences};
 pub use measures::{customer_table, flow_table, group_table, link_table};
 pub use paper::{PaperFigure, PaperView, of_paper};
 pub use run::{RunView, of_run};
 pub use series::{SeriesLook, figures as series_figures};
+pub use show::{ShowView, of_show};
 pub use sweep::{CellView, SweepView, of_sweep};
 
 use penstock_law::Registry;

@@ -26,6 +26,15 @@ pub struct Figure {
     /// the rest is cut off and marked.
     #[serde(default)]
     pub warm_up: Option<f64>,
+    /// Whether the bands of the lines lie on each other, so that each is as high as its value.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stacked: bool,
+}
+
+// The signature is serde's.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// One axis.
@@ -88,6 +97,9 @@ pub struct Line {
     /// For each x a lowest and a highest value: an interval, or a range.
     #[serde(default, with = "gaps_in_band", skip_serializing_if = "Option::is_none")]
     pub band: Option<Vec<(f64, f64, f64)>>,
+    /// For each x the smallest and the largest value, which the viewer shows on demand; the drawing leaves it out.
+    #[serde(default, with = "gaps_in_band", skip_serializing_if = "Option::is_none")]
+    pub range: Option<Vec<(f64, f64, f64)>>,
 }
 
 /// How a line is drawn.
@@ -146,6 +158,7 @@ impl Figure {
             marks: Vec::new(),
             equal_aspect: false,
             warm_up: None,
+            stacked: false,
         }
     }
 
@@ -203,6 +216,7 @@ impl Line {
             hollow: false,
             points,
             band: None,
+            range: None,
         }
     }
 
@@ -231,6 +245,13 @@ impl Line {
     #[must_use]
     pub fn banded(mut self, band: Vec<(f64, f64, f64)>) -> Self {
         self.band = Some(band);
+        self
+    }
+
+    /// The same with the smallest and the largest values, which the viewer shows on demand: x, low, high.
+    #[must_use]
+    pub fn ranged(mut self, range: Vec<(f64, f64, f64)>) -> Self {
+        self.range = Some(range);
         self
     }
 }

@@ -1,32 +1,43 @@
-//! Writes a [`Page`] as one HTML file that opens offline: its style and figures are inside, there is no script, and it
-//! refers to nothing outside.
+//! Writes a [`Page`] as one HTML file that opens offline: its style, its figures and the viewer are inside, and it refers to
+//! nothing outside. Its content security policy allows this style and this script, by their hashes, and nothing else.
 
 mod contents;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::figure::Figure;
 use crate::page::{Align, ClaimView, Code, Counts, Page, Section, TableView, Tally, Tone, Verdict};
 use crate::svg;
+use crate::viewer::{self, Viewer};
 
 const STYLE: &str = include_str!("page.css");
 /// Tables with more rows are folded too.
 const LONG: usize = 40;
 
-/// The page as an HTML document.
+/// The page as an HTML document, with the viewer if this library has one.
 pub fn write(page: &Page) -> String {
+    write_with(page, Viewer::built_in())
+}
+
+/// The page as an HTML document. Without a viewer it has drawings only.
+pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     let mut out = String::new();
     let title = escape(&page.title);
+    let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
+    let viewer = viewer.filter(|_| !figures.is_empty());
+    let style = format!("\n{STYLE}{}{}{}", dark_figures(page), widths(page), viewer.map_or("", |viewer| viewer.style));
+    let style_hash = viewer::hash(&style);
+    let script_hash = viewer.map_or_else(String::new, |v| format!("; script-src {}", viewer::hash(v.script)));
     let _ = write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src {style_hash}{script_hash}\">\n\
          <meta name=\"generator\" content=\"Penstock\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#{MAIN}\">Skip to the content</a>\n",
-        dark_figures(page)
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#{MAIN}\">Skip to the content</a>\n"
     );
     contents::targets(&mut out, page);
     let _ = write!(out, "<header>\n<h1>{title}</h1>\n");
@@ -43,21 +54,27 @@ pub fn write(page: &Page) -> String {
     let anchors = anchors(&page.sections);
     contents::write(&mut out, page, &anchors);
     let _ = writeln!(out, "</header>\n<main id=\"{MAIN}\">");
-    let mut part = "";
+    let (mut part, mut figure) = ("", 0);
     for (section, anchor) in page.sections.iter().zip(&anchors) {
         if section.part != part {
             part = &section.part;
             let _ = writeln!(out, "<h2 class=\"part\">{}</h2>", escape(part));
         }
-        self::section(&mut out, section, anchor);
+        self::section(&mut out, section, anchor, figure);
+        figure += section.figures.len();
     }
-    out.push_str(
-        "</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n</body>\n</html>\n",
-    );
+    out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n");
+    if let Some(viewer) = viewer {
+        let data = viewer::data(&figures);
+        let _ = writeln!(out, "<script type=\"application/json\" id=\"{DATA}\">{data}</script>");
+        let _ = writeln!(out, "<script>{}</script>", viewer.script);
+    }
+    out.push_str("</body>\n</html>\n");
     out
 }
 
-fn section(out: &mut String, section: &Section, anchor: &str) {
+/// A section; `first` is the number of its first figure on the page, by which the viewer finds its data.
+fn section(out: &mut String, section: &Section, anchor: &str, first: usize) {
     let class = match (section.failing(), section.claims.is_empty()) {
         (0, true) => "",
         (0, false) => " class=\"kept\"",
@@ -105,8 +122,8 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
     }
     if !section.figures.is_empty() {
         out.push_str("<div class=\"figures\">\n");
-        for figure in &section.figures {
-            out.push_str("<figure>\n<div class=\"plot\">\n");
+        for (figure, number) in section.figures.iter().zip(first..) {
+            let _ = writeln!(out, "<figure data-figure=\"{number}\">\n<div class=\"plot\" tabindex=\"0\">");
             out.push_str(&svg::draw(figure));
             out.push_str(
                 "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
@@ -131,7 +148,7 @@ fn section(out: &mut String, section: &Section, anchor: &str) {
 const SHORT: usize = 16;
 
 fn table(out: &mut String, table: &TableView, captioned: bool) {
-    out.push_str("<div class=\"wide\"><table>\n");
+    out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n");
     if captioned && !table.caption.is_empty() {
         let _ = writeln!(out, "<caption>{}</caption>", rich(&table.caption));
     }
@@ -174,7 +191,7 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
 
 fn claims(out: &mut String, claims: &[ClaimView]) {
     out.push_str(
-        "<div class=\"wide\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Claim</th>\
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Claim</th>\
          <th scope=\"col\">Bound</th><th scope=\"col\">Measured</th></tr></thead>\n<tbody>\n",
     );
     for claim in claims {
@@ -241,20 +258,34 @@ fn badge(verdict: Verdict) -> String {
 
 /// The verdicts as a bar, and in words; beside it, whether they are as recorded.
 fn tally(out: &mut String, tally: &Tally) {
-    let all = |of: fn(&Counts) -> usize| of(&tally.stated) + of(&tally.findings);
-    let parts = [
-        ("holds", all(|c| c.holds)),
-        ("fails", all(|c| c.fails)),
-        ("undecided", all(|c| c.undecided)),
-        ("absent", all(|c| c.not_run)),
-    ];
+    let parts = parts(tally);
     out.push_str("<div class=\"tally\">\n<div class=\"bar\" aria-hidden=\"true\">");
     for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
-        let _ = write!(out, "<span class=\"{class}\" style=\"flex-grow:{count}\"></span>");
+        let _ = write!(out, "<span class=\"{class} w{count}\"></span>");
     }
     let class = if tally.surprises() { "record differs" } else { "record" };
     let (counts, record) = (escape(&tally.counts()), escape(&tally.against_the_record()));
     let _ = writeln!(out, "</div>\n<p class=\"counts\">{counts}.</p>\n<p class=\"{class}\">{record}</p>\n</div>");
+}
+
+/// The parts of a bar of verdicts.
+fn parts(tally: &Tally) -> [(&'static str, usize); 4] {
+    let all = |of: fn(&Counts) -> usize| of(&tally.stated) + of(&tally.findings);
+    [
+        ("holds", all(|c| c.holds)),
+        ("fails", all(|c| c.fails)),
+        ("undecided", all(|c| c.undecided)),
+        ("absent", all(|c| c.not_run)),
+    ]
+}
+
+/// How wide each part of a bar of verdicts is. The policy of the page allows no style at an element.
+fn widths(page: &Page) -> String {
+    let tallies = page.sections.iter().filter_map(|s| s.tally.as_ref());
+    let counts: BTreeSet<usize> = tallies.flat_map(|t| parts(t).map(|(_, count)| count)).filter(|n| *n > 0).collect();
+    counts
+        .into_iter()
+        .fold(String::new(), |rules, count| rules + &format!(".tally .bar .w{count} {{ flex-grow: {count}; }}\n"))
 }
 
 /// What every colour of the figures is on a dark page. Print stays light.
@@ -272,6 +303,8 @@ fn dark_figures(page: &Page) -> String {
 
 /// The anchor of the content.
 const MAIN: &str = "content";
+/// The element with the data of the figures, by which the viewer finds it.
+const DATA: &str = "penstock-figures";
 
 /// `text` in lower case, with nothing but letters, digits and hyphens.
 fn slug(text: &str) -> String {
@@ -281,7 +314,7 @@ fn slug(text: &str) -> String {
 
 /// One name a section to link to, no two the same.
 fn anchors(sections: &[Section]) -> Vec<String> {
-    let mut taken = BTreeSet::from([MAIN, contents::ALL, contents::FAILING].map(str::to_owned));
+    let mut taken = BTreeSet::from([MAIN, DATA, contents::ALL, contents::FAILING].map(str::to_owned));
     let one = |section: &Section| {
         let name = slug(&section.heading);
         let name = if name.is_empty() { "section".to_owned() } else { name };
@@ -394,6 +427,34 @@ mod tests {
         Page { title: e(), subtitle: e(), facts: vec![(e(), e())], sections: vec![section; 3] }
     }
 
+    /// The page without the viewer, wherever this is built.
+    fn drawn(page: &Page) -> String {
+        write_with(page, None)
+    }
+
+    const VIEWER: Viewer = Viewer { script: "window.seen = 1;", style: ".live { color: red; }" };
+
+    /// The viewer and the data of the figures, and no other script; the policy names the hash of the one that runs.
+    #[test]
+    fn a_page_has_one_script_and_its_policy_allows_that_one() {
+        let html = write_with(&evil_page(), Some(VIEWER));
+        assert_eq!(tags(&html).iter().filter(|t| *t == "script").count(), 2);
+        assert!(html.contains(&format!("<script>{}</script>", VIEWER.script)));
+        let policy = html.split_once("Content-Security-Policy\" content=\"").unwrap().1.split_once('"').unwrap().0;
+        // From `printf %s 'window.seen = 1;' | openssl dgst -sha256 -binary | base64`.
+        assert!(policy.contains("script-src 'sha256-xewR3CoTnI6MEIygCDc/9IS4YfXb4SEFYGWXOKiDyns='"), "{policy}");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(!html.contains(" style=\""), "the policy allows no style at an element");
+        let places: Vec<String> = (0..3).map(|i| format!("<figure data-figure=\"{i}\">")).collect();
+        assert!(places.iter().all(|place| html.contains(place)));
+    }
+
+    /// A page without figures has nothing to view.
+    #[test]
+    fn a_page_without_figures_has_no_script() {
+        assert_eq!(write_with(&Page::default(), Some(VIEWER)), drawn(&Page::default()));
+    }
+
     /// Tags by name and their attribute names; everything else must be text.
     fn tags(html: &str) -> Vec<String> {
         html.split('<').skip(1).map(|t| t.split([' ', '>', '/', '\n']).next().unwrap_or_default().to_owned()).collect()
@@ -401,7 +462,7 @@ mod tests {
 
     #[test]
     fn nothing_gets_out_of_its_place() {
-        let html = write(&evil_page());
+        let html = drawn(&evil_page());
         assert!(!tags(&html).iter().any(|t| t == "script"), "a script got in");
         assert!(!html.contains("\" onload="), "an attribute got in");
         assert!(!html.contains('\0'));
@@ -415,7 +476,7 @@ mod tests {
 
     #[test]
     fn the_page_refers_to_nothing_outside() {
-        let html = write(&evil_page());
+        let html = drawn(&evil_page());
         for outside in ["http://", "https://", "url(", "@import", "src=", "<img", "<iframe", "<object"] {
             let found: Vec<_> = html.match_indices(outside).map(|(i, _)| i).collect();
             let names = |i: &usize| html[*i..].starts_with("http://www.w3.org/2000/svg\"");
@@ -425,7 +486,7 @@ mod tests {
 
     #[test]
     fn every_tag_is_closed_in_order() {
-        let html = write(&evil_page());
+        let html = drawn(&evil_page());
         let mut open: Vec<&str> = Vec::new();
         for part in html.split('<').skip(1) {
             let (tag, _) = part.split_once('>').expect("a tag ends");
@@ -445,14 +506,14 @@ mod tests {
         assert_eq!(rich("one ` alone"), "one ` alone");
         let mut section = Section::new("h");
         section.prose = "`ftp` limits it".to_owned();
-        let html = write(&Page { sections: vec![section], ..Page::default() });
+        let html = drawn(&Page { sections: vec![section], ..Page::default() });
         assert!(html.contains("<p><code>ftp</code> limits it</p>"));
     }
 
     /// The policy that the page sets itself allows what the page uses: its icon is a data: URL.
     #[test]
     fn the_policy_allows_the_icon() {
-        let html = write(&Page::default());
+        let html = drawn(&Page::default());
         assert!(html.contains("rel=\"icon\" href=\"data:,\"") && html.contains("img-src data:"));
     }
 
@@ -462,7 +523,7 @@ mod tests {
         let mut table = TableView::new("Flows", vec![Column::words("Flow"), Column::numbers("RTT", "s")]);
         table.rows = vec![vec!["ftp 0".into(), "0.1".into()]];
         section.tables = vec![table];
-        let html = write(&Page { sections: vec![section], ..Page::default() });
+        let html = drawn(&Page { sections: vec![section], ..Page::default() });
         assert!(html.contains("<a class=\"skip\" href=\"#content\">") && html.contains("<main id=\"content\">"));
         assert!(html.contains("<th scope=\"row\">ftp 0</th>"));
         assert!(!html.contains("<caption>"), "the heading says it");
@@ -474,7 +535,7 @@ mod tests {
         let mut figure = Figure::new("Queue", Axis::new("Time", "s"), Axis::new("Queue", "packets"));
         figure.lines.push(Line::new("a", vec![(0.0, 1.0), (1.0, 2.0)]).coloured("#2456c4"));
         section.figures = vec![figure];
-        let html = write(&Page { sections: vec![section], ..Page::default() });
+        let html = drawn(&Page { sections: vec![section], ..Page::default() });
         assert!(html.contains("@media screen and (prefers-color-scheme: dark)"));
         assert_eq!(
             html.matches("prefers-color-scheme").count(),

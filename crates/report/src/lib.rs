@@ -22,9 +22,11 @@ mod scale;
 pub mod svg;
 pub mod text;
 mod trace;
+mod viewer;
 
 pub use figure::{Axis, Figure, Line, Mark, Scale, Style, Tick};
 pub use page::{Align, ClaimView, Code, Column, Page, Section, TableView, Verdict};
+pub use viewer::Viewer;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

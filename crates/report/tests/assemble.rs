@@ -248,7 +248,8 @@ fn a_known_failure_is_no_alarm_and_a_new_one_is() {
     let html = html::write(&page(vec![claim(Holds, Some(Holds)), claim(Fails, Some(Fails))]));
     assert!(!html.contains("callout good"));
     assert!(html.contains("2 claims: 1 holds, 1 fails.</p>") && html.contains("Every verdict is as recorded.</p>"));
-    assert!(html.contains("<span class=\"fails\" style=\"flex-grow:1\">"), "a bar shows how many");
+    assert!(html.contains("<span class=\"fails w1\">"), "a bar shows how many");
+    assert!(html.contains(".w1 { flex-grow: 1; }"), "and its parts are as wide");
 }
 
 #[test]
@@ -360,7 +361,7 @@ fn findings_are_in_a_box() {
     let (subject, text) = ("flows.web.count".to_owned(), "475 of 475 transfers waited <for> a connection".to_owned());
     summary.findings = vec![Finding { id: "transfers-wait".to_owned(), subject, text }];
     let page = of(&summary);
-    assert_eq!(heading(&page)[..2], ["Summary".to_owned(), "Findings".to_owned()]);
+    assert_eq!(heading(&page)[..2], ["Findings".to_owned(), "Summary".to_owned()]);
     let written = html::write(&page);
     let shown =
         "flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection (docs/findings.md#transfers-wait).";

@@ -103,7 +103,7 @@ fn a_paper() {
             },
         ],
     });
-    let html = html::write(&page);
+    let html = html::write_with(&page, None);
     let body = html.split_once("<body>").expect("a page has a body").1;
     golden("paper.html", &format!("<body>{body}"));
     golden("paper.txt", &text::page(&page));

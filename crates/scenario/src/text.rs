@@ -45,6 +45,37 @@ pub fn law_names(scenario: &str) -> Vec<String> {
     names.into_iter().collect()
 }
 
+/// Every key of a resolved scenario with its value as text, by the key's path; none where the text is not a scenario. Lists are
+/// values.
+///
+/// ```
+/// let keys = penstock_scenario::text::keys("seed = 1\n[links.a]\nrate = '10 Mbit/s'\naqm = { law = 'red' }");
+/// assert_eq!(keys["links.a.aqm.law"], "red");
+/// assert_eq!(keys.into_iter().next(), Some(("links.a.aqm.law".to_owned(), "red".to_owned())));
+/// ```
+pub fn keys(scenario: &str) -> BTreeMap<String, String> {
+    fn walk(path: &str, value: &toml::Value, found: &mut BTreeMap<String, String>) {
+        match value {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    walk(&if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, value, found);
+                }
+            }
+            toml::Value::String(text) => {
+                found.insert(path.to_owned(), text.clone());
+            }
+            other => {
+                found.insert(path.to_owned(), other.to_string());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    if let Ok(table) = toml::from_str::<toml::Table>(scenario) {
+        walk("", &toml::Value::Table(table), &mut found);
+    }
+    found
+}
+
 /// The hosts that a resolved scenario names (`sender.profile`), from its text, each once; none where every group has the
 /// default.
 ///

@@ -427,7 +427,7 @@ fn files() -> Vec<String> {
             let file = entry.file_name().into_string().unwrap();
             let path = if name.is_empty() { file.clone() } else { format!("{name}/{file}") };
             if entry.file_type().unwrap().is_dir() {
-                if !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
+                if file != "node_modules" && !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
                     walk(&entry.path(), &path, found);
                 }
             } else {

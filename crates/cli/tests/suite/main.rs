@@ -15,6 +15,7 @@ mod records;
 mod refused;
 mod run;
 mod search;
+mod show;
 mod sweep;
 mod terminal;
 mod theory;

@@ -70,6 +70,8 @@ fn notices(crates: &BTreeSet<Crate>) -> String {
     let mut page = String::from(
         "# Third-party software\n\nThe command `penstock` is linked with these crates. `make bless` writes this file from \
          `Cargo.lock`, and a test compares it.\nWhere a crate offers several licences, the text below is of one of them.\n\n\
+         Reports contain the viewer of `web/` with d3-array, d3-scale and what they use, from npm under ISC. Their licences stand \
+         at the top of its script, in every report.\n\n\
          | crate | version | licence |\n| --- | --- | --- |\n",
     );
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -46,6 +46,15 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock compare FILE", As("penstock compare scenarios/ccpd.toml")),
     ("penstock compare scenarios/fast-aqm-fig8.toml", With("--set links.bottleneck.rate='50 Mbit/s' --step '10 ms'")),
     ("penstock compare scenarios/early-marking.toml", With("--set duration='6 s' --set warmup='2 s'")),
+    ("penstock compare scenarios/web.toml --laws", With(SHORT)),
+    (
+        "penstock compare a.toml b.toml",
+        As("penstock compare scenarios/two-way.toml scenarios/hosts.toml --set duration='2 s' --set warmup='1 s'"),
+    ),
+    (
+        "penstock show",
+        As("penstock run scenarios/two-way.toml -q --set duration='2 s' --set warmup='1 s' && penstock show out"),
+    ),
     // docs/use.md has both worlds of it.
     (
         "penstock compare scenarios/fast-aqm-fig8.toml --set defaults",
@@ -111,7 +120,7 @@ fn pages() -> BTreeMap<String, Page> {
             let file = entry.file_name().into_string().unwrap();
             let path = if name.is_empty() { file.clone() } else { format!("{name}/{file}") };
             if entry.file_type().unwrap().is_dir() {
-                if !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
+                if file != "node_modules" && !(name.is_empty() && [".git", "target", "out"].contains(&file.as_str())) {
                     walk(&entry.path(), &path, found);
                 }
             } else if Path::new(&file).extension().is_some_and(|ending| ending == "md")

@@ -172,6 +172,23 @@ pub(super) fn interval_column(
     (column, plain.into_iter().zip(means).zip(halves).map(cell).collect())
 }
 
+/// Numbers with their intervals in the prefix that `like` would have, such as differences in that of the values.
+pub(super) fn in_unit_of(
+    unit: &str,
+    like: &[Option<f64>],
+    means: &[Option<f64>],
+    halves: &[Option<f64>],
+) -> Vec<String> {
+    let most = like.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let factor = Prefix::for_value(most, unit).factor;
+    let cell = |(mean, half): (&Option<f64>, &Option<f64>)| match (mean, half) {
+        (None, _) => ABSENT.to_owned(),
+        (Some(mean), None) => printed(mean / factor, false),
+        (Some(mean), Some(half)) => plus_minus(mean / factor, half / factor),
+    };
+    means.iter().zip(halves).map(cell).collect()
+}
+
 /// The half width with two digits, the mean with as many after the point.
 fn plus_minus(mean: f64, half: f64) -> String {
     if half == 0.0 || decimal_exponent(half, 2) < -8 {

@@ -9,7 +9,7 @@ use penstock_scenario::text;
 use penstock_scenario::world::Table;
 
 use crate::assemble::series::SeriesLook;
-use crate::assemble::{law_colour, measures, path, scenario_code, series, transfers};
+use crate::assemble::{law_colour, measures, overview, path, scenario_code, series, transfers};
 use crate::number::{count, quantity, significant, words};
 use crate::page::{Callout, Page, Section, Tone};
 use crate::palette;
@@ -37,7 +37,8 @@ fn hosts(scenario: &str) -> String {
     if hosts.is_empty() { String::new() } else { format!("; hosts: {}", hosts.join(", ")) }
 }
 
-/// Tables of links and groups, what an emulated path was off by, then everything that was recorded over time, then the scenario.
+/// Findings first, then tables of links and groups, what an emulated path was off by, delay and shares, everything that was
+/// recorded over time, and the scenario.
 pub fn of_run(run: &RunView<'_>) -> Page {
     let summary = run.summary;
     let mut page = Page {
@@ -57,18 +58,19 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     if let Some(fairness) = &summary.whole.fairness {
         numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(fairness.jain, 4));
     }
+    page.sections.extend(findings(&summary.findings));
     page.sections.push(numbers);
     page.sections.extend(summary.path.as_ref().map(path::section));
-    page.sections.extend(findings(&summary.findings));
 
     let colours = colours(run);
     let (warm_up_s, laws) = (text::warm_up_s(run.scenario_text), text::law_names(run.scenario_text));
+    // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
+    let colour = |entity: &str| {
+        let group = entity.split(' ').next().unwrap_or(entity);
+        colours.get(entity).or_else(|| colours.get(group)).cloned()
+    };
+    page.sections.extend(overview::section(summary, run.series, warm_up_s, &colour));
     for table in run.series {
-        // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
-        let colour = |entity: &str| {
-            let group = entity.split(' ').next().unwrap_or(entity);
-            colours.get(entity).or_else(|| colours.get(group)).cloned()
-        };
         if ["transfers", "pages"].contains(&table.name.as_str()) {
             page.sections.extend(transfers::section(table, warm_up_s, &colour));
             continue;

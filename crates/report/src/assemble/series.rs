@@ -2,9 +2,11 @@
 
 use penstock_law::Observable;
 use penstock_law::Registry;
-use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
+use penstock_scenario::interval::half_width_95;
+use penstock_scenario::world::{Column, Kind, Table, column_name};
 
-use crate::figure::{Axis, Figure, Line};
+use crate::assemble::rows::{entities, numbers, trace};
+use crate::figure::{Axis, Figure, Line, Style};
 use crate::number::{quantity, unit_of, words};
 use crate::palette;
 
@@ -46,7 +48,8 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     let wanted: Vec<Option<String>> = entities.iter().map(|(name, _)| (look.colour)(name)).collect();
     let shares = shares(table, &entities);
     for column in table.columns.iter().filter(|c| c.kind != Kind::Key) {
-        if (shares.is_some() && column.name == SHARE) || is_average_shown(table, &column.name) {
+        let shown = (shares.is_some() && column.name == SHARE) || is_goodput_again(table, &column.name);
+        if shown || is_average_shown(table, &column.name) {
             continue;
         }
         let values = numbers(&column.values);
@@ -80,6 +83,9 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             }
         }
         figure.caption = format!("{}{}", named.sentence, caption(column));
+        if column.name == SHARED {
+            figure.lines.extend(capacities(table, &entities, &time));
+        }
         if let Some(rates) = shares.as_ref().filter(|_| column.name == SHARED) {
             figure.caption = format!("{} {rates}", figure.caption);
         }
@@ -93,14 +99,14 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
 }
 
 /// What a column is called, and what it is.
-struct Words {
-    title: String,
+pub(super) struct Words {
+    pub(super) title: String,
     /// Of the laws that have such a number in their state, followed by a space; empty for what no law knows.
-    sentence: String,
+    pub(super) sentence: String,
 }
 
 impl Words {
-    fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
+    pub(super) fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
         let mut known: Vec<(&str, Observable)> = Vec::new();
         for law in laws {
             let shown = observables(registry, law)
@@ -125,7 +131,7 @@ impl Words {
     }
 
     /// What stands along the axis: the title, unless it is longer than the axis.
-    fn axis(&self, column: &Column) -> String {
+    pub(super) fn axis(&self, column: &Column) -> String {
         if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
     }
 
@@ -195,66 +201,82 @@ fn shares(table: &Table, entities: &[(String, Vec<usize>)]) -> Option<String> {
     }
 }
 
+/// The capacity that a throughput is a share of: a line for each rate that does not change, and one for each link whose rate
+/// does.
+fn capacities(table: &Table, entities: &[(String, Vec<usize>)], time: &[f64]) -> Vec<Line> {
+    let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
+    let (Some(share), Some(shared)) = (column(SHARE), column(SHARED)) else { return Vec::new() };
+    let mut lines: Vec<(f64, Line)> = Vec::new();
+    for (name, rows) in entities.iter().take(MANY) {
+        // A share near zero says little about the whole.
+        let rate = |row: &usize| {
+            let (at, part, of) = (*time.get(*row)?, *share.get(*row)?, *shared.get(*row)?);
+            (part > 0.01 && of.is_finite()).then_some((at, of / part))
+        };
+        let points: Vec<(f64, f64)> = rows.iter().filter_map(rate).collect();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
+        let most = points.iter().fold(0.0_f64, |m, p| m.max(p.1));
+        let constant = points.iter().all(|p| (p.1 / most - 1.0).abs() < 0.01);
+        if constant && lines.iter().any(|(known, _)| (known / most - 1.0).abs() < 0.01) {
+            continue;
+        }
+        let points = if constant { vec![(first.0, most), (last.0, most)] } else { points };
+        let line = Line::new(format!("capacity of {name}"), points).coloured(CAPACITY).styled(Style::Dashed);
+        lines.push((if constant { most } else { f64::NAN }, line));
+    }
+    if let [(_, only)] = lines.as_mut_slice() {
+        "capacity".clone_into(&mut only.name);
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The colour of a capacity: no flow and no link has it.
+const CAPACITY: &str = "#777777";
+
+/// Whether a column has the curves of `goodput_bit_per_s` again: packets delivered, where next to none are sent twice.
+pub(super) fn is_goodput_again(table: &Table, name: &str) -> bool {
+    let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
+    if name != "throughput_packets_per_s" {
+        return false;
+    }
+    let (Some(bits), Some(packets)) = (column("goodput_bit_per_s"), column(name)) else { return false };
+    let pairs = || bits.iter().zip(&packets).filter(|(b, p)| b.is_finite() && p.is_finite());
+    let (all_bits, all_packets) = pairs().fold((0.0, 0.0), |(b, p), pair| (b + pair.0, p + pair.1));
+    let apart: f64 = pairs().map(|(b, p)| (p * all_bits / all_packets - b).abs()).sum();
+    all_bits > 0.0 && apart <= 0.03 * all_bits
+}
+
 /// Whether a column is the value of an instant whose average over the sampling period has a column too: `queue_packets`
 /// beside `queue_mean_packets`. One figure is enough, of what misses nothing between samples.
-fn is_average_shown(table: &Table, name: &str) -> bool {
+pub(super) fn is_average_shown(table: &Table, name: &str) -> bool {
     let (stem, _) = unit_of(name);
     let average = format!("{stem}_mean{}", &name[stem.len()..]);
     table.columns.iter().any(|c| c.name == average && c.kind == Kind::Average)
 }
 
-/// Each entity's name and rows, in order of appearance.
-fn entities(table: &Table, rows: usize) -> Vec<(String, Vec<usize>)> {
-    let keys: Vec<&Column> = table.columns.iter().filter(|c| c.kind == Kind::Key && c.name != "time_s").collect();
-    let mut found: indexmap::IndexMap<String, Vec<usize>> = indexmap::IndexMap::new();
-    for row in 0..rows {
-        let name = keys.iter().filter_map(|k| printed(&k.values, row)).collect::<Vec<_>>().join(" ");
-        match found.get_mut(&name) {
-            Some(rows) => rows.push(row),
-            None => {
-                found.insert(name, vec![row]);
-            }
-        }
-    }
-    found.into_iter().collect()
-}
-
-fn printed(cells: &Cells, row: usize) -> Option<String> {
-    match cells {
-        Cells::Number(v) => v.get(row).map(ToString::to_string),
-        Cells::Count(v) => v.get(row).map(ToString::to_string),
-        Cells::Name { names, rows } => rows.get(row).and_then(|i| names.get(*i as usize)).cloned(),
-    }
-}
-
-fn numbers(cells: &Cells) -> Vec<f64> {
-    match cells {
-        Cells::Number(v) => v.clone(),
-        Cells::Count(v) => v.iter().map(|c| *c as f64).collect(),
-        Cells::Name { .. } => Vec::new(),
-    }
-}
-
-fn trace(rows: &[usize], time: &[f64], values: &[f64]) -> Vec<(f64, f64)> {
-    rows.iter().filter_map(|r| Some((*time.get(*r)?, *values.get(*r)?))).collect()
-}
-
-/// Mean of all entities that have a value at a time, and the range they span.
+/// Mean of all entities that have a value at a time, its 95 % confidence interval, and the range they span.
 fn summarised(traces: &[(usize, Vec<(f64, f64)>)], what: &str) -> Line {
     let mut all: Vec<(f64, f64)> = traces.iter().flat_map(|(_, t)| t.iter().copied()).collect();
     all.retain(|p| p.0.is_finite() && p.1.is_finite());
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut mean, mut band) = (Vec::new(), Vec::new());
+    let (mut mean, mut band, mut range) = (Vec::new(), Vec::new(), Vec::new());
     for at in all.chunk_by(|a, b| a.0 == b.0) {
-        let (low, high) = at.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p.1), h.max(p.1)));
-        mean.push((at[0].0, at.iter().map(|p| p.1).sum::<f64>() / at.len() as f64));
-        band.push((at[0].0, low, high));
+        let values: Vec<f64> = at.iter().map(|p| p.1).collect();
+        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+        let middle = values.iter().sum::<f64>() / values.len() as f64;
+        // A single value has no interval, and breaks the band.
+        let half = half_width_95(&values).unwrap_or(f64::NAN);
+        mean.push((at[0].0, middle));
+        band.push((at[0].0, middle - half, middle + half));
+        range.push((at[0].0, low, high));
     }
-    Line::new(format!("mean and range of {} {what}", traces.len()), mean).banded(band)
+    Line::new(format!("mean of {} {what}, with its 95 % interval", traces.len()), mean).banded(band).ranged(range)
 }
 
 #[cfg(test)]
 mod tests {
+    use penstock_scenario::world::Cells;
+
     use super::*;
 
     fn plain(registry: &Registry) -> SeriesLook<'_> {
@@ -335,6 +357,35 @@ mod tests {
         assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Mean queue"], "the rate varies");
     }
 
+    /// Packets delivered are goodput over a constant, unless many are sent twice.
+    #[test]
+    fn packets_delivered_are_drawn_where_they_differ_from_goodput() {
+        let titles = |packets: &[f64]| -> Vec<String> {
+            let mut groups = table(1, 3);
+            groups.columns.truncate(2);
+            groups.columns.push(column("goodput_bit_per_s", Kind::Average, &[5e7, 9e7, 1e8]));
+            groups.columns.push(column("throughput_packets_per_s", Kind::Average, packets));
+            figures(&groups, &plain(&Registry::standard())).figures.into_iter().map(|f| f.title).collect()
+        };
+        assert_eq!(titles(&[5e3, 9e3, 1e4]), ["Goodput"]);
+        assert_eq!(titles(&[9e3, 9e3, 1e4]), ["Goodput", "Throughput"]);
+    }
+
+    /// The capacity is throughput over utilization: one line where it is constant, one a link where it is not.
+    #[test]
+    fn capacity_is_behind_throughput() {
+        let capacity = |utilization: &[f64]| {
+            let mut links = table(1, 3);
+            links.columns.truncate(2);
+            links.columns.push(column("throughput_bit_per_s", Kind::Average, &[5e7, 9e7, 1e8]));
+            links.columns.push(column("utilization", Kind::Average, utilization));
+            let drawn = figures(&links, &plain(&Registry::standard())).figures.remove(0);
+            drawn.lines.into_iter().find(|l| l.name == "capacity").unwrap().points
+        };
+        assert_eq!(capacity(&[0.5, 0.9, 1.0]), [(0.0, 1e8), (2.0, 1e8)]);
+        assert_eq!(capacity(&[0.5, 0.45, 0.5]), [(0.0, 1e8), (1.0, 2e8), (2.0, 2e8)]);
+    }
+
     /// Every number of a law's state has words, a unit and a sentence in the report.
     #[test]
     fn numbers_of_a_laws_state_have_words_and_a_sentence() {
@@ -376,7 +427,10 @@ mod tests {
         let line = &drawn.figures[0].lines[0];
         assert_eq!(drawn.figures[0].lines.len(), 1);
         assert_eq!(line.points[1], (1.0, 59.5));
-        assert_eq!(line.band.as_ref().unwrap()[1], (1.0, 10.0, 109.0));
+        assert_eq!(line.range.as_ref().unwrap()[1], (1.0, 10.0, 109.0), "least and greatest, on demand");
+        // 100 values, one apart: a standard deviation of 29.011, and Student's 1.984217 at 99 degrees.
+        let (at, low, high) = line.band.as_ref().unwrap()[1];
+        assert!(at == 1.0 && (high - 59.5 - 1.984_217 * 2.901_149).abs() < 1e-4 && (low + high - 119.0).abs() < 1e-9);
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl Plan {
                 .filter(|p| p.1.is_finite())
                 .collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let (mut mean, mut band) = (Vec::new(), Vec::new());
+            let (mut mean, mut band, mut range) = (Vec::new(), Vec::new(), Vec::new());
             for at in points.chunk_by(|a, b| a.0 == b.0) {
                 let values: Vec<f64> = at.iter().map(|p| p.1).collect();
                 let middle = self::mean(&values);
@@ -236,13 +236,15 @@ impl Plan {
                 // A point of one seed has no interval, and breaks the band.
                 let half = half_width_95(&values).unwrap_or(f64::NAN);
                 band.push((at[0].0, middle - half, middle + half));
+                let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+                range.push((at[0].0, low, high));
             }
             let style = if matches!(self.across, Across::Cases) { Style::Points } else { Style::Solid };
             // Cases that stand on the axis need no legend.
             let name = if style == Style::Points { "" } else { case.as_str() };
             let mut line = Line::new(name, mean).coloured(colour.clone()).styled(style);
             if band.iter().any(|b| b.1.is_finite()) {
-                line = line.banded(band);
+                line = line.banded(band).ranged(range);
             }
             figure.lines.push(line);
         }

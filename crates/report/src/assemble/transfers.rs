@@ -28,6 +28,7 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
     for row in &counted {
         parts.entry(group(*row).to_owned()).or_default().push(*row);
     }
+    let groups = parts.len();
     let mut wanted: Vec<Option<String>> = parts.keys().map(|name| colour(name)).collect();
     if parts.len() == 1 && table.name == "transfers" {
         let class =
@@ -63,7 +64,44 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
             section.figures.push(figure.captioned(caption));
         }
     }
+    if let Some(times) = numbers("completion_s").filter(|_| table.name == "transfers") {
+        let groups = parts.iter().zip(&colours).take(groups);
+        let samples = groups.map(|((name, rows), colour)| {
+            (name.as_str(), colour.as_str(), rows.iter().map(|row| (bytes[*row], times[*row])).collect())
+        });
+        section.figures.extend(by_size(samples));
+    }
     (!section.figures.is_empty()).then_some(section)
+}
+
+/// Classes of size in each factor of ten.
+const CLASSES: f64 = 4.0;
+
+/// Completion times over the size: of each group the median of each class of size, and on demand the least and greatest. None
+/// where all transfers are of one size.
+fn by_size<'a>(groups: impl Iterator<Item = (&'a str, &'a str, Vec<(f64, f64)>)>) -> Option<Figure> {
+    let (x, y) = (Axis::new("Size", "B").log(), Axis::new("Completion time", "s").log());
+    let mut figure = Figure::new("Completion time by size", x, y).captioned(
+        "Median over the transfers of each class of size, four to a factor of ten, at the mean size of the class.",
+    );
+    for (name, colour, mut samples) in groups {
+        samples.retain(|(bytes, time)| *bytes > 0.0 && time.is_finite() && *time > 0.0);
+        samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut points, mut range) = (Vec::new(), Vec::new());
+        let class = |bytes: f64| libm::floor(CLASSES * libm::log10(bytes));
+        for alike in samples.chunk_by(|a, b| class(a.0) == class(b.0)) {
+            let mut times: Vec<f64> = alike.iter().map(|s| s.1).collect();
+            times.sort_by(f64::total_cmp);
+            let size = alike.iter().map(|s| s.0).sum::<f64>() / alike.len() as f64;
+            let middle = f64::midpoint(times[(times.len() - 1) / 2], times[times.len() / 2]);
+            points.push((size, middle));
+            range.push((size, times[0], times[times.len() - 1]));
+        }
+        if points.len() > 1 {
+            figure.lines.push(Line::new(name, points).coloured(colour).ranged(range));
+        }
+    }
+    (!figure.is_empty()).then_some(figure)
 }
 
 /// Chunks as a series over time: when each came, its rate, and what the player held then.
@@ -146,6 +184,20 @@ mod tests {
         assert_eq!(names(&["web", "ftp"], 0.0), named(&[("web", 20), ("ftp", 20)]));
         assert_eq!(names(&["web"], 10.0), named(&[("web", 30), ("Up to 10 kB", 20), ("Up to 100 kB", 10)]));
         assert!(section(&table(&["web"]), 100.0, &|_| None).is_none());
+    }
+
+    /// 30 transfers of 1 kB take 0.1 s to 3 s, 10 of 100 kB 3.1 s to 4 s.
+    #[test]
+    fn completion_times_are_over_size_too() {
+        let section = section(&table(&["web"]), 0.0, &|_| None).unwrap();
+        let figure = section.figures.iter().find(|f| f.title == "Completion time by size").unwrap();
+        let [line] = figure.lines.as_slice() else { panic!("one group, one line") };
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert_eq!(line.points.len(), 2);
+        assert!(near(line.points[0].0, 1e3) && near(line.points[0].1, 1.55), "{:?}", line.points);
+        assert!(near(line.points[1].0, 1e5) && near(line.points[1].1, 3.55), "{:?}", line.points);
+        let range = line.range.as_ref().unwrap();
+        assert!(near(range[0].1, 0.1) && near(range[0].2, 3.0), "{range:?}");
     }
 
     /// Pages have one figure; chunks are a series of the rates and of what players hold, at the times at which they came.

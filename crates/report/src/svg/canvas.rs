@@ -3,6 +3,8 @@
 //! The backend knows whole numbers only, no dashes, no title and no role. So it draws ten times as large into a view box
 //! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the rest in afterwards.
 
+use std::fmt::Write as _;
+
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -242,7 +244,52 @@ fn polished(body: &str) -> String {
     };
     let round = |size: &str| size.parse::<f64>().map_or_else(|_| size.to_owned(), |s| s.round().to_string());
     let body = attribute(body, " stroke-width=\"", dash);
-    attribute(&body, " font-size=\"", round).replace(" opacity=\"1\"", "")
+    let body = attribute(&body, " font-size=\"", round).replace(" opacity=\"1\"", "");
+    steps(&steps(&body, "polyline", ""), "polygon", "z")
+}
+
+/// With fewer points than this there is nothing to gain.
+const LONG: usize = 25;
+
+/// Writes long shapes of that name as paths of steps from point to point, which take half the bytes. `end` ends a path.
+fn steps(body: &str, shape: &str, end: &str) -> String {
+    let (head, name) = (format!("<{shape} "), " points=\"");
+    let mut out = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some((before, element)) = rest.split_once(&head) {
+        let (element, tail) = element.split_once("/>").unwrap_or((element, ""));
+        out.push_str(before);
+        match element.split_once(name).and_then(|(attributes, points)| {
+            let (points, more) = points.split_once('"')?;
+            Some(format!("<path {attributes}{more} d=\"{}{end}\"/>", path(points)?))
+        }) {
+            Some(path) => out.push_str(&path),
+            None => out.extend([head.as_str(), element, "/>"]),
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Points as steps; none where they are few.
+fn path(points: &str) -> Option<String> {
+    let number = |text: &str| text.parse::<i64>().ok();
+    let point = |text: &str| text.split_once(',').and_then(|(x, y)| Some((number(x)?, number(y)?)));
+    let points: Vec<(i64, i64)> = points.split_whitespace().map(point).collect::<Option<_>>()?;
+    if points.len() < LONG {
+        return None;
+    }
+    let mut out = String::from("m");
+    let mut at = (0, 0);
+    for (i, (x, y)) in points.into_iter().enumerate() {
+        let (dx, dy) = (x - at.0, y - at.1);
+        // A sign parts numbers as well as a space does.
+        let parted = i == 0 || dx < 0;
+        let _ = write!(out, "{}{dx}{}{dy}", if parted { "" } else { " " }, if dy < 0 { "" } else { "," });
+        at = (x, y);
+    }
+    Some(out)
 }
 
 /// Rewrites every value of an attribute. Words cannot be mistaken for one: their quotes are escaped.
@@ -258,4 +305,35 @@ fn attribute(body: &str, name: &str, rewrite: impl Fn(&str) -> String) -> String
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps lead through the same points, and what is short or no shape stays as it was.
+    #[test]
+    fn steps_lead_through_the_same_points() {
+        let points: Vec<(i64, i64)> = (0..40).map(|i| (10 * i, 100 - 7 * (i % 5) + i)).collect();
+        let list: String = points.iter().fold(String::new(), |list, (x, y)| list + &format!("{x},{y} "));
+        let body = format!(
+            "<polyline fill=\"none\" points=\"{list}\"/>\n<polyline points=\"1,2 3,4 \"/>\n<text>polyline points</text>"
+        );
+        let written = polished(&body);
+        let (_, d) = written.split_once("<path fill=\"none\" d=\"m").unwrap();
+        let (d, rest) = d.split_once("\"/>").unwrap();
+        let apart = d.replace('-', " -").replace(',', " ");
+        let numbers: Vec<i64> = apart.split_whitespace().map(|n| n.parse().unwrap()).collect();
+        let mut at = (0, 0);
+        let reached: Vec<(i64, i64)> = numbers
+            .chunks(2)
+            .map(|s| {
+                at = (at.0 + s[0], at.1 + s[1]);
+                at
+            })
+            .collect();
+        assert_eq!(reached, points);
+        assert_eq!(rest, "\n<polyline points=\"1,2 3,4 \"/>\n<text>polyline points</text>");
+        assert!(4 * d.len() < 3 * list.len(), "{} of {}", d.len(), list.len());
+    }
 }

@@ -14,11 +14,26 @@ fn words(svg: &str) -> Vec<String> {
     svg.split("<text").skip(1).map(|t| t.split(['>', '<']).nth(1).unwrap_or_default().trim().to_owned()).collect()
 }
 
-/// The coordinates of every polyline.
+/// The coordinates of every line: those of a polyline, and of a path of steps.
 fn polylines(svg: &str) -> Vec<Vec<(i32, i32)>> {
-    let points = svg.split("<polyline").skip(1).filter_map(|p| p.split("points=\"").nth(1)?.split('"').next());
-    let pair = |p: &str| p.split_once(',').and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
-    points.map(|p| p.split_whitespace().filter_map(pair).collect()).collect()
+    let value = |element: &str, name: &str| -> Option<String> {
+        Some(element.split_once("/>")?.0.split_once(name)?.1.split('"').next()?.to_owned())
+    };
+    let numbers = |text: &str| -> Vec<i32> {
+        text.replace(',', " ").split_whitespace().map(|n| n.parse().expect("a number")).collect()
+    };
+    let pairs = |all: Vec<i32>| -> Vec<(i32, i32)> { all.chunks(2).map(|p| (p[0], p[1])).collect() };
+    let plain = svg.split("<polyline").skip(1).filter_map(|e| value(e, "points=\"")).map(|p| pairs(numbers(&p)));
+    let paths = svg.split("<path fill=\"none\"").skip(1).filter_map(|e| value(e, " d=\"m"));
+    let paths = paths.map(|d| {
+        let mut at = (0, 0);
+        let reach = |step: (i32, i32)| {
+            at = (at.0 + step.0, at.1 + step.1);
+            at
+        };
+        pairs(numbers(&d.replace('-', " -"))).into_iter().map(reach).collect()
+    });
+    plain.chain(paths).collect()
 }
 
 #[test]
@@ -139,7 +154,7 @@ fn a_block_of_ink_is_drawn_as_mean_and_range() {
     let noisy = |n: usize| plain(vec![Line::new("", (0..n).map(|i| (i as f64, libm::sin((i * i) as f64))).collect())]);
     let note = "line: mean of neighbouring samples, shade: their range".to_owned();
     let svg = draw(&noisy(5000));
-    assert!(words(&svg).contains(&note) && svg.contains("<polygon"));
+    assert!(words(&svg).contains(&note) && svg.contains("z\"/>"), "a band is a closed path");
     assert!(!words(&draw(&noisy(100))).contains(&note));
 }
 
@@ -207,8 +222,9 @@ fn line() -> impl Strategy<Value = Line> {
     let style = proptest::sample::select(vec![Style::Solid, Style::Dashed, Style::Points, Style::Steps]);
     let points = proptest::collection::vec((number(), number()), 0..60);
     let band = proptest::option::of(proptest::collection::vec((number(), number(), number()), 0..20));
-    (".{0,12}", ".{0,8}", style, any::<bool>(), points, band)
-        .prop_map(|(name, colour, style, hollow, points, band)| Line { name, colour, style, hollow, points, band })
+    (".{0,12}", ".{0,8}", style, any::<bool>(), points, band).prop_map(|(name, colour, style, hollow, points, band)| {
+        Line { name, colour, style, hollow, points, band, range: None }
+    })
 }
 
 fn mark() -> impl Strategy<Value = Mark> {
@@ -225,6 +241,7 @@ fn figure() -> impl Strategy<Value = Figure> {
     let warm_up = proptest::option::of(number());
     (".{0,120}", ".{0,20}", axis(), axis(), lines, marks, any::<bool>(), warm_up).prop_map(
         |(title, caption, x, y, lines, marks, equal_aspect, warm_up)| Figure {
+            stacked: false,
             title,
             caption,
             x,

@@ -1,0 +1,112 @@
+//! Records over each other: `penstock show`, `penstock list`, and `penstock compare` of files and laws.
+
+use std::fs;
+
+use crate::bench::{Bench, SMALL};
+
+/// Two buffers with three seeds each, and a record of the fluid world.
+fn records() -> Bench {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    for buffer in ["10 packets", "40 packets"] {
+        for seed in ["1", "2", "3"] {
+            let set = format!("links.bottleneck.buffer=\"{buffer}\"");
+            bench.well(&["run", "small.toml", "--set", &set, "--seed", seed]);
+        }
+    }
+    bench
+}
+
+#[test]
+fn cases_have_names_and_differences_with_intervals() {
+    let bench = records();
+    let shown = bench.json(&["show", "out", "--json", "--out", "pages"]);
+    assert_eq!(shown["keys"], serde_json::json!(["links.bottleneck.buffer"]));
+    let names: Vec<&str> = shown["cases"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["10 packets", "40 packets"]);
+    assert_eq!(shown["cases"][0]["seeds"], serde_json::json!([1, 2, 3]));
+    let row = shown["rows"].as_array().unwrap().iter().find(|row| row["measure"] == "Mean queue").unwrap();
+    let (first, second) = (&row["values"][0]["mean"], &row["values"][1]["mean"]);
+    let difference = &row["differences"][1];
+    let exact = second.as_f64().unwrap() - first.as_f64().unwrap();
+    assert!((difference["mean"].as_f64().unwrap() - exact).abs() < 1e-9 && exact > 0.0, "{row}");
+    assert!(difference["half_width_95"].as_f64().unwrap() >= 0.0 && row["differences"][0].is_null());
+    let page = fs::read_to_string(bench.path(shown["report"].as_str().unwrap())).unwrap();
+    assert!(page.contains("40 packets \u{2212} 10 packets") && page.contains("Queueing delay of bottleneck"));
+    assert!(!page.contains("<td>duration</td>") && !page.contains(">links.bottleneck.rate<"), "only what differs");
+    // A page is never overwritten.
+    bench.well(&["show", "out", "--out", "pages"]);
+    assert!(bench.path("pages/show-2/show.json").is_file());
+}
+
+/// A header of format 1 has no hash of itself, no identity of the code and no hashes of files.
+#[test]
+fn a_record_of_the_version_before_opens() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    for seed in ["1", "2"] {
+        bench.well(&["run", "small.toml", "--seed", seed]);
+    }
+    let path = bench.path("out/small-seed1/record.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.split("\n[files]").next().unwrap().replace("format = 2", "format = 1");
+    let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("code = ")).collect();
+    fs::write(&path, text.join("\n") + "\n").unwrap();
+    let shown = bench.json(&["show", "out/small-seed1", "out/small-seed2", "--json"]);
+    assert_eq!(shown["cases"].as_array().unwrap().len(), 1);
+    assert_eq!(shown["cases"][0]["seeds"], serde_json::json!([1, 2]));
+    let listed = bench.json(&["list", "--json"]);
+    assert_eq!(listed["records"].as_array().unwrap().len(), 2, "the page is no record");
+}
+
+#[test]
+fn what_is_no_record_or_damaged_is_refused() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.well(&["run", "small.toml"]);
+    fs::create_dir(bench.path("empty")).unwrap();
+    for (named, what) in [("empty", "no record in it"), ("nowhere", "cannot read nowhere")] {
+        let ended = bench.run(&["show", named]);
+        assert!(ended.status == 2 && ended.err.contains(what), "{}", ended.err);
+    }
+    fs::write(bench.path("out/small-seed1/links.parquet"), "else").unwrap();
+    let ended = bench.run(&["show", "out"]);
+    assert!(ended.status == 2 && ended.err.contains("links.parquet"), "{}", ended.err);
+}
+
+#[test]
+fn a_list_says_when_and_what_differs() {
+    let bench = records();
+    let listed = bench.json(&["list", "--json"]);
+    let records = listed["records"].as_array().unwrap();
+    assert_eq!(records.len(), 6);
+    for record in records {
+        let buffer =
+            if record["record"].as_str().unwrap().contains("10-packets") { "10 packets" } else { "40 packets" };
+        assert_eq!(record["differs"], buffer);
+        assert_eq!(record["headline"]["link"], "bottleneck");
+        let made = record["made"].as_str().unwrap();
+        assert!(made.len() == 20 && made.starts_with("20") && made.ends_with('Z'), "{made}");
+    }
+}
+
+#[test]
+fn laws_and_files_are_compared() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL).write("other.toml", SMALL);
+    let compared = bench.json(&["compare", "small.toml", "--laws", "newreno,cubic", "--json"]);
+    let names: Vec<&str> = compared["cases"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["newreno", "cubic"]);
+    let aqms = bench.json(&["compare", "small.toml", "--laws", "droptail,codel", "--json"]);
+    assert_eq!(aqms["cases"][1]["differs"]["links.bottleneck.aqm.law"], "codel");
+    let alike = bench.json(&["compare", "small.toml", "other.toml", "--json"]);
+    assert_eq!(alike["cases"].as_array().unwrap().len(), 1, "equal scenarios are one case");
+    for (arguments, what) in [
+        (vec!["compare", "small.toml", "--laws", "newreno"], "name two or more"),
+        (vec!["compare", "small.toml", "--laws", "newreno,nothing"], "`nothing` is neither a controller nor an AQM"),
+        (vec!["compare", "small.toml", "--worlds", "packets"], "name two or more"),
+    ] {
+        let ended = bench.run(&arguments);
+        assert!(ended.status == 2 && ended.err.contains(what), "{}", ended.err);
+    }
+}

@@ -1,0 +1,30 @@
+//! Puts the viewer into the library where it was built: `target/web/viewer.js` and `viewer.css`, which `make web` makes.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let mut built = "None".to_owned();
+    // Outside of the repository, as in a packaged crate, there is no viewer.
+    if Path::new("../../web/package.json").is_file() {
+        let folder = Path::new("../../target/web");
+        // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build.
+        fs::create_dir_all(folder)?;
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let [script, style] = ["viewer.js", "viewer.css"].map(|name| folder.join(name));
+        if script.is_file() && style.is_file() {
+            for path in [&script, &style] {
+                let text = fs::read_to_string(path)?;
+                if text.contains("</script") || text.contains("</style") {
+                    return Err(io::Error::other(format!("{} would end its own element", path.display())));
+                }
+            }
+            let (script, style) = (script.canonicalize()?, style.canonicalize()?);
+            let (script, style) = (script.display().to_string(), style.display().to_string());
+            built = format!("Some(Viewer {{ script: include_str!({script:?}), style: include_str!({style:?}) }})");
+        }
+    }
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("viewer.rs"), format!("const BUILT: Option<Viewer> = {built};\n"))
+}

@@ -1,0 +1,242 @@
+//! Runs side by side: which are alike but for their seed, what differs between them, and names from what differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use penstock_scenario::summary::Summary;
+use penstock_scenario::text;
+use penstock_scenario::world::Table;
+
+use crate::number::ABSENT;
+
+/// A run, as it is laid over others.
+#[derive(Debug, Clone, Copy)]
+pub struct Ran<'a> {
+    /// What it is called if nothing else tells it from the others.
+    pub name: &'a str,
+    /// What computed it.
+    pub version: &'a str,
+    /// The scenario with all defaults filled in.
+    pub scenario_text: &'a str,
+    /// The controller of each group; may be empty.
+    pub laws: &'a [(String, String)],
+    /// Its numbers.
+    pub summary: &'a Summary,
+    /// What it recorded over time.
+    pub series: &'a [Table],
+}
+
+/// Runs that differ in nothing but their seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Made of what tells it from the others.
+    pub name: String,
+    /// Its value of each key that differs, if it has that key.
+    pub differs: IndexMap<String, String>,
+    /// Its runs, as places in the list, by their seeds.
+    pub runs: Vec<usize>,
+}
+
+impl Case {
+    /// Its value of a key that differs.
+    pub(super) fn value(&self, key: &str) -> &str {
+        self.differs.get(key).map_or(ABSENT, String::as_str)
+    }
+}
+
+/// All runs, sorted into cases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cases {
+    /// The keys that differ: those of scenarios, `world` and `version`.
+    pub keys: Vec<String>,
+    /// The cases, in the order of their first runs.
+    pub cases: Vec<Case>,
+}
+
+/// More keys than this do not make a name.
+const KEYS: usize = 3;
+/// A longer name is not made of values.
+const LONGEST: usize = 60;
+
+/// Sorts runs into cases.
+pub fn cases(runs: &[Ran<'_>]) -> Cases {
+    let mut found: IndexMap<BTreeMap<String, String>, Vec<usize>> = IndexMap::new();
+    for (at, run) in runs.iter().enumerate() {
+        let mut keys = text::keys(run.scenario_text);
+        keys.remove("seed");
+        keys.insert("world".to_owned(), run.summary.world.clone());
+        keys.insert("version".to_owned(), run.version.to_owned());
+        found.entry(keys).or_default().push(at);
+    }
+    for places in found.values_mut() {
+        places.sort_by_key(|at| runs[*at].summary.seed);
+    }
+    let every: BTreeSet<&String> = found.keys().flat_map(BTreeMap::keys).collect();
+    let differs = |key: &&&String| found.keys().map(|keys| keys.get(**key)).collect::<BTreeSet<_>>().len() > 1;
+    let mut keys: Vec<String> = every.iter().filter(differs).map(|key| (*key).clone()).collect();
+    keys.sort_by_key(|key| (rank(key), key.clone()));
+    let mut cases: Vec<Case> = found
+        .iter()
+        .map(|(of, places)| Case {
+            name: String::new(),
+            differs: keys.iter().filter_map(|key| Some((key.clone(), of.get(key)?.clone()))).collect(),
+            runs: places.clone(),
+        })
+        .collect();
+    let names = names(&keys, &cases, runs);
+    for (case, name) in cases.iter_mut().zip(names) {
+        case.name = name;
+    }
+    Cases { keys, cases }
+}
+
+/// Which keys make names first: the world, laws, then all others; the title tells what the others do not.
+fn rank(key: &str) -> u32 {
+    match key {
+        "world" => 0,
+        key if key.rsplit('.').next() == Some("law") => 1,
+        "title" => 4,
+        "version" => 3,
+        _ => 2,
+    }
+}
+
+/// A name for each case, no two the same: their titles, else from the fewest keys that tell all of them apart, else their
+/// records.
+fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
+    let first = |case: &Case| case.runs.first().map_or("", |at| runs[*at].name).to_owned();
+    if cases.len() < 2 {
+        return cases.iter().map(first).collect();
+    }
+    let from = |chosen: &[&String]| -> Vec<String> {
+        let part = |case: &Case, key: &String| {
+            let value = case.value(key).to_owned();
+            if rank(key) < 2 || key == "title" || value.contains(' ') {
+                return value;
+            }
+            format!("{} {value}", key.rsplit('.').next().unwrap_or(key))
+        };
+        let name = |case: &Case| chosen.iter().map(|key| part(case, key)).collect::<Vec<_>>();
+        let joined = |mut parts: Vec<String>| {
+            parts.dedup();
+            parts.join(", ")
+        };
+        cases.iter().map(|case| joined(name(case))).collect()
+    };
+    let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
+    // What only some cases have names none of the others.
+    let everywhere = |key: &String| cases.iter().all(|case| case.differs.contains_key(key));
+    let usable: Vec<&String> = keys.iter().filter(|key| *key != "title" && everywhere(key)).collect();
+    let mut chosen: Vec<&String> = Vec::new();
+    while chosen.len() < KEYS {
+        let now = distinct(&from(&chosen));
+        let more = usable.iter().filter(|key| !chosen.contains(key)).map(|key| {
+            let with: Vec<&String> = chosen.iter().copied().chain([*key]).collect();
+            (distinct(&from(&with)), *key)
+        });
+        // Of keys that tell as many apart, the first one: `max_by_key` would take the last.
+        let best = more.fold(None::<(usize, &String)>, |best, this| match best {
+            Some(best) if best.0 >= this.0 => Some(best),
+            _ => Some(this),
+        });
+        match best.filter(|(found, _)| *found > now) {
+            Some((_, key)) => chosen.push(key),
+            None => break,
+        }
+    }
+    let short = |names: &[String]| names.iter().all(|name| name.chars().count() <= LONGEST && !name.is_empty());
+    let titles = from(&keys.iter().filter(|key| *key == "title").collect::<Vec<_>>());
+    let records: Vec<String> = cases.iter().map(first).collect();
+    // Different titles are of different files: those names people know.
+    let candidates = [titles, from(&chosen), records];
+    let told = candidates.iter().find(|names| distinct(names) == cases.len() && short(names));
+    unique(told.unwrap_or(&candidates[2]))
+}
+
+/// The names, with a number where one is there already.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let one = |name: &String| {
+        let mut candidate = name.clone();
+        let mut n = 1;
+        while !taken.insert(candidate.clone()) {
+            n += 1;
+            candidate = format!("{name} ({n})");
+        }
+        candidate
+    };
+    names.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(world: &str, seed: u64) -> Summary {
+        serde_json::from_str(&format!(
+            r#"{{ "title": "t", "world": "{world}", "seed": {seed}, "measured_s": 1.0, "links": {{}}, "groups": {{}},
+                 "engine": {{ "events": 1, "packets": 1 }} }}"#
+        ))
+        .unwrap()
+    }
+
+    /// Names and runs of the cases of (record, world, seed, scenario).
+    fn sorted(all: &[(&str, &str, u64, &str)]) -> (Vec<String>, Vec<(String, Vec<usize>)>) {
+        let summaries: Vec<Summary> = all.iter().map(|(_, world, seed, _)| summary(world, *seed)).collect();
+        let runs: Vec<Ran<'_>> = all
+            .iter()
+            .zip(&summaries)
+            .map(|((name, _, _, scenario_text), summary)| Ran {
+                name,
+                version: "1",
+                scenario_text,
+                laws: &[],
+                summary,
+                series: &[],
+            })
+            .collect();
+        let found = cases(&runs);
+        (found.keys, found.cases.into_iter().map(|case| (case.name, case.runs)).collect())
+    }
+
+    #[test]
+    fn seeds_of_a_scenario_are_one_case() {
+        let (keys, cases) = sorted(&[
+            ("b", "packets", 2, "seed = 2\n[flows.a.cc]\nlaw = 'cubic'"),
+            ("a", "packets", 1, "seed = 1\n[flows.a.cc]\nlaw = 'cubic'"),
+            ("c", "packets", 1, "seed = 1\n[flows.a.cc]\nlaw = 'bbr'"),
+        ]);
+        assert_eq!(keys, ["flows.a.cc.law"]);
+        assert_eq!(cases, [("cubic".to_owned(), vec![1, 0]), ("bbr".to_owned(), vec![2])]);
+    }
+
+    #[test]
+    fn names_are_from_the_fewest_keys_that_tell() {
+        let text =
+            |law: &str, rate: &str| format!("title = 'x'\n[links.a]\nrate = '{rate}'\nn = 3\n[f.cc]\nlaw = '{law}'");
+        let texts = [text("cubic", "1 Mbit/s"), text("bbr", "1 Mbit/s"), text("bbr", "2 Mbit/s")];
+        let all: Vec<_> = texts.iter().map(|text| ("r", "packets", 1, text.as_str())).collect();
+        let (keys, cases) = sorted(&all);
+        assert_eq!(keys, ["f.cc.law", "links.a.rate"], "what is equal is not there");
+        let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["cubic, 1 Mbit/s", "bbr, 1 Mbit/s", "bbr, 2 Mbit/s"]);
+    }
+
+    /// A key that one case lacks says nothing of it; then titles do.
+    #[test]
+    fn unlike_scenarios_are_named_by_their_titles() {
+        let (_, cases) = sorted(&[
+            ("a", "packets", 1, "title = 'First'\n[flows.a.cc]\nlaw = 'bbr'"),
+            ("b", "packets", 1, "title = 'Second'\n[flows.b.cc]\nlaw = 'cubic'"),
+        ]);
+        assert_eq!(cases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["First", "Second"]);
+    }
+
+    #[test]
+    fn worlds_and_numbers_name_themselves() {
+        let (_, cases) =
+            sorted(&[("a", "packets", 1, "n = 1"), ("b", "fluid", 1, "n = 1"), ("c", "fluid", 1, "n = 20")]);
+        let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["packets, n 1", "fluid, n 1", "fluid, n 20"]);
+    }
+}

@@ -1,0 +1,308 @@
+//! What one looks at first: how long packets wait, how the capacity is shared, and one against the other.
+
+use libm::{atan2, cos, sin, sqrt};
+use penstock_scenario::summary::{LinkSummary, Summary};
+use penstock_scenario::world::{Kind, Table};
+
+use crate::assemble::rows::{entities, numbers, trace};
+use crate::figure::{Axis, Figure, Line, Mark, Style};
+use crate::page::Section;
+use crate::palette;
+
+/// More lines than this are no figure.
+const MANY: usize = 12;
+/// A curve.
+type Points = Vec<(f64, f64)>;
+/// Points of a distribution, at the most.
+const POINTS: usize = 500;
+/// A spread of fewer samples is not one.
+const FEW: usize = 10;
+
+/// The figures that there are data for. `colour` gives the colours that some links and groups have.
+pub(super) fn section(
+    summary: &Summary,
+    series: &[Table],
+    warm_up_s: f64,
+    colour: &dyn Fn(&str) -> Option<String>,
+) -> Option<Section> {
+    let table = |name: &str| series.iter().find(|table| table.name == name);
+    let mut section = Section::new("Delay and shares");
+    if let Some(links) = table("links") {
+        section.figures.extend(delays(summary, links, warm_up_s, colour));
+    }
+    let groups = table("groups");
+    let flows = table("flows").filter(|flows| (2..=MANY).contains(&count(flows)));
+    if let Some(shared) = flows.or(groups).filter(|shared| (2..=MANY).contains(&count(shared))) {
+        section.figures.extend(shares(shared, warm_up_s, colour));
+    }
+    if let Some(groups) = groups.filter(|groups| count(groups) <= MANY) {
+        section.figures.extend(delay_and_throughput(groups, warm_up_s, colour));
+    }
+    (!section.figures.is_empty()).then_some(section)
+}
+
+/// The curves of a column: each entity, and its points.
+pub(super) fn curves(table: &Table, column: &str) -> Vec<(String, Vec<(f64, f64)>)> {
+    let Some(time) = table.number("time_s") else { return Vec::new() };
+    let Some(values) = table.columns.iter().find(|c| c.name == column && c.kind != Kind::Key) else {
+        return Vec::new();
+    };
+    let values = numbers(&values.values);
+    entities(table, time.len()).into_iter().map(|(name, rows)| (name, trace(&rows, time, &values))).collect()
+}
+
+fn count(table: &Table) -> usize {
+    table.number("time_s").map_or(0, |time| entities(table, time.len()).len())
+}
+
+fn coloured(names: &[String], colour: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let wanted: Vec<Option<String>> = names.iter().map(|name| colour(name)).collect();
+    palette::assign(&wanted.iter().map(Option::as_deref).collect::<Vec<_>>())
+}
+
+/// How a link was used in one sampling period: its end [s], the queueing delay [s], and what left [packets/s].
+struct Period {
+    at: f64,
+    delay: f64,
+    rate: f64,
+}
+
+/// The queueing delay of each period by Little's law: packets that wait over packets that leave. How many leave follows from
+/// the throughput and the link's mean packet.
+fn periods(link: &LinkSummary, measured_s: f64, queue: &[(f64, f64)], throughput: &[(f64, f64)]) -> Vec<Period> {
+    let bits = link.throughput_bit_per_s * measured_s / link.departures as f64;
+    if !bits.is_finite() || bits <= 0.0 {
+        return Vec::new();
+    }
+    let period = |(waiting, left): (&(f64, f64), &(f64, f64))| {
+        let rate = left.1 / bits;
+        let delay = if rate > 0.0 { waiting.1 / rate } else { f64::NAN };
+        Period { at: waiting.0, delay, rate }
+    };
+    queue.iter().zip(throughput).map(period).collect()
+}
+
+/// The periods of each link. A way back whose packets hardly wait is left out.
+fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>)> {
+    let longest = summary.whole.links.values().filter_map(|l| l.queueing_delay_mean_s).fold(0.0, f64::max);
+    let queues = curves(links, "queue_mean_packets");
+    let throughputs = curves(links, "throughput_bit_per_s");
+    let mut found: Vec<(String, Vec<Period>)> = Vec::new();
+    for ((name, queue), (_, throughput)) in queues.iter().zip(&throughputs) {
+        let Some(link) = summary.whole.links.get(name) else { continue };
+        let back = name.strip_suffix("/back").is_some_and(|forth| summary.whole.links.contains_key(forth));
+        let least = if back { 0.01 * longest } else { 0.0 };
+        if link.queueing_delay_mean_s.is_none_or(|delay| delay <= least) {
+            continue;
+        }
+        let periods = periods(link, summary.whole.measured_s, queue, throughput);
+        if periods.iter().any(|period| period.delay.is_finite()) {
+            found.push((name.clone(), periods));
+        }
+    }
+    found
+}
+
+/// Queueing delay of each link: over time, and as a cumulative distribution after the warm-up.
+pub(super) fn waiting(summary: &Summary, links: &Table, warm_up_s: f64) -> Vec<(String, [Points; 2])> {
+    let both = |periods: &[Period]| {
+        let over_time = periods.iter().map(|p| (p.at, p.delay)).collect();
+        [over_time, distribution(periods.iter().filter(|p| p.at > warm_up_s))]
+    };
+    links_that_wait(summary, links).iter().map(|(name, periods)| (name.clone(), both(periods))).collect()
+}
+
+/// Queueing delay over time and as a distribution.
+fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Vec<Figure> {
+    let found = waiting(summary, links, warm_up_s);
+    if found.is_empty() || found.len() > MANY {
+        return Vec::new();
+    }
+    let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+    let colours = coloured(&names, colour);
+    let axis = || Axis::new("Queueing delay", "s");
+    let law = "From the mean queue and the throughput of each sampling period, by Little\u{2019}s law.";
+    let mut over_time = Figure::new("Queueing delay", Axis::new("Time", "s"), axis()).captioned(law);
+    let mut shares =
+        Figure::new("Distribution of the queueing delay", axis(), Axis::new("Share", "").between(0.0, 1.0));
+    for ((name, [delay, share]), colour) in found.iter().zip(&colours) {
+        over_time.lines.push(Line::new(name.clone(), delay.clone()).coloured(colour.clone()));
+        shares.lines.push(Line::new(name.clone(), share.clone()).coloured(colour.clone()).styled(Style::Steps));
+        // Of a link with several queues the mean over all of them says little about a packet.
+        let link = summary.whole.links.get(name).filter(|link| link.queues.is_empty());
+        let p99 = link.and_then(|link| link.queueing_delay_p99_s);
+        if let Some(at) = p99.filter(|_| found.len() <= 2) {
+            let of = if found.len() == 1 { String::new() } else { format!(" of {name}") };
+            shares.marks.push(Mark::Vertical { at, label: format!("p99 of packets{of}") });
+        }
+    }
+    shaded(&mut over_time, warm_up_s);
+    "Share of the packets after the warm-up in sampling periods with no longer mean delay."
+        .clone_into(&mut shares.caption);
+    if !shares.marks.is_empty() {
+        shares.caption += " The 99th percentile is over single packets.";
+    }
+    let mut figures = vec![over_time];
+    figures.extend((!shares.is_empty()).then_some(shares));
+    figures
+}
+
+/// The cumulative distribution of delays, each counted as often as packets left.
+fn distribution<'a>(periods: impl Iterator<Item = &'a Period>) -> Vec<(f64, f64)> {
+    let mut all: Vec<(f64, f64)> = periods.map(|p| (p.delay, p.rate)).collect();
+    all.retain(|(delay, weight)| delay.is_finite() && *weight > 0.0);
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = all.iter().map(|(_, weight)| weight).sum();
+    let every = all.len().div_ceil(POINTS).max(1);
+    let mut below = 0.0;
+    let mut points = Vec::new();
+    for (i, (delay, weight)) in all.iter().enumerate() {
+        below += weight;
+        if (i + 1).is_multiple_of(every) || i + 1 == all.len() {
+            points.push((*delay, below / total));
+        }
+    }
+    points
+}
+
+fn shaded(figure: &mut Figure, warm_up_s: f64) {
+    if warm_up_s > 0.0 {
+        figure.warm_up = Some(warm_up_s);
+        figure.caption += " Shaded: the warm-up, which summaries leave out.";
+    }
+}
+
+/// Goodput of each flow or group, one on top of the other.
+fn shares(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Option<Figure> {
+    let curves = curves(table, "goodput_bit_per_s");
+    let names: Vec<String> = curves.iter().map(|(name, _)| name.clone()).collect();
+    let mut times: Vec<f64> = curves.iter().flat_map(|(_, points)| points.iter().map(|p| p.0)).collect();
+    times.retain(|at| at.is_finite());
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    let mut below = vec![0.0; times.len()];
+    let what = if table.name == "flows" { "Shares of the flows" } else { "Shares of the groups" };
+    let mut figure = Figure::new(what, Axis::new("Time", "s"), Axis::new("Goodput", "bit/s"));
+    figure.stacked = true;
+    for ((name, points), colour) in curves.iter().zip(coloured(&names, colour)) {
+        let mut band = Vec::with_capacity(times.len());
+        for (at, below) in times.iter().zip(&mut below) {
+            // A flow that is not there at a time has nothing of it.
+            let place = points.binary_search_by(|p| p.0.total_cmp(at)).ok();
+            let value = place.map_or(0.0, |place| points[place].1);
+            let value = if value.is_finite() { value } else { 0.0 };
+            band.push((*at, *below, *below + value));
+            *below += value;
+        }
+        figure.lines.push(Line::new(name.clone(), Vec::new()).coloured(colour).banded(band));
+    }
+    if below.iter().all(|sum| *sum == 0.0) || figure.lines.len() < 2 {
+        return None;
+    }
+    "Goodput of each, one on top of the other; the upper limit is their sum.".clone_into(&mut figure.caption);
+    shaded(&mut figure, warm_up_s);
+    Some(figure)
+}
+
+/// Round-trip time against goodput: of each group the mean, and an ellipse of one standard deviation.
+fn delay_and_throughput(groups: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Option<Figure> {
+    let (delays, rates) = (curves(groups, "rtt_s"), curves(groups, "goodput_bit_per_s"));
+    let names: Vec<String> = rates.iter().map(|(name, _)| name.clone()).collect();
+    let mut figure = Figure::new(
+        "Round-trip time against goodput",
+        Axis::new("Round-trip time", "s"),
+        Axis::new("Goodput", "bit/s"),
+    );
+    for (((name, delay), (_, rate)), colour) in delays.iter().zip(&rates).zip(coloured(&names, colour)) {
+        let samples = delay.iter().zip(rate).filter(|(d, r)| d.0 > warm_up_s && d.1.is_finite() && r.1.is_finite());
+        let samples: Vec<(f64, f64)> = samples.map(|(d, r)| (d.1, r.1)).collect();
+        if samples.len() < FEW {
+            continue;
+        }
+        let (mean, outline) = ellipse(&samples);
+        figure.lines.push(Line::new(name.clone(), outline).coloured(colour.clone()));
+        figure.lines.push(Line::new("", vec![mean]).coloured(colour).styled(Style::Points));
+    }
+    "Of each group the mean over the sampling periods after the warm-up, and the ellipse of one standard \
+                      deviation."
+        .clone_into(&mut figure.caption);
+    let delays = || figure.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
+    let (low, high) = (delays().fold(f64::INFINITY, f64::min), delays().fold(f64::NEG_INFINITY, f64::max));
+    let room = 0.05 * (high - low);
+    if room > 0.0 {
+        figure.x = figure.x.between(low - room, high + room);
+    }
+    (!figure.is_empty()).then_some(figure)
+}
+
+/// Points of an outline.
+const OUTLINE: usize = 72;
+
+/// The mean of pairs, and the ellipse of one standard deviation around it: its axes are the eigenvectors of the covariance.
+fn ellipse(samples: &[(f64, f64)]) -> ((f64, f64), Vec<(f64, f64)>) {
+    let n = samples.len() as f64;
+    let mean = samples.iter().fold((0.0, 0.0), |(x, y), s| (x + s.0 / n, y + s.1 / n));
+    // In units of each spread: seconds and bits per second differ by many powers of ten.
+    let sd = |of: &dyn Fn(&(f64, f64)) -> f64| sqrt(samples.iter().map(|s| of(s) * of(s)).sum::<f64>() / (n - 1.0));
+    let (sx, sy) = (sd(&|s| s.0 - mean.0), sd(&|s| s.1 - mean.1));
+    let product = samples.iter().map(|s| (s.0 - mean.0) * (s.1 - mean.1)).sum::<f64>() / (n - 1.0);
+    let correlation = if sx > 0.0 && sy > 0.0 { (product / (sx * sy)).clamp(-1.0, 1.0) } else { 0.0 };
+    let (long, short) = (sqrt(1.0 + correlation.abs()), sqrt(1.0 - correlation.abs()));
+    // Equal variances: the axes are the diagonals.
+    let turn = atan2(if correlation < 0.0 { -1.0 } else { 1.0 }, 1.0);
+    let outline = (0..=OUTLINE).map(|i| {
+        let angle = std::f64::consts::TAU * i as f64 / OUTLINE as f64;
+        let (along, across) = (long * cos(angle), short * sin(angle));
+        let (x, y) = (along * cos(turn) - across * sin(turn), along * sin(turn) + across * cos(turn));
+        (mean.0 + sx * x, mean.1 + sy * y)
+    });
+    (mean, outline.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every point of the outline is one standard deviation away, by the covariance (Mahalanobis).
+    #[test]
+    fn an_ellipse_is_one_standard_deviation_away() {
+        for slope in [-2.0, 0.0, 0.3] {
+            let samples: Vec<(f64, f64)> = (0..50)
+                .map(|i| (f64::from(i % 7) * 1e-3, slope * f64::from(i % 7) * 1e6 + f64::from(i % 11) * 1e6))
+                .collect();
+            let n = samples.len() as f64;
+            let (mean, outline) = ellipse(&samples);
+            let moment = |f: &dyn Fn((f64, f64)) -> f64| samples.iter().map(|s| f(*s)).sum::<f64>() / (n - 1.0);
+            let (xx, yy) = (moment(&|s| (s.0 - mean.0) * (s.0 - mean.0)), moment(&|s| (s.1 - mean.1) * (s.1 - mean.1)));
+            let xy = moment(&|s| (s.0 - mean.0) * (s.1 - mean.1));
+            let determinant = xx * yy - xy * xy;
+            for (x, y) in outline {
+                let (dx, dy) = (x - mean.0, y - mean.1);
+                let distance = (yy * dx * dx - 2.0 * xy * dx * dy + xx * dy * dy) / determinant;
+                assert!((distance - 1.0).abs() < 1e-9, "{slope}: {distance}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_distribution_counts_packets() {
+        let period = |delay, rate| Period { at: 1.0, delay, rate };
+        let periods = [period(0.3, 1.0), period(0.1, 2.0), period(0.2, 1.0), period(f64::NAN, 0.0)];
+        assert_eq!(distribution(periods.iter()), [(0.1, 0.5), (0.2, 0.75), (0.3, 1.0)]);
+    }
+
+    /// A link of 10 Mbit/s sends 1000 packets of 10,000 bits a second: 50 that wait have to wait 50 ms.
+    #[test]
+    fn waiting_packets_over_leaving_packets_is_the_delay() {
+        let link: LinkSummary = serde_json::from_str(
+            r#"{ "utilization": 1.0, "throughput_bit_per_s": 1e7, "queue_mean_packets": 50.0, "queue_sd_packets": 0.0,
+                 "queue_p99_packets": 50.0, "queue_max_packets": 50.0, "arrivals": 20000, "departures": 20000, "drops": 0,
+                 "marks": 0 }"#,
+        )
+        .unwrap();
+        let found =
+            periods(&link, 20.0, &[(1.0, 50.0), (2.0, 50.0), (3.0, 0.0)], &[(1.0, 1e7), (2.0, 5e6), (3.0, 0.0)]);
+        assert!((found[0].delay - 0.05).abs() < 1e-12 && (found[1].delay - 0.1).abs() < 1e-12);
+        assert!(found[2].delay.is_nan());
+    }
+}

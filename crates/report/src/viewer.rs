@@ -1,0 +1,230 @@
+//! What makes figures of a page interactive: the viewer, a script of `web/`, and the data of the figures.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::figure::{Axis, Figure, Line, Mark, Style};
+use crate::palette;
+
+/// The script and the style sheet of `web/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewer {
+    /// The script.
+    pub script: &'static str,
+    /// Its style sheet.
+    pub style: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/viewer.rs"));
+
+impl Viewer {
+    /// The viewer that this library was built with; none if it was built without node.
+    pub const fn built_in() -> Option<Self> {
+        BUILT
+    }
+}
+
+/// What a content security policy allows of one inline element.
+pub(crate) fn hash(content: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(content)))
+}
+
+/// The format of the data; the viewer refuses another one.
+const FORMAT: u32 = 1;
+
+/// The figures as JSON that may stand in an HTML element.
+pub(crate) fn data(figures: &[&Figure]) -> String {
+    let mut columns = Columns::default();
+    let figures = figures.iter().map(|figure| of_figure(figure, &mut columns)).collect();
+    let data = Data { format: FORMAT, figures, columns: columns.written };
+    // Numbers that are not finite are null. Nothing here can fail: every key is a string.
+    let text = serde_json::to_string(&data).unwrap_or_default();
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    format: u32,
+    figures: Vec<Drawn<'a>>,
+    /// Each column once, however many lines have it.
+    columns: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Drawn<'a> {
+    title: &'a str,
+    x: &'a Axis,
+    y: &'a Axis,
+    lines: Vec<Curve<'a>>,
+    marks: &'a [Mark],
+    equal_aspect: bool,
+    stacked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_up: Option<f64>,
+}
+
+/// A line, its numbers as places in the list of columns.
+#[derive(Serialize)]
+struct Curve<'a> {
+    name: &'a str,
+    colour: String,
+    dark: String,
+    style: Style,
+    hollow: bool,
+    x: usize,
+    y: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<[usize; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[usize; 3]>,
+}
+
+fn of_figure<'a>(figure: &'a Figure, columns: &mut Columns) -> Drawn<'a> {
+    Drawn {
+        title: &figure.title,
+        x: &figure.x,
+        y: &figure.y,
+        lines: figure.lines.iter().map(|line| of_line(line, columns)).collect(),
+        marks: &figure.marks,
+        equal_aspect: figure.equal_aspect,
+        stacked: figure.stacked,
+        warm_up: figure.warm_up,
+    }
+}
+
+fn of_line<'a>(line: &'a Line, columns: &mut Columns) -> Curve<'a> {
+    // A colour that is none is grey, as in the drawing.
+    let colour = palette::hex(palette::parse(&line.colour).unwrap_or(palette::GREY));
+    Curve {
+        name: &line.name,
+        dark: palette::on_dark(&colour),
+        colour,
+        style: line.style,
+        hollow: line.hollow,
+        x: columns.add(line.points.iter().map(|p| p.0)),
+        y: columns.add(line.points.iter().map(|p| p.1)),
+        band: line.band.as_deref().map(|band| columns.three(band)),
+        range: line.range.as_deref().map(|range| columns.three(range)),
+    }
+}
+
+/// Columns of numbers, each once.
+#[derive(Default)]
+struct Columns {
+    written: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Columns {
+    fn add(&mut self, values: impl Iterator<Item = f64>) -> usize {
+        let text = column(&values.collect::<Vec<f64>>());
+        if let Some(place) = self.places.get(&text) {
+            return *place;
+        }
+        self.written.push(text.clone());
+        self.places.insert(text, self.written.len() - 1);
+        self.written.len() - 1
+    }
+
+    fn three(&mut self, band: &[(f64, f64, f64)]) -> [usize; 3] {
+        let (x, low, high) = (band.iter().map(|b| b.0), band.iter().map(|b| b.1), band.iter().map(|b| b.2));
+        [self.add(x), self.add(low), self.add(high)]
+    }
+}
+
+/// Relative error of a value that is written as a step of a regular column.
+const REGULAR: f64 = 1e-12;
+/// The first whole number that 32 bits cannot hold.
+const MOST_WHOLE: f64 = 16_777_216.0;
+
+/// Numbers as text: `u:START,STEP,COUNT` if they are regular, else their little-endian bytes in base64. 32 bits have seven
+/// digits of every number. Larger whole numbers, and numbers beyond their reach, have 64 bits: `d:` instead of `f:`.
+fn column(values: &[f64]) -> String {
+    if let Some(text) = regular(values) {
+        return text;
+    }
+    // Values that are no numbers differ in their sign from machine to machine.
+    let values: Vec<f64> = values.iter().map(|v| if v.is_nan() { f64::NAN } else { *v }).collect();
+    let fits = |v: &f64| {
+        let size = v.abs();
+        !v.is_finite() || *v == 0.0 || (1e-30..1e30).contains(&size) && (size < MOST_WHOLE || *v != v.trunc())
+    };
+    if values.iter().all(fits) {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| (*v as f32).to_le_bytes()).collect();
+        return format!("f:{}", STANDARD.encode(bytes));
+    }
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    format!("d:{}", STANDARD.encode(bytes))
+}
+
+fn regular(values: &[f64]) -> Option<String> {
+    let [first, .., last] = values else { return None };
+    let steps = (values.len() - 1) as f64;
+    let step = (last - first) / steps;
+    let room = REGULAR * first.abs().max(last.abs());
+    let on_step = |(i, v): (usize, &f64)| (first + step * i as f64 - v).abs() <= room;
+    let all = step.is_finite() && values.iter().enumerate().all(on_step);
+    all.then(|| format!("u:{first},{step},{}", values.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_samples_are_three_numbers() {
+        let times: Vec<f64> = (1..=600).map(|i| f64::from(i) * 0.1).collect();
+        let text = column(&times);
+        let parts: Vec<f64> = text.strip_prefix("u:").unwrap().split(',').map(|part| part.parse().unwrap()).collect();
+        let [start, step, count] = parts[..] else { panic!("{text}") };
+        assert_eq!(count, 600.0);
+        assert!(times.iter().enumerate().all(|(i, at)| (start + step * i as f64 - at).abs() < 1e-10), "{text}");
+        let mut late = times.clone();
+        late[300] += 1e-6;
+        assert!(column(&late).starts_with("f:"));
+    }
+
+    /// What the viewer reads differs from the value by less than half of the seventh digit.
+    #[test]
+    fn numbers_have_seven_digits() {
+        let values = [std::f64::consts::PI, -1.25e-9, 9.99e8 + 0.5, 123_456_789.5, f64::NAN, f64::INFINITY, 0.0];
+        let bytes = STANDARD.decode(column(&values).strip_prefix("f:").unwrap()).unwrap();
+        for (four, value) in bytes.chunks(4).zip(values) {
+            let read = f64::from(f32::from_le_bytes(four.try_into().unwrap()));
+            assert!(read == value || (read - value).abs() <= 6e-8 * value.abs() || value.is_nan() && read.is_nan());
+        }
+        let counts = [16_777_217.0, 5.0, 1e12 + 1.0];
+        let bytes = STANDARD.decode(column(&counts).strip_prefix("d:").unwrap()).unwrap();
+        assert_eq!(bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>(), counts);
+    }
+
+    #[test]
+    fn what_is_no_number_has_the_same_bytes() {
+        assert_eq!(column(&[1.0, -f64::NAN, 5.0]), column(&[1.0, f64::NAN, 5.0]));
+    }
+
+    #[test]
+    fn lines_share_their_times() {
+        let mut figure = Figure::new("t", Axis::new("Time", "s"), Axis::new("Queue", "packets"));
+        figure.lines = vec![Line::new("a", vec![(0.0, 1.0), (1.0, 7.0), (2.0, 3.0)]); 2];
+        figure.lines[1].points[0].1 = 9.0;
+        let data: serde_json::Value = serde_json::from_str(&data(&[&figure, &figure])).unwrap();
+        assert_eq!(data["columns"].as_array().unwrap().len(), 3);
+        assert_eq!(data["figures"][1]["lines"][1]["x"], data["figures"][0]["lines"][0]["x"]);
+    }
+
+    #[test]
+    fn a_name_cannot_end_the_element() {
+        let mut figure = Figure::new("</script><script>", Axis::new("", ""), Axis::new("", ""));
+        figure.lines.push(Line::new("<!--", vec![]).coloured("url(x)"));
+        let text = data(&[&figure]);
+        assert!(!text.contains('<') && !text.contains("url("), "{text}");
+        let data: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(data["figures"][0]["title"], "</script><script>");
+    }
+}

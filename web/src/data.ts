@@ -1,0 +1,183 @@
+// The data of a page's figures, as crates/report/src/viewer.rs writes them.
+
+export type Scale = "linear" | "log";
+export type Style = "solid" | "dashed" | "points" | "steps";
+
+export interface Axis {
+  readonly label: string;
+  readonly unit: string;
+  readonly scale: Scale;
+  readonly range: readonly [number, number] | null;
+  readonly ticks: readonly { readonly at: number; readonly label: string | null }[];
+}
+
+/** For each x a low and a high value. */
+export interface Band {
+  readonly x: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
+
+export interface Curve {
+  readonly name: string;
+  readonly colour: string;
+  readonly dark: string;
+  readonly style: Style;
+  readonly hollow: boolean;
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly band: Band | null;
+  readonly range: Band | null;
+  /** Whether x never falls, so that a line has one value at each x. */
+  readonly rising: boolean;
+}
+
+export type Mark =
+  | { readonly kind: "horizontal" | "vertical"; readonly at: number; readonly label: string }
+  | { readonly kind: "point"; readonly x: number; readonly y: number; readonly label: string };
+
+export interface Figure {
+  readonly title: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly lines: readonly Curve[];
+  readonly marks: readonly Mark[];
+  readonly equalAspect: boolean;
+  readonly stacked: boolean;
+  readonly warmUp: number | null;
+}
+
+type Three = readonly [number, number, number];
+
+interface WrittenCurve {
+  name: string;
+  colour: string;
+  dark: string;
+  style: Style;
+  hollow: boolean;
+  x: number;
+  y: number;
+  band?: Three;
+  range?: Three;
+}
+
+interface Written {
+  format: number;
+  columns: string[];
+  figures: {
+    title: string;
+    x: Axis;
+    y: Axis;
+    lines: WrittenCurve[];
+    marks: Record<string, { at?: number; x?: number; y?: number; label: string }>[];
+    equalAspect: boolean;
+    stacked: boolean;
+    warmUp?: number;
+  }[];
+}
+
+const FORMAT = 1;
+
+/** One column: `u:START,STEP,COUNT`, or the bytes of 32-bit (`f:`) or 64-bit (`d:`) numbers in base64. */
+export function column(text: string): Float64Array {
+  const body = text.slice(2);
+  if (text.startsWith("u:")) {
+    const [start = 0, step = 0, count = 0] = body.split(",").map(Number);
+    return Float64Array.from({ length: count }, (_, i) => rounded(start + step * i, 12));
+  }
+  const letters = atob(body);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const view = new DataView(bytes.buffer);
+  const size = text.startsWith("f:") ? 4 : 8;
+  const values = new Float64Array(bytes.length / size);
+  for (let i = 0; i < values.length; i++) {
+    values[i] = size === 4 ? rounded(view.getFloat32(4 * i, true), 7) : view.getFloat64(8 * i, true);
+  }
+  return values;
+}
+
+/** The decimal number that is meant: 0.1, not 0.10000000149011612. */
+function rounded(value: number, digits: number): number {
+  return Number.isFinite(value) ? Number(value.toPrecision(digits)) : value;
+}
+
+/** The figures of a page. Columns are decoded when a figure is first drawn: a page opens without work for what is not in view. */
+export class Figures {
+  readonly #written: Written;
+  readonly #columns = new Map<number, Float64Array>();
+
+  constructor(text: string) {
+    this.#written = JSON.parse(text) as Written;
+    if (this.#written.format !== FORMAT) throw new Error(`figures of format ${this.#written.format}, not ${FORMAT}`);
+  }
+
+  get count(): number {
+    return this.#written.figures.length;
+  }
+
+  title(at: number): string {
+    return this.#written.figures[at]?.title ?? "";
+  }
+
+  figure(at: number): Figure | undefined {
+    const figure = this.#written.figures[at];
+    if (figure === undefined) return undefined;
+    return {
+      title: figure.title,
+      x: figure.x,
+      y: figure.y,
+      lines: figure.lines.map((line) => this.#curve(line)),
+      marks: figure.marks.flatMap(mark),
+      equalAspect: figure.equalAspect,
+      stacked: figure.stacked,
+      warmUp: figure.warmUp ?? null,
+    };
+  }
+
+  #curve(line: WrittenCurve): Curve {
+    const x = this.#column(line.x);
+    return {
+      name: line.name,
+      colour: line.colour,
+      dark: line.dark,
+      style: line.style,
+      hollow: line.hollow,
+      x,
+      y: this.#column(line.y),
+      band: this.#band(line.band),
+      range: this.#band(line.range),
+      rising: rising(x),
+    };
+  }
+
+  #band(places: Three | undefined): Band | null {
+    if (places === undefined) return null;
+    return { x: this.#column(places[0]), low: this.#column(places[1]), high: this.#column(places[2]) };
+  }
+
+  #column(place: number): Float64Array {
+    let values = this.#columns.get(place);
+    if (values === undefined) {
+      values = column(this.#written.columns[place] ?? "d:");
+      this.#columns.set(place, values);
+    }
+    return values;
+  }
+}
+
+function mark(written: Record<string, { at?: number; x?: number; y?: number; label: string }>): Mark[] {
+  return Object.entries(written).flatMap(([kind, { at = 0, x = 0, y = 0, label }]): Mark[] => {
+    if (kind === "point") return [{ kind, x, y, label }];
+    return kind === "horizontal" || kind === "vertical" ? [{ kind, at, label }] : [];
+  });
+}
+
+function rising(x: Float64Array): boolean {
+  let before = Number.NEGATIVE_INFINITY;
+  for (const value of x) {
+    if (value < before) return false;
+    if (!Number.isNaN(value)) before = value;
+  }
+  return true;
+}

@@ -1,0 +1,227 @@
+// What a figure shows: the limits of its axes, their ticks, and from data to pixels.
+
+import { bisectLeft, bisectRight, ticks } from "d3-array";
+import { scaleLinear, scaleLog } from "d3-scale";
+
+import type { Axis, Curve, Figure } from "./data";
+import { labelled, labelledApart } from "./number";
+import { extent, type Ruler } from "./thin";
+
+export type Span = readonly [number, number];
+
+/** What a reader chose. */
+export interface Choice {
+  /** What is shown of x; null is everything. */
+  x: Span | null;
+  /** The same of y, for figures without a value for each x; null fits the data. */
+  y: Span | null;
+  xLog: boolean;
+  yLog: boolean;
+  /** Whether least and greatest values are shown. */
+  ranges: boolean;
+  /** Lines that are off. */
+  readonly off: Set<number>;
+}
+
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** An axis as it is drawn. */
+export interface Side {
+  readonly span: Span;
+  readonly log: boolean;
+  readonly ruler: Ruler;
+  readonly ticks: readonly Tick[];
+  readonly title: string;
+  /** The value at a pixel. */
+  readonly invert: (pixel: number) => number;
+}
+
+/** Lines with at most so many points have a marker at each. */
+export const SPARSE = 24;
+
+/** Whether every line has one value at each x. */
+export function isFunction(figure: Figure): boolean {
+  return !figure.equalAspect && figure.lines.every((line) => line.rising && line.style !== "points");
+}
+
+export function isSparse(line: Curve): boolean {
+  return line.style !== "steps" && line.y.length > 0 && line.y.length <= SPARSE;
+}
+
+/** The bands of a line that are shown. */
+export function bandsOf(line: Curve, ranges: boolean) {
+  return [ranges ? line.range : null, line.band].filter((band) => band !== null);
+}
+
+function shown(figure: Figure, choice: Choice): Curve[] {
+  const on = figure.lines.filter((_, i) => !choice.off.has(i));
+  // With all lines off the axes stay as they are.
+  return on.length > 0 ? on : [...figure.lines];
+}
+
+/** The places of the points of `x`, which never falls, within a span, and one more on either side. */
+export function within(x: Float64Array, [low, high]: Span): [number, number] {
+  return [Math.max(bisectLeft(x, low) - 1, 0), Math.min(bisectRight(x, high) + 1, x.length)];
+}
+
+/** Everything that x has. */
+export function wholeX(figure: Figure, choice: Choice): Span {
+  const { range } = figure.x;
+  if (range !== null && range[0] < range[1]) return range;
+  const lines = shown(figure, choice);
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const take = ([a, b]: Span) => {
+    low = Math.min(low, a);
+    high = Math.max(high, b);
+  };
+  for (const line of lines) {
+    take(extent(line.x, 0, line.x.length, choice.xLog));
+    for (const band of bandsOf(line, choice.ranges)) take(extent(band.x, 0, band.x.length, choice.xLog));
+  }
+  for (const mark of figure.marks) {
+    const at = mark.kind === "vertical" ? mark.at : mark.kind === "point" ? mark.x : Number.NaN;
+    if (Number.isFinite(at) && (!choice.xLog || at > 0)) take([at, at]);
+  }
+  const airy = figure.equalAspect || lines.every((line) => line.y.length <= SPARSE && line.style !== "steps");
+  if (airy && lines.some((line) => line.y.length > 0)) return roomy([low, high], choice.xLog, false);
+  if (!choice.xLog && low > 0 && low < 0.05 * high) low = 0;
+  return apart([low, high], choice.xLog);
+}
+
+/** What y has within a span of x. */
+export function wholeY(figure: Figure, choice: Choice, x: Span): Span {
+  const { range } = figure.y;
+  if (range !== null && range[0] < range[1] && choice.yLog === (figure.y.scale === "log")) return range;
+  const log = choice.yLog;
+  const [before, after] = parts(figure, choice, x);
+  const values: Span[] = [];
+  const all = (part: Span) => {
+    for (const line of shown(figure, choice)) values.push(...extents(line, choice, part, log));
+  };
+  all(after);
+  let fitted = union(values);
+  if (before !== null) {
+    // The warm-up does not set the scale alone: what is far beyond the values after it is cut off.
+    const room = 0.5 * (Math.max(fitted[1], 0) - Math.min(fitted[0], 0));
+    const inside: Span = [fitted[0] - room, fitted[1] + room];
+    const known = room > 0 && Number.isFinite(room) && !log;
+    values.length = 0;
+    all(before);
+    const early = union(values);
+    fitted = known
+      ? union([fitted, [Math.max(early[0], inside[0]), Math.min(early[1], inside[1])]])
+      : union([fitted, early]);
+  }
+  for (const mark of figure.marks) {
+    const at = mark.kind === "horizontal" ? mark.at : mark.kind === "point" ? mark.y : Number.NaN;
+    if (Number.isFinite(at) && (!log || at > 0)) fitted = union([fitted, [at, at]]);
+  }
+  return roomy(fitted, log, !figure.equalAspect);
+}
+
+/** A span before the end of the warm-up, if some of x is, and what is after it. */
+function parts(figure: Figure, choice: Choice, x: Span): [Span | null, Span] {
+  const end = figure.warmUp;
+  if (end === null || choice.yLog || end <= x[0] || end >= x[1]) return [null, x];
+  return [
+    [x[0], end],
+    [end, x[1]],
+  ];
+}
+
+function extents(line: Curve, choice: Choice, x: Span, log: boolean): Span[] {
+  const inside = (values: Float64Array): [number, number] => {
+    // Without neighbours outside, which may be far away.
+    return line.rising ? [bisectLeft(values, x[0]), bisectRight(values, x[1])] : [0, values.length];
+  };
+  const found: Span[] = [extent(line.y, ...inside(line.x), log)];
+  for (const band of bandsOf(line, choice.ranges)) {
+    found.push(extent(band.low, ...inside(band.x), log), extent(band.high, ...inside(band.x), log));
+  }
+  return found;
+}
+
+function union(spans: readonly Span[]): Span {
+  return [Math.min(...spans.map((s) => s[0])), Math.max(...spans.map((s) => s[1]))];
+}
+
+/** A span with room at its ends, from zero where the values are not far from it. */
+function roomy([low, high]: Span, log: boolean, zero: boolean): Span {
+  if (low > high || low === high) return apart([low, high], log);
+  if (log) {
+    const room = Math.min((high / low) ** 0.04, 1e9);
+    return [low / room, high * room];
+  }
+  const room = 0.05 * (high - low);
+  if (zero && low >= 0 && low < 0.5 * high) return [0, high + 0.05 * high];
+  if (zero && high <= 0 && high > 0.5 * low) return [low + 0.05 * low, 0];
+  return [low - room, high + room];
+}
+
+/** A span that is longer than nothing. */
+function apart([low, high]: Span, log: boolean): Span {
+  if (low > high) return log ? [1, 10] : [0, 1];
+  if (high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
+  if (log) return [low / 2, low * 2];
+  if (low === 0) return [0, 1];
+  return low > 0 ? [0, 1.2 * low] : [1.2 * low, 0];
+}
+
+/** An axis from one pixel to another. One that one takes to start at zero says so if it does not. */
+export function side(axis: Axis, span: Span, log: boolean, pixels: Span, wanted: number, from0 = false): Side {
+  const scale = log ? scaleLog().domain(span).range(pixels) : scaleLinear().domain(span).range(pixels);
+  const [a, b] = log ? [Math.log(span[0]), Math.log(span[1])] : span;
+  const factor = (pixels[1] - pixels[0]) / (b - a);
+  const marks = ticksOf(axis, span, log, wanted);
+  const words = axis.label + (marks.unit === "" ? "" : `${axis.label === "" ? "" : " "}[${marks.unit}]`);
+  return {
+    span,
+    log,
+    ruler: { log, factor, offset: pixels[0] - factor * a },
+    ticks: marks.ticks,
+    title: log ? `${words}, logarithmic` : words + (from0 && span[0] > 0 ? ", not from 0" : ""),
+    invert: (pixel) => scale.invert(pixel),
+  };
+}
+
+function ticksOf(axis: Axis, [low, high]: Span, log: boolean, wanted: number): { ticks: Tick[]; unit: string } {
+  const inside = (at: number) => at >= low - 1e-9 * (high - low) && at <= high + 1e-9 * (high - low);
+  const given = axis.ticks.filter((tick) => inside(tick.at));
+  if (given.length > 1 || axis.ticks.some((tick) => tick.label !== null)) {
+    const { labels, unit } = labelledApart(
+      axis.ticks.map((tick) => tick.at),
+      axis.unit,
+    );
+    const named = axis.ticks.every((tick) => tick.label !== null);
+    const label = (tick: (typeof given)[number]) => tick.label ?? labels[axis.ticks.indexOf(tick)] ?? "";
+    return { ticks: given.map((tick) => ({ at: tick.at, label: label(tick) })), unit: named ? "" : unit };
+  }
+  const decades = log ? steps(low, high, wanted).filter(inside) : [];
+  const values = decades.length >= 2 ? decades : ticks(low, high, wanted);
+  const { labels, unit } = decades.length >= 2 ? labelledApart(values, axis.unit) : labelled(values, axis.unit);
+  return { ticks: values.map((at, i) => ({ at, label: labels[i] ?? "" })), unit };
+}
+
+/** Powers of ten, or their multiples by 1, 2 and 5 where there are few. */
+function steps(low: number, high: number, wanted: number): number[] {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const decades = Math.log10(high / low);
+  const stride = Math.max(1, Math.ceil(decades / Math.max(wanted, 2)));
+  const multiples = decades < 2.9 ? [1, 2, 5] : [1];
+  const found: number[] = [];
+  for (let exponent = first; exponent <= last; exponent++) {
+    // A power is written, not computed: 10 ** -3 is not 0.001.
+    if (exponent % stride === 0) found.push(...multiples.map((multiple) => Number(`${multiple}e${exponent}`)));
+  }
+  return found;
+}
+
+/** Whether an axis can be logarithmic: a value above zero, and no names for ticks. */
+export function canBeLog(figure: Figure, axis: "x" | "y"): boolean {
+  if (figure.equalAspect || figure.stacked || figure[axis].ticks.some((tick) => tick.label !== null)) return false;
+  if (axis === "y") return figure.lines.some((line) => extent(line.y, 0, line.y.length, true)[1] > 0);
+  return figure.lines.some((line) => extent(line.x, 0, line.x.length, true)[1] > 0);
+}

@@ -1,0 +1,59 @@
+// Puts a plot in the place of each drawing of a page, when it comes into view.
+
+import { Figures } from "./data";
+import type { Theme } from "./draw";
+import { Links } from "./link";
+import { Plot } from "./plot";
+
+function theme(dark: boolean): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    dark,
+    ink: colour("--ink"),
+    soft: colour("--soft"),
+    grid: colour("--rule"),
+    spine: colour("--head"),
+    ground: colour("--card"),
+    font: getComputedStyle(document.body).fontFamily,
+  };
+}
+
+/** Starts the viewer on this page. */
+function start(): void {
+  const data = document.getElementById("penstock-figures");
+  if (data === null) return;
+  const figures = new Figures(data.textContent ?? "");
+  const links = new Links();
+  const plots = new Map<Element, Plot>();
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const hosts = [...document.querySelectorAll<HTMLElement>("figure[data-figure]")];
+
+  const make = (host: HTMLElement): Plot | undefined => {
+    const number = Number(host.dataset["figure"]);
+    const figure = figures.figure(number);
+    // A figure without data stays as it was drawn.
+    if (figure === undefined || !figure.lines.some((line) => line.y.length > 0 || line.band !== null)) return undefined;
+    return new Plot(host, figure, links.of(figure, number), theme(dark.matches));
+  };
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        let plot = plots.get(target);
+        if (plot === undefined && isIntersecting) {
+          plot = make(target as HTMLElement);
+          if (plot === undefined) watcher.unobserve(target);
+          else plots.set(target, plot);
+        }
+        if (plot !== undefined) plot.visible = isIntersecting;
+      }
+    },
+    { rootMargin: "300px" },
+  );
+  for (const host of hosts) watcher.observe(host);
+  dark.addEventListener("change", () => {
+    for (const plot of plots.values()) plot.theme = theme(dark.matches);
+  });
+}
+
+start();

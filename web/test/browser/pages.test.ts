@@ -1,0 +1,246 @@
+// A page of the report in Chromium and in Firefox: what a reader can do with it, and that nothing is amiss.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PENSTOCK = process.env["PENSTOCK"] ?? "../target/debug/penstock";
+const TITLE = "<script>alert(1)</script> & \"quotes\" 'n' </title>";
+const SCENARIO = `format = 1
+title = ${JSON.stringify(TITLE)}
+duration = "30 s"
+warmup = "5 s"
+[links.b]
+from = "l"
+to = "r"
+rate = "20 Mbit/s"
+delay = "10 ms"
+buffer = "2 bdp"
+[defaults.flows]
+from = "l"
+to = "r"
+rtt = "40 ms"
+[flows.one]
+cc = { law = "cubic" }
+[flows.two]
+cc = { law = "newreno" }
+start = "3 s"
+`;
+
+const BROWSERS = [
+  { name: "chrome", paths: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"] },
+  { name: "firefox", paths: ["/usr/bin/firefox-esr", "/usr/bin/firefox"] },
+] as const;
+
+const folder = mkdtempSync(join(tmpdir(), "penstock-web-"));
+let report = "";
+let shown = "";
+
+before(() => {
+  const file = join(folder, "two.toml");
+  writeFileSync(file, SCENARIO);
+  const run = (...rest: string[]) => execFileSync(PENSTOCK, [...rest, "--quiet", "--out", folder], { stdio: "pipe" });
+  for (const seed of ["1", "2"]) run("run", file, "--seed", seed);
+  run("run", file, "--set", 'links.b.aqm={law="codel"}');
+  const records = readdirSync(folder).filter((name) => existsSync(join(folder, name, "record.toml")));
+  run("show", ...records.map((name) => join(folder, name)));
+  report = join(folder, "two-seed1", "report.html");
+  shown = join(folder, "show", "report.html");
+});
+
+/** A page, and what its console said. */
+async function open(browser: Browser, path: string, width: number): Promise<[Page, string[]]> {
+  const page = await browser.newPage();
+  const said: string[] = [];
+  page.on("console", (message) => said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("dialog", (dialog) => said.push(`dialog ${dialog.message()}`));
+  await page.setViewport({ width, height: 900 });
+  await page.goto(pathToFileURL(path).href);
+  // Figures begin to live when they come near.
+  await page.$eval("figure[data-figure]", (figure) => figure.scrollIntoView({ behavior: "instant" }));
+  await page.waitForSelector(".live .stage canvas");
+  return [page, said];
+}
+
+/** What the first plot over time shows of x: the label of its axis is on the canvas, so by the values of the readings. */
+async function reading(page: Page): Promise<string> {
+  return page.$eval("figure .spoken", (spoken) => spoken.textContent ?? "");
+}
+
+async function press(page: Page, ...keys: ("ArrowRight" | "Home" | "End" | "+" | "-" | "0")[]): Promise<void> {
+  await page.focus("figure .stage");
+  for (const key of keys) await page.keyboard.press(key);
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
+  );
+}
+
+for (const { name, paths } of BROWSERS) {
+  const executablePath = paths.find(existsSync);
+  describe(name, { skip: executablePath === undefined ? `not run: no ${name} on this machine` : false }, () => {
+    let light: Browser;
+    let dark: Browser;
+    const launch = (scheme: "light" | "dark") =>
+      puppeteer.launch({
+        browser: name,
+        executablePath: executablePath ?? "",
+        args:
+          name === "chrome"
+            ? [
+                "--no-sandbox",
+                "--disable-gpu",
+                ...(scheme === "dark" ? ["--blink-settings=preferredColorScheme=0"] : []),
+              ]
+            : [],
+        extraPrefsFirefox: { "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1 },
+      });
+    before(async () => {
+      [light, dark] = await Promise.all([launch("light"), launch("dark")]);
+    });
+    after(async () => {
+      await Promise.all([light?.close(), dark?.close()]);
+    });
+
+    test("nothing overflows, nothing is said, and axe finds nothing, at three widths in both themes", async () => {
+      for (const [browser, ground] of [
+        [light, "rgb(255, 255, 255)"],
+        [dark, "rgb(16, 20, 23)"],
+      ] as const) {
+        for (const width of [360, 1280, 3840]) {
+          for (const path of width === 1280 ? [report, shown] : [report]) {
+            const [page, said] = await open(browser, path, width);
+            assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), ground);
+            const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+            assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
+            await page.evaluate(AXE);
+            const found = await page.evaluate(async () => {
+              const axe = (window as never as { axe: { run(): Promise<{ violations: object[] }> } }).axe;
+              return JSON.stringify(
+                (await axe.run()).violations
+                  .map((v) => v as { id: string; nodes: { html: string }[] })
+                  .map((v) => [v.id, v.nodes[0]?.html]),
+              );
+            });
+            assert.equal(found, "[]", `${path} at ${width}`);
+            assert.deepEqual(said, []);
+            await page.close();
+          }
+        }
+      }
+    });
+
+    test("a hostile title stays text", async () => {
+      const [page, said] = await open(light, report, 1280);
+      assert.equal(await page.$eval("h1", (h) => h.textContent), TITLE);
+      assert.equal(await page.title(), TITLE);
+      assert.deepEqual(said, []);
+      await page.close();
+    });
+
+    test("keys read, zoom and go back, and figures over the same time move together", async () => {
+      const [page] = await open(light, report, 1280);
+      await press(page, "Home");
+      assert.match(await reading(page), /^Time 0 s/);
+      await press(page, "End");
+      assert.match(await reading(page), /^Time 30 s: .*ms/);
+      const zoomed = () => page.$$eval("figure.zoomed", (all) => all.length);
+      assert.equal(await zoomed(), 0);
+      await press(page, "+", "+");
+      const linked = await zoomed();
+      assert.ok(linked >= 2, `${linked} figures moved`);
+      // A quarter of 30 s is left, at its end.
+      await press(page, "Home");
+      assert.match(await reading(page), /^Time 22\.5 s/);
+      await press(page, "0");
+      assert.equal(await zoomed(), 0);
+      await page.close();
+    });
+
+    test("a drag zooms, a double click goes back", async () => {
+      const [page] = await open(light, report, 1280);
+      const stage = await page.$("figure .stage");
+      await stage?.scrollIntoView();
+      const box = await stage?.boundingBox();
+      assert.ok(box);
+      await page.mouse.move(box.x + box.width / 2, box.y + 100);
+      await page.waitForFunction(() => !document.querySelector<HTMLElement>("figure .tip")?.hidden);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2 + 80, box.y + 120, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForSelector("figure.zoomed");
+      await page.mouse.click(box.x + box.width / 2, box.y + 100, { count: 2 });
+      await page.waitForFunction(() => document.querySelector("figure.zoomed") === null);
+      await page.close();
+    });
+
+    test("lines go off and on, axes become logarithmic, figures large", async () => {
+      const [page] = await open(light, shown, 1280);
+      const pixels = () => page.$eval("figure .stage canvas", (c) => (c as HTMLCanvasElement).toDataURL());
+      const press = async (selector: string) => {
+        const before = await pixels();
+        await page.click(`figure ${selector}`);
+        await page.evaluate(
+          () => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(null)), 100)),
+        );
+        assert.notEqual(await pixels(), before, `${selector} changes the drawing`);
+        return page.$eval(`figure ${selector}`, (b) => b.getAttribute("aria-pressed"));
+      };
+      assert.equal(await press(".legend button"), "false");
+      assert.equal(await press(".legend button"), "true");
+      assert.equal(await press('.tools button[aria-label^="log y"]'), "true");
+      assert.equal(await press('.tools button[aria-label^="Large"]'), "true");
+      await page.close();
+    });
+
+    test("the data of a figure are a file", async () => {
+      const [page] = await open(light, report, 1280);
+      const text = await page.evaluate(async () => {
+        let text = "";
+        const create = URL.createObjectURL;
+        const made = new Promise<void>((done) => {
+          URL.createObjectURL = (blob) => {
+            void (blob as Blob).text().then((content) => {
+              text = content;
+              done();
+            });
+            return create(blob as Blob);
+          };
+        });
+        document.querySelector<HTMLElement>('figure .tools button[aria-label^="CSV"]')?.click();
+        await made;
+        return text;
+      });
+      assert.match(text, /^Time \[s\],b \[s\]\r\n0\.1,/);
+      assert.equal(text.trimEnd().split("\r\n").length, 301);
+      await page.close();
+    });
+
+    test("print has the drawings, and a page without script too", async () => {
+      const [page] = await open(light, report, 1280);
+      const seen = (selector: string) => page.$eval(selector, (e) => getComputedStyle(e).display);
+      assert.equal(await seen("figure .plot"), "none");
+      if (name === "chrome") {
+        await page.emulateMediaType("print");
+        assert.notEqual(await seen("figure .plot"), "none");
+        assert.equal(await seen("figure .live"), "none");
+      }
+      await page.close();
+      const plain = await light.newPage();
+      await plain.setJavaScriptEnabled(false).catch(() => {});
+      if (name === "chrome") {
+        await plain.goto(pathToFileURL(report).href);
+        assert.notEqual(await plain.$eval("figure .plot", (e) => getComputedStyle(e).display), "none");
+      }
+      await plain.close();
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { csv } from "../../src/csv";
+import { column, Figures } from "../../src/data";
+import { sampleAt } from "../../src/draw";
+import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
+import { side, wholeX, wholeY } from "../../src/view";
+
+/** As the page has it: 32-bit numbers in base64. */
+function four(...values: number[]): string {
+  return `f:${Buffer.from(Float32Array.from(values).buffer).toString("base64")}`;
+}
+
+function page(change: object = {}, line: object = {}): Figures {
+  const axis = (label: string, unit: string) => ({ label, unit, scale: "linear", range: null, ticks: [] });
+  const one = { name: "a", colour: "#000000", dark: "#ffffff", style: "solid", hollow: false, x: 0, y: 1, ...line };
+  const figure = {
+    title: "t",
+    x: axis("Time", "s"),
+    y: axis("Queue", "packets"),
+    lines: [one],
+    marks: [],
+    equalAspect: false,
+    stacked: false,
+    ...change,
+  };
+  const columns = ["u:0.1,0.1,4", four(1, Number.NaN, 30, 2.5), four(0, 0, 20, 2), four(2, 2, 40, 3)];
+  return new Figures(JSON.stringify({ format: 1, columns, figures: [figure] }));
+}
+
+const choice = { x: null, y: null, xLog: false, yLog: false, ranges: false, off: new Set<number>() };
+
+test("columns are the numbers that were written", () => {
+  assert.deepEqual([...column("u:0.1,0.09999999999999999,600")].slice(0, 3), [0.1, 0.2, 0.3]);
+  assert.deepEqual([...column(four(0.1, -2.5e-9, Number.NaN))], [0.1, -2.5e-9, Number.NaN]);
+  const eight = Buffer.from(Float64Array.of(16_777_217, 0.1).buffer).toString("base64");
+  assert.deepEqual([...column(`d:${eight}`)], [16_777_217, 0.1]);
+});
+
+test("another format is refused", () => {
+  assert.throws(() => new Figures('{"format":2,"columns":[],"figures":[]}'), /format 2, not 1/);
+});
+
+test("a line knows whether it rises", () => {
+  assert.equal(page().figure(0)?.lines[0]?.rising, true);
+  assert.equal(page({}, { x: 1 }).figure(0)?.lines[0]?.rising, false, "30 is before 2.5");
+  assert.equal(page().figure(1), undefined);
+});
+
+test("the data as a table, and lines with unlike places as a list", () => {
+  const table = csv(page({}, { name: '=A"1', band: [0, 2, 3] }).figure(0) as never).split("\r\n");
+  assert.equal(table[0], `Time [s],"'=A""1 [packets]","'=A""1 [packets] band low","'=A""1 [packets] band high"`);
+  assert.deepEqual(table.slice(1, 4), ["0.1,1,0,2", "0.2,,0,2", "0.3,30,20,40"]);
+  const list = csv(page({}, { band: [1, 2, 3] }).figure(0) as never).split("\r\n");
+  assert.deepEqual(list.slice(0, 2), ["series,Time [s],Queue [packets],low,high", "a,0.1,1,,"]);
+});
+
+test("numbers read as the tables beside them", () => {
+  assert.deepEqual(
+    [
+      fixed(-0.001, 1),
+      fixed(0.5, 1),
+      fixed(12345.6, 1),
+      short(2.5, 4),
+      short(0, 3),
+      short(1e-9, 2),
+      quantity(622e6, "bit/s"),
+      quantity(0.0123, "s"),
+    ],
+    ["0.0", "0.5", "12\u202f345.6", "2.5", "0", "1\u00d710\u207b\u2079", "622 Mbit/s", "12.3 ms"],
+  );
+  assert.deepEqual(labelled([0, 0.01, 0.02], "s"), { labels: ["0", "10", "20"], unit: "ms" });
+  assert.deepEqual(labelledApart([155e6, 10e9], "bit/s"), { labels: ["155M", "10G"], unit: "bit/s" });
+  assert.deepEqual(labelledApart([1e-6, 1], ""), { labels: ["10\u207b\u2076", "10\u2070"], unit: "" });
+});
+
+test("the warm-up does not set the scale alone", () => {
+  const figure = page({ warmUp: 0.35 }).figure(0) as never;
+  assert.deepEqual(
+    wholeX(figure, choice).map((v) => v.toFixed(3)),
+    ["0.085", "0.415"],
+    "single points have room",
+  );
+  // After the warm-up there is 2.5: of 30 before it, what is half as much beyond is shown.
+  assert.ok(wholeY(figure, choice, [0.1, 0.4])[1] < 5);
+  assert.ok(wholeY(figure, choice, [0.1, 0.34])[1] > 30, "within it there is nothing else");
+});
+
+test("an axis says what it is", () => {
+  const axis = { label: "Rate", unit: "bit/s", scale: "linear", range: null, ticks: [] } as const;
+  assert.equal(side(axis, [1e6, 1e9], true, [0, 100], 5).title, "Rate [bit/s], logarithmic");
+  assert.equal(side(axis, [1e6, 4e6], false, [0, 100], 5, true).title, "Rate [Mbit/s], not from 0");
+  const { invert, ruler } = side(axis, [1, 100], true, [0, 100], 5);
+  assert.ok(Math.abs(invert(50) - 10) < 1e-9 && Math.abs(ruler.offset) < 1e-9);
+});
+
+test("a step holds until the next one", () => {
+  const steps = page({}, { style: "steps" }).figure(0)?.lines[0] as never;
+  assert.deepEqual(
+    [0.05, 0.1, 0.15, 0.39, 9].map((x) => sampleAt(steps, x)),
+    [-1, 0, 0, 2, 3],
+  );
+  const line = page().figure(0)?.lines[0] as never;
+  assert.deepEqual(
+    [0.05, 0.14, 0.16, 9].map((x) => sampleAt(line, x)),
+    [0, 0, 1, 3],
+  );
+});
