@@ -17,6 +17,7 @@
 pub mod capture;
 mod cells;
 mod columns;
+mod described;
 mod error;
 mod format;
 mod header;
@@ -29,6 +30,7 @@ mod sweep;
 
 pub use self::cells::{CellRow, cells, write_cells};
 pub use self::columns::{Meaning, unit_of};
+pub use self::described::Described;
 pub use self::error::RecordError;
 pub use self::format::FORMAT;
 pub use self::header::{Header, Origin, Provenance, read_header, read_scenario};
