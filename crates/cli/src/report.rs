@@ -80,8 +80,11 @@ fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     Ok((header, summary))
 }
 
+/// Each table of a record by the name of its file without the ending.
+type Tables = Vec<(String, Described)>;
+
 /// All of a record that its header lists: header, summary, and each table by the name of its file without the ending.
-pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Vec<(String, Described)>), Failure> {
+pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Tables), Failure> {
     if !is_record(directory)? {
         return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.display())));
     }

@@ -5,6 +5,7 @@ use penstock_scenario::summary::FlowSummary;
 use penstock_scenario::world::Table;
 use serde_json::Value;
 
+use crate::cells::{CellRow, cells, meaning};
 use crate::columns;
 use crate::error::RecordError;
 use crate::parquet::{about, read_with_metadata};
@@ -34,6 +35,38 @@ impl Described {
     pub fn of_flows(flows: &[FlowSummary]) -> Self {
         let table = flow_table(flows);
         let columns = table.columns.iter().map(|column| about(column, &columns::of_flow(&column.name))).collect();
+        Self { table, columns }
+    }
+
+    /// The table with one row a record. In memory a record has no path, so that column is left out where all are empty.
+    ///
+    /// # Errors
+    /// As [`cells`](crate::cells()).
+    pub fn of_cells(rows: &[CellRow<'_>]) -> Result<Self, RecordError> {
+        let mut table = cells(rows)?;
+        if rows.iter().all(|row| row.path.is_empty()) {
+            table.columns.retain(|column| column.name != "path");
+        }
+        let of = meaning(rows);
+        let columns = table.columns.iter().map(|column| about(column, &of(&column.name))).collect();
+        Ok(Self { table, columns })
+    }
+
+    /// A table made from this one: each column has the metadata of its name here. That of an interval, `NAME.ci95`, has the unit of
+    /// `NAME`.
+    #[must_use]
+    pub fn like(&self, table: Table) -> Self {
+        let known = |name: &str| self.table.columns.iter().position(|column| column.name == name);
+        let of = |name: &str| match (known(name), name.strip_suffix(".ci95").and_then(|of| Some((of, known(of)?)))) {
+            (Some(at), _) => self.columns[at].clone(),
+            (None, Some((of, at))) => {
+                let unit = self.columns[at].iter().filter(|(key, _)| *key == "unit").cloned();
+                let what = format!("Half the width of the 95 % interval for the mean of `{of}`.");
+                std::iter::once(("kind", "average".to_owned())).chain(unit).chain([("description", what)]).collect()
+            }
+            (None, None) => vec![("kind", "key".to_owned())],
+        };
+        let columns = table.columns.iter().map(|column| of(&column.name)).collect();
         Self { table, columns }
     }
 
