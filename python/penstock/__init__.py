@@ -13,6 +13,7 @@ from penstock._errors import BugError, LawError, ScenarioError, UnsupportedError
 from penstock._native import Scenario, Table, __version__
 from penstock._record import Record
 from penstock._run import run
+from penstock._sweep import Sweep, sweep
 
 __all__ = [
     "BugError",
@@ -20,9 +21,11 @@ __all__ = [
     "Record",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "Table",
     "UnsupportedError",
     "__version__",
     "run",
     "summary",
+    "sweep",
 ]

@@ -5,7 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
 
-__all__: list[str]
+__all__ = [
+    "Cells",
+    "Record",
+    "Scenario",
+    "Table",
+    "__version__",
+    "command",
+    "run",
+    "run_cells",
+    "summary_schema",
+]
 __version__: str
 
 def command(arguments: Sequence[str]) -> int: ...
@@ -18,6 +28,16 @@ def run(
     out: str | os.PathLike[str] | None,
     progress: Callable[[float], object] | None,
 ) -> Record: ...
+def run_cells(
+    texts: list[str], name: str, world: str, jobs: int, done: Callable[[int], object] | None
+) -> list[str]: ...
+
+@final
+class Cells:
+    def __new__(cls, rows: list[tuple[str, list[tuple[str, str]], str]], changes: list[str]) -> Cells: ...
+    def frame(self) -> Table: ...
+    def aggregate(self) -> Table: ...
+    def compare(self, key: str, against: str | None) -> Table: ...
 
 @final
 class Scenario:
@@ -31,6 +51,7 @@ class Scenario:
     def copy(self) -> Scenario: ...
     def resolved(self) -> str: ...
     def cells(self) -> list[Scenario]: ...
+    def parts(self) -> tuple[list[tuple[str, str, list[tuple[str, str]]]], Path, list[str]]: ...
     @property
     def labels(self) -> dict[str, str]: ...
     @property

@@ -40,24 +40,30 @@ def run(
         UnsupportedError: The world or the machine cannot run it.
         LawError: A law gave an output that is not a number.
     """
-    if not isinstance(scenario, Scenario):
-        if not isinstance(scenario, (str, os.PathLike)):
-            raise TypeError(f"scenario is of class {type(scenario).__name__}: give a penstock.Scenario or a path")
-        scenario = Scenario.read(scenario)
+    scenario = scenario_of(scenario)
     if isinstance(seed, bool) or not (seed is None or isinstance(seed, int)):
         raise TypeError(f"seed is of class {type(seed).__name__}: write an int")
     if seed is not None and not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}: write a number from 0 to 2**63 - 1")
     if not isinstance(world, str):
         raise TypeError(f"world is of class {type(world).__name__}: write packets, fluid or linux")
-    show, close = _shown(progress)
+    show, close = progress_of(progress)
     try:
         return Record(_native.run(scenario, world, seed, bool(series), out, show))
     finally:
         close()
 
 
-def _shown(
+def scenario_of(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
+    """Return a scenario, read from its file if it is a path."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    if not isinstance(scenario, (str, os.PathLike)):
+        raise TypeError(f"scenario is of class {type(scenario).__name__}: give a penstock.Scenario or a path")
+    return Scenario.read(scenario)
+
+
+def progress_of(
     progress: bool | Callable[[float], object] | None,
 ) -> tuple[Callable[[float], object] | None, Callable[[], None]]:
     """Return the function that hears how far a run is, and the one that ends it."""

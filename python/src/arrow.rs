@@ -1,5 +1,7 @@
 //! Tables as Arrow has them: what readers of the C stream interface take without a copy.
 
+#![allow(clippy::disallowed_types, reason = "a field of the library has a hash map, and its order shows nowhere")]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,7 +36,6 @@ impl Table {
         for (column, about) in described.table.columns.into_iter().zip(described.columns) {
             let Column { name, values, .. } = column;
             let (kind, nullable, array) = array(values)?;
-            #[allow(clippy::disallowed_types, reason = "the library's field has a hash map, and sorts its keys")]
             let metadata: HashMap<String, String> = about.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
             fields.push(Field::new(name, kind, nullable).with_metadata(metadata));
             arrays.push(array);
@@ -61,7 +62,9 @@ fn array(values: Cells) -> Result<(DataType, bool, ArrayRef), ArrowError> {
             let mut bytes: Vec<u8> = Vec::with_capacity(length);
             let lengths = rows.iter().map(|row| names[*row as usize].len());
             let offsets = OffsetBuffer::<i32>::from_lengths(lengths);
-            rows.iter().for_each(|row| bytes.extend_from_slice(names[*row as usize].as_bytes()));
+            for row in &rows {
+                bytes.extend_from_slice(names[*row as usize].as_bytes());
+            }
             (DataType::Utf8, false, Arc::new(StringArray::try_new(offsets, bytes.into(), None)?))
         }
     })

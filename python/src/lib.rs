@@ -3,6 +3,8 @@
 //! It holds what Python cannot do itself: scenarios, runs and tables. Classes that are made of numbers and texts are in
 //! `python/penstock/`.
 
+#![allow(clippy::needless_pass_by_value, reason = "arguments that come from Python are values")]
+
 mod arrow;
 mod command;
 mod error;
@@ -10,6 +12,7 @@ mod plain;
 mod record;
 mod run;
 mod scenario;
+mod sweep;
 
 use pyo3::pymodule;
 
@@ -26,6 +29,8 @@ mod native {
     use crate::run::run;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::sweep::{Cells, run_cells};
 
     use pyo3::prelude::*;
 

@@ -3,11 +3,55 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value as Json;
-use toml::{Table, Value};
+use toml::ser::ValueSerializer;
 
 /// The most tables and lists within each other: deeper ones are a structure that contains itself.
 const DEEPEST: usize = 32;
+
+/// A value of TOML whose tables keep the order of their keys: that of links and groups decides which draws they have.
+pub(crate) enum Value {
+    Bool(bool),
+    Whole(i64),
+    Number(f64),
+    Text(String),
+    List(Vec<Value>),
+    Table(Table),
+}
+
+/// Keys and values in order.
+pub(crate) struct Table(Vec<(String, Value)>);
+
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|(key, value)| map.serialize_entry(key, value))?;
+        map.end()
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bool(value) => value.serialize(serializer),
+            Self::Whole(value) => value.serialize(serializer),
+            Self::Number(value) => value.serialize(serializer),
+            Self::Text(value) => value.serialize(serializer),
+            Self::List(values) => values.serialize(serializer),
+            Self::Table(table) => table.serialize(serializer),
+        }
+    }
+}
+
+impl Value {
+    /// As it stands behind a key, on one line.
+    pub(crate) fn line(&self) -> Result<String, toml::ser::Error> {
+        let mut text = String::new();
+        self.serialize(ValueSerializer::new(&mut text))?;
+        Ok(text)
+    }
+}
 
 /// A mapping with text keys as a table.
 pub(crate) fn table(value: &Bound<'_, PyAny>) -> PyResult<Table> {
@@ -19,7 +63,7 @@ pub(crate) fn table(value: &Bound<'_, PyAny>) -> PyResult<Table> {
 }
 
 fn inner(mapping: &Bound<'_, PyMapping>, path: &str, depth: usize) -> PyResult<Table> {
-    let mut table = Table::new();
+    let mut table = Vec::new();
     for item in mapping.items()?.iter() {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let Ok(key) = key.cast::<PyString>() else {
@@ -28,9 +72,9 @@ fn inner(mapping: &Bound<'_, PyMapping>, path: &str, depth: usize) -> PyResult<T
         };
         let key = key.to_str()?;
         let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        table.insert(key.to_owned(), toml(&value, &path, depth + 1)?);
+        table.push((key.to_owned(), toml(&value, &path, depth + 1)?));
     }
-    Ok(table)
+    Ok(Table(table))
 }
 
 /// A value as TOML; `path` is its key, for errors.
@@ -40,23 +84,23 @@ pub(crate) fn toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResu
     }
     // A bool of Python is an int too.
     if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(Value::Boolean(value.is_true()));
+        return Ok(Value::Bool(value.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
         let whole = value.extract::<i64>();
-        return whole.map(Value::Integer).map_err(|_| {
+        return whole.map(Value::Whole).map_err(|_| {
             PyValueError::new_err(format!("{path}: {value} does not fit 64 bits: write a smaller number"))
         });
     }
     if let Ok(value) = value.cast::<PyFloat>() {
-        return Ok(Value::Float(value.value()));
+        return Ok(Value::Number(value.value()));
     }
     if let Ok(value) = value.cast::<PyString>() {
-        return Ok(Value::String(value.to_str()?.to_owned()));
+        return Ok(Value::Text(value.to_str()?.to_owned()));
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         let each = value.try_iter()?.enumerate().map(|(at, item)| toml(&item?, &format!("{path}[{at}]"), depth + 1));
-        return Ok(Value::Array(each.collect::<PyResult<_>>()?));
+        return Ok(Value::List(each.collect::<PyResult<_>>()?));
     }
     if let Ok(mapping) = value.cast::<PyMapping>() {
         return Ok(Value::Table(inner(mapping, path, depth)?));

@@ -43,6 +43,9 @@ pub(crate) struct Ready {
     pub(crate) stem: String,
 }
 
+/// Text, identity and labels of a cell.
+type Part = (String, String, Vec<(String, String)>);
+
 fn laws() -> Arc<Registry> {
     Arc::new(Registry::standard())
 }
@@ -119,7 +122,7 @@ impl Scenario {
     fn set<'py>(this: Bound<'py, Self>, key: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let text = match value.cast::<PyString>() {
             Ok(text) => text.to_str()?.to_owned(),
-            Err(_) => plain::toml(value, key, 0)?.to_string(),
+            Err(_) => plain::toml(value, key, 0)?.line().map_err(|e| error::input(this.py(), &e.to_string()))?,
         };
         let mut state = this.get().state();
         // A failed change leaves the scenario as it was.
@@ -151,6 +154,13 @@ impl Scenario {
         self.all(py)?.into_iter().map(made).collect()
     }
 
+    /// Resolved text, identity and labels of each cell, the name of the file, and what was changed.
+    fn parts(&self, py: Python<'_>) -> PyResult<(Vec<Part>, PathBuf, Vec<String>)> {
+        let cells = self.all(py)?;
+        let part = |cell: Cell| (print(&cell.scenario), cell.id, cell.labels);
+        Ok((cells.into_iter().map(part).collect(), self.path.clone(), self.state().changes.clone()))
+    }
+
     /// What tells this cell of a sweep from the others: swept keys and their values as written.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -171,12 +181,12 @@ impl Scenario {
     fn idle(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         let document = self.state().document.clone();
         let found = idle(&self.one(py, &document)?.scenario);
-        Ok(found.into_iter().map(|(key, why)| (key.to_string(), why.to_string())).collect())
+        Ok(found.into_iter().map(|(key, why)| (key, why.to_string())).collect())
     }
 
     /// The JSON Schema of scenario files, as a dict.
     #[staticmethod]
-    fn schema<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let schema = plain::object(py, &format::schema(&laws()))?;
         Ok(schema.cast_into::<PyDict>()?)
     }

@@ -20,4 +20,4 @@ def test_the_examples_of_the_page_run(monkeypatch: pytest.MonkeyPatch, capsys: p
     printed = capsys.readouterr().out.splitlines()
     assert 0.5 < float(printed[0].split()[0]) <= 1
     assert printed[1] == "packets"
-    assert printed[-1].startswith("links.bottleneck.rate write a number and one of the known units")
+    assert printed[-1].startswith("links.bottleneck.rate write `10 Mbit/s`")

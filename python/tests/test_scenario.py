@@ -48,6 +48,12 @@ def test_a_dict_a_text_and_a_file_are_one_scenario(tmp_path: Path) -> None:
     assert Scenario.from_dict({**KEYS, "duration": "5 s"}).id != made[0].id
 
 
+def test_a_dict_keeps_its_order() -> None:
+    groups = {name: KEYS["flows"]["cubic"] for name in ("zeta", "alpha", "mid")}  # type: ignore[index]
+    scenario = Scenario.from_dict({**KEYS, "flows": groups})
+    assert list(penstock.run(scenario).summary.groups) == ["zeta", "alpha", "mid"]
+
+
 def test_what_is_resolved_is_a_scenario_file_with_every_default(scenario: Scenario) -> None:
     text = scenario.resolved()
     assert "hystart" in text
