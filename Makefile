@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup web web-test demo test verdicts bits own-law packages surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup web web-test demo test verdicts bits own-law packages wheel test-python surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -59,6 +59,7 @@ test: setup web ## every test; those in the kernel need root, and say so where t
 	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
 	$(TESTS) $(MEASURES:%=--test %) || status=1
 	$(TESTS) --doc || status=1
+	$(MAKE) -s test-python || status=1
 	exit $$status
 
 .PHONY: test-waiting test-register test-computing
@@ -127,6 +128,28 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 		echo "own-law: no replay in the kernel: $$can"; [[ "$${PENSTOCK_REQUIRE:-}" != *kernel* ]]
 	fi
 
+# What builds the Python package, and what its tests use besides; kept from run to run.
+PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 tqdm==4.70.1 distributed==2026.8.0
+PYTHON       = $(abspath $(BUILT))/python-env
+.PHONY: python-tools
+python-tools: setup
+	[ "$$(cat $(PYTHON)/tools 2>/dev/null)" = '$(PYTHON_TOOLS)' ] || {
+		rm -rf $(PYTHON)
+		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q $(PYTHON_TOOLS) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
+	} || { rm -rf $(PYTHON); echo 'python: not built: it needs python3 of 3.11 or later with venv, and PyPI' >&2; exit 3; }
+
+wheel: python-tools ## the Python package, optimised: target/wheels
+	$(PYTHON)/bin/maturin build -q --release --locked -m python/Cargo.toml --out $(BUILT)/wheels
+	ls $(BUILT)/wheels
+
+# The wheel of the tests is built with their profile, so that it builds little again.
+test-python: ## the Python package: its tests, from a wheel in an environment of its own
+	if ! $(MAKE) -s python-tools; then echo 'test-python: not run'; [[ "$${PENSTOCK_REQUIRE:-}" != *python* ]]; exit; fi
+	rm -rf $(BUILT)/wheels-debug
+	$(PYTHON)/bin/maturin build -q --profile dev --locked -m python/Cargo.toml --out $(BUILT)/wheels-debug
+	$(PYTHON)/bin/pip install -q --no-deps --no-index --force-reinstall $(BUILT)/wheels-debug/*.whl
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
+
 # What the pages of the site are made with; kept from run to run.
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14
 site: ## the pages of docs/ and papers/ as a site, links checked: target/site
@@ -151,6 +174,7 @@ build: setup web ## the command, optimised: target/release/penstock
 
 fmt: ## put Rust and C in shape
 	cargo fmt --all
+	if [ -x $(PYTHON)/bin/ruff ]; then $(PYTHON)/bin/ruff format --no-cache -q python; fi
 	clang-format -i --style=file $(C_FILES)
 
 lint: WANTS += clang-format
@@ -168,7 +192,7 @@ doc: setup ## the library's pages: target/doc
 # crate's other pages.
 surface: setup ## the public interface of each crate, against its public-api.txt
 	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
-	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --lib --no-deps --locked --target-dir $(BUILT)/surface
+	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --exclude penstock-python --lib --no-deps --locked --target-dir $(BUILT)/surface
 	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/surface/doc crates || status=$$?
 	# Another compiler writes other pages: a reason to look, and in CI a failure.
 	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"

@@ -36,6 +36,7 @@ mod gathered;
 mod interrupt;
 mod jobs;
 mod laws;
+pub mod library;
 mod linux;
 mod list;
 mod machine;
@@ -62,6 +63,7 @@ mod terminal;
 mod together;
 mod tune;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -80,16 +82,22 @@ pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 /// changed is never taken for the one before. Messages begin with the name by which the program was called. A process calls this
 /// once.
 pub fn run(registry: Registry) -> ExitCode {
+    ExitCode::from(run_with(registry, std::env::args_os().collect()))
+}
+
+/// The same with these arguments, the name of the program first, for a process that has others; returns the exit status. It
+/// watches for Ctrl-C itself.
+pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
     registry::adopt(registry);
-    if let Some(name) = std::env::args_os().next() {
-        program::called(&name);
+    if let Some(name) = given.first() {
+        program::called(name);
     }
     let started = Meter::start();
-    let arguments = match shell::parse() {
+    let arguments = match shell::parse(given) {
         Ok(arguments) => arguments,
         Err(usage) => {
             terminal::usage(&usage);
-            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+            return u8::try_from(usage.exit_code()).unwrap_or(2);
         }
     };
     terminal::adopt(&arguments.terminal);
@@ -103,7 +111,7 @@ pub fn run(registry: Registry) -> ExitCode {
         }
     };
     terminal::detail(started.told());
-    ExitCode::from(status)
+    status
 }
 
 fn command(command: &Command) -> Result<Done, Failure> {

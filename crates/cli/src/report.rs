@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use penstock_record::{CellRow, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference};
+use penstock_record::{
+    CellRow, Described, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference,
+};
 use penstock_report::{Page, html};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells, Table};
@@ -91,7 +93,28 @@ fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     Ok((header, summary))
 }
 
-fn of_record(directory: &Path) -> Result<Page, Failure> {
+/// Each table of a record by the name of its file without the ending.
+type Tables = Vec<(String, Described)>;
+
+/// All of a record that its header lists: header, summary, and each table by the name of its file without the ending.
+pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Tables), Failure> {
+    if !is_record(directory)? {
+        return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.display())));
+    }
+    let (header, summary) = numbers(directory)?;
+    let mut tables = Vec::new();
+    for name in header.files.keys() {
+        if let Some(table) = name.strip_suffix(".parquet") {
+            let path = directory.join(name);
+            let read = Described::read(&bytes(&path, content::TABLE)?).map_err(|e| wrong(&path, &e))?;
+            tables.push((table.to_owned(), read));
+        }
+    }
+    Ok((header, summary, tables))
+}
+
+/// The page of a record.
+pub(crate) fn of_record(directory: &Path) -> Result<Page, Failure> {
     let (header, summary) = numbers(directory)?;
     // The scenario is not resolved: it may name files that are elsewhere.
     let laws = header.laws().map_err(|e| wrong(&directory.join("record.toml"), &e))?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use penstock_fluid::Fluid;
+use penstock_law::Registry;
 use penstock_packets::Packets;
 use penstock_record::{RecordError, read_header, read_scenario};
 use penstock_scenario::idle::idle;
@@ -107,8 +108,8 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
     Some(found.strip_prefix(&here).map_or_else(|_| found.clone(), Path::to_path_buf))
 }
 
-/// Reads a scenario file with `--seed` and `--set`.
-pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
+/// The document of a text that came from `path`, with these laws. Files that it names are relative to the path's folder.
+pub(crate) fn loaded(text: &str, path: &Path, laws: Arc<Registry>) -> Result<Document, Failure> {
     let folder = if is_stdin(path) { None } else { path.parent() };
     let folder = folder.map(Path::to_path_buf).unwrap_or_default();
     // A file that cannot be read is told at the place that names it.
@@ -116,11 +117,16 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         let bytes = bytes(&folder.join(name))?;
         String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
-    let document = Document::parse_with(&text(path)?, &called(path), load)?;
-    let mut document = document.with_laws(Arc::clone(registry::laws()));
+    let mut document = Document::parse_with(text, &called(path), load)?.with_laws(laws);
     if let Some((bytes, why)) = memory::available() {
         document.within(bytes, why);
     }
+    Ok(document)
+}
+
+/// Reads a scenario file with `--seed` and `--set`.
+pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Result<Document, Failure> {
+    let mut document = loaded(&text(path)?, path, Arc::clone(registry::laws()))?;
     let mut wrong: Option<ReadErrors> = None;
     let mut set = |key: &str, value: &str| {
         if let Err(errors) = document.set(key, value) {

@@ -14,9 +14,8 @@ use crate::failure::{Done, Failure};
 use crate::program;
 use crate::terminal;
 
-/// The arguments of this process. What clap says of wrong ones is coloured as `--color` has it.
-pub(crate) fn parse() -> Result<Arguments, clap::Error> {
-    let given: Vec<OsString> = std::env::args_os().collect();
+/// The arguments, the name of the program first. What clap says of wrong ones is coloured as `--color` has it.
+pub(crate) fn parse(given: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let command = Arguments::command().color(choice(&given));
     Arguments::from_arg_matches(&command.try_get_matches_from(given)?)
 }

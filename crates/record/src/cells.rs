@@ -94,14 +94,19 @@ pub fn cells(rows: &[CellRow<'_>]) -> Result<Table, RecordError> {
 /// # Errors
 /// As [`cells`].
 pub fn write_cells(rows: &[CellRow<'_>]) -> Result<Vec<u8>, RecordError> {
-    let table = cells(rows)?;
+    write_table(&cells(rows)?, &meaning(rows))
+}
+
+/// What the columns of the table of [`cells`] mean.
+pub(crate) fn meaning(rows: &[CellRow<'_>]) -> impl Fn(&str) -> Meaning {
     let summary = Documented::of::<Summary>();
-    let axis = |column: &str| {
-        let keys = rows.iter().flat_map(|row| row.labels).map(|(key, label)| (key, place_of(key, label)));
-        let mut numbers = keys.filter_map(|(key, place)| Some((key, place?.unit)));
-        numbers.find(|(key, unit)| column_name(key, unit) == column).map(|(key, unit)| (key.clone(), unit))
-    };
-    let of = |column: &str| {
+    let mut axes: IndexMap<String, (String, &'static str)> = IndexMap::new();
+    for (key, label) in rows.iter().flat_map(|row| row.labels) {
+        if let Some(place) = place_of(key, label) {
+            axes.entry(column_name(key, place.unit)).or_insert((key.clone(), place.unit));
+        }
+    }
+    move |column: &str| {
         let plain = |description: &str| Meaning {
             unit: unit_of(column).to_owned(),
             description: description.to_owned(),
@@ -113,14 +118,13 @@ pub fn write_cells(rows: &[CellRow<'_>]) -> Result<Vec<u8>, RecordError> {
         if let Some(key) = column.strip_prefix("label.") {
             return plain(&format!("`{key}`, as the scenario's file has it."));
         }
-        if let Some((key, unit)) = axis(column) {
-            return Meaning { unit: unit.to_owned(), ..plain(&format!("`{key}` of the scenario, as a number.")) };
+        if let Some((key, unit)) = axes.get(column) {
+            return Meaning { unit: (*unit).to_owned(), ..plain(&format!("`{key}` of the scenario, as a number.")) };
         }
         // Names of links and groups may have dots themselves; the last word names the number.
         let path: Vec<&str> = column.split('.').collect();
         plain(&summary.field(&path).unwrap_or_default())
-    };
-    write_table(&table, &of)
+    }
 }
 
 /// The columns that every such table has, or may have.

@@ -32,6 +32,14 @@ pub enum RecordError {
     /// The Parquet library cannot read a file.
     #[error("not a Parquet file that can be read")]
     Unreadable(#[source] parquet::errors::ParquetError),
+    /// A sweep has no such axis, or an axis no such value.
+    #[error("there is no `{name}`: write one of {known}")]
+    NoAxis {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// A Parquet file is not one of a record.
     #[error("not a table of a record: {0}")]
     NotATable(String),

@@ -17,9 +17,11 @@
 pub mod capture;
 mod cells;
 mod columns;
+mod described;
 mod error;
 mod format;
 mod header;
+mod over_seeds;
 mod page;
 mod parquet;
 mod record;
@@ -29,9 +31,11 @@ mod sweep;
 
 pub use self::cells::{CellRow, cells, write_cells};
 pub use self::columns::{Meaning, unit_of};
+pub use self::described::Described;
 pub use self::error::RecordError;
 pub use self::format::FORMAT;
 pub use self::header::{Header, Origin, Provenance, read_header, read_header_of_any, read_scenario};
+pub use self::over_seeds::{mean_over_seeds, paired};
 pub use self::page::reference;
 pub use self::parquet::{read_table, write_table};
 pub use self::record::{Record, flow_table, table_file};

@@ -104,7 +104,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 }
 
 /// What a reader needs to know of a column beyond its name and type, by the words for it.
-fn about(column: &Column, meaning: &Meaning) -> Vec<(&'static str, String)> {
+pub(crate) fn about(column: &Column, meaning: &Meaning) -> Vec<(&'static str, String)> {
     let text = matches!(column.values, Cells::Name { .. });
     let unit = if text { "" } else { meaning.unit.as_str() };
     let known = [("unit", unit), ("title", meaning.title.as_str()), ("description", meaning.description.as_str())];
@@ -197,6 +197,11 @@ fn write_column(
 /// # Errors
 /// Says why the bytes are not such a table.
 pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
+    Ok(read_with_metadata(bytes)?.0)
+}
+
+/// The same, with what the file says of each column, by the column's name.
+pub(crate) fn read_with_metadata(bytes: &[u8]) -> Result<(Table, Value), RecordError> {
     let file = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).map_err(RecordError::Unreadable)?;
     check_places(&file, bytes.len())?;
     let rows = file.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
@@ -227,7 +232,7 @@ pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
             read_column(group.as_ref(), at, &mut column.values, places).map_err(RecordError::Unreadable)?;
         }
     }
-    Ok(Table { name, columns })
+    Ok((Table { name, columns }, about["columns"].clone()))
 }
 
 /// Refuses columns that lie outside the file: the library takes their places as they stand, and panics.

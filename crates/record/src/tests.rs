@@ -405,6 +405,25 @@ fn the_metadata_of_a_column_have_its_unit_and_what_it_is() {
     assert!(ssthresh["description"].starts_with("State of newreno: Slow-start threshold: "), "{ssthresh:?}");
 }
 
+/// A table that is still in memory is the one that its file holds, metadata included.
+#[test]
+fn a_table_in_memory_is_that_of_its_file() {
+    let run = run(1);
+    let record = Record::of(&scenario(1), &run, &Provenance::default()).unwrap();
+    let read = |name: &str| Described::read(record.file(name).unwrap()).unwrap();
+    let same = |ours: Described, file: &str| {
+        let theirs = read(file);
+        assert_same(&ours.table, &theirs.table);
+        assert_eq!(ours.columns, theirs.columns, "{file}");
+        assert!(ours.columns.iter().flatten().any(|(key, _)| *key == "unit"), "{file}");
+    };
+    same(Described::of_flows(&run.flows), "flows.parquet");
+    for table in &run.series {
+        same(Described::of_series(table.clone(), &scenario(1)), &table_file(&table.name));
+    }
+    assert!(Described::read(b"PAR1").is_err());
+}
+
 /// Two bottlenecks may have laws whose states have one name: the column says what it is of each.
 #[test]
 fn a_column_of_two_laws_is_explained_for_both() {

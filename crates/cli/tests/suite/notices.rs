@@ -1,4 +1,4 @@
-//! Licences of the crates that the command is linked with: each is one that `deny.toml` allows, and `THIRD-PARTY.md` has
+//! Licences of the crates that the command and the Python package are linked with: each is one that `deny.toml` allows, and `THIRD-PARTY.md` has
 //! its name and its text. `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test suite notices` writes that file anew.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Crates of others in the command, by `Cargo.lock`; those that only build or test it are left out.
+/// Crates of others in the command and in the Python package, by `Cargo.lock`; those that only build or test it are left out.
 fn crates() -> BTreeSet<Crate> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let arguments =
@@ -43,8 +43,8 @@ fn crates() -> BTreeSet<Crate> {
         list(all).into_iter().map(|one| (text(&one["id"]).to_owned(), one)).collect()
     };
     let (packages, nodes) = (by_id(&metadata["packages"]), by_id(&metadata["resolve"]["nodes"]));
-    let command = packages.iter().find(|(_, package)| package["name"] == "penstock-cli").unwrap().0;
-    let (mut found, mut waiting) = (BTreeSet::new(), vec![command.clone()]);
+    let linked = |name: &str| packages.iter().find(|(_, package)| package["name"] == name).unwrap().0.clone();
+    let (mut found, mut waiting) = (BTreeSet::new(), vec![linked("penstock-cli"), linked("penstock-python")]);
     while let Some(id) = waiting.pop() {
         for dependency in list(&nodes[&id]["deps"]) {
             let linked = list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
@@ -68,7 +68,7 @@ fn crates() -> BTreeSet<Crate> {
 /// The file: a table, and each different text once.
 fn notices(crates: &BTreeSet<Crate>) -> String {
     let mut page = String::from(
-        "# Third-party software\n\nThe command `penstock` is linked with these crates. `make bless` writes this file from \
+        "# Third-party software\n\nThe command `penstock` and the Python package are linked with these crates. `make bless` writes this file from \
          `Cargo.lock`, and a test compares it.\nWhere a crate offers several licences, the text below is of one of them.\n\n\
          Reports contain the viewer of `web/` with d3-array, d3-scale and what they use, from npm under ISC. Their licences stand \
          at the top of its script, in every report.\n\n\

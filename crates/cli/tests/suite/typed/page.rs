@@ -56,8 +56,8 @@ pub(crate) fn read(markdown: &str) -> Page {
                 // The space of a search has a scenario in it, and is none.
                 "toml" if block.iter().any(|line| line.starts_with("[scenario") || *line == "[genes]") => {}
                 "toml" => page.scenarios.push(block.join("\n")),
-                // The compiler has seen it: a test of documentation, or examples/own-law.
-                "rust" | "rust,no_run" | "c" => {}
+                // The compiler has seen it: a test of documentation, or examples/own-law. Python runs in the package's tests.
+                "rust" | "rust,no_run" | "c" | "python" => {}
                 _ if block.iter().any(|line| line.starts_with("penstock ")) => page.block(&block),
                 _ => page.shown.push(block.join("\n")),
             }

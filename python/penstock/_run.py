@@ -1,0 +1,87 @@
+"""Runs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Literal
+
+from penstock import _native
+from penstock._native import Scenario
+from penstock._record import Record
+
+
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    world: Literal["packets", "fluid", "linux"] = "packets",
+    seed: int | None = None,
+    series: bool = True,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[float], object] | None = None,
+) -> Record:
+    """Run a scenario and return its record.
+
+    Other threads of Python run meanwhile. Ctrl-C stops the run with ``KeyboardInterrupt``.
+
+    Args:
+        scenario: A scenario of one cell, or the path of its file.
+        world: ``packets`` simulates packets. ``fluid`` solves delay differential equations. ``linux`` sends real
+            packets.
+        seed: The seed, from 0 to 2**63 - 1. None is the scenario's own, which is 1 by default.
+        series: Whether the record has series over time. Without them it has one row a flow and the summary.
+        out: A directory. The record is written there under a fresh name, as the command ``penstock run`` writes it.
+        progress: A function of the share done, 0 to 1. True shows a bar, which the package tqdm draws. None
+            does so in a terminal where tqdm is installed. False shows nothing.
+
+    Raises:
+        ScenarioError: The scenario is wrong, is a sweep, or contradicts itself.
+        UnsupportedError: The world or the machine cannot run it.
+        LawError: A law gave an output that is not a number.
+    """
+    scenario = scenario_of(scenario)
+    if isinstance(seed, bool) or not (seed is None or isinstance(seed, int)):
+        raise TypeError(f"seed is of class {type(seed).__name__}: write an int")
+    if seed is not None and not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}: write a number from 0 to 2**63 - 1")
+    if not isinstance(world, str):
+        raise TypeError(f"world is of class {type(world).__name__}: write packets, fluid or linux")
+    show, close = progress_of(progress)
+    try:
+        return Record(_native.run(scenario, world, seed, bool(series), out, show))
+    finally:
+        close()
+
+
+def scenario_of(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
+    """Return a scenario, read from its file if it is a path."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    if not isinstance(scenario, (str, os.PathLike)):
+        raise TypeError(f"scenario is of class {type(scenario).__name__}: give a penstock.Scenario or a path")
+    return Scenario.read(scenario)
+
+
+def progress_of(
+    progress: bool | Callable[[float], object] | None,
+) -> tuple[Callable[[float], object] | None, Callable[[], None]]:
+    """Return the function that hears how far a run is, and the one that ends it."""
+    if callable(progress):
+        return progress, lambda: None
+    if not (progress is None or isinstance(progress, bool)):
+        raise TypeError(f"progress is of class {type(progress).__name__}: write a bool or a function of the share done")
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return None, lambda: None
+    try:
+        tqdm = importlib.import_module("tqdm.auto").tqdm
+    except ImportError:
+        if progress:
+            raise ImportError("progress=True draws a bar with tqdm: install it with `pip install tqdm`") from None
+        return None, lambda: None
+    bar = tqdm(total=1.0, bar_format="{l_bar}{bar}| {elapsed}<{remaining}", leave=False)
+
+    def show(done: float) -> None:
+        bar.update(done - bar.n)
+
+    return show, bar.close

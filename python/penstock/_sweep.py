@@ -1,0 +1,224 @@
+"""Sweeps: many runs, on the processors of this machine or on others."""
+
+from __future__ import annotations
+
+import os
+import queue
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from penstock import _native
+from penstock._native import Scenario, Table
+from penstock._run import progress_of, scenario_of
+
+_MOST_ATTEMPTS = 10
+_AHEAD = 4
+
+
+class Submits(Protocol):
+    """What takes work: any ``concurrent.futures.Executor``, or a ``dask.distributed.Client``."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Begin a call elsewhere, and return its future."""
+        ...
+
+
+class Sweep:
+    """The cells of a sweep as one tidy data frame: one row a cell.
+
+    Readers of Arrow take a sweep as it is: ``polars.DataFrame(sweep)``. ``label.KEY`` is the value of an axis as
+    written. An axis of numbers has a second column in SI units, such as ``links.bottleneck.rate_bit_per_s``. A measure
+    has the name of its place in the summary, such as ``links.bottleneck.utilization``.
+    """
+
+    def __init__(self, cells: _native.Cells) -> None:
+        self._cells = cells
+        self._table = cells.frame()
+
+    @property
+    def cells(self) -> Table:
+        """One row a cell, in the order of the sweep [cells rows]."""
+        return self._table
+
+    def aggregate(self) -> Table:
+        """Return means over seeds: one row for the cells that differ in the seed alone.
+
+        ``cells`` counts them. ``NAME.ci95`` is half the width of Student's 95 % interval for the mean
+        ``NAME``, in its unit. It is null for a single cell.
+        """
+        return self._cells.aggregate()
+
+    def compare(self, key: str, against: str | None = None) -> Table:
+        """Return paired differences: each value of the axis less ``against``, over cells with the same seed.
+
+        Args:
+            key: An axis of the sweep, such as ``flows.ftp.cc.law``.
+            against: A value of the axis as it is written. None is the first.
+
+        Raises:
+            ScenarioError: There is no such axis or value.
+        """
+        return self._cells.compare(key, against)
+
+    def __len__(self) -> int:
+        """Count the cells."""
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        """Count cells and columns."""
+        return f"<penstock.Sweep of {len(self)} cells with {len(self._table.columns)} columns>"
+
+    def __arrow_c_schema__(self) -> object:
+        """Return the schema, as Arrow's C data interface has it."""
+        return self._table.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the cells, as Arrow's C stream interface has them."""
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def sweep(
+    scenario: Scenario | str | os.PathLike[str],
+    jobs: int | None = None,
+    executor: Submits | None = None,
+    *,
+    world: Literal["packets", "fluid", "linux"] = "packets",
+    batch: int | None = None,
+    progress: bool | Callable[[float], object] | None = None,
+) -> Sweep:
+    """Run all cells of a scenario, and return them as one data frame.
+
+    The frame has the same bits wherever and in whatever order the cells run.
+
+    Args:
+        scenario: A scenario with a sweep, or the path of its file.
+        jobs: Threads of this process, one a processor by default. With ``executor``, the threads of one
+            batch, one by default.
+        executor: Where the cells run: a ``concurrent.futures.Executor`` or a ``dask.distributed.Client``. Its workers
+            have this package. The batches of a worker that dies run again.
+        world: The world, as in ``penstock.run``.
+        batch: Cells that travel together to the executor, 16 by default. Few batches are under way at a time, so that
+            a scheduler holds little.
+        progress: As in ``penstock.run``.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or a cell contradicts itself.
+        UnsupportedError: The world or the machine cannot run a cell.
+    """
+    for name, number in [("jobs", jobs), ("batch", batch)]:
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise TypeError(f"{name} is of class {type(number).__name__}: write an int")
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}: write 1 or more")
+    if executor is None and batch is not None:
+        raise ValueError("batch has an effect with an executor alone: leave it out")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor is of class {type(executor).__name__}: give an executor or a dask Client")
+    parts, path, changes = scenario_of(scenario).parts()
+    texts = [text for text, _, _ in parts]
+    show, close = progress_of(progress)
+
+    def done(count: int) -> None:
+        if show is not None:
+            show(count / len(texts))
+
+    try:
+        if executor is None:
+            threads = jobs or _processors()
+            summaries = _native.run_cells(texts, os.fspath(path), world, threads, done)
+        else:
+            summaries = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
+    finally:
+        close()
+    rows = [(cell, labels, summary) for (_, cell, labels), summary in zip(parts, summaries, strict=True)]
+    return Sweep(_native.Cells(rows, changes))
+
+
+def _processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_batch(texts: list[str], name: str, world: str, jobs: int) -> list[str]:
+    """Run resolved scenarios, where an executor wants it."""
+    return _native.run_cells(texts, name, world, jobs, None)
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether a worker was lost, and not a cell wrong."""
+    return type(error).__name__ in (
+        "KilledWorker",
+        "CancelledError",
+        "FutureCancelledError",
+        "BrokenProcessPool",
+        "CommClosedError",
+    )
+
+
+def _elsewhere(
+    executor: Submits, texts: list[str], name: str, world: str, jobs: int, size: int, done: Callable[[int], None]
+) -> list[str]:
+    """Run batches, a few at a time, until each has its result."""
+    batches = [texts[at : at + size] for at in range(0, len(texts), size)]
+    results: list[list[str] | None] = [None] * len(batches)
+    attempts = [0] * len(batches)
+    waiting = list(range(len(batches)))[::-1]
+    under_way: dict[int, Any] = {}
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+    # A client of dask takes equal calls for one, and has no other word for it.
+    options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
+    most = _AHEAD * _processors() + _workers(executor)
+    broken = False
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < most and not broken:
+                at = waiting.pop()
+                attempts[at] += 1
+                try:
+                    future = executor.submit(run_batch, batches[at], name, world, jobs, **options)
+                except Exception as error:
+                    # A pool that is just breaking has closed the pipe to its workers.
+                    if not (_is_lost(error) or isinstance(error, OSError)):
+                        raise
+                    broken = True
+                    waiting.append(at)
+                    break
+                under_way[at] = future
+                future.add_done_callback(lambda _, at=at: ended.put(at))
+            if broken and not under_way:
+                break
+            try:
+                at = ended.get(timeout=0.05)
+            except queue.Empty:
+                continue
+            # A batch is under way once at a time.
+            finished = under_way.pop(at)
+            try:
+                results[at] = finished.result()
+            except BaseException as error:
+                if not _is_lost(error) or attempts[at] >= _MOST_ATTEMPTS:
+                    raise
+                broken = broken or type(error).__name__ == "BrokenProcessPool"
+                waiting.append(at)
+            done(sum(len(result) for result in results if result is not None))
+    finally:
+        for future in under_way.values():
+            future.cancel()
+    if broken:
+        left = [at for at, result in enumerate(results) if result is None]
+        warnings.warn(
+            f"a worker died, and with it its pool: {len(left)} of {len(batches)} batches run in this process",
+            stacklevel=3,
+        )
+        for at in left:
+            results[at] = run_batch(batches[at], name, world, jobs)
+    return [summary for result in results if result is not None for summary in result]
+
+
+def _workers(executor: Submits) -> int:
+    """Count the threads of all workers, as far as the executor says."""
+    threads = getattr(executor, "nthreads", None)
+    if callable(threads):
+        return 2 * sum(int(count) for count in threads().values())
+    return 2 * int(getattr(executor, "_max_workers", 0))

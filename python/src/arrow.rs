@@ -1,0 +1,131 @@
+//! Tables as Arrow has them: what readers of the C stream interface take without a copy.
+
+#![allow(clippy::disallowed_types, reason = "a field of the library has a hash map, and its order shows nowhere")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use penstock_record::Described;
+use penstock_scenario::world::{Cells, Column};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+use crate::error;
+
+/// A table of a record.
+///
+/// Readers of Arrow take it as it is: `polars.from_arrow(table)`, `pyarrow.table(table)`. Numbers are doubles, null where
+/// nothing applies. Counts are unsigned integers. The metadata of each field have `kind`, `unit`, `title` and `description`.
+#[pyclass(frozen, module = "penstock")]
+pub(crate) struct Table {
+    name: String,
+    batch: RecordBatch,
+}
+
+impl Table {
+    /// The table as Arrow has it. Its numbers are moved, not copied.
+    pub(crate) fn of(name: &str, described: Described) -> Result<Self, ArrowError> {
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (column, about) in described.table.columns.into_iter().zip(described.columns) {
+            let Column { name, values, .. } = column;
+            let (kind, nullable, array) = array(values)?;
+            let metadata: HashMap<String, String> = about.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+            fields.push(Field::new(name, kind, nullable).with_metadata(metadata));
+            arrays.push(array);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?;
+        Ok(Self { name: name.to_owned(), batch })
+    }
+}
+
+fn array(values: Cells) -> Result<(DataType, bool, ArrayRef), ArrowError> {
+    Ok(match values {
+        Cells::Number(values) => {
+            let valid = BooleanBuffer::collect_bool(values.len(), |at| !values[at].is_nan());
+            let nulls = Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0);
+            let array = Float64Array::try_new(ScalarBuffer::from(values), nulls)?;
+            (DataType::Float64, true, Arc::new(array))
+        }
+        Cells::Count(values) => (DataType::UInt64, false, Arc::new(UInt64Array::try_new(values.into(), None)?)),
+        Cells::Name { names, rows } => {
+            let length: usize = rows.iter().map(|row| names[*row as usize].len()).sum();
+            if i32::try_from(length).is_err() {
+                return Err(ArrowError::OffsetOverflowError(length));
+            }
+            let mut bytes: Vec<u8> = Vec::with_capacity(length);
+            let lengths = rows.iter().map(|row| names[*row as usize].len());
+            let offsets = OffsetBuffer::<i32>::from_lengths(lengths);
+            for row in &rows {
+                bytes.extend_from_slice(names[*row as usize].as_bytes());
+            }
+            (DataType::Utf8, false, Arc::new(StringArray::try_new(offsets, bytes.into(), None)?))
+        }
+    })
+}
+
+#[pymethods]
+impl Table {
+    /// The table's name, as its file has it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the columns, in order.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The metadata of a column: `kind`, `unit`, `title`, `description`.
+    fn about<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyDict>> {
+        let field = self.batch.schema_ref().field_with_name(column).map_err(|_| {
+            let known = self.columns().join(", ");
+            PyKeyError::new_err(format!("{} has no column `{column}`: it has {known}", self.name))
+        })?;
+        let about = PyDict::new(py);
+        for key in ["kind", "unit", "title", "description"] {
+            if let Some(value) = field.metadata().get(key) {
+                about.set_item(key, value)?;
+            }
+        }
+        Ok(about)
+    }
+
+    /// The number of rows.
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        let columns = self.columns().join(", ");
+        format!("<penstock.Table {}: {} rows of {columns}>", self.name, self.batch.num_rows())
+    }
+
+    /// The schema, as a capsule of Arrow's C data interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.batch.schema_ref().as_ref());
+        let schema = schema.map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The table, as a capsule of Arrow's C stream interface. A schema that is requested is not followed, which the interface
+    /// allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+}

@@ -1,0 +1,49 @@
+//! The native half of the Python package `penstock`.
+//!
+//! It holds what Python cannot do itself: scenarios, runs and tables. Classes that are made of numbers and texts are in
+//! `python/penstock/`.
+
+#![allow(clippy::needless_pass_by_value, reason = "arguments that come from Python are values")]
+
+mod arrow;
+mod command;
+mod error;
+mod plain;
+mod record;
+mod run;
+mod scenario;
+mod sweep;
+
+use pyo3::pymodule;
+
+/// The extension module, `penstock._native`.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::arrow::Table;
+    #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
+    use crate::record::Record;
+    #[pymodule_export]
+    use crate::run::run;
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::sweep::{Cells, run_cells};
+
+    use pyo3::prelude::*;
+
+    /// Gives the module the version of the package.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// The JSON Schema of a summary, of which `python/penstock/summary.py` is made.
+    #[pyfunction]
+    fn summary_schema() -> String {
+        let schema = schemars::schema_for!(penstock_scenario::summary::Summary);
+        schema.to_value().to_string()
+    }
+}

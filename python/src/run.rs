@@ -1,0 +1,63 @@
+//! Runs from Python: the interpreter's lock is free meanwhile.
+
+#![allow(
+    clippy::disallowed_types,
+    reason = "wall time says when to look for Ctrl-C, and nothing of a run depends on it"
+)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use penstock_cli::library;
+use penstock_scenario::world::{Run, RunError};
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::record::Record;
+use crate::scenario::{Ready, Scenario};
+
+/// How long a run goes on without a look at the signals of the process.
+const LOOKS: Duration = Duration::from_millis(20);
+
+/// Runs a scenario. See `penstock.run`.
+#[pyfunction]
+#[pyo3(signature = (scenario, world, seed, series, out, progress))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Bound<'_, Scenario>,
+    world: &str,
+    seed: Option<u64>,
+    series: bool,
+    out: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Record> {
+    let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
+    let world = library::world(world).map_err(|e| error::of(py, &e))?;
+    let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);
+    let mut watch = |done: f64| {
+        let now = Instant::now();
+        if now.duration_since(last) < LOOKS {
+            return true;
+        }
+        last = now;
+        let looked = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done,)).map(drop))
+        });
+        raised = looked.err();
+        raised.is_none()
+    };
+    // A panic of a run is a bug, and no reason for the interpreter to end.
+    let ran = py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let ran = ran.map_err(|panic| {
+        let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        error::of_class(py, "BugError", what.unwrap_or("panic"))
+    })?;
+    let (run, cost) = ran.map_err(|e: RunError| error::of_run(py, &e))?;
+    let run = if series { run } else { Run { series: Vec::new(), ..run } };
+    Record::of(py, (cell, changes, &stem), run, cost, out)
+}

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from conftest import TEXT
+
+import penstock
+from penstock import Record, Scenario
+
+COMMAND = [sys.executable, "-m", "penstock"]
+
+
+def contents(record: Path) -> dict[str, bytes]:
+    """Everything but what a run cost and the page, which has the machine."""
+    return {file.name: file.read_bytes() for file in record.iterdir() if file.name not in ("cost.json", "report.html")}
+
+
+WORLDS: list[Literal["packets", "fluid"]] = ["packets", "fluid"]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_record_is_the_one_of_the_command_to_the_last_byte(
+    tmp_path: Path, world: Literal["packets", "fluid"]
+) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TEXT.replace("cubic", "newreno"))
+    arguments = ["run", str(file), "--world", world, "--seed", "7", "--set", "duration=3 s", "--quiet"]
+    subprocess.run([*COMMAND, *arguments, "--out", str(tmp_path / "command")], check=True, capture_output=True)
+    scenario = Scenario.read(file).set("duration", "3 s")
+    ours = penstock.run(scenario, world=world, seed=7, out=tmp_path / "python")
+    other = penstock.run(scenario, world=world, seed=8, out=tmp_path / "python")
+    assert ours.path is not None
+    assert other.path is not None
+    (theirs,) = (tmp_path / "command").iterdir()
+    assert contents(ours.path) == contents(theirs)
+    assert contents(other.path) != contents(theirs)
+    assert ours.path.name == theirs.name
+
+
+def test_the_seed_decides(scenario: Scenario) -> None:
+    scenario.set("links.bottleneck.loss", 0.01)
+    first, second, other = (penstock.run(scenario, seed=seed) for seed in (1, 1, 2))
+    assert first.summary == second.summary
+    assert first.summary.groups != other.summary.groups
+    assert (first.seed, other.seed, penstock.run(scenario).seed) == (1, 2, 1)
+    assert penstock.run(scenario.copy().set("seed", 3), seed=2).summary == other.summary
+    assert other.changes == ["links.bottleneck.loss=0.01"]
+
+
+def test_a_path_is_a_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TEXT)
+    assert penstock.run(file).id == penstock.run(str(file)).id == Scenario.parse(TEXT).id
+
+
+def test_series_are_left_out_where_nobody_wants_them(scenario: Scenario, tmp_path: Path) -> None:
+    assert list(penstock.run(scenario).tables) == ["flows", "links", "groups", "flows-series"]
+    without = penstock.run(scenario, series=False, out=tmp_path)
+    assert list(without.tables) == ["flows"]
+    assert without.path is not None
+    assert not (without.path / "links.parquet").exists()
+    assert without.summary == penstock.run(scenario).summary
+
+
+def test_other_threads_run_meanwhile(scenario: Scenario) -> None:
+    scenario.set("duration", "20 s").set("links.bottleneck.rate", "500 Mbit/s")
+    turns, done = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = turns
+    penstock.run(scenario)
+    after = turns
+    done.set()
+    thread.join()
+    assert after - before > 20
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_ctrl_c_stops_a_run_soon(long_scenario: Scenario, world: Literal["packets", "fluid"]) -> None:
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    if world == "fluid":
+        long_scenario.set("flows.cubic.cc", {"law": "newreno"})
+    timer = threading.Timer(0.5, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        penstock.run(long_scenario, world=world)
+    assert time.monotonic() - sent < 0.1
+    timer.join()
+
+
+def test_progress_goes_up_and_its_errors_come_out(long_scenario: Scenario) -> None:
+    heard: list[float] = []
+
+    class EnoughError(Exception):
+        pass
+
+    def enough(done: float) -> None:
+        heard.append(done)
+        if len(heard) == 5:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        penstock.run(long_scenario, progress=enough)
+    assert heard == sorted(heard)
+    assert 0 < heard[0] < heard[-1] < 1
+
+
+def test_a_bar_is_drawn_where_it_is_wanted(scenario: Scenario, capfd: pytest.CaptureFixture[str]) -> None:
+    scenario.set("duration", "20 s").set("links.bottleneck.rate", "1 Gbit/s")
+    penstock.run(scenario, progress=False)
+    assert capfd.readouterr().err == ""
+    penstock.run(scenario, progress=True)
+    assert "%" in capfd.readouterr().err
+
+
+def test_a_record_is_opened_as_it_was_written(scenario: Scenario, tmp_path: Path) -> None:
+    made = penstock.run(scenario.set("flows.cubic.count", 3), out=tmp_path)
+    assert made.path is not None
+    opened = Record.open(made.path)
+    for of in ("summary", "scenario", "id", "seed", "world", "changes", "path"):
+        assert getattr(opened, of) == getattr(made, of), of
+    assert opened.changes == ["flows.cubic.count=3"]
+    assert made.cost is not None
+    assert made.cost["wall_s"] > 0
+    assert Scenario.read(made.path / "record.toml").id == made.id
+
+
+def test_a_damaged_record_is_refused(scenario: Scenario, tmp_path: Path) -> None:
+    made = penstock.run(scenario, out=tmp_path)
+    assert made.path is not None
+    (made.path / "links.parquet").write_bytes(b"PAR1")
+    with pytest.raises(penstock.ScenarioError, match=r"links\.parquet is damaged"):
+        Record.open(made.path)
+
+
+def test_a_notebook_shows_the_figures(scenario: Scenario, tmp_path: Path) -> None:
+    made = penstock.run(scenario, out=tmp_path)
+    assert made.path is not None
+    for record in (made, Record.open(made.path)):
+        shown = record._repr_html_()
+        assert shown.startswith("<iframe")
+        assert "&lt;svg" in shown
+    assert made.html().count("<svg") == (made.path / "report.html").read_text().count("<svg")
+
+
+def test_the_summary_has_its_numbers(scenario: Scenario) -> None:
+    summary = penstock.run(scenario).summary
+    link = summary.links["bottleneck"]
+    assert 0.5 < link.utilization <= 1.001
+    assert link.throughput_bit_per_s == pytest.approx(10e6 * link.utilization)
+    assert summary.groups["cubic"].count == 2
+    assert summary.measured_s == 3.0
+    assert summary.title == "two flows"
+
+
+def test_the_command_is_there() -> None:
+    done = subprocess.run([*COMMAND, "laws", "newreno"], capture_output=True, text=True)
+    assert (done.returncode, "newreno" in done.stdout) == (0, True)
+    wrong = subprocess.run([*COMMAND, "run", "none.toml"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("penstock: cannot read none.toml")
+
+
+def test_memory_stays_after_many_runs(scenario: Scenario) -> None:
+    def resident() -> int:
+        status = Path("/proc/self/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    scenario.set("duration", "2 s")
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            record = penstock.run(scenario)
+            assert len(record.links) > 0
+            assert record.summary.links
+            assert record.html()
+
+    some(40)
+    before = resident()
+    some(200)
+    assert resident() - before < 8_000

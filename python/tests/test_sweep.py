@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy
+import pyarrow
+import pytest
+from conftest import TEXT
+
+import penstock
+from penstock import Scenario, ScenarioError
+
+
+def swept(seeds: int = 4, duration: str = "2 s") -> Scenario:
+    """Two rates by two laws by seeds."""
+    scenario = Scenario.parse(TEXT, "sweep.toml").set("duration", duration).set("flows.cubic.series", False)
+    scenario.set("links.bottleneck.loss", 0.01)
+    axes = {"links.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"], "flows.cubic.cc.law": ["cubic", "newreno"]}
+    return scenario.set("sweep", {**axes, "seed": {"count": seeds}})
+
+
+@pytest.fixture(scope="module")
+def serial() -> pyarrow.Table:
+    return pyarrow.table(penstock.sweep(swept(), jobs=1))
+
+
+def test_a_sweep_has_a_row_for_each_cell(serial: pyarrow.Table) -> None:
+    assert len(serial) == 16
+    rows = serial.to_pylist()
+    assert [row["seed"] for row in rows[:5]] == [1, 2, 3, 4, 1]
+    assert {row["links.bottleneck.rate_bit_per_s"] for row in rows} == {5e6, 10e6}
+    assert {row["label.links.bottleneck.rate"] for row in rows} == {"5 Mbit/s", "10 Mbit/s"}
+    for row, cell in zip(rows, swept().cells(), strict=True):
+        assert row["id"] == cell.id
+    alone = penstock.run(swept().cells()[5]).summary
+    assert rows[5]["links.bottleneck.utilization"] == alone.links["bottleneck"].utilization
+    about = penstock.sweep(swept(1)).cells.about("links.bottleneck.rate_bit_per_s")
+    assert (about["unit"], about["kind"]) == ("bit/s", "key")
+
+
+def test_threads_and_processes_change_no_bit(serial: pyarrow.Table) -> None:
+    assert pyarrow.table(penstock.sweep(swept(), jobs=4)).equals(serial)
+    with ThreadPoolExecutor(2) as threads:
+        assert pyarrow.table(penstock.sweep(swept(), executor=threads, batch=3)).equals(serial)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert pyarrow.table(penstock.sweep(swept(), executor=processes, batch=5, jobs=2)).equals(serial)
+    assert not pyarrow.table(penstock.sweep(swept().set("duration", "3 s"))).equals(serial)
+
+
+def test_a_pool_whose_worker_dies_loses_nothing(serial: pyarrow.Table) -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        victim = processes.submit(os.getpid).result()
+        os.kill(victim, signal.SIGKILL)
+        with pytest.warns(UserWarning, match="a worker died"):
+            frame = pyarrow.table(penstock.sweep(swept(), executor=processes, batch=2))
+    assert frame.equals(serial)
+
+
+def test_means_are_over_seeds(serial: pyarrow.Table) -> None:
+    means = pyarrow.table(penstock.sweep(swept()).aggregate())
+    assert means["cells"].to_pylist() == [4] * 4
+    column = "groups.cubic.goodput_bit_per_s"
+    values = serial[column].to_numpy().reshape(4, 4)
+    numpy.testing.assert_allclose(means[column].to_numpy(), values.mean(axis=1), rtol=1e-12)
+    # Student's t of 3 degrees of freedom.
+    widths = 3.182446 * values.std(axis=1, ddof=1) / 2
+    numpy.testing.assert_allclose(means[f"{column}.ci95"].to_numpy(), widths, rtol=1e-5)
+    assert (widths > 0).all()
+    assert means.schema.field(f"{column}.ci95").metadata[b"unit"] == b"bit/s"
+
+
+def test_differences_are_paired_by_seed(serial: pyarrow.Table) -> None:
+    sweep = penstock.sweep(swept())
+    differences = pyarrow.table(sweep.compare("flows.cubic.cc.law"))
+    column = "groups.cubic.goodput_bit_per_s"
+    values = serial[column].to_numpy().reshape(2, 2, 4)
+    expected = (values[:, 1] - values[:, 0]).mean(axis=1)
+    numpy.testing.assert_allclose(differences[column].to_numpy(), expected, rtol=1e-9)
+    assert differences["label.flows.cubic.cc.law"].to_pylist() == ["newreno"] * 2
+    assert differences["against"].to_pylist() == ["cubic"] * 2
+    assert differences["pairs"].to_pylist() == [4] * 2
+    other = pyarrow.table(sweep.compare("flows.cubic.cc.law", against="newreno"))
+    numpy.testing.assert_allclose(other[column].to_numpy(), -expected, rtol=1e-9)
+    for key, against in [("flows.cubic.law", None), ("flows.cubic.cc.law", "fast")]:
+        with pytest.raises(ScenarioError, match="write one of"):
+            sweep.compare(key, against)
+
+
+def test_ctrl_c_stops_a_sweep_soon() -> None:
+    scenario = swept(duration="10 h").set("links.bottleneck.delay", "1 ms")
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.5, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        penstock.sweep(scenario)
+    assert time.monotonic() - sent < 0.15
+    timer.join()
+
+
+def test_a_cell_that_cannot_run_ends_the_sweep() -> None:
+    scenario = swept().set("flows.cubic.cc", {"law": "copa"})
+    for options in ({}, {"executor": ThreadPoolExecutor(2)}):
+        with pytest.raises(penstock.UnsupportedError, match="fluid world"):
+            penstock.sweep(scenario, world="fluid", **options)  # type: ignore[arg-type]
+
+
+def test_progress_ends_with_one() -> None:
+    heard: list[float] = []
+    penstock.sweep(swept(), progress=heard.append)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "says"),
+    [
+        ({"jobs": 0}, ValueError, "jobs is 0"),
+        ({"jobs": "2"}, TypeError, "jobs is of class str"),
+        ({"batch": 4}, ValueError, "with an executor alone"),
+        ({"executor": "dask"}, TypeError, "give an executor or a dask Client"),
+        ({"world": "fliud"}, ScenarioError, "packets, fluid or linux"),
+    ],
+)
+def test_a_wrong_call_gives_one_clear_exception(options: dict[str, object], kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=says):
+        penstock.sweep(swept(1), **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def client() -> Iterator[object]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_gives_the_same_frame_although_a_worker_is_killed(client: object) -> None:
+    scenario = swept(100, "1500 ms")
+    expected = pyarrow.table(penstock.sweep(scenario))
+    pids = list(client.run(os.getpid).values())  # type: ignore[attr-defined]
+    killer = threading.Timer(random.Random().uniform(0.1, 1.0), os.kill, (pids[0], signal.SIGKILL))
+    killer.start()
+    frame = pyarrow.table(penstock.sweep(scenario, executor=client, batch=8))  # type: ignore[arg-type]
+    killer.join()
+    assert len(frame) == 400
+    assert frame.equals(expected)

@@ -1,0 +1,51 @@
+"""The package's own files: types, shape, and what is written from Rust."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import penstock
+
+SOURCES = Path(__file__).resolve().parent.parent
+
+
+def run(*arguments: str, folder: Path = SOURCES) -> None:
+    done = subprocess.run([sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mypy_accepts_the_package_and_its_tests(tmp_path: Path) -> None:
+    run("mypy", "--cache-dir", str(tmp_path))
+    run("mypy", "--cache-dir", str(tmp_path), "tests")
+
+
+def test_ruff_accepts_every_file() -> None:
+    run("ruff", "check", "--no-cache", ".")
+    run("ruff", "format", "--no-cache", "--check", ".")
+
+
+def test_the_stubs_name_what_there_is(tmp_path: Path) -> None:
+    run("mypy.stubtest", "penstock._native", "--ignore-disjoint-bases", folder=tmp_path)
+
+
+def test_the_types_of_a_summary_are_those_of_rust() -> None:
+    written = runpy.run_path(str(SOURCES / "generate.py"))["page"]()
+    assert (SOURCES / "penstock" / "summary.py").read_text() == written
+
+
+def test_an_import_warns_of_nothing() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", "import penstock"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_public_name_is_documented() -> None:
+    for name in (name for name in penstock.__all__ if name != "__version__"):
+        thing = getattr(penstock, name)
+        assert thing.__doc__, name
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            continue
+        for member in (m for m in vars(thing) if isinstance(thing, type) and not m.startswith("_")):
+            assert getattr(thing, member).__doc__, f"{name}.{member}"
