@@ -15,6 +15,7 @@ mod records;
 mod refused;
 mod run;
 mod search;
+mod search_theory;
 mod sweep;
 mod terminal;
 mod theory;
