@@ -13,7 +13,7 @@ use penstock_record::hexadecimal;
 use penstock_report::html;
 use penstock_report::page::Page;
 use penstock_scenario::quantity;
-use penstock_search::page::{Found, Report, headline, page};
+use penstock_search::page::{Found, Report, boundary, headline, page};
 use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Finding, Kind, Space, findings, hunt};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -171,9 +171,11 @@ fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, find
     let confirmed = &finding.confirmed;
     let hints: Vec<&str> = finding.hints.iter().map(|hint| hint.words()).collect();
     let hints = if hints.is_empty() { "no rule points to one".to_owned() } else { hints.join("; ") };
+    let ends =
+        finding.margin.as_ref().and_then(boundary).map(|ends| format!("# Boundary: {ends}.\n")).unwrap_or_default();
     let [shown, of] = confirmed.seeds;
     format!(
-        "# {}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{}",
+        "# {}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{ends}{}",
         command(arguments),
         headline(finding, law),
         confirmed.score,

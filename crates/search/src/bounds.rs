@@ -162,19 +162,19 @@ impl Bounds {
         } else {
             Band { is: Some(short(confirmed.measured)), at_least: Some(short(least * (1.0 - LOOSENED))), at_most: None }
         };
-        let reference = |mean: f64| {
+        let reference = |median: f64| {
             // Half-way, by ratio, between what the law and the reference have.
-            let between = short(libm::sqrt(mean.max(1e-12) * confirmed.measured.max(1e-12)));
+            let between = short(libm::sqrt(median.max(1e-12) * confirmed.measured.max(1e-12)));
             if kind.is_worse_below() {
-                Band { is: Some(short(mean)), at_least: Some(between), at_most: None }
+                Band { is: Some(short(median)), at_least: Some(between), at_most: None }
             } else {
-                Band { is: Some(short(mean)), at_most: Some(between), at_least: None }
+                Band { is: Some(short(median)), at_most: Some(between), at_least: None }
             }
         };
         // References that have the failure too bound nothing.
         let better =
-            |mean: f64| if kind.is_worse_below() { mean > confirmed.measured } else { mean < confirmed.measured };
-        let references = finding.references.iter().zip(&confirmed.references).filter(|(_, mean)| better(**mean));
+            |median: f64| if kind.is_worse_below() { median > confirmed.measured } else { median < confirmed.measured };
+        let references = finding.references.iter().zip(&confirmed.references).filter(|(_, median)| better(**median));
         Self {
             format: 1,
             id: String::new(),
@@ -187,7 +187,7 @@ impl Bounds {
             seeds: Some(SEEDS),
             hints: finding.hints.clone(),
             measure: Some(measure),
-            references: references.map(|(name, mean)| (name.clone(), reference(*mean))).collect(),
+            references: references.map(|(name, median)| (name.clone(), reference(*median))).collect(),
             bound: Vec::new(),
         }
     }

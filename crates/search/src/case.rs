@@ -11,9 +11,16 @@ use penstock_scenario::read::Document;
 use toml::Value;
 
 use crate::draft::Draft;
+use crate::limits::mean;
 use crate::objective::{
-    AFTER, CHANGED, Kind, LATE, QUIET, Role, SECOND_HALF, last_change, last_start, outage, role, round,
+    AFTER, CHANGED, Kind, LATE, QUIET, Role, SECOND_HALF, bottleneck, last_change, last_start, outage, role, round,
 };
+
+/// The law of a constant source, and the keys of a group that such a source cannot have.
+const CONSTANT: &str = "cbr";
+const UNACKNOWLEDGED: [&str; 2] = ["sender", "ack_jitter"];
+/// What a constant source sends, as a share of the mean rate of the bottleneck: as much as counts as capacity.
+const FULL: f64 = 0.98;
 
 /// A law of a search: the one under test, or a reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,15 +68,31 @@ impl Bench {
             return laws.take(1).collect();
         }
         match self.place {
-            // Neither responds to a loss with less than the path allows: a third one shows what it would.
-            Place::Sender if matches!(self.kind, Kind::Underuse | Kind::Stall | Kind::Timid) => {
-                ["newreno", "cubic", "bbr"].map(contender).to_vec()
+            // Neither responds to a loss with less than the path allows: a third one shows what it would. Each has the timers of its
+            // host, which a constant source has not.
+            Place::Sender if matches!(self.kind, Kind::Underuse | Kind::Stall) => {
+                let laws = ["newreno", "cubic", "bbr"].map(contender);
+                laws.into_iter().chain(self.constant(draft)).collect()
             }
+            // A constant source has nothing to be timid about.
+            Place::Sender if self.kind == Kind::Timid => ["newreno", "cubic", "bbr"].map(contender).to_vec(),
             Place::Sender => ["newreno", "cubic"].map(contender).to_vec(),
             Place::Queue => ["droptail", "codel"].map(contender).to_vec(),
             // No objective is about conditioners.
             Place::Conditioner => Vec::new(),
         }
+    }
+
+    /// A source without congestion control that sends as much as the bottleneck does, on average: what the path can carry. None
+    /// where the draft is no scenario.
+    fn constant(&self, draft: &Draft) -> Option<Contender> {
+        let scenario = self.read(draft).ok()?;
+        let link = scenario.links.get(bottleneck(&scenario)?)?;
+        let tested = scenario.groups.iter().filter(|(name, _)| role(name) == Role::Test);
+        let sources: u32 = tested.map(|(_, group)| group.count).sum();
+        let rate = FULL * mean(link, scenario.duration) / f64::from(sources.max(1));
+        let setting = format!("{{ law = \"cbr\", rate = \"{} bit/s\" }}", libm::round(rate));
+        Some(Contender { name: CONSTANT.to_owned(), setting })
     }
 
     /// A draft with a law in the place of the one under test.
@@ -81,6 +104,11 @@ impl Bench {
             Place::Sender => {
                 for name in draft.names("flows").into_iter().filter(|name| role(name) == Role::Test) {
                     draft.set(&format!("flows.{name}.cc"), value.clone());
+                    // What nobody acknowledges has no sender that goes by acknowledgements.
+                    for key in UNACKNOWLEDGED.iter().filter(|_| law.name == CONSTANT) {
+                        draft.remove(&format!("flows.{name}.{key}"));
+                        draft.remove(&format!("defaults.flows.{key}"));
+                    }
                 }
                 if draft.names("flows").iter().all(|name| role(name) == Role::Test) {
                     draft.remove("defaults.flows.cc");
@@ -204,6 +232,21 @@ cc = { law = "newreno" }
         assert_eq!(scenario.groups["incumbent"].cc.law.name, "newreno");
         let names: Vec<String> = bench.references(&draft).into_iter().map(|law| law.name).collect();
         assert_eq!(names, ["newreno"]);
+    }
+
+    /// A whole window that is lost costs every law of TCP a timeout: only a source without one shows that the path carries more.
+    #[test]
+    fn a_constant_source_is_a_reference_of_what_stays_unused() {
+        let (bench, draft) = bench(Kind::Underuse);
+        let mut draft = draft;
+        draft.remove("flows.incumbent");
+        draft.set("flows.test.count", Value::Integer(2));
+        draft.set("flows.test.sender.profile", Value::from("linux"));
+        let references = bench.references(&draft);
+        let names: Vec<&str> = references.iter().map(|law| law.name.as_str()).collect();
+        assert_eq!(names, ["newreno", "cubic", "bbr", "cbr"]);
+        let scenario = bench.read(&bench.with(&draft, &references[3])).unwrap();
+        assert_eq!(scenario.groups["test"].cc.values.number("rate"), 4_900_000.0);
     }
 
     #[test]

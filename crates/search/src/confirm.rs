@@ -1,6 +1,6 @@
 //! Whether a candidate is found again on fresh seeds.
 
-use penstock_evaluation::statistics::{mean, median};
+use penstock_evaluation::statistics::median;
 use serde::Serialize;
 
 use crate::trial::Outcome;
@@ -35,7 +35,7 @@ pub struct Confirmed {
     pub measured: f64,
     /// The smallest and the largest measure.
     pub range: [f64; 2],
-    /// The mean measure of each reference.
+    /// The median measure of each reference.
     pub references: Vec<f64>,
     /// How many of the seeds show it.
     pub seeds: [usize; 2],
@@ -59,7 +59,7 @@ pub fn conclude(outcome: &Outcome, threshold: f64) -> Option<Confirmed> {
     let many = judged.iter().map(|one| one.references.len()).max().unwrap_or(0);
     let reference = |at: usize| {
         let known: Vec<f64> = judged.iter().filter_map(|one| one.references.get(at).copied()).collect();
-        mean(&known)
+        median(&known)
     };
     Some(Confirmed {
         confirmation,

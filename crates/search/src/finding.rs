@@ -15,7 +15,7 @@ use crate::hunt::Candidate;
 use crate::limits::Limits;
 use crate::margin::{Margin, margin};
 use crate::objective::{Kind, Role, role};
-use crate::shrink::shrink;
+use crate::shrink::{adversary, shrink};
 use crate::trial::{Court, Outcome, Runner};
 
 /// The first of the fresh seeds of a candidate, and of a finding after shrinking: no search uses them.
@@ -26,6 +26,8 @@ const SHRINKING: [u64; 5] = [501, 502, 503, 504, 505];
 const KEPT: f64 = 0.95;
 /// How many candidates are confirmed at most, for one that is found.
 const TRIED: usize = 4;
+/// How many candidates may be no failures without what earlier findings are due to, for one that is found.
+const EXPLAINED: usize = 100;
 
 /// A scenario in which a law fails.
 #[derive(Debug, Clone)]
@@ -64,29 +66,56 @@ pub fn findings<R: Runner>(
     let mut found: Vec<Finding> = Vec::new();
     let mut dismissed = Vec::new();
     let promising = candidates.iter().filter(|candidate| candidate.fitness >= 0.8 * court.threshold);
-    for candidate in promising.take(most * TRIED) {
-        if found.len() >= most {
+    let (mut tried, mut explained) = (0, 0);
+    for candidate in promising {
+        if found.len() >= most || tried >= most * TRIED || explained >= most * EXPLAINED {
             break;
         }
-        // What a finding already shows is not looked at again.
+        // What a finding already shows is not looked at again, and what it is due to is taken away: a failure that is easy to come
+        // by would hide all others.
         if found.iter().any(|before| before.draft.elements() == candidate.draft.elements()) {
             continue;
         }
-        let Some(mut confirmed) = fresh(court, &candidate.draft, FRESH[0], runner)? else { continue };
-        if confirmed.confirmation == Confirmation::Found && is_phase_effect(court, &candidate.draft, runner)? {
+        let (draft, is_less) = unexplained(&candidate.draft, &found);
+        if is_less {
+            let outcomes = court.judge(std::slice::from_ref(&draft), &SHRINKING[..1], runner)?;
+            let scores = outcomes.first().and_then(Outcome::fitness);
+            if scores.is_none_or(|scores| scores[0] < court.threshold) {
+                explained += 1;
+                continue;
+            }
+        }
+        tried += 1;
+        let Some(mut confirmed) = fresh(court, &draft, FRESH[0], runner)? else { continue };
+        if confirmed.confirmation == Confirmation::Found && is_phase_effect(court, &draft, runner)? {
             confirmed.confirmation = Confirmation::PhaseEffect;
         }
         if confirmed.confirmation != Confirmation::Found {
             dismissed.push(confirmed);
             continue;
         }
-        if let Some(finding) = shrunk(court, &candidate.draft, (KEPT * confirmed.score).max(court.threshold), runner)?
+        if let Some(finding) = shrunk(court, &draft, (KEPT * confirmed.score).max(court.threshold), runner)?
             && !found.iter().any(|before| alike(&before.draft, &finding.draft))
         {
             found.push(finding);
         }
     }
     Ok((found, dismissed))
+}
+
+/// A draft without what findings are due to, as far as it has that; and whether that is less than the draft.
+fn unexplained(draft: &Draft, found: &[Finding]) -> (Draft, bool) {
+    let mut less = draft.clone();
+    for before in found {
+        let causes = adversary(&before.draft);
+        if causes.iter().all(|key| less.get(key).is_some()) {
+            for key in causes {
+                less.remove(&key);
+            }
+        }
+    }
+    let is_less = less != *draft;
+    (less, is_less)
 }
 
 /// What fresh seeds say of a draft.

@@ -78,7 +78,12 @@ struct Hunt<'a, R> {
     known: BTreeMap<Genome, f64>,
     /// The same of each scenario: genes of what is absent have no effect.
     scenarios: BTreeMap<String, f64>,
+    /// The scenarios that have run at the second rung.
+    promoted: BTreeSet<String>,
     phases: Vec<Phase>,
+    /// What may be spent, what of it before the last rung, and what is.
+    budget: usize,
+    before_last: usize,
     spent: usize,
     refused: usize,
     best: f64,
@@ -97,7 +102,10 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         runner,
         known: BTreeMap::new(),
         scenarios: BTreeMap::new(),
+        promoted: BTreeSet::new(),
         phases: Vec::new(),
+        budget: effort.budget,
+        before_last: before_last(effort.budget),
         spent: 0,
         refused: 0,
         best: f64::NEG_INFINITY,
@@ -126,7 +134,7 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         hunt.end_phase("CMA-ES");
     }
     let best = hunt.shapes();
-    let mut candidates = hunt.last_rung(&best, effort.budget)?;
+    let mut candidates = hunt.last_rung(&best)?;
     hunt.end_phase("last rung");
     // What had no last rung goes behind what had one.
     let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
@@ -135,7 +143,7 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
 }
 
 impl<R: Runner> Hunt<'_, R> {
-    /// Lets a sampler propose until so much is spent.
+    /// Lets a sampler propose until so much is spent. What there is no budget for is not run: a sampler learns nothing of it.
     fn follow(
         &mut self,
         sampler: &mut impl Sampler,
@@ -144,7 +152,8 @@ impl<R: Runner> Hunt<'_, R> {
     ) -> Result<(), R::Failure> {
         let mut barren = 0;
         while self.spent < until && barren < BARREN {
-            let genomes = sampler.ask(stream);
+            let mut genomes = sampler.ask(stream);
+            genomes.truncate(until.saturating_sub(self.spent));
             if genomes.is_empty() {
                 break;
             }
@@ -158,6 +167,8 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// The fitness of genomes at the first rung; what is known is not run again.
     fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
+        // The corpus may be larger than the budget.
+        let genomes = &genomes[..genomes.len().min(self.before_last.saturating_sub(self.spent))];
         let mut new: BTreeMap<String, Draft> = BTreeMap::new();
         let mut texts: Vec<Option<String>> = Vec::with_capacity(genomes.len());
         for genome in genomes {
@@ -189,11 +200,15 @@ impl<R: Runner> Hunt<'_, R> {
         Ok(genomes.iter().map(|genome| self.known.get(genome).copied().unwrap_or(f64::NEG_INFINITY)).collect())
     }
 
-    /// Runs those of `genomes` that seem to be failures at the second rung: a short run with one seed deceives.
+    /// Runs those of `genomes` that seem to be failures at the second rung, once each, while there is budget: a short run with one
+    /// seed deceives.
     fn promote(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Failure> {
         let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
         for (genome, text) in genomes.iter().zip(texts) {
             let Some(text) = text.clone().filter(|text| self.scenarios[text] >= self.court.threshold) else { continue };
+            if self.promoted.contains(&text) || self.spent + (chosen.len() + 1) * cost(1) > self.before_last {
+                continue;
+            }
             if let Some(draft) = self.draft(genome, 1) {
                 chosen.insert(text, draft);
             }
@@ -202,6 +217,7 @@ impl<R: Runner> Hunt<'_, R> {
         let outcomes = self.court.judge(&drafts, &seeds(1), self.runner)?;
         for (text, outcome) in chosen.into_keys().zip(outcomes) {
             self.spent += cost(1);
+            self.promoted.insert(text.clone());
             let scores = outcome.fitness();
             self.scenarios.insert(text, scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores)));
         }
@@ -232,7 +248,8 @@ impl<R: Runner> Hunt<'_, R> {
         let mut texts: BTreeSet<String> = BTreeSet::new();
         let mut candidates = Vec::new();
         for (genome, fitness) in self.ranked() {
-            let Some(draft) = self.draft(&genome, 0) else { continue };
+            // As long as the second rung: what lasts 20 s only is no failure.
+            let Some(draft) = self.draft(&genome, 1) else { continue };
             if !texts.insert(draft.text()) {
                 continue;
             }
@@ -246,9 +263,9 @@ impl<R: Runner> Hunt<'_, R> {
     }
 
     /// The best of `candidates` at the last rung, as many as there is budget for, ranked anew.
-    fn last_rung(&mut self, candidates: &[Candidate], until: usize) -> Result<Vec<Candidate>, R::Failure> {
+    fn last_rung(&mut self, candidates: &[Candidate]) -> Result<Vec<Candidate>, R::Failure> {
         let last = RUNGS.len() - 1;
-        let many = (until.saturating_sub(self.spent) / cost(last)).max(1);
+        let many = self.budget.saturating_sub(self.spent) / cost(last);
         let chosen: Vec<(Genome, Draft)> = candidates
             .iter()
             .take(many)
@@ -282,6 +299,13 @@ impl<R: Runner> Hunt<'_, R> {
     }
 }
 
+/// What may be spent before the last rung: a budget for two candidates there has one at least, and a smaller one none.
+fn before_last(budget: usize) -> usize {
+    let one = cost(RUNGS.len() - 1);
+    let share = libm::floor(SHARES[1] * budget as f64) as usize;
+    if budget < 2 * one { budget } else { share.min(budget - one) }
+}
+
 /// What a candidate costs at a rung, in evaluations.
 const fn cost(rung: usize) -> usize {
     let (seeds, length) = RUNGS[rung];
@@ -291,4 +315,87 @@ const fn cost(rung: usize) -> usize {
 /// The seeds of a rung.
 fn seeds(rung: usize) -> Vec<u64> {
     (1..=RUNGS[rung].0 as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use penstock_evaluation::Place;
+    use penstock_law::Registry;
+    use penstock_scenario::model::Scenario;
+    use penstock_scenario::world::Run;
+
+    use super::*;
+    use crate::case::{Bench, Contender};
+    use crate::limits::Limits;
+    use crate::objective::{Kind, Measure};
+
+    const SPACE: &str = r#"
+format = 1
+title  = "one flow"
+[scenario]
+format   = 1
+duration = "60 s"
+[scenario.links.bottleneck]
+from   = "a"
+to     = "b"
+rate   = "10 Mbit/s"
+delay  = "1 ms"
+buffer = "10 bdp"
+duplex = true
+[scenario.flows.test]
+from   = "a"
+to     = "b"
+rtt    = "40 ms"
+cc     = { law = "cubic" }
+[genes]
+"flows.test.rtt"         = { from = "20 ms", to = "80 ms", per_decade = 12 }
+"links.bottleneck.rate"  = { from = "1 Mbit/s", to = "100 Mbit/s", per_decade = 12 }
+[[corpus]]
+"flows.test.rtt" = "40 ms"
+"#;
+
+    /// Vegas uses nothing, and all else everything: each scenario is a failure, so that each is promoted.
+    #[derive(Default)]
+    struct Lopsided {
+        /// Seconds that count of runs of the law under test.
+        scored_s: f64,
+    }
+
+    impl Runner for Lopsided {
+        type Failure = ();
+
+        fn measure(&mut self, _: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, ()> {
+            let measure = |scenario: &Scenario| {
+                let fails = scenario.groups["test"].cc.law.name == "vegas";
+                if fails {
+                    self.scored_s += (scenario.duration - scenario.warmup).seconds();
+                }
+                Ok(if fails { 0.0 } else { 1.0 })
+            };
+            Ok(scenarios.iter().map(measure).collect())
+        }
+
+        fn observe(&mut self, _: &Scenario) -> Result<Result<Run, String>, ()> {
+            Ok(Err("no world".to_owned()))
+        }
+    }
+
+    /// What is charged is what runs, and never more than the budget: a scenario at the second rung costs nine once.
+    #[test]
+    fn a_budget_is_charged_once_and_not_exceeded() {
+        let space = Space::parse(SPACE, "one.toml").unwrap();
+        let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, Place::Sender);
+        let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+        for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {
+            let mut runner = Lopsided::default();
+            let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain }, &mut runner).unwrap();
+            let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+            assert!(spent <= budget, "{spent} of {budget}");
+            assert_eq!(spent as f64, runner.scored_s / 20.0, "budget {budget}");
+            assert!(budget < 60 || spent * 2 > budget, "{spent} of {budget}");
+        }
+    }
 }

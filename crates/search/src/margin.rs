@@ -4,12 +4,13 @@ use penstock_evaluation::statistics::mean;
 use serde::Serialize;
 
 use crate::draft::Draft;
-use crate::objective::Measure;
 use crate::shrink::Spot;
 use crate::trial::{Court, Runner};
 
 /// Factors by which the number is changed.
 const FACTORS: [f64; 9] = [0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0];
+/// How often the boundary is bisected.
+const BISECTIONS: usize = 6;
 /// Keys that may be decisive, the first that a draft has: what the adversary does, then the path.
 const DECISIVE: [&str; 14] = [
     "jitter",
@@ -43,6 +44,10 @@ pub struct Margin {
     pub references: Vec<Vec<Option<f64>>>,
     /// The mean score of the law under test beside the references.
     pub scores: Vec<Option<f64>>,
+    /// Where the failure ends, above or below the value of the scenario: the last value that reaches the threshold, and a value
+    /// beyond it that does not. None where all values of the picture reach it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<[f64; 2]>,
 }
 
 /// Measures a finding over its decisive number; none if it has no number that may be decisive.
@@ -64,39 +69,98 @@ pub(crate) fn margin<R: Runner>(
             drafts.push(draft);
         }
     }
-    let laws = court.contenders(draft);
-    let kind = court.bench.kind();
-    // One run for each value, law and seed, whatever the limits: the picture may go beyond them.
-    let mut scenarios = Vec::new();
-    let mut places = Vec::new();
-    for (at, draft) in drafts.iter().enumerate() {
-        for (who, law) in laws.iter().enumerate() {
-            for seed in seeds {
-                if let Ok(scenario) = court.bench.scenario(&court.bench.with(draft, law), *seed) {
-                    scenarios.push(scenario);
-                    places.push((at, who));
-                }
-            }
-        }
-    }
-    let measured = runner.measure(kind, &scenarios)?;
-    let of = |at: usize, who: usize| -> Vec<f64> {
-        let here = places.iter().zip(&measured).filter(|(place, _)| **place == (at, who));
-        here.filter_map(|(_, found): (_, &Measure)| found.as_ref().ok().copied()).collect()
-    };
-    let column = |who: usize| (0..drafts.len()).map(|at| mean(&of(at, who))).collect::<Vec<_>>();
-    let score = |at: usize| {
-        let theirs: Vec<f64> = (1..laws.len()).filter_map(|who| mean(&of(at, who))).collect();
-        mean(&of(at, 0)).map(|measured| kind.score(measured, &theirs))
-    };
-    Ok(Some(Margin {
+    let means = means(court, &drafts, seeds, runner)?;
+    let laws = means.first().map_or(0, Vec::len);
+    let column = |who: usize| means.iter().map(|row| row.get(who).copied().flatten()).collect::<Vec<_>>();
+    let mut margin = Margin {
         key: spot.key().to_owned(),
         unit,
         values: drafts.iter().filter_map(|draft| spot.amount(draft)).collect(),
         law: column(0),
-        references: (1..laws.len()).map(column).collect(),
-        scores: (0..drafts.len()).map(score).collect(),
-    }))
+        references: (1..laws).map(column).collect(),
+        scores: means.iter().map(|row| score(court, row)).collect(),
+        boundary: None,
+    };
+    if let Some(between) = margin.bracket(now, court.threshold) {
+        margin.boundary = Some(bisect(court, draft, &spot, between, seeds, runner)?);
+    }
+    Ok(Some(margin))
+}
+
+impl Margin {
+    /// The value next to a finding's that does not reach the threshold, behind the last one that does: below it first, where an
+    /// adversary does less.
+    fn bracket(&self, now: f64, threshold: f64) -> Option<[f64; 2]> {
+        let reaches = |at: usize| self.scores[at].is_some_and(|score| score >= threshold);
+        let end = |mut places: Box<dyn Iterator<Item = usize> + '_>| {
+            let mut last = now;
+            places.find_map(|at| {
+                let fails = !reaches(at);
+                let pair = fails.then(|| [last, self.values[at]]);
+                last = self.values[at];
+                pair
+            })
+        };
+        let places = 0..self.values.len();
+        let below = end(Box::new(places.clone().rev().filter(|at| self.values[*at] < now)));
+        below.or_else(|| end(Box::new(places.filter(|at| self.values[*at] > now))))
+    }
+}
+
+/// The mean measure of each law for each draft, the law under test first, whatever the limits: the picture may go beyond them.
+fn means<R: Runner>(
+    court: &Court<'_>,
+    drafts: &[Draft],
+    seeds: &[u64],
+    runner: &mut R,
+) -> Result<Vec<Vec<Option<f64>>>, R::Failure> {
+    let (mut scenarios, mut places) = (Vec::new(), Vec::new());
+    let mut found: Vec<Vec<Vec<f64>>> = Vec::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let laws = court.contenders(draft);
+        found.push(vec![Vec::new(); laws.len()]);
+        for (who, law) in laws.iter().enumerate() {
+            let runs = seeds.iter().filter_map(|seed| court.bench.scenario(&court.bench.with(draft, law), *seed).ok());
+            for scenario in runs {
+                scenarios.push(scenario);
+                places.push((at, who));
+            }
+        }
+    }
+    for ((at, who), measure) in places.into_iter().zip(runner.measure(court.bench.kind(), &scenarios)?) {
+        found[at][who].extend(measure.ok());
+    }
+    Ok(found.iter().map(|row| row.iter().map(|of| mean(of)).collect()).collect())
+}
+
+/// The score of mean measures, the law under test first.
+fn score(court: &Court<'_>, means: &[Option<f64>]) -> Option<f64> {
+    let (measured, references) = means.split_first()?;
+    let references: Vec<f64> = references.iter().copied().flatten().collect();
+    measured.map(|measured| court.bench.kind().score(measured, &references))
+}
+
+/// Where the failure ends between a value that shows it and one that does not, in two significant digits.
+fn bisect<R: Runner>(
+    court: &Court<'_>,
+    draft: &Draft,
+    spot: &Spot,
+    between: [f64; 2],
+    seeds: &[u64],
+    runner: &mut R,
+) -> Result<[f64; 2], R::Failure> {
+    let [mut shows, mut fails] = between;
+    for _ in 0..BISECTIONS {
+        let Some(middle) = spot.with(draft, libm::sqrt(shows * fails), 2) else { break };
+        let Some(value) = spot.amount(&middle).filter(|value| *value != shows && *value != fails) else { break };
+        let means = means(court, std::slice::from_ref(&middle), seeds, runner)?;
+        if means.first().and_then(|row| score(court, row)).is_some_and(|score| score >= court.threshold) {
+            shows = value;
+        } else {
+            fails = value;
+        }
+    }
+    Ok([shows, fails])
 }
 
 /// The number that a failure most likely depends on.
@@ -111,4 +175,27 @@ fn decisive(draft: &Draft) -> Option<Spot> {
         let mut here = spots.iter().rev().filter(|spot| has(spot, part) && spot.is_last()).filter(counts);
         here.find(|spot| spot.amount(draft).is_some_and(|amount| amount > 0.0)).cloned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The boundary is searched where the failure ends: below the value of the finding, else above it.
+    #[test]
+    fn the_boundary_is_behind_the_last_value_that_shows_it() {
+        let margin = |scores: [f64; 5]| Margin {
+            key: String::new(),
+            unit: String::new(),
+            values: vec![1.0, 2.0, 4.0, 8.0, 16.0],
+            law: Vec::new(),
+            references: Vec::new(),
+            scores: scores.map(Some).to_vec(),
+            boundary: None,
+        };
+        assert_eq!(margin([0.1, 0.9, 0.9, 0.9, 0.9]).bracket(4.0, 0.5), Some([2.0, 1.0]));
+        assert_eq!(margin([0.9, 0.9, 0.9, 0.9, 0.1]).bracket(4.0, 0.5), Some([8.0, 16.0]));
+        assert_eq!(margin([0.1, 0.1, 0.9, 0.1, 0.1]).bracket(4.0, 0.5), Some([4.0, 2.0]));
+        assert_eq!(margin([0.9; 5]).bracket(4.0, 0.5), None);
+    }
 }

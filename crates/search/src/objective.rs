@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::space::{self, Space, SpaceError, Variation};
-pub(crate) use measure::{AFTER, CHANGED, LATE, QUIET, SECOND_HALF, last_change, last_start, outage, round};
+pub(crate) use measure::{
+    AFTER, CHANGED, LATE, QUIET, SECOND_HALF, bottleneck, last_change, last_start, outage, round,
+};
 pub use role::{Role, role};
 
 /// What counts as bad.

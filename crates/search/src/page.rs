@@ -10,6 +10,7 @@ use penstock_report::palette;
 use crate::confirm::{Confirmation, Confirmed};
 use crate::finding::Finding;
 use crate::hunt::Phase;
+use crate::margin::Margin;
 use crate::objective::Kind;
 use crate::space::Space;
 
@@ -79,7 +80,7 @@ pub fn headline(finding: &Finding, law: &str) -> String {
         .references
         .iter()
         .zip(&finding.confirmed.references)
-        .map(|(name, mean)| format!("{name}: {}", number(finding.kind, *mean)))
+        .map(|(name, median)| format!("{name}: {}", number(finding.kind, *median)))
         .collect();
     let beside = if theirs.is_empty() { String::new() } else { format!(" ({})", theirs.join(", ")) };
     format!("{law}: {what} {}{beside}", number(finding.kind, finding.confirmed.measured))
@@ -225,8 +226,8 @@ fn section(law: &str, report: &Report, found: &Found, registry: &Registry) -> Se
     );
     let range = format!("{} to {}", short(confirmed.range[0], 3), short(confirmed.range[1], 3));
     table.rows.push(vec![law.to_owned(), short(confirmed.measured, 3), range]);
-    for (name, mean) in finding.references.iter().zip(&confirmed.references) {
-        table.rows.push(vec![name.clone(), short(*mean, 3), String::new()]);
+    for (name, median) in finding.references.iter().zip(&confirmed.references) {
+        table.rows.push(vec![name.clone(), short(*median, 3), String::new()]);
     }
     let figures: Vec<Figure> = margin(law, finding).into_iter().chain(over_time(finding, registry)).collect();
     Section {
@@ -263,6 +264,13 @@ fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
     tables.flat_map(|table| series_figures(table, &look).figures).collect()
 }
 
+/// Where a failure ends, in words.
+pub fn boundary(margin: &Margin) -> Option<String> {
+    let [shows, fails] = margin.boundary?;
+    let number = |amount: f64| format!("{} {}", short(amount, 2), margin.unit).trim_end().to_owned();
+    Some(format!("{} {} shows the failure, {} does not", margin.key, number(shows), number(fails)))
+}
+
 /// The measure over the decisive number.
 fn margin(law: &str, finding: &Finding) -> Option<Figure> {
     let margin = finding.margin.as_ref()?;
@@ -281,5 +289,6 @@ fn margin(law: &str, finding: &Finding) -> Option<Figure> {
         let points = margin.values.iter().zip(measures).filter_map(|(x, y)| Some((*x, (*y)?))).collect();
         figure.lines.push(Line::new(name, points).coloured(colour));
     }
-    Some(figure.captioned("The mean of five seeds."))
+    let ends = boundary(margin).map(|ends| format!(" {ends}.")).unwrap_or_default();
+    Some(figure.captioned(format!("The mean of five seeds.{ends}")))
 }

@@ -2,6 +2,7 @@
 
 mod spot;
 
+use penstock_scenario::key;
 use toml::Value;
 
 use crate::draft::Draft;
@@ -80,6 +81,27 @@ fn fixed_point<E>(
     }
 }
 
+/// What links and groups have that can simply be taken away: their keys.
+fn extras(draft: &Draft) -> Vec<String> {
+    let mut keys = Vec::new();
+    for table in ["links", "flows"] {
+        for name in draft.names(table) {
+            keys.extend(EXTRAS.iter().map(|extra| key::dotted(&[table.to_owned(), name.clone(), (*extra).to_owned()])));
+        }
+    }
+    keys.retain(|key| draft.get(key).is_some());
+    keys
+}
+
+/// What an adversary does in a draft: cross traffic, and extras of links and of other groups. Without it there is a plain path.
+pub(crate) fn adversary(draft: &Draft) -> Vec<String> {
+    let crossing: Vec<String> = draft.names("flows").into_iter().filter(|name| role(name) == Role::Cross).collect();
+    let crossing: Vec<String> = crossing.iter().map(|name| key::dotted(&["flows".to_owned(), name.clone()])).collect();
+    let of_cross = |key: &String| crossing.iter().any(|group| key.starts_with(&format!("{group}.")));
+    let others: Vec<String> = extras(draft).into_iter().filter(|key| !of_cross(key)).collect();
+    crossing.into_iter().chain(others).collect()
+}
+
 /// Whole things that are taken away: groups, links that only pass packets on, extras of links and groups, windows.
 fn remove(draft: &Draft) -> Vec<Draft> {
     let without = |key: &str| {
@@ -100,16 +122,7 @@ fn remove(draft: &Draft) -> Vec<Draft> {
     order.sort_by_key(|name| role(name) != Role::Cross);
     candidates.extend(order.into_iter().map(|name| without(&format!("flows.{name}"))));
     candidates.extend(draft.names("links").iter().filter_map(|name| contract(draft, name)));
-    for table in ["links", "flows"] {
-        for name in draft.names(table) {
-            for extra in EXTRAS {
-                let key = format!("{table}.{name}.{extra}");
-                if draft.get(&key).is_some() {
-                    candidates.push(without(&key));
-                }
-            }
-        }
-    }
+    candidates.extend(extras(draft).iter().map(|key| without(key)));
     candidates.extend(["windows", "dynamics"].into_iter().filter(|key| draft.get(key).is_some()).map(without));
     candidates
 }
@@ -240,7 +253,7 @@ fn normalise(draft: &Draft) -> Vec<Draft> {
 /// The least of each thing that an adversary does that still works, by bisection, in two significant digits.
 fn weaken<E>(draft: Draft, holds: &mut impl FnMut(&[Draft]) -> Result<Vec<bool>, E>) -> Result<Draft, E> {
     let mut draft = draft;
-    let parts = |key: &str| penstock_scenario::key::parts(key).unwrap_or_default();
+    let parts = |key: &str| key::parts(key).unwrap_or_default();
     let is_adversary = |spot: &Spot| parts(spot.key()).iter().any(|part| ADVERSARY.contains(&part.as_str()));
     for spot in Spot::all(&draft).into_iter().filter(is_adversary) {
         let Some(mut works) = spot.amount(&draft).filter(|amount| *amount > 0.0) else { continue };

@@ -16,6 +16,7 @@ mod refused;
 mod run;
 mod search;
 mod show;
+mod search_theory;
 mod sweep;
 mod terminal;
 mod theory;

@@ -162,3 +162,43 @@ fn known_answers_and_findings_come_out() {
         assert!(said.contains("0 broken, 0 mended"), "{said}");
     }
 }
+
+/// The first column of each table of `docs/break.md` whose heading begins with this, in the order of the page.
+fn columns(page: &str, heading: &str) -> Vec<Vec<String>> {
+    let tables = page.split(heading).skip(1);
+    let rows = |table: &str| {
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let cells = rows.filter_map(|row| row.split('|').nth(1).map(str::to_owned));
+        let words = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+        words.collect()
+    };
+    tables.map(rows).collect()
+}
+
+/// Every key of spaces, objectives and bounds is on the page, and the page has no other: what refuses a key lists those that
+/// there are.
+#[test]
+fn the_page_has_every_key() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/break.md")).unwrap();
+    let space = |text: &str| penstock_search::Space::parse(text, "x").unwrap_err().to_string();
+    let objective = |text: &str| penstock_search::Objective::parse(text, "x").unwrap_err().to_string();
+    let bounds = |text: &str| penstock_search::Bounds::parse(text, "x").unwrap_err().to_string();
+    let plain = columns(&page, "| key | meaning |");
+    let one = |heading: &str| columns(&page, heading).remove(0);
+    let cases = [
+        (plain[0].clone(), bounds("zzz = 1")),
+        (one("| key of `measure` and `references.NAME` |"), bounds("[measure]\nzzz = 1")),
+        (one("| key of `bound` |"), bounds("[[bound]]\nzzz = 1")),
+        (plain[1].clone(), space("zzz = 1")),
+        (one("| key of `limits` |"), space("[limits]\nzzz = 1")),
+        (one("| key of a gene |"), space("[genes]\nx = { zzz = 1 }")),
+        (plain[2].clone(), objective("zzz = 1")),
+    ];
+    for (mut on_page, refusal) in cases {
+        let (_, list) = refusal.split_once("expected one of").unwrap_or_else(|| panic!("{refusal}"));
+        let mut there: Vec<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        on_page.sort();
+        there.sort();
+        assert_eq!(on_page, there, "{refusal}");
+    }
+}
