@@ -184,7 +184,8 @@ fn transfer() -> String {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let text = String::from_utf8(built.stdout).unwrap();
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).last().expect("an executable")
+    let mut executables = messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned()));
+    executables.next_back().expect("an executable")
 }
 
 /// A file comes over QUIC as it was sent. FAST is the sender's controller: it keeps alpha packets queued, 20, and loses none, over

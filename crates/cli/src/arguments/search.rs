@@ -18,13 +18,13 @@ pub(crate) struct Break {
     /// The scenarios to search: `fixed`, `wired`, `wifi`, `cell`, `leo`, `hostile`, or a file
     #[arg(long, value_name = "SPACE|FILE", default_value = "wifi")]
     pub(crate) space: String,
-    /// The largest delay that is not one of congestion, as in `"10 ms"` [default: that of the space]
+    /// The most delay that a path may add to packets besides queueing, as in `"10 ms"` [default: from the file of the space]
     #[arg(long, value_name = "DELAY")]
     pub(crate) jitter: Option<String>,
-    /// The largest share of packets that a line loses [default: that of the space]
+    /// The largest share of packets that a link may lose at random, as in 0.01 [default: from the file of the space]
     #[arg(long, value_name = "SHARE")]
     pub(crate) loss: Option<f64>,
-    /// The largest factor between a rate and the one before it [default: that of the space]
+    /// The largest factor by which the rate of a link may change at once [default: from the file of the space]
     #[arg(long, value_name = "FACTOR")]
     pub(crate) swing: Option<f64>,
     /// The score from which on the law has failed, 0 to 1 [default: that of the objective]
