@@ -305,7 +305,7 @@ fn what_there_is_no_memory_for_is_refused_with_what_limits_it() {
     let window = "flows.ftp.sender={ pacing = \"off\", initial_window = 1000000 }";
     let ended = limited(&bench, 3_000_000, &["run", "small.toml", "--set", many, "--set", window]);
     assert_eq!(ended.status, 2, "{}", ended.err);
-    assert!(ended.err.contains("flows.ftp: the packets that 100 flows start with take about "), "{}", ended.err);
+    assert!(ended.err.contains("flows.ftp: the initial windows of 100 flows take about "), "{}", ended.err);
     assert!(ended.err.contains(" GB are left by the limit of `ulimit -v`: write a smaller"), "{}", ended.err);
     assert!(!bench.path("out").exists());
     // As much as may be had by the estimate can be had.
