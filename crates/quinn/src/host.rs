@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use penstock_law::cc::{
     AckSample, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements, Timing,
@@ -212,10 +212,15 @@ impl Hosted {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// The time as laws have it; it never goes back.
+    fn look(&mut self, now: Instant) {
+        let span = now.saturating_duration_since(self.epoch);
+        self.now = self.now.max(Time(u64::try_from(span.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)));
+    }
+
     /// Time goes on: the law's periods and its timer.
     fn advance(&mut self, now: Instant) {
-        let span = now.saturating_duration_since(self.epoch);
-        self.now = self.now.max(time(span));
+        self.look(now);
         self.ticks();
         if self.wanted.delivery && self.timing.timer.is_some_and(|timer| timer <= self.now) {
             self.detail(DeliveryEvent::Timer);
@@ -271,11 +276,6 @@ impl Hosted {
     }
 }
 
-/// A span of the machine's clock.
-fn time(span: Duration) -> Time {
-    Time(u64::try_from(span.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
-}
-
 impl congestion::Controller for Hosted {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         self.advance(now);
@@ -290,8 +290,7 @@ impl congestion::Controller for Hosted {
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
         self.smoothed_s = Some(rtt.get().as_secs_f64());
-        let span = now.saturating_duration_since(self.epoch);
-        self.now = self.now.max(time(span));
+        self.look(now);
         if self.heard.bytes == 0 {
             self.heard.in_flight_before = self.flights.under_way();
             self.window_limited = self.heard.in_flight_before as f64 + self.mtu >= self.window_packets() * self.mtu;
