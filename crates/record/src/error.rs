@@ -56,7 +56,7 @@ pub enum RecordError {
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
     /// The last line of `record.toml` is not there, or is not the hash of the others.
-    #[error("changed since it was written: its last line is not the SHA-256 of the lines above that line")]
+    #[error("changed since it was written: the last line is not the SHA-256 of the lines above it")]
     Unsealed,
     /// A header does not list a file that every record has.
     #[error("`files` in the header does not list {0}, which every record has")]

@@ -192,8 +192,9 @@ pub fn reference() -> String {
     table::<Difference<'_>>(
         &mut page,
         "`differences` of a sweep",
-        "One group minus another, seed by seed. Random draws that both cells of a seed share cancel in the difference. \
-         So the difference's confidence interval is narrower than the intervals of the groups.",
+        "Each entry is one group of cells minus another group, seed by seed. Random draws that both cells of a seed \
+         share cancel in the difference. So the difference's confidence interval is narrower than the intervals of the \
+         groups.",
     );
     table::<Statistics>(
         &mut page,

@@ -134,7 +134,7 @@ fn a_record_whose_list_of_files_is_cut_off_is_not_whole() {
         let report = bench.run(&["report", &record.display().to_string()]);
         assert_eq!(report.status, 2, "{what}");
         assert!(
-            report.err.contains("record.toml: changed since it was written: its last line"),
+            report.err.contains("record.toml: changed since it was written: the last line"),
             "{what}: {}",
             report.err
         );
