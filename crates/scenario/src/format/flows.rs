@@ -516,7 +516,7 @@ pub(crate) static STEPS: Table = Table {
            takes a list such as `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`; times count from the start of \
            the run, and the first is `0 s`. Or the parameter takes steps of equal length, which repeat until the run \
            ends. A law that does not respond to congestion also has `spacing_jitter`, a number j from 0 to below 1: \
-           each gap between two packets is drawn uniformly from 1 - j to 1 + j times the gap.",
+           each gap between two packets is drawn uniformly from 1-j to 1+j times the gap.",
     keys: &[
         key("every", DURATION, Required, "length of each step"),
         key("steps", Shape::List(&Shape::Parameter), Required, "two or more values, in order"),
