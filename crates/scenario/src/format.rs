@@ -324,11 +324,12 @@ pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
     what: "The rate follows a recorded trace file. With the format `mahimahi`, each line of the file is a time in \
            whole milliseconds, at which the link can send 1500 B. Times in a `mahimahi` trace must not decrease. The \
-           last time is the period after which the trace repeats. With the format `csv`, each line is a time in \
-           seconds and a rate in bit/s, as in `2.5,12000000`. The first line of a `csv` trace may be `time,rate`. The \
-           first time is 0, and times increase. Each rate holds until the next time, and the last rate until the run \
-           ends. A rate of zero is an outage. The first rate must be above zero; buffers in BDP and laws use this \
-           rate. The file name is relative to the scenario's folder. The trace file has at most 64 MB.",
+           last time of a `mahimahi` trace is the period after which it repeats. With the format `csv`, each line is a \
+           time in seconds and a rate in bit/s, as in `2.5,12000000`. The first line of a `csv` trace may be \
+           `time,rate`. The first time of a `csv` trace is 0, and times increase. Each rate holds until the next time, \
+           and the last rate until the run ends. A rate of zero is an outage. The first rate must be above zero; \
+           buffers in BDP and laws use this rate. The file name is relative to the scenario's folder. The trace file \
+           has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
         key(
