@@ -41,7 +41,7 @@ pub(crate) struct Terminal {
     /// Output for programs: tab-separated columns, ASCII digits and signs, `#` before lines outside a table
     #[arg(long, global = true)]
     pub(crate) plain: bool,
-    /// Use colours; `auto` uses them on a terminal, unless NO_COLOR is set
+    /// Use colours: `auto` uses colours on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", alias = "colour")]
     pub(crate) color: When,
     /// Print only errors on standard error
@@ -67,44 +67,44 @@ pub(crate) enum When {
 pub(crate) enum Command {
     /// Run scenarios, and all cells of a sweep in parallel
     Run(Run),
-    /// Run files with a sweep, or a part of the sweep. Finished cells in DIR are kept
+    /// Run scenario files with a sweep, or a part of the sweep. Finished cells in the directory of --out are kept
     Sweep(Sweep),
-    /// Read and resolve a scenario, and print it with every default and the worlds that run it
+    /// Read a scenario, and print it with every default, and the worlds that can run it
     Check(Check),
     /// Compute equilibrium, loop gain with exact delays, and stability margins
     Analyze(Analyze),
-    /// Run a scenario in several worlds, or two scenarios or laws, and print and plot the differences
+    /// Run a scenario in several worlds, or run two scenarios or laws, and print and plot the differences
     Compare(Compare),
-    /// Compute parameters of a law by the rule of its paper, and the resulting margin
+    /// Compute parameters of a law by the rule of its paper, and the resulting stability margin
     #[command(subcommand)]
     Tune(Tune),
     /// List the laws: sources, parameters, units, ranges and defaults
     Laws(Laws),
-    /// Run a paper's figures, measure its claims and compare the verdicts with the recorded ones
+    /// Run a paper's figures, measure its claims and compare the verdicts with the recorded verdicts
     Paper(Paper),
-    /// Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baselines, and write a page
+    /// Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baseline laws, and write a page
     Evaluate(Evaluate),
-    /// Search for scenarios in which a law fails, and shrink them to the smallest file
+    /// Search for scenarios in which a law fails, and shrink each scenario to the smallest file
     Break(Break),
-    /// Build report.html again from the files of a record, or print its numbers as CSV
+    /// Build report.html again from the files of a record, or print the record's numbers as CSV
     Report(Report),
-    /// List the scenarios that come with this command, or print one
+    /// List the scenarios that come with this command, or print one of them
     Examples(Examples),
-    /// Lay records, sweeps or papers over each other on one page, and print their differences with intervals
+    /// Plot records, sweeps or papers over each other on one page, and print their differences with confidence intervals
     Show(Show),
-    /// List the records in a directory: when they were made, what differs, and their main numbers
+    /// List the records in a directory: when they were made, which keys differ, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
     #[command(subcommand)]
     Linux(Linux),
     /// Print the completion script for a shell
     Completions {
-        /// The shell
+        /// The shell that the script is for
         shell: Shell,
     },
     /// Print the manual page of this command, or write the manual pages of all subcommands
     Man {
-        /// The directory for the pages, such as `man1` below a directory of MANPATH; created if missing
+        /// The directory for the manual pages, such as `man1` below a directory of MANPATH; created if missing
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -128,7 +128,7 @@ pub(crate) struct Run {
     /// Add packets.pcapng to the record, with the packet headers at one end of every flow; not for sweeps
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
-    /// The generator of TCP flows with `--world linux`; not for sweeps
+    /// The program that sends the TCP flows with `--world linux`; not for sweeps
     #[arg(long, value_enum, default_value = "own")]
     pub(crate) generator: Generator,
 }
@@ -137,7 +137,7 @@ pub(crate) struct Run {
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) scenarios: Scenarios,
-    /// Run only every N-th cell, starting at the I-th; N machines use I from 1 to N
+    /// Run only every N-th cell, starting at the I-th cell, to share a sweep between N machines with I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
 }
@@ -187,13 +187,13 @@ impl Shard {
 
 #[derive(Debug, Args)]
 pub(crate) struct Scenarios {
-    /// Scenario files, `-` for standard input; the record.toml of a record works too
+    /// Scenario files, or `-` for standard input; the record.toml of a record is a scenario file too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// World in which to run the scenarios
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
-    /// The seed; replaces the file's
+    /// The seed of all random draws, instead of the seed in the scenario file
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -211,20 +211,20 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The directory for records, each under a new name; sweeps and papers continue where they stopped
+    /// The directory for records. Each record gets a new name; sweeps and papers continue where they stopped
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The maximum number of threads [default: number of processors]. Results do not depend on it
+    /// The maximum number of threads [default: number of processors]. Results do not depend on this number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The scenario file, `-` for standard input
+    /// The scenario file, or `-` for standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["schema", "reference"])]
     pub(crate) file: Option<PathBuf>,
     /// Print the JSON Schema of scenario files, for editors
@@ -233,7 +233,7 @@ pub(crate) struct Check {
     /// Print the reference of scenario files as Markdown
     #[arg(long, conflicts_with_all = ["file", "set", "schema"])]
     pub(crate) reference: bool,
-    /// Check whether these worlds support the scenario; status 3 if none does [default: all worlds]
+    /// Check whether these worlds support the scenario; exit status 3 if none of them does [default: all worlds]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WORLD", requires = "file")]
     pub(crate) world: Vec<WorldName>,
     /// Print only JSON on standard output: errors, worlds, cells and the scenario
@@ -246,15 +246,15 @@ pub(crate) struct Check {
 /// The clock of a sender's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClockingName {
-    /// Send at the law's gap, or at window over round-trip time; the window is not a limit
+    /// Send packets at the law's gap, or at window over round-trip time; the window does not limit the packets in flight
     Paced,
-    /// Send when acknowledgements arrive
+    /// Send packets when acknowledgements arrive
     Ack,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Analyze {
-    /// The scenario file, `-` for standard input
+    /// The scenario file, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Analyze the flows active at this time, as in `--at "150 s"` [default: the end of the run]
@@ -262,10 +262,10 @@ pub(crate) struct Analyze {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// The clock of a group's packets [default: from the gap and window of its law]
+    /// The clock that times a group's packets [default: from the gap and window of the group's law]
     #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
     pub(crate) clocking: Vec<(String, ClockingName)>,
-    /// Draw a map of the values of two keys for which the loop is stable. Write each as `KEY=10..300 ms` (logarithmic
+    /// Draw a map of the values of two keys for which the loop is stable. Write each key as `KEY=10..300 ms` (logarithmic
     /// steps) or `KEY=["10 ms", "50 ms"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]
     pub(crate) stability_map: Option<Vec<String>>,
@@ -294,28 +294,28 @@ fn clocking(text: &str) -> Result<(String, ClockingName), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The scenario file, `-` for standard input; or two scenario files, which are compared with each other
+    /// The scenario file, or `-` for standard input; or two scenario files, which are compared with each other
     #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
     pub(crate) files: Vec<PathBuf>,
-    /// The worlds; each later world is compared with the first [default: packets,fluid; with two files or `--laws`: packets]
+    /// The worlds to run; each later world is compared with the first [default: packets,fluid; with two files or `--laws`: packets]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) worlds: Vec<WorldName>,
     /// Compare these laws: each in turn is the `law` of every group of flows, or of every AQM
     #[arg(long, value_delimiter = ',', value_name = "LAW,LAW")]
     pub(crate) laws: Vec<String>,
-    /// The seed; replaces the file's
+    /// The seed of all random draws, instead of the seed in the scenario file
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Fluid: the maximum step [default: a twentieth of the shortest round-trip time]
+    /// Fluid world: the maximum time step [default: a twentieth of the shortest round-trip time]
     #[arg(long, value_name = "TIME")]
     pub(crate) step: Option<String>,
-    /// Fluid: use propagation delays only, without queueing delay
+    /// Fluid world: use propagation delays only, without queueing delay
     #[arg(long)]
     pub(crate) frozen_delays: bool,
-    /// Fluid: laws observe true prices, round-trip times and base RTTs, not the estimates of their senders
+    /// Fluid world: laws observe true prices, round-trip times and base RTTs, not the estimates of senders
     #[arg(long)]
     pub(crate) true_signals: bool,
-    /// Fluid: the clock of packets [default: the clock of the hosts]
+    /// Fluid world: the clock that times packets [default: the clock of the hosts]
     #[arg(long, value_enum)]
     pub(crate) clocking: Option<ClockingName>,
     #[command(flatten)]
@@ -353,19 +353,19 @@ pub(crate) struct Paper {
     /// A paper, or one of its figures [default: every paper]
     #[arg(value_name = "KEY[/FIGURE]")]
     pub(crate) what: Option<String>,
-    /// Run only the figures and tables of this world [default: all worlds except `linux`, which needs root and runs as long as the scenario lasts]
+    /// Run only the figures and tables of this world [default: all worlds except `linux`, which needs root and runs in real time]
     #[arg(long, value_enum, value_name = "WORLD")]
     pub(crate) world: Option<WorldName>,
-    /// List figures, tables and claims without running them, including those that do not run here
+    /// List figures, tables and claims without running them, including those that cannot be run
     #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "out", "jobs"])]
     pub(crate) list: bool,
-    /// Write the verdicts to the paper's verdicts.toml
+    /// Record the verdicts in the paper's verdicts.toml
     #[arg(long)]
     pub(crate) record: bool,
-    /// Run only the few cells that `short` names in `paper.toml`; status 1 if a verdict differs from the recorded one
+    /// Run only the few cells that `short` names in `paper.toml`; exit status 1 if a verdict differs from the recorded verdict
     #[arg(long)]
     pub(crate) short: bool,
-    /// Run each cell with N seeds, which count up from the scenario's; each claim defines how it combines them
+    /// Run each cell with N seeds, which count up from the scenario's seed; each claim defines how seeds are combined
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with = "record")]
     pub(crate) seeds: Option<u16>,
     /// The directory of papers [default: the nearest one, here or in a parent directory]
@@ -380,7 +380,7 @@ pub(crate) struct Report {
     /// The directories of records or sweeps
     #[arg(value_name = "DIR", required_unless_present = "reference")]
     pub(crate) records: Vec<PathBuf>,
-    /// Print one table as CSV, with one row for each record or cell, and write no files
+    /// Print one table as CSV, with one row for each record or cell of a sweep, and write no files
     #[arg(long, requires = "records")]
     pub(crate) csv: bool,
     /// Print the meaning of each number of a record as Markdown
@@ -390,10 +390,10 @@ pub(crate) struct Report {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// Directories of records, or above them, such as that of a sweep or a paper
+    /// Directories of records, or directories that contain records, such as that of a sweep or a paper
     #[arg(required = true, value_name = "RECORD")]
     pub(crate) records: Vec<PathBuf>,
-    /// The directory for the page, in a new directory `show`
+    /// The directory below which the page is written, in a new directory `show`
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Print only JSON on standard output
@@ -413,11 +413,11 @@ pub(crate) struct List {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Linux {
-    /// Print the features that this kernel supports, and reasons for those it does not
+    /// Print the features that this kernel supports, and for each missing feature the reason
     Check,
-    /// Run the traffic of any program over emulated links: those of a scenario, or one in each direction
+    /// Run the traffic of any program over emulated links: the links of a scenario, or one link in each direction
     Path(Box<PathOptions>),
-    /// Run the test vectors in Rust, in C on this processor, and in C inside the kernel
+    /// Run the test vectors in Rust, in C on this processor, and in C inside the kernel, and compare the results
     Replay {
         /// The directory of test vectors [default: the nearest one, here or in a parent directory]
         #[arg(long, value_name = "DIR")]
@@ -425,7 +425,7 @@ pub(crate) enum Linux {
     },
     /// Attach a law to this kernel until it is detached, or change the parameters of an attached law
     Attach(Attach),
-    /// Print the attached laws: parameters, counters, and the cost of a packet or an acknowledgement
+    /// Print the attached laws: parameters, counters, and the processing time of a packet or an acknowledgement
     Status {
         /// Print only JSON on standard output
         #[arg(long, conflicts_with = "prometheus")]
@@ -438,21 +438,21 @@ pub(crate) enum Linux {
     },
     /// Print the output of an attached controller for each acknowledgement, as CSV; requires `attach --trace`
     Trace {
-        /// The controller
+        /// The controller whose output is printed
         #[arg(value_name = "NAME")]
         name: String,
-        /// The duration, as in "10 s" [default: until Ctrl-C]
+        /// How long to trace, as in "10 s" [default: until Ctrl-C]
         #[arg(long, value_name = "TIME")]
         time: Option<String>,
         #[command(flatten)]
         pins: Pinned,
     },
-    /// Detach laws from this kernel; open connections keep their law until they end
+    /// Detach laws from this kernel; open connections keep their law until the connections end
     Detach {
-        /// The law [default: all attached laws]
+        /// The law to detach [default: all attached laws]
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Detach only from this device
+        /// Detach laws only from this device
         #[arg(long, value_name = "DEV")]
         device: Option<String>,
         #[command(flatten)]
@@ -463,7 +463,7 @@ pub(crate) enum Linux {
 /// Where attachments have their names.
 #[derive(Debug, Args)]
 pub(crate) struct Pinned {
-    /// The directory of pins, on a BPF file system
+    /// The directory on a BPF file system for the pins, which are the files that hold attachments
     #[arg(long, value_name = "DIR", default_value = "/sys/fs/bpf/penstock")]
     pub(crate) pins: PathBuf,
 }
@@ -471,9 +471,9 @@ pub(crate) struct Pinned {
 /// Whose default controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
-    /// The default of the network namespace of this command
+    /// The default controller of the network namespace of this command
     Namespace,
-    /// The default of the machine's first namespace; new namespaces inherit it
+    /// The default controller of the machine's first network namespace; new namespaces inherit this default
     System,
 }
 
@@ -488,19 +488,19 @@ pub(crate) enum DirectionName {
 
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
-    /// A controller, an AQM or a conditioner
+    /// The law to attach: a controller, an AQM or a conditioner
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Make a controller the default of new connections
     #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["device", "direction"])]
     pub(crate) default: Option<ScopeName>,
-    /// Let a controller write an entry for each acknowledgement, for `linux trace`; costs time
+    /// Let a controller write an entry for each acknowledgement, for `linux trace`; writing entries costs processing time
     #[arg(long, conflicts_with_all = ["device", "direction"])]
     pub(crate) trace: bool,
-    /// The device, for an AQM or a conditioner
+    /// The network device, for an AQM or a conditioner
     #[arg(long, value_name = "DEV")]
     pub(crate) device: Option<String>,
-    /// Packets that the law handles: those that leave or those that enter the device [default: depends on the law]
+    /// The packets that the law handles: packets that leave the device or packets that enter it [default: depends on the law]
     #[arg(long, value_enum, value_name = "DIRECTION", requires = "device")]
     pub(crate) direction: Option<DirectionName>,
     /// Set a parameter, as in `--set law.alpha="50 packets"`. A law at a device has `aqm.KEY`, `conditioner.KEY`,

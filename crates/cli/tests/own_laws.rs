@@ -123,13 +123,13 @@ fn an_answer_that_is_not_a_number_is_the_error_of_the_law() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let queue = "links.bottleneck.aqm={ law = \"odd-queue\" }";
-    let probability = ["links.bottleneck.aqm: ", "`odd-queue` said a probability or a price of NaN"];
+    let probability = ["links.bottleneck.aqm: ", "`odd-queue` answered a probability or a price of NaN"];
     for world in ["packets", "fluid"] {
         for (change, [whose, said]) in [
-            ("flows.ftp.cc={ law = \"odd\" }", ["flows.ftp, flow ", "`odd` said a window of NaN packets"]),
+            ("flows.ftp.cc={ law = \"odd\" }", ["flows.ftp, flow ", "`odd` answered a window of NaN packets"]),
             (
                 "flows.ftp.cc={ law = \"odd\", window = \"negative\" }",
-                ["flows.ftp, flow ", "`odd` said a window of -1 packets"],
+                ["flows.ftp, flow ", "`odd` answered a window of -1 packets"],
             ),
             (queue, probability),
         ] {

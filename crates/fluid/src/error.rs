@@ -26,7 +26,7 @@ pub enum AnalysisError {
         rank: usize,
     },
     /// The search did not end.
-    #[error("the search for an equilibrium of {} did not end; there may be none", links.join(", "))]
+    #[error("the search for an equilibrium of {} did not end; there may be no equilibrium", links.join(", "))]
     NotFound {
         /// The links that were full when it was given up.
         links: Vec<String>,
@@ -34,7 +34,7 @@ pub enum AnalysisError {
     /// A path has links that mark and links that drop.
     #[error(
         "`{class}` crosses `{marks}`, which marks its packets, and `{drops}`, which drops them; the analysis \
-         supports one signal per path: let both mark, or neither"
+         supports one signal per path: let both links mark, or neither"
     )]
     MarksAndDrops {
         /// The class of flows.
@@ -66,7 +66,7 @@ pub enum AnalysisError {
     },
     /// A choice of what times the packets of a law that has no window.
     #[error(
-        "`{law}` of `{class}` has no window and no acknowledgements: its gap times its packets, and no other clock \
+        "`{law}` of `{class}` has no window and no acknowledgements: the gap times its packets, and no other clock \
          is possible"
     )]
     NoWindow {
@@ -130,7 +130,7 @@ pub enum AnalysisError {
     },
     /// The sources do not fill the link, whatever it says.
     #[error(
-        "`{link}` is not a bottleneck: its flows fill {utilization:.4} of it, with an empty queue and without \
+        "`{link}` is not a bottleneck: its flows fill {utilization:.4} of its rate, with an empty queue and without \
          marks"
     )]
     NotFilled {
@@ -141,7 +141,7 @@ pub enum AnalysisError {
     },
     /// The queue at equilibrium does not fit the buffer: packets are lost first.
     #[error(
-        "no equilibrium on `{link}`: it needs a queue of {queue_packets:.1} packets, and the buffer holds \
+        "no equilibrium on `{link}`: an equilibrium needs a queue of {queue_packets:.1} packets, and the buffer holds \
          {buffer_packets:.1}"
     )]
     BufferTooSmall {

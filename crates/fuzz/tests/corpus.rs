@@ -8,7 +8,7 @@ use penstock_fuzz::{TARGETS, Target, repository};
 use penstock_scenario::seed::Seed;
 
 /// Mutations a target. Coverage finds more, and takes longer: `make fuzz`.
-const MUTATIONS: usize = 3000;
+const MUTATIONS: usize = 1000;
 
 fn check(target: &Target, input: &[u8], what: &str) {
     assert!(

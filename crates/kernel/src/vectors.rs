@@ -46,7 +46,7 @@ pub struct VectorError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// The first word is neither `params` nor an event of the law.
-    #[error("`{found}` is no event of this law; it knows {known}")]
+    #[error("`{found}` is no event of this law; its events are {known}")]
     Event {
         /// The word.
         found: String,
@@ -54,7 +54,7 @@ pub enum Flaw {
         known: String,
     },
     /// Too few or too many words.
-    #[error("{found} words where these belong: {wanted}")]
+    #[error("{found} words instead of these: {wanted}")]
     Words {
         /// How many there are.
         found: usize,
@@ -78,7 +78,7 @@ pub enum Flaw {
         found: i64,
     },
     /// None at all.
-    #[error("there is no vector in it")]
+    #[error("the file has no test vector")]
     Empty,
     /// Another number of them than the header says.
     #[error("the header promises {promised} vectors, and the file has {found}: use the whole file")]
@@ -286,8 +286,8 @@ mod tests {
     fn errors_name_file_line_and_what_would_do() {
         let params = "params 1 2 3 4 5 6 7 8\n";
         let said = [
-            ("", "leadlag.txt:1: there is no vector in it"),
-            ("params 1 2 3 4 5 6 7 8\n", "leadlag.txt:1: there is no vector in it"),
+            ("", "leadlag.txt:1: the file has no test vector"),
+            ("params 1 2 3 4 5 6 7 8\n", "leadlag.txt:1: the file has no test vector"),
             (
                 "# 2 vectors\nparams 1 2 3 4 5 6 7 8\ntick 1 2 3 4 5 6 7 -> 7 8 9\n",
                 "leadlag.txt:3: the header promises 2 vectors, and the file has 1: use the whole file",
@@ -295,12 +295,12 @@ mod tests {
             ("tick 1 2 3 4 5 6 7 -> 7 8 9", "leadlag.txt:1: a vector needs a line of `params` above it"),
             (
                 "tock",
-                "leadlag.txt:1: `tock` is no event of this law; it knows tick, ack, cut, timeout, tick_delay, \
+                "leadlag.txt:1: `tock` is no event of this law; its events are tick, ack, cut, timeout, tick_delay, \
                  tick_linearised, tick_linearised_delay",
             ),
             (
                 "params 1 2\n",
-                "leadlag.txt:1: 2 words where these belong: step_q32 weight_q32 gain_q32 cap_q32 scale_q32 least_q32 \
+                "leadlag.txt:1: 2 words instead of these: step_q32 weight_q32 gain_q32 cap_q32 scale_q32 least_q32 \
                  most_q32 ln2_q32",
             ),
             ("params 1 2 x 4 5 6 7 8", "leadlag.txt:1: `gain_q32` is an integer of 64 bits, not `x`"),
@@ -321,7 +321,7 @@ mod tests {
             ("cut 1 2 3 4 5 6 7 -> 7 8 9 1", 12),
         ] {
             // An arrow where a number belongs, or the other way round, is a matter of number and place of words.
-            let want = format!("leadlag.txt:2: {found} words where these belong: {columns}");
+            let want = format!("leadlag.txt:2: {found} words instead of these: {columns}");
             assert_eq!(flaw_of(&format!("{params}{line}")), want, "{line}");
         }
         assert_eq!(

@@ -32,7 +32,7 @@ pub(crate) enum Rights {
 #[derive(Debug, thiserror::Error)]
 pub enum NoAccount {
     /// Nobody has that name or number.
-    #[error("there is no account `{0}` here: write a name of /etc/passwd, or a number")]
+    #[error("there is no account `{0}` on this machine: write a name of /etc/passwd, or a number")]
     Unknown(String),
     /// The user namespace has no such number.
     #[error("account {0} does not exist in this user namespace: leave out --user, or run as root of the machine")]

@@ -92,7 +92,7 @@ pub enum Flaw {
     #[error("an impossible length")]
     Length,
     /// A super-packet that is not what the device says it is.
-    #[error("not the super-packet that it is said to be")]
+    #[error("the packet is not the super-packet that the device's header describes")]
     Offload,
 }
 

@@ -58,16 +58,16 @@ const SERVER_PORTS: u32 = 9_152;
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// There is no address for each flow.
-    #[error("{0} flows are too many for a capture; {MOST_FLOWS} are the most")]
+    #[error("{0} flows are too many for a capture; a capture has at most {MOST_FLOWS} flows")]
     TooManyFlows(u64),
     /// No IPv4 packet is that large.
-    #[error("a payload of {0} B is too large for a capture; {MOST_PAYLOAD} B are the most")]
+    #[error("a payload of {0} B is too large for a capture; a captured payload has at most {MOST_PAYLOAD} B")]
     TooLarge(u64),
     /// A world saw a flow that the scenario does not have: a bug of that world.
-    #[error("flow {0} was seen, which the scenario does not have")]
+    #[error("the capture saw a packet of flow {0}, which the scenario does not have")]
     UnknownFlow(u32),
     /// A world saw a packet that no packet of the scenario is: a bug of that world.
-    #[error("flow {flow}: a packet of {size} B was seen, which no packet of the scenario is")]
+    #[error("the capture saw a packet of {size} B of flow {flow}, but no packet of the scenario has that size")]
     Misshapen {
         /// The flow.
         flow: u32,

@@ -33,7 +33,7 @@ pub enum RecordError {
     #[error("not a Parquet file that can be read")]
     Unreadable(#[source] parquet::errors::ParquetError),
     /// A sweep has no such axis, or an axis no such value.
-    #[error("there is no `{name}`: write one of {known}")]
+    #[error("the sweep has no axis or value `{name}`: write one of {known}")]
     NoAxis {
         /// The name.
         name: String,
@@ -56,13 +56,13 @@ pub enum RecordError {
     #[error("not text")]
     Text(#[from] std::str::Utf8Error),
     /// The last line of `record.toml` is not there, or is not the hash of the others.
-    #[error("changed since it was written: its last line is not the SHA-256 of the lines above")]
+    #[error("changed since it was written: the last line is not the SHA-256 of the lines above it")]
     Unsealed,
     /// A header does not list a file that every record has.
-    #[error("its `files` do not list {0}, which every record has")]
+    #[error("`files` in the header does not list {0}, which every record has")]
     Unlisted(String),
     /// A header lists a file that is not in the record.
-    #[error("its `files` list `{0}`, which is no name of a file in a record")]
+    #[error("`files` in the header lists `{0}`, which is no name of a file in a record")]
     Name(String),
     /// A file of the record is not as it was written.
     #[error("{file} is damaged: {why}")]
@@ -73,9 +73,11 @@ pub enum RecordError {
         why: String,
     },
     /// The record is of another format.
-    #[error("a record of format {0}, and this version reads format {FORMAT}")]
+    #[error("a record of format {0}, and this version of Penstock reads format {FORMAT}")]
     Format(u32),
     /// The summary is of a later format.
-    #[error("a summary of format {0}, and this version reads format {SUMMARY_FORMAT}; a newer version reads it")]
+    #[error(
+        "a summary of format {0}, and this version of Penstock reads format {SUMMARY_FORMAT}; a newer version reads format {0}"
+    )]
     SummaryFormat(u32),
 }

@@ -20,8 +20,8 @@ use crate::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepF
 const HEAD: &str = "\
 # Records
 
-This page lists the files of a record and defines each number in them. `penstock report --reference` generates it from
-the types that write the files.
+This page lists the files of a record and defines each number in them. `penstock report --reference` generates this page
+from the types that write the files.
 
 | file | content |
 | --- | --- |
@@ -43,27 +43,28 @@ the types that write the files.
 | `cells.parquet` | next to `sweep.json`: one row for each cell, for pandas, polars, DuckDB or R; `penstock report --csv DIR` prints it |
 
 Numbers refer to the **measured span**: from `warmup` to the end of the run, or from the start to the end of a window.
-A name ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`. A name without a unit is a
-count or a ratio. In `summary.json` a number that does not apply is absent, never null or zero. The last column tells
-which numbers are always there. Claims of a paper and `sweep.json` name a number by its path, such as
-`links.bottleneck.utilization`.
+The name of a number ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`. A name
+without a unit is a count or a ratio. In `summary.json` a number that does not apply is absent, never null or zero. The
+last column of each table says which numbers are always there. Claims of a paper and `sweep.json` name a number by its
+path, such as `links.bottleneck.utilization`.
 
 ## Identity and integrity
 
-`code` in `record.toml` identifies the code that computed the numbers. It is `sources` and a SHA-256 over every source
-file that can change a number: all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report` and `surface`, the kernel implementations in
-`bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the command was not built from the workspace, it is
-`program` and the SHA-256 of the program. A sweep reuses a finished cell if its scenario, world and code are the same.
-The hash covers sources and not the program, so that builds on several machines, with or without optimisation, share
-records: their results are the same bits. `version` and `commit` (with `-dirty` after local changes) are only information
-for people.
+`code` in `record.toml` identifies the code that computed the numbers. `code` is the word `sources` and a SHA-256 over
+every source file that can change a number. These are all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report`
+and `surface`, the kernel implementations in `bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the
+command was not built from the workspace, `code` is the word `program` and the SHA-256 of the program. A sweep reuses a
+finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
+builds on several machines, with or without optimisation, share records: results of these builds are the same bits.
+`version` and `commit` (with `-dirty` after local changes) in `record.toml` are only information for people.
 
-The last line of `record.toml` is the SHA-256 of all bytes above it. `files` has the SHA-256 of every other result file.
-A record is damaged if `record.toml` lacks its last line, if `files` lacks `summary.json` or `flows.parquet`, or if a file
-has changed. Commands refuse a damaged record. A sweep renames it to `NAME.damaged` and runs its cell again. A record
-gets its name only after all its files are on disk (`fsync`), so that a kill or a power failure leaves no partial record.
-Names in `files` are plain, without folders. Commands read regular files only, never links or devices: `record.toml` up
-to 64 MB, `summary.json` and `sweep.json` up to 1 GB, a table up to 4 GB and 500 million values.
+The last line of `record.toml` is the SHA-256 of all bytes above that line. `files` in `record.toml` has the SHA-256 of
+every other result file. A record is damaged if `record.toml` lacks its last line, if `files` lacks `summary.json` or
+`flows.parquet`, or if a file has changed. Commands refuse a damaged record. A sweep renames a damaged record to
+`NAME.damaged` and runs the cell again. A record gets its name only after all its files are on disk (`fsync`), so that a
+kill or a power failure leaves no partial record. Names in `files` are plain, without folders. Commands read regular
+files only, never links or devices. The largest files that commands read are `record.toml` of 64 MB, `summary.json` and
+`sweep.json` of 1 GB, and a table of 4 GB and 500 million values.
 
 Penstock neither uses nor changes records of format 1 (`format = 1`, without `code` and without the last line).
 `penstock run RECORD/record.toml` makes such a record again.
@@ -72,20 +73,22 @@ Penstock neither uses nor changes records of format 1 (`format = 1`, without `co
 const SERIES_HEAD: &str = "\
 ## Series
 
-A row has `time_s` and its `link`, `group`, `customer` or `flow`. A row of `transfers.parquet` is a transfer that ended.
-A row of `pages.parquet` is a page whose objects have all come, and one of `chunks.parquet` a chunk that has come.
-An *average* covers the `sample` before `time_s`; an *instant* is the value at `time_s`. In `flows.parquet` and
-`cells.parquet` an average covers the measured span.
+A row of a series has `time_s` and its `link`, `group`, `customer` or `flow`. A row of `transfers.parquet` is a transfer
+that ended. A row of `pages.parquet` is a page whose objects have all come. A row of `chunks.parquet` is a chunk that
+has come. An *average* covers the `sample` before `time_s`; an *instant* is the value at `time_s`. In `flows.parquet`
+and `cells.parquet` an average covers the measured span.
 
-The state of a law has the columns in [laws.md](laws.md), also printed by `penstock laws NAME`. Each is an *instant*.
+The state of a law has the columns in [laws.md](laws.md), also printed by `penstock laws NAME`. Each of these columns is
+an *instant*.
 
 A Parquet file describes its own columns. The metadata of each field contain `kind`, `unit` (`1` for a plain number),
-`description`, and for the state of a law `title`, its name in words. With pyarrow they are in
+`description`, and for the state of a law `title`, its name in words. With pyarrow the metadata of a field are in
 `pyarrow.parquet.read_schema(\"links.parquet\").field(\"utilization\").metadata`.
 
-The metadata of the file repeat this as JSON under the key `penstock`, for readers that do not show the metadata of
-fields: `{ \"format\": 1, \"table\", \"columns\": { NAME: { \"kind\", \"unit\", \"title\", \"description\" } } }`. DuckDB has it by
-`select decode(value) from parquet_kv_metadata('links.parquet')`, polars by `pl.read_parquet_metadata(\"links.parquet\")`.
+The metadata of the file repeat those of all fields as JSON under the key `penstock`, for readers that do not show the
+metadata of fields: `{ \"format\": 1, \"table\", \"columns\": { NAME: { \"kind\", \"unit\", \"title\", \"description\" } } }`. DuckDB
+reads this JSON by `select decode(value) from parquet_kv_metadata('links.parquet')`, polars by
+`pl.read_parquet_metadata(\"links.parquet\")`.
 
 | file | column | kind | meaning |
 | --- | --- | --- | --- |
@@ -106,7 +109,7 @@ const CELLS_TAIL: &str = "\
 | any other | A number of the cell's `summary.json` under its path, such as `links.bottleneck.utilization`; null where the cell has none. True is 1, false is 0. Single flows are in `flows.parquet` of each record. |
 
 `penstock report --csv DIR` prints the same table as CSV for the directory of a sweep, or one row for a record. For
-several directories it prints one table, and each `path` begins with its directory.
+several directories the command prints one table, and each `path` begins with its directory.
 
 ";
 
@@ -117,7 +120,7 @@ pub fn reference() -> String {
     table::<SummaryFile>(
         &mut page,
         "`summary.json`",
-        "The file itself. The numbers of the whole span are at the top level.",
+        "The numbers of the whole measured span are at the top level of the file.",
     );
     table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
     table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
@@ -125,7 +128,7 @@ pub fn reference() -> String {
     table::<LinkDynamics>(
         &mut page,
         "`links.NAME.dynamics`",
-        "One link over time, in scenarios with `[dynamics]`. R is `round` of that table.",
+        "One link over time, in scenarios with `[dynamics]`. R is the key `round` of `[dynamics]`.",
     );
     table::<GroupSummary>(&mut page, "`groups.NAME`", "One group of flows.");
     table::<Transfers>(&mut page, "`groups.NAME.transfers`", "Transfers of a group whose flows have a size.");
@@ -133,8 +136,9 @@ pub fn reference() -> String {
     table::<Slowdown>(
         &mut page,
         "`slowdown`",
-        "Completion time over that of the same transfer alone: its size with headers over the rate of the path's slowest link, and \
-         a round trip without queues. A rate that changes counts as at the start, a trace with its mean.",
+        "The slowdown is the completion time over that of the same transfer alone on its path. Alone, a transfer takes \
+         its size with headers over the rate of the path's slowest link, plus a round trip without queues. A rate that \
+         changes counts with its value at the start, and a trace with its mean.",
     );
     table::<Pages>(&mut page, "`groups.NAME.pages`", "Web pages of a group with `page`.");
     table::<Videos>(&mut page, "`groups.NAME.video`", "Sessions of a group with `video`.");
@@ -142,9 +146,9 @@ pub fn reference() -> String {
     table::<Ellipse>(
         &mut page,
         "`groups.NAME.dynamics.ellipse`",
-        "Queueing delay and goodput in successive windows of 10 R (RFC 7928, section 2.7): the mean delay of the packets at each \
-         link that the group's data cross, summed over links, and the goodput of all its flows together. The contour of a normal \
-         distribution with these moments, around the medians, is the ellipse.",
+        "Queueing delay and goodput in successive windows of 10 R (RFC 7928, section 2.7): the mean delay of the \
+         packets at each link that the group's data cross, summed over links, and the goodput of all flows of the \
+         group together. The contour of a normal distribution with these moments, around the medians, is the ellipse.",
     );
     table::<FlowSummary>(&mut page, "`flows`", "One flow.");
     table::<Fairness>(&mut page, "`fairness`", "All flows together.");
@@ -164,8 +168,8 @@ pub fn reference() -> String {
     table::<Finding>(
         &mut page,
         "`findings`",
-        "Things that can mislead a reader of the numbers. The command prints them under its tables, and the report \
-         shows them. `penstock check` prints those that follow from the scenario alone.",
+        "Things that can mislead a reader of the numbers. The command prints findings under its tables, and the report \
+         shows them. `penstock check` prints the findings that follow from the scenario alone.",
     );
     page.push_str("\n| id | meaning |\n| --- | --- |\n");
     for Kind { id, meaning } in KINDS {
@@ -175,20 +179,28 @@ pub fn reference() -> String {
     table::<SweepFile<'_>>(
         &mut page,
         "`sweep.json`",
-        "Written next to the records of a sweep when every cell is \
-         finished.",
+        "The file `sweep.json` is written next to the records of a sweep when every cell is finished.",
     );
-    table::<Axis<'_>>(&mut page, "`axes` of a sweep", "The varied keys. Labels are text as in the scenario file.");
+    table::<Axis<'_>>(
+        &mut page,
+        "`axes` of a sweep",
+        "The varied keys of the sweep. Labels of their values are text as in the scenario file.",
+    );
     table::<Labelled<'_>>(&mut page, "`axes[].places`", "A place on an axis.");
     table::<CellOf<'_>>(&mut page, "`cells` of a sweep", "One cell.");
     table::<Group<'_>>(&mut page, "`groups` of a sweep", "Cells that differ only in their seed.");
     table::<Difference<'_>>(
         &mut page,
         "`differences` of a sweep",
-        "One group minus another, seed by seed. Random draws that both cells of a seed share cancel, so that the \
-         interval is narrower than those of the groups.",
+        "Each entry is one group of cells minus another group, seed by seed. Random draws that both cells of a seed \
+         share cancel in the difference. So the difference's confidence interval is narrower than the intervals of the \
+         groups.",
     );
-    table::<Statistics>(&mut page, "Statistics in `measures`", "These replace each number.");
+    table::<Statistics>(
+        &mut page,
+        "Statistics in `measures`",
+        "In `measures`, these statistics replace each number of a summary.",
+    );
     page.push_str(CELLS_HEAD);
     for (name, what) in OWN {
         let _ = writeln!(page, "| `{name}` | {what} |");

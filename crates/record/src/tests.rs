@@ -349,7 +349,7 @@ fn a_summary_has_its_format_and_what_was_changed() {
     file["format"] = 3.into();
     assert_eq!(
         read(&file).unwrap_err().to_string(),
-        "a summary of format 3, and this version reads format 2; a newer version reads it"
+        "a summary of format 3, and this version of Penstock reads format 2; a newer version reads format 3"
     );
 }
 

@@ -138,9 +138,10 @@ pub(crate) static DEFAULTS: Table = Table {
 /// A link.
 pub(crate) static LINK: Table = Table {
     path: "links.NAME",
-    what: "A line with a queue in front of it, from one node to another. A node exists once a link names it. \
-           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `policer`, `aqm`, `scheduler`, `loss`, `loss_spacing`, \
-           `lose_transmission`, `loss_burst`, `reorder`, `aggregation`, `duplicate`, `ecn` and `arithmetic` of the reverse direction of a duplex link.",
+    what: "A line with a queue in front of it, from one node to another. A node exists if a link names it. \
+           `links.\"NAME/back\"` changes `rate`, `delay`, `buffer`, `policer`, `aqm`, `scheduler`, `loss`, \
+           `loss_spacing`, `lose_transmission`, `loss_burst`, `reorder`, `aggregation`, `duplicate`, `ecn` and \
+           `arithmetic` of the reverse direction of a duplex link.",
     keys: &[
         key("from", Shape::Name, Required, "the node it leaves"),
         key("to", Shape::Name, Required, "the node it reaches"),
@@ -263,11 +264,12 @@ pub(crate) const WAY_BACK: &[&str] = &[
 
 pub(crate) static DELAY: Table = Table {
     path: "links.NAME.delay",
-    what: "A delay that takes steps of equal length, again and again until the run ends: `every` and `steps`. Or a recorded \
-           one: `trace`. Each line of its file is a time and a delay, both in seconds, as in `15,0.027`. The first line may be \
-           `time,delay`. The first time is 0, and times grow. Each delay holds until the next time, the last one until the run \
-           ends. The file name is relative to the scenario's folder. The file has at most 100,000 delays. The record of a run \
-           has them as a list.",
+    what: "With `every` and `steps`, the delay takes steps of equal length, again and again until the run ends. With \
+           `trace`, the delay follows a recorded file. Each line of the trace file is a time and a delay, both in \
+           seconds, as in `15,0.027`. The first line may be `time,delay`. The first time is 0, and times increase. \
+           Each delay holds until the next time, and the last delay until the run ends. The file name is relative to \
+           the scenario's folder. The trace file has at most 100,000 delays. The record of a run has these delays as a \
+           list.",
     keys: &[
         key("every", DURATION, Means("no steps"), "length of each step"),
         key("steps", Shape::List(&DURATION), Means("no steps"), "two or more delays, in order"),
@@ -292,9 +294,9 @@ pub(crate) static REORDER: Table = Table {
 
 pub(crate) static POLICER: Table = Table {
     path: "links.NAME.policer",
-    what: "The meter of RFC 2697 with one bucket (the conditioner `token-bucket` in `docs/laws.md`), full at the start. It \
-           meters all packets, acknowledgements too, and drops those that it would colour red. They count as drops of the \
-           link.",
+    what: "The meter of RFC 2697 with one bucket (the conditioner `token-bucket` in `docs/laws.md`), full at the \
+           start. The policer meters all packets, acknowledgements too, and drops packets that RFC 2697 would colour \
+           red. Packets that the policer drops count as drops of the link.",
     keys: &[
         key("rate", BIT_RATE, Required, "the rate at which tokens come, at most 1 Tbit/s"),
         key("burst", BYTES, Required, "the size of the bucket, a packet or more, at most 1 TB"),
@@ -303,8 +305,8 @@ pub(crate) static POLICER: Table = Table {
 
 pub(crate) static AGGREGATION: Table = Table {
     path: "links.NAME.aggregation",
-    what: "Packets that have left the link wait and then go together, as in access networks that take turns (802.11, \
-           DOCSIS, LTE). The delay of the line follows.",
+    what: "Packets that have left the queue wait and then go together, as in access networks that take turns (802.11, \
+           DOCSIS, LTE). The propagation delay follows after this wait.",
     keys: &[
         key("time", DURATION, Required, "how long the first of them waits at most, above zero"),
         key("packets", Shape::Whole(2, MOST_WINDOW), Means("any number"), "so many do not wait any longer"),
@@ -320,12 +322,14 @@ pub(crate) static AGGREGATION: Table = Table {
 
 pub(crate) static TRACE: Table = Table {
     path: "links.NAME.rate",
-    what: "A recorded trace. With `mahimahi`, each line of the file is a time in whole milliseconds, at which the link \
-           can send 1500 B. Times do not decrease. The last time is the period after which the trace repeats. With `csv`, \
-           each line is a time in seconds and a rate in bit/s, as in `2.5,12000000`. The first line may be `time,rate`. The \
-           first time is 0, and times grow. Each rate holds until the next time, the last one until the run ends. Zero is \
-           an outage; the first rate is above zero, and is the rate that buffers and laws go by. The file name is relative \
-           to the scenario's folder. The file has at most 64 MB.",
+    what: "The rate follows a recorded trace file. With the format `mahimahi`, each line of the file is a time in \
+           whole milliseconds, at which the link can send 1500 B. Times in a `mahimahi` trace must not decrease. The \
+           last time of a `mahimahi` trace is the period after which it repeats. With the format `csv`, each line is a \
+           time in seconds and a rate in bit/s, as in `2.5,12000000`. The first line of a `csv` trace may be \
+           `time,rate`. The first time of a `csv` trace is 0, and times increase. Each rate holds until the next time, \
+           and the last rate until the run ends. A rate of zero is an outage. The first rate must be above zero; \
+           buffers in BDP and laws use this rate. The file name is relative to the scenario's folder. The trace file \
+           has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
         key(
@@ -362,7 +366,7 @@ pub(crate) static SCHEDULER: Table = Table {
 /// A class of traffic.
 pub(crate) static CLASS: Table = Table {
     path: "classes.NAME",
-    what: "A traffic class. At least one group names it.",
+    what: "A traffic class. At least one group must name the class.",
     keys: &[
         key("floor", BIT_RATE, Is("\"0 bit/s\""), "guaranteed rate"),
         key("ceiling", Shape::Either(&[UNLIMITED, BIT_RATE]), Is("\"unlimited\""), "maximum rate"),
@@ -378,9 +382,9 @@ pub(crate) static CLASS: Table = Table {
 /// A customer.
 pub(crate) static CUSTOMER: Table = Table {
     path: "customers.NAME",
-    what: "An aggregate of flows, measured at its ingress: after access and jitter, before the first link. With a \
-           conditioner it has a contract, and the conditioner colours each data packet. Laws such as `wred` use the \
-           colours. Acknowledgements and flows without a customer have no contract and are green.",
+    what: "An aggregate of flows, measured at its ingress: after access and jitter, before the first link. A customer \
+           with a conditioner has a contract, and the conditioner colours each data packet. Laws such as `wred` use \
+           the colours. Acknowledgements and flows without a customer have no contract and are green.",
     keys: &[
         key(
             "flows",
@@ -415,9 +419,10 @@ pub(crate) static STOP: Table = Table {
 /// Numbers of behaviour over time.
 pub(crate) static DYNAMICS: Table = Table {
     path: "dynamics",
-    what: "With this table, which may be empty, `summary.json` has `dynamics` of each link, each group and all flows together, \
-           for the whole span and each of `windows`; `docs/record.md` defines the numbers. Links and flows are sampled at each \
-           multiple of `round`. A span has the rounds that lie wholly in it. Nothing else changes.",
+    what: "With this table, which may be empty, `summary.json` has `dynamics` of each link, each group and all flows \
+           together, for the whole span and each of `windows`; `docs/record.md` defines the numbers. Links and flows \
+           are sampled at each multiple of `round`. A span of time counts the rounds that lie wholly in it. \
+           `[dynamics]` changes nothing else in a run.",
     keys: &[key(
         "round",
         DURATION,

@@ -151,7 +151,7 @@ pub enum RunError {
     #[error("stopped")]
     Stopped,
     /// A law said what nobody can act on, such as a window that is not a number: a bug of the law.
-    #[error("{whose}: {} s into the run `{law}` said {said}, which is not a number that a host can act on", at.seconds())]
+    #[error("{whose}: {} s into the run `{law}` answered {said}, which is not a number that a host can act on", at.seconds())]
     Law {
         /// Where it acts, as a key of the scenario.
         whose: String,

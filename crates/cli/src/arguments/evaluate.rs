@@ -10,37 +10,37 @@ use super::{Output, Shard, WorldName};
 /// Arguments of `penstock evaluate`.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
-    /// A controller, an AQM or a conditioner: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
+    /// The law to evaluate, a controller, an AQM or a conditioner: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
     #[arg(value_name = "LAW", required_unless_present = "list")]
     pub(crate) law: Option<String>,
-    /// Run a few cells of each criterion with 3 seeds and half the length
+    /// Run a few cells of each criterion with 3 seeds and half of each scenario's length
     #[arg(long, conflicts_with_all = ["standard", "full"])]
     pub(crate) quick: bool,
-    /// Run nearly all cells with 10 seeds; the default
+    /// Run nearly all cells of each criterion with 10 seeds; this extent is the default
     #[arg(long, conflicts_with = "full")]
     pub(crate) standard: bool,
-    /// Run all cells with 30 seeds and 5/2 of the length
+    /// Run all cells of each criterion with 30 seeds and 5/2 of each scenario's length
     #[arg(long)]
     pub(crate) full: bool,
-    /// Compare with this law too; or with the verdicts.json of an evaluation: status 1 if a verdict differs from it
+    /// Compare with this law too, or with the verdicts.json of another evaluation; exit status 1 if a verdict differs from that file
     #[arg(long, value_name = "LAW|FILE")]
     pub(crate) against: Option<String>,
     /// Evaluate only these criteria, as in `--only EV-04,EV-12`
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// A file of bounds, as in `[gate]` with `"EV-12.share" = [0.5, 2.0]`; status 1 if one is not kept
+    /// A file with bounds of your own, as in `[gate]` with `"EV-12.share" = [0.5, 2.0]`; exit status 1 if a bound is not kept
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Option<PathBuf>,
     /// World in which to run the scenarios; `packets,linux` also runs a few cells in the Linux world and prints the differences
     #[arg(long, value_enum, value_delimiter = ',', default_value = "packets")]
     pub(crate) world: Vec<WorldName>,
-    /// Run only every N-th run, starting at the I-th; N machines use I from 1 to N
+    /// Make only every N-th run, starting at the I-th run, to share an evaluation between N machines with I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
     /// List the criteria with their documents and scenarios, and run nothing
     #[arg(long, conflicts_with_all = ["law", "quick", "standard", "full", "against", "only", "gate", "shard"])]
     pub(crate) list: bool,
-    /// A directory of criteria and scenarios [default: those of the command]
+    /// A directory of criteria and scenarios [default: the criteria that come with the command]
     #[arg(long, value_name = "DIR")]
     pub(crate) battery: Option<PathBuf>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use super::{CaptureEnd, Changes};
                   stayed within its error bounds."
 )]
 pub(crate) struct PathOptions {
-    /// The scenario file, for its links and the round-trip times of its flows. Without a file, --rate and the other
+    /// The scenario file, which gives the links and the round-trip times of flows. Without a file, --rate and the other
     /// options describe one link in each direction
     #[arg(value_name = "FILE", required_unless_present = "rate", conflicts_with_all = ["rate", "downlink_rate", "delay", "queue", "aqm", "loss"])]
     pub(crate) file: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(crate) struct PathOptions {
     /// A shell command that runs at the receiving end while COMMAND runs, as in "iperf3 -s"
     #[arg(long, value_name = "LINE")]
     pub(crate) server: Option<OsString>,
-    /// The account of COMMAND and the server [default: the caller of sudo, or your own, or `nobody` for root]. Only an
+    /// The account under which COMMAND and the server run [default: the caller of sudo, or your own, or `nobody` for root]. Only an
     /// explicit `root` has capabilities
     #[arg(long, value_name = "NAME|UID")]
     pub(crate) user: Option<String>,
@@ -35,13 +35,13 @@ pub(crate) struct PathOptions {
     /// (net.ipv4.ip_forward)
     #[arg(long)]
     pub(crate) nat: bool,
-    /// Add packets.pcapng to the record, with the headers of the packets at one end
+    /// Add packets.pcapng to the record, with the headers of the packets at one end of the path
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
-    /// The directory for the record, under a new name
+    /// The directory below which the record is written, under a new name
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// The command to run
+    /// The program to run behind the emulated links, with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct LinkOptions {
     /// The buffer of each link, as in "50 packets", "64 kB", "2 bdp" or "unlimited" [default: 1000 packets]
     #[arg(long, value_name = "SIZE", requires = "rate")]
     pub(crate) queue: Option<String>,
-    /// The AQM of each link, from `laws` [default: droptail]. `--set aqm.KEY=VALUE` sets its parameters
+    /// The AQM of each link, from `penstock laws` [default: droptail]. `--set aqm.KEY=VALUE` sets parameters of the AQM
     #[arg(long, value_name = "LAW", requires = "rate")]
     pub(crate) aqm: Option<String>,
     /// The share of packets that each link loses at random, as in 0.01 [default: 0]

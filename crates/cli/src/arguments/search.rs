@@ -9,13 +9,13 @@ use super::{Output, WorldName};
 /// Arguments of `penstock break`.
 #[derive(Debug, Args)]
 pub(crate) struct Break {
-    /// A controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
+    /// The law to search, a controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
     #[arg(value_name = "LAW", required_unless_present_any = ["list", "replay"])]
     pub(crate) law: Option<String>,
-    /// What counts as bad; several with commas. Without it all objectives share the budget
+    /// The objective, which is the kind of failure to search for; several with commas [default: all objectives, which share the budget]
     #[arg(long, value_name = "OBJECTIVE", value_delimiter = ',')]
     pub(crate) objective: Vec<String>,
-    /// The scenarios to search: `fixed`, `wired`, `wifi`, `cell`, `leo`, `hostile`, or a file
+    /// The space, which is the set of scenarios to search: `fixed`, `wired`, `wifi`, `cell`, `leo`, `hostile`, or a file
     #[arg(long, value_name = "SPACE|FILE", default_value = "wifi")]
     pub(crate) space: String,
     /// The most delay that a path may add to packets besides queueing, as in `"10 ms"` [default: from the file of the space]
@@ -27,31 +27,31 @@ pub(crate) struct Break {
     /// The largest factor by which the rate of a link may change at once [default: from the file of the space]
     #[arg(long, value_name = "FACTOR")]
     pub(crate) swing: Option<f64>,
-    /// The score from which on the law has failed, 0 to 1 [default: that of the objective]
+    /// The score, from 0 to 1, at or above which the law has failed [default: the threshold of the objective]
     #[arg(long, value_name = "SCORE")]
     pub(crate) threshold: Option<f64>,
-    /// Evaluations: one is a scenario with one seed and 20 s that count
+    /// The number of evaluations, each of which is a run with one seed and 20 s of measured time
     #[arg(long, value_name = "N", default_value_t = 3000)]
     pub(crate) budget: usize,
-    /// The seed of the search
+    /// The seed of all random draws of the search
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The most findings of an objective
+    /// The largest number of findings for each objective
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) findings: usize,
-    /// Sample the space with a Latin hypercube only, to compare with
+    /// Sample the space with a Latin hypercube only, as a comparison for the whole search
     #[arg(long)]
     pub(crate) plain_sampler: bool,
     /// World in which to run the scenarios
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
-    /// Run the findings on the kernel's TCP too, at most three
+    /// Run at most three findings on the kernel's TCP too
     #[arg(long, value_name = "WORLD", value_parser = ["linux"])]
     pub(crate) confirm: Option<String>,
-    /// Run the scenarios of a directory and compare with the bounds beside them; status 1 if one is not kept
+    /// Run the scenarios of a directory and check the bounds in the files beside them; exit status 1 if a bound is not kept
     #[arg(long, value_name = "DIR", conflicts_with_all = ["law", "objective", "list"])]
     pub(crate) replay: Option<PathBuf>,
-    /// With --replay: also what takes long
+    /// With --replay: also run the scenarios that take long
     #[arg(long, requires = "replay")]
     pub(crate) long: bool,
     /// List the objectives and spaces, and run nothing

@@ -20,7 +20,7 @@ pub(crate) enum Tune {
         /// The size of a data packet on the wire
         #[arg(long, value_name = "SIZE", default_value = "500 B")]
         packet: String,
-        /// Updates per second
+        /// How often PI updates its probability, per second
         #[arg(long, value_name = "HZ", default_value_t = 170.0)]
         frequency: f64,
         /// Print only JSON on standard output
@@ -29,7 +29,7 @@ pub(crate) enum Tune {
     },
     /// The lead-lag protocol, by Proposition 3 of Paganini, Wang, Low and Doyle: eta and beta
     Leadlag {
-        /// The stability gain, below pi/2
+        /// The stability gain alpha of the protocol, below pi/2
         #[arg(long, value_name = "ALPHA", default_value_t = 0.37)]
         alpha: f64,
         /// The bound on all round-trip times, as in "1 s"
@@ -38,7 +38,7 @@ pub(crate) enum Tune {
         /// The bound on the number of bottlenecks on a path
         #[arg(long, value_name = "M", default_value_t = 1.0)]
         bottlenecks: f64,
-        /// The fraction of the largest eta to use
+        /// The fraction of the largest stable eta to use
         #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
         share: f64,
         /// Print only JSON on standard output
@@ -56,18 +56,18 @@ pub(crate) enum Tune {
 pub(crate) enum GainRule {
     /// The gain of the exact loop crosses 1 at min(a/2, 0.25/R)
     Loop,
-    /// Equation (10) as printed
+    /// Equation (10) of the paper as printed
     Paper,
-    /// Equation (10) with corrected dimension
+    /// Equation (10) of the paper with corrected dimension
     PaperDimension,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneEarlyMarking {
-    /// A scenario file, for the flows, round-trip time, rate and packet of its customer
+    /// A scenario file, which gives the flows, round-trip time, rate and packet size of its customer
     #[arg(value_name = "FILE", required_unless_present_all = ["rate", "flows", "rtt"])]
     pub(crate) file: Option<PathBuf>,
-    /// The customer; optional if there is only one
+    /// The customer in the scenario file; optional if the file has only one customer
     #[arg(long, value_name = "NAME", requires = "file")]
     pub(crate) customer: Option<String>,
     /// The committed rate of the contract, as in "10 Mbit/s"
@@ -82,7 +82,7 @@ pub(crate) struct TuneEarlyMarking {
     /// The size of a data packet on the wire [default: the scenario's, or 1000 B]
     #[arg(long, value_name = "SIZE")]
     pub(crate) packet: Option<String>,
-    /// The source of the gain
+    /// The rule for the gain of the marker
     #[arg(long, value_enum, default_value = "loop")]
     pub(crate) rule: GainRule,
     /// Print only JSON on standard output
@@ -92,7 +92,7 @@ pub(crate) struct TuneEarlyMarking {
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneClcc {
-    /// The target share of the line for the class, above 0 and below 1
+    /// The target share of the link for the class, above 0 and below 1
     #[arg(long, value_name = "SHARE")]
     pub(crate) share: f64,
     /// The exponent of the response of the class ratio to the decrease [default: 1/(1 - share), the largest value]

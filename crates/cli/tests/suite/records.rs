@@ -112,7 +112,7 @@ fn records_of_format_1_are_neither_ours_nor_damaged_and_run_again() {
     let refused = bench.run(&["report", &path]);
     assert_eq!(refused.status, 2);
     assert!(
-        refused.err.contains("a record of format 1, and this version reads format 2; `penstock run"),
+        refused.err.contains("a record of format 1, and this version of Penstock reads format 2; `penstock run"),
         "{}",
         refused.err
     );
@@ -134,7 +134,7 @@ fn a_record_whose_list_of_files_is_cut_off_is_not_whole() {
         let report = bench.run(&["report", &record.display().to_string()]);
         assert_eq!(report.status, 2, "{what}");
         assert!(
-            report.err.contains("record.toml: changed since it was written: its last line"),
+            report.err.contains("record.toml: changed since it was written: the last line"),
             "{what}: {}",
             report.err
         );
@@ -188,7 +188,7 @@ fn what_a_record_names_outside_of_itself_is_not_read() {
         forge(&record, |header| format!("{header}\"{name}\" = \"0\"\n"));
         let ended = limited(&bench, 1_000_000, &["report", "out/small-seed1"]);
         assert_eq!(ended.status, 2, "{}", ended.err);
-        assert!(ended.err.contains(&format!("list `{name}`, which is no name of a file")), "{}", ended.err);
+        assert!(ended.err.contains(&format!("lists `{name}`, which is no name of a file")), "{}", ended.err);
     }
     for file in ["summary.json", "record.toml", "flows.parquet"] {
         let bench = one();

@@ -157,9 +157,10 @@ pub(crate) static DRAWN_SIZE: Table = Table {
 
 pub(crate) static SIZES: Table = Table {
     path: "flows.NAME.size.distribution",
-    what: "A file of sizes. Each line has a size in bytes, a comma, and the share of transfers that are no larger, as in \
-           `1460,0.5`. Neither decreases, and the last share is 1. Between two points the distribution is a line. Lines that \
-           begin with `#` do not count. The file name is relative to the scenario's folder.",
+    what: "A file of sizes. Each line has a size in bytes, a comma, and the share of transfers that are no larger, as \
+           in `1460,0.5`. Sizes and shares must not decrease, and the last share is 1. Between two points the \
+           distribution is a straight line. Lines that begin with `#` are comments. The file name is relative to the \
+           scenario's folder.",
     keys: &[
         key("file", Shape::Text, Required, "the file's name"),
         key(
@@ -225,9 +226,10 @@ pub(crate) static PARETO_SPAN: Table = Table {
 
 pub(crate) static PAGE: Table = Table {
     path: "flows.NAME.page",
-    what: "A web page in rounds. A round begins when all objects of the round before have come, as scripts and style sheets \
-           name what comes next. A request takes no bytes, and arrives with the last acknowledgement. The connections of a \
-           browser stay open within a page; `sender.remember` says what the next page begins with.",
+    what: "A web page in rounds. A round begins when all objects of the round before have come, as scripts and style \
+           sheets name what comes next. A request takes no bytes, and arrives with the last acknowledgement. The \
+           connections of a browser stay open within a page; `sender.remember` says what a connection keeps for the \
+           next page.",
     keys: &[
         key(
             "rounds",
@@ -252,9 +254,11 @@ pub(crate) static PAGE: Table = Table {
 
 pub(crate) static VIDEO: Table = Table {
     path: "flows.NAME.video",
-    what: "Chunked video with BBA-0 (Huang et al., SIGCOMM 2014). The rate of the next chunk rises with the buffer on a line: the \
-           lowest up to `reservoir`, the highest from `reservoir` and `cushion` on. It changes where the line reaches the next \
-           rate up or down. Playback begins with the first chunk, and after a stall with the next. The connection stays open.",
+    what: "Chunked video with BBA-0 (Huang et al., SIGCOMM 2014). The rate of the next chunk rises with the player's \
+           buffer on a straight line. The rate is the lowest up to a buffer of `reservoir`, and the highest from \
+           `reservoir` plus `cushion` on. The rate changes only where the line reaches the next higher or lower rate \
+           of the list. Playback begins with the first chunk, and after a stall with the next chunk. The connection \
+           stays open between chunks.",
     keys: &[
         key(
             "rates",
@@ -324,8 +328,8 @@ pub(crate) static ACK_JITTER: Table = Table {
 pub(crate) static RTT_NOISE: Table = Table {
     path: "flows.NAME.sender.rtt_noise",
     what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late. The law and the \
-           retransmission timer observe them. The round trips in the results are the true ones, and so are the gaps of \
-           packet pairs. Only the packets world has them.",
+           retransmission timer observe samples with these errors. Round trips in the results have no such errors, nor \
+           have the gaps of packet pairs. Only the packets world supports `rtt_noise`.",
     keys: &[
         key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
         key("upto", DURATION, Required, "its error is drawn between zero and this"),
@@ -508,12 +512,11 @@ pub(crate) const OF_ANY_LAW: &[&str] = &["burst", "arithmetic"];
 /// A parameter that steps through values.
 pub(crate) static STEPS: Table = Table {
     path: "flows.NAME.cc.PARAMETER",
-    what: "A numeric parameter of a law that does not respond to congestion can change over time. It takes a list \
-           such as \
-           `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`; times count from the start of the run, and the \
-           first is `0 s`. Or it takes steps of equal length, which repeat until the run ends. Such a law also has \
-           `spacing_jitter`, a number j from 0 to below 1: each gap between two packets is drawn uniformly from 1 - \
-           j to 1 + j times the gap.",
+    what: "A numeric parameter of a law that does not respond to congestion can change over time. Such a parameter \
+           takes a list such as `[[\"0 s\", \"50 Mbit/s\"], [\"5 s\", \"120 Mbit/s\"]]`; times count from the start of \
+           the run, and the first is `0 s`. Or the parameter takes steps of equal length, which repeat until the run \
+           ends. A law that does not respond to congestion also has `spacing_jitter`, a number j from 0 to below 1: \
+           each gap between two packets is drawn uniformly from 1-j to 1+j times the gap.",
     keys: &[
         key("every", DURATION, Required, "length of each step"),
         key("steps", Shape::List(&Shape::Parameter), Required, "two or more values, in order"),

@@ -15,9 +15,10 @@ This page is generated from the scenario reader. `docs/laws.md` describes the la
 FILE` prints a scenario with every default. `penstock check --schema` prints the JSON Schema of the format, for editors.
 
 A scenario is a TOML file. Quantities are text with a unit: `\"10 ms\"`, not `10`. Unknown keys are errors, and so are
-settings without effect. An error names the file, the line and the key, the value found and a value that is valid. There
-are no includes. `--set KEY=VALUE` overrides the file and its sweep. Results use the names of links, groups, classes,
-customers and windows. Such names contain no dots and no slashes, except `NAME/back`. A file has at most 64 MB.
+settings without effect. An error names the file, the line and the key, the value found and a value that is valid. A
+scenario file cannot include other files. `--set KEY=VALUE` overrides the file and its sweep. Results use the names of
+links, groups, classes, customers and windows. Such names contain no dots and no slashes, except `NAME/back`. A scenario
+file has at most 64 MB.
 
 ## Quantities
 
@@ -32,9 +33,9 @@ const SWEEP: &str = "
 ## `[sweep]`
 
 A sweep writes one record for each cell. A key of the scenario, dotted and in quotation marks, takes a list of values.
-The cells are all combinations; the last key varies fastest. `[[sweep.case]]` has a `name` and keys that change together.
-Any other name in place of `case` makes one more such axis. `seed` varies fastest of all. It takes a list, or
-`{ count = 10 }`, which counts up from the scenario's own seed.
+The cells are all combinations of these values; the last key varies fastest. `[[sweep.case]]` has a `name` and keys that
+change together. Any other name in place of `case` makes another axis of such cases. `seed` varies fastest of all keys.
+`seed` takes a list, or `{ count = 10 }`, which counts up from the scenario's own seed.
 
 ```toml
 [sweep]
@@ -50,17 +51,18 @@ name = \"FAST\"
 \"flows.ftp.cc\" = { law = \"fast\" }
 ```
 
-The hash of its complete scenario identifies a cell, so that a finished cell stays finished when the sweep grows.
+The hash of a cell's complete scenario identifies the cell. So a finished cell stays finished when the sweep grows.
 ";
 
 const HOSTS: &str = "
 ### Hosts
 
-`profile` names a kind of host. It sets the defaults of the other keys. Each key can still be set by itself. `penstock check`
-prints the result. `ns-2` has the senders of ns-2 and of the papers before 2010; it is the default. `rfc` follows the
-standards track: RFC 5681, 6298, 6928, 8985 and 9937. `linux` is a current kernel, and runs unchanged with `--world linux`.
-`quic` follows RFC 9002, with RACK in the place of its own loss detection, which differs little. An empty cell is the default
-of the law, or does not apply. A law that counts marks has `ecn_echo = \"per-packet\"` on every host.
+`profile` names a kind of host and sets the defaults of the other keys of `sender`. You can still set each key by itself.
+`penstock check` prints the resulting keys. `ns-2`, the default, has the senders of ns-2 and of papers before 2010. `rfc`
+follows the standards track: RFC 5681, 6298, 6928, 8985 and 9937. `linux` is a current kernel; a scenario with `linux` runs
+unchanged with `--world linux`. `quic` follows RFC 9002, but with RACK's loss detection, which differs little from that of
+RFC 9002. An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has
+`ecn_echo = \"per-packet\"` on every host.
 
 ";
 
