@@ -303,6 +303,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.ack_jitter.is_some(), "jitter of acknowledgements"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples"),
             (group.sender.tick.is_some(), "coarse clocks"),
+            (group.sender.bottleneck.is_some(), "a bottleneck that the law knows (`bottleneck`)"),
             (group.sender.limit == Limit::Pace, "senders without a window (`limit = \"pace\"`)"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),

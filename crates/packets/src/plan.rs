@@ -24,6 +24,7 @@ use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
 use crate::receiver::{Habits, Receiver};
+use crate::sender::bottleneck::Known;
 use crate::sender::burst::Burst;
 use crate::sender::data::Data;
 use crate::sender::sampler::Sampler;
@@ -484,13 +485,40 @@ fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Value
     let (law, n) = (group.cc.law, group.count as usize);
     let whose = |e: String| refused(format!("flows.{name}.cc: {e}"));
     let interface = group.access.map_or(Time::ZERO, |access| access.rate.time_for(packet));
+    let known = group.sender.bottleneck.map(|known| bottleneck(scenario, name, group, known)).transpose()?;
     Ok(match group.sender.arithmetic {
-        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface)),
+        Arithmetic::Real => Windows::Real(Typed::new((law.real)(values, &site).map_err(whose)?, n, interface, known)),
         Arithmetic::Fixed => {
             let build = law.fixed.ok_or_else(|| whose(format!("`{}` has no fixed-point form", law.name)))?;
-            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n, interface))
+            Windows::Fixed(Typed::new(build(values, &site).map_err(whose)?, n, interface, known))
         }
     })
+}
+
+/// The slowest link on a group's way, as its law observes it.
+fn bottleneck(
+    scenario: &Scenario,
+    name: &str,
+    group: &model::Group,
+    known: model::KnownBottleneck,
+) -> Result<Known, RunError> {
+    let no = |what: &str, remedy: &str| {
+        refused(format!("flows.{name}.sender.bottleneck: {what}, so there is no true value: {remedy}"))
+    };
+    let on_the_way = group.forward.iter().map(|link| &scenario.links[link]);
+    let Some(link) = on_the_way.min_by(|a, b| a.rate.bit_per_s().total_cmp(&b.rate.bit_per_s())) else {
+        return Err(no("no link is on the way", "leave it out"));
+    };
+    if link.service != model::Service::Constant {
+        return Err(no("the rate of the slowest link changes", "leave it out, or give the link one rate"));
+    }
+    let wire = group.packet(scenario.packet).wire;
+    let size = match link.buffer {
+        model::Buffer::Unlimited => return Err(no("the slowest link has an unlimited buffer", "give it a size")),
+        model::Buffer::Packets(packets) => packets as f64,
+        model::Buffer::Bytes(bytes) => bytes.bits() / wire.bits(),
+    };
+    Ok(Known { capacity: link.rate.packets_per_s(wire) * known.capacity, buffer: size * known.buffer })
 }
 
 /// Segments of a transfer of so many bytes, and the last one's size on the wire; without end if none are given.

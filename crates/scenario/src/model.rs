@@ -448,6 +448,16 @@ pub struct RttNoise {
     pub upto: Time,
 }
 
+/// What the law of a sender observes of its bottleneck in the place of estimates: multiples of the true values of the
+/// slowest link on the way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownBottleneck {
+    /// The observed capacity over the true one.
+    pub capacity: f64,
+    /// The observed size of the buffer over the true one.
+    pub buffer: f64,
+}
+
 /// What a flow knows of its path when a transfer after the first begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {

@@ -280,6 +280,11 @@ pub(crate) fn options(sender: &SenderOptions) -> Vec<(&'static str, String)> {
         ("rtt_noise", inline(&entries))
     });
     entries.extend(noise);
+    let known = sender.bottleneck.map(|known| {
+        let entries = [("capacity", print_number(known.capacity)), ("buffer", print_number(known.buffer))];
+        ("bottleneck", inline(&entries))
+    });
+    entries.extend(known);
     entries.extend((sender.limit == Limit::Pace).then(|| ("limit", quoted(sender.limit.word()))));
     entries
 }

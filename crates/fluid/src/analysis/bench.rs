@@ -4,7 +4,7 @@ use penstock_law::aqm;
 use penstock_law::cc;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{
-    Buffer, EcnOnLine, Group, Limit, Link, LossSpacing, Pacing, Scenario, Scheduler, Service,
+    Buffer, EcnOnLine, Group, KnownBottleneck, Limit, Link, LossSpacing, Pacing, Scenario, Scheduler, Service,
 };
 
 use super::Options;
@@ -122,7 +122,7 @@ pub(super) fn bench<'a>(
             queue_marks: marking.is_some(),
             loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
             clocking,
-            queue: queue_of(scenario, &names, &links, &route),
+            queue: queue_of(scenario, &names, &links, &route).map(|queue| observed(queue, class.group.sender.bottleneck)),
         })?;
         if let (Some(marks), Some(drops), true) = (marking, dropping, source.is_marked()) {
             return Err(AnalysisError::MarksAndDrops {
@@ -218,6 +218,12 @@ fn queue_of(scenario: &Scenario, names: &[&str], links: &[Bottleneck], route: &[
     let narrowest = route.iter().copied().min_by(|a, b| links[*a].capacity.total_cmp(&links[*b].capacity))?;
     let capacity = links[narrowest].capacity;
     buffer_packets(&scenario.links[names[narrowest]], scenario).map(|buffer| Queue { capacity, buffer })
+}
+
+/// A queue as a law observes it that has multiples of the true values in the place of estimates.
+fn observed(queue: Queue, known: Option<KnownBottleneck>) -> Queue {
+    let Some(KnownBottleneck { capacity, buffer }) = known else { return queue };
+    Queue { capacity: queue.capacity * capacity, buffer: queue.buffer * buffer }
 }
 
 /// Size of a link's buffer in data packets, if it has a limit.

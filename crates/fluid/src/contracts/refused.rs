@@ -37,6 +37,7 @@ pub(super) fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), Anal
         (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
         (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
         (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
+        (group.sender.bottleneck.is_some(), "a bottleneck that the law knows", "leave `bottleneck` out"),
         (group.sender.limit == Limit::Pace, "a sender without a window", "leave `limit` out"),
     ];
     bench::refuse(|| format!("the group `{}`", class.group_name), &found)

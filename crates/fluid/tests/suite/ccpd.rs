@@ -6,7 +6,7 @@ use penstock_law::cc::{self, CONTROLLERS, Event};
 use penstock_law::law::find;
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Dual, Number};
-use penstock_scenario::model::{Buffer, Scenario};
+use penstock_scenario::model::{Buffer, KnownBottleneck, Scenario};
 use penstock_scenario::world::World;
 
 const PACKET: u64 = 1500;
@@ -65,6 +65,33 @@ fn one_session_is_stable_whatever_its_gains() {
                 let a = analysis(("ccpd", &set), 1, (capacity, rtt_s, buffer), Clocking::Ack).unwrap();
                 assert_eq!(a.verdict, Verdict::Stable, "Kp {kp}, Kd {kd}, {capacity} packets/s, {rtt_s} s");
             }
+        }
+    }
+}
+
+/// Queue of one flow of CCP by (3), where it observes `c` times the capacity and `b` times the buffer: of x packets in the
+/// queue it observes c x, so `w = Kp (b B - c x - w)` and `w = x + bdp`.
+fn queue(kp: f64, bdp: f64, buffer: f64, (c, b): (f64, f64)) -> f64 {
+    (kp * b * buffer - (1.0 + kp) * bdp) / (1.0 + kp + kp * c)
+}
+
+/// The predictor takes out the flow's own packets only if it knows the capacity. One that is `c` times too high leaves
+/// a delayed loop of gain `c Kp / (1 + Kp)`, so the border is `c = 1 + 1/Kp`: 1.5 and 1.25. An error of the buffer moves the
+/// equilibrium and no pole.
+#[test]
+fn a_capacity_that_is_estimated_too_high_is_unstable() {
+    let (bdp, buffer) = (1000.0, 4000);
+    for kp in [2.0, 4.0] {
+        let border = 1.0 + 1.0 / kp;
+        let cases = [(0.95 * border, 1.0, true), (1.05 * border, 1.0, false), (1.0, 0.7, true), (1.0, 1.5, true)];
+        for (c, b, stable) in cases {
+            let mut scenario = scenario(("ccp", &[("kp", kp)]), 1, (bdp / 0.1, 0.1, buffer));
+            scenario.groups["group0"].sender.bottleneck = Some(KnownBottleneck { capacity: c, buffer: b });
+            let options = Options { clocking: [("group0".to_owned(), Clocking::Ack)].into(), ..Options::default() };
+            let a = analyze(&scenario, &options).unwrap();
+            assert_eq!(a.verdict == Verdict::Stable, stable, "Kp {kp}, {c} times the capacity, {b} times the buffer");
+            let expected = queue(kp, bdp, buffer as f64, (c, b));
+            assert!((a.bottleneck().queue_packets / expected - 1.0).abs() < 1e-6, "Kp {kp}, {c}, {b}: {expected}");
         }
     }
 }

@@ -240,6 +240,9 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
             "leave it out, or use `ack_jitter`",
         );
     }
+    if sender.bottleneck.is_some() {
+        refuse("sender.bottleneck", "the kernel's laws measure their bottleneck", "leave it out");
+    }
     let RackOptions { prr, tail_loss_probe, dsack, undo } = sender.rack;
     for (key, on) in [("prr", prr), ("tail_loss_probe", tail_loss_probe), ("dsack", dsack), ("undo", undo)] {
         if !on {

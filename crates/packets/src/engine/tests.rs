@@ -78,7 +78,7 @@ fn run_with(law: Odd, loss: f64) -> Result<Taken, RunError> {
     let group = &mut engine.groups[0];
     let period = law.tick_s.map_or(0, |s| Time::from_seconds(s).0);
     (group.period, group.paced) = (period, true);
-    group.windows = Windows::Real(Typed::new(Box::new(Dense::new(law)), 2, Time::ZERO));
+    group.windows = Windows::Real(Typed::new(Box::new(Dense::new(law)), 2, Time::ZERO, None));
     if period > 0 {
         engine.rare.push(Now::Tick(0));
         engine.agenda = Agenda::new(engine.numbering.rare as usize + 1, 1, 1_000_000);

@@ -37,7 +37,18 @@ pub(crate) struct Bottleneck<N> {
     before: Option<(u64, u64)>,
     /// The latest estimates of capacity [packets/s] and buffer [packets].
     capacity: Option<N>,
+    /// What the law observes in the place of estimates.
+    known: Option<Known>,
     pub(crate) estimated: Estimated,
+}
+
+/// Capacity and buffer that a law observes in the place of estimates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Known {
+    /// Rate of the slowest line [packets/s].
+    pub(crate) capacity: f64,
+    /// Size of its buffer [packets].
+    pub(crate) buffer: f64,
 }
 
 /// The estimates for a summary.
@@ -54,7 +65,7 @@ pub(crate) struct Estimated {
 
 impl<N: Clocked> Bottleneck<N> {
     /// Nothing is known; `interface` is how long a packet takes on the sender's own line.
-    pub(crate) fn new(by: BottleneckEstimate, interface: Time) -> Self {
+    pub(crate) fn new(by: BottleneckEstimate, interface: Time, known: Option<Known>) -> Self {
         // A thousandth is left for a path as fast as the interface, whose times are rounded.
         let least = Time(interface.0 - interface.0 / 1000);
         Self {
@@ -64,7 +75,8 @@ impl<N: Clocked> Bottleneck<N> {
             unsent: None,
             trains: Trains::new(),
             before: None,
-            capacity: None,
+            capacity: known.map(|known| N::of(known.capacity)),
+            known,
             estimated: Estimated::default(),
         }
     }
@@ -76,9 +88,14 @@ impl<N: Clocked> Bottleneck<N> {
         path.in_flight = N::of(probe.in_flight as f64);
         let Some(rtt_s) = sample else { return };
         let most_rtt_s = self.most.take(rtt_s);
-        self.paired(now, probe, rtt_s);
+        if self.known.is_none() {
+            self.paired(now, probe, rtt_s);
+        }
         let Some(capacity) = self.capacity else { return };
-        path.buffer = buffer_size(capacity, most_rtt_s, path.base_rtt_s);
+        path.buffer = match self.known {
+            Some(known) => N::of(known.buffer),
+            None => buffer_size(capacity, most_rtt_s, path.base_rtt_s),
+        };
         path.level = buffer_level(capacity, path.rtt_s, path.base_rtt_s);
         self.estimated.capacity = capacity.value();
         self.estimated.buffer = path.buffer.value();
@@ -146,7 +163,7 @@ mod tests {
 
     /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
     fn hear(acks: &[(u64, Probe, Option<f64>)]) -> f64 {
-        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
         let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
         for (now, probe, rtt) in acks {
             bottleneck.hear(Time(now * US), probe, rtt.map(|us| us * 1e-6), &mut path);
@@ -238,7 +255,7 @@ mod tests {
     /// A law of what is in flight allowed 1000 packets, of which three were sent: those count, with the 10 in flight.
     #[test]
     fn what_was_allowed_and_not_sent_is_not_committed() {
-        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
         let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
         bottleneck.hear(Time(100 * US), &probe(0, 20, 20), Some(1e-3), &mut path);
         bottleneck.commit(Committed::Sent, Time(100 * US), 1000.0, &path);
@@ -250,7 +267,7 @@ mod tests {
     /// After a congestion event the law observes no moment before it.
     #[test]
     fn an_event_cuts_history_off() {
-        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO);
+        let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
         let mut path = cc::Observation { rtt_s: 1e-3, level: 5.0, in_flight: 20.0, ..cc::Observation::zero() };
         bottleneck.commit(Committed::Allowed, Time(1000 * US), 30.0, &path);
         bottleneck.look_back(Lookback::RoundTrip, Time(1800 * US), &mut path);

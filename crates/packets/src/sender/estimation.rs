@@ -4,7 +4,7 @@ use penstock_law::cc::{self, Event, Marks};
 use penstock_law::estimate::{AverageRtt, BaseRtt, Clocked, MarkRegister, PriceTable};
 use penstock_law::quantity::Time;
 
-use super::bottleneck::{Bottleneck, Probe};
+use super::bottleneck::{Bottleneck, Known, Probe};
 
 /// What a group's law wants to know.
 #[derive(Debug)]
@@ -14,12 +14,14 @@ pub(crate) struct Wanted<N> {
     price: Option<(u32, PriceTable<N>)>,
     /// How long a packet takes on the sender's own line.
     interface: Time,
+    /// What the law observes of its bottleneck in the place of estimates.
+    bottleneck: Option<Known>,
 }
 
 impl<N: Clocked> Wanted<N> {
-    pub(crate) fn by(needs: cc::Requirements, interface: Time) -> Self {
+    pub(crate) fn by(needs: cc::Requirements, interface: Time, bottleneck: Option<Known>) -> Self {
         let price = if let Marks::Price(by) = needs.marks { Some((by.packets, PriceTable::new(by))) } else { None };
-        Self { needs, price, interface }
+        Self { needs, price, interface, bottleneck }
     }
 
     /// The law asks for the time.
@@ -43,7 +45,7 @@ pub(crate) struct Estimates<N> {
 
 impl<N: Clocked> Estimates<N> {
     pub(crate) fn new(wanted: &Wanted<N>) -> Self {
-        let bottleneck = wanted.needs.bottleneck.map(|by| Box::new(Bottleneck::new(by, wanted.interface)));
+        let bottleneck = wanted.needs.bottleneck.map(|by| Box::new(Bottleneck::new(by, wanted.interface, wanted.bottleneck)));
         Self {
             base: BaseRtt::UNKNOWN,
             average: AverageRtt::UNKNOWN,

@@ -10,7 +10,7 @@ use penstock_law::{Fix, Number};
 
 use crate::ahead::fetch;
 
-use super::bottleneck::{Estimated, Probe};
+use super::bottleneck::{Estimated, Known, Probe};
 use super::estimation::{Estimates, Wanted};
 
 /// The smallest window that is a rate [packets].
@@ -58,13 +58,18 @@ pub(crate) struct Typed<N: Number> {
 }
 
 impl<N: Clocked> Typed<N> {
-    /// `interface` is how long a packet takes on the sender's own line.
-    pub(crate) fn new(mut law: Box<dyn Instances<N, Controller>>, flows: usize, interface: Time) -> Self {
+    /// `interface` is how long a packet takes on the sender's own line, `bottleneck` what the law knows without estimates.
+    pub(crate) fn new(
+        mut law: Box<dyn Instances<N, Controller>>,
+        flows: usize,
+        interface: Time,
+        bottleneck: Option<Known>,
+    ) -> Self {
         for _ in 0..flows {
             law.add();
         }
         let needs = law.requirements();
-        let wanted = Wanted::by(needs, interface);
+        let wanted = Wanted::by(needs, interface, bottleneck);
         let simple = !needs.now && needs.bottleneck.is_none() && !needs.fractions;
         Self {
             law,

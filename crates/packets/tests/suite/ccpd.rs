@@ -30,6 +30,29 @@ fn assert_near(is: f64, should: f64, within: f64, what: &str) {
     assert!((is / should - 1.0).abs() <= within, "{what}: {is}, not {should}");
 }
 
+/// A law that knows its bottleneck: where the queue of one flow stands by (3) if capacity and buffer are observed with an
+/// error, and that it swings beyond the border of the analysis, 1.5 times the capacity for Kp = 2.
+#[test]
+fn errors_of_the_estimates_act_as_in_theory() {
+    let queued = |c: f64, b: f64| {
+        let text = path("100 Mbit/s", "24.608 ms", "400 packets", "20 s", "cc = { law = \"ccp\", kp = 2 }");
+        let known = format!("initial_window = 3, bottleneck = {{ capacity = {c}, buffer = {b} }}");
+        let run = run(&text.replace("initial_window = 3", &known).replace("sample", "warmup = \"5 s\"\nsample"));
+        let estimates = estimates(&run);
+        assert_near(estimates.capacity_packets_per_s, c * 1e8 / 12_304.0, 1e-9, "the capacity is known");
+        assert_near(estimates.buffer_packets, b * 400.0, 1e-9, "the buffer is known");
+        (link(&run).queue_mean_packets, link(&run).queue_sd_packets)
+    };
+    // 200 packets of path: x = (Kp b B - (1 + Kp) BDP) / (1 + Kp + Kp c).
+    for (c, b) in [(1.0, 1.0), (1.0, 1.2), (1.2, 1.2), (0.5, 1.0)] {
+        let x = (2.0 * b * 400.0 - 600.0) / (3.0 + 2.0 * c);
+        let (mean, std) = queued(c, b);
+        assert!((mean - x).abs() < 1.5 && std < 2.0, "{c}, {b}: {mean} +- {std} packets, not {x}");
+    }
+    let (_, swings) = queued(1.8, 1.2);
+    assert!(swings > 10.0, "beyond the border: {swings}");
+}
+
 /// Capacity without cross traffic: within 2 %, from 10 Mbit/s to 100 Gbit/s, whatever round trip and gains. (Section
 /// IV-A: it "does not depend on the rtt nor the set of parameters used"; section V: "in excess of 100 Gbps".)
 #[test]

@@ -2,7 +2,7 @@
 
 use super::limits::{
     CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_CONNECTIONS_OF_A_BROWSER, MOST_FLOWS, MOST_OBJECTS, MOST_QUICK,
-    MOST_WINDOW, TAIL,
+    MOST_WINDOW, MULTIPLE, TAIL,
 };
 use super::shape::Silent::{Is, Means, Required};
 use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
@@ -336,6 +336,18 @@ pub(crate) static RTT_NOISE: Table = Table {
     ],
 };
 
+pub(crate) static KNOWN_BOTTLENECK: Table = Table {
+    path: "flows.NAME.sender.bottleneck",
+    what: "Capacity and buffer of the slowest link on the way, for a law that otherwise estimates both (`ccp`, `ccpd`). The law \
+           observes the true values times these numbers. The value 1 separates the law from its estimators. Another value \
+           tests how an error of an estimate acts. The law still computes the queue from its round-trip times. The packets \
+           world and the analysis support `bottleneck`.",
+    keys: &[
+        key("capacity", Shape::Number(MULTIPLE), Is("1"), "the observed capacity over the true capacity"),
+        key("buffer", Shape::Number(MULTIPLE), Is("1"), "the observed buffer size over the true buffer size"),
+    ],
+};
+
 /// What senders and receivers do besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
@@ -490,6 +502,12 @@ pub(crate) static SENDER: Table = Table {
             Shape::Table(&RTT_NOISE),
             Means("none"),
             "round-trip samples that are too long; no packet is late",
+        ),
+        key(
+            "bottleneck",
+            Shape::Table(&KNOWN_BOTTLENECK),
+            Means("estimates"),
+            "capacity and buffer that the law observes in the place of estimates",
         ),
         key(
             "remember",

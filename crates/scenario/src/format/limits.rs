@@ -35,6 +35,8 @@ pub(crate) const SPACING: Range = LOSS;
 pub(crate) const CHANCE: Range = Range { least: 0.0, above: true, most: 1.0, below: false };
 /// A share of what comes, none and all included.
 pub(crate) const SHARE: Range = Range { least: 0.0, above: false, most: 1.0, below: false };
+/// A multiple of a true value.
+pub(crate) const MULTIPLE: Range = Range { least: 0.01, above: false, most: 100.0, below: false };
 /// The mean length of a burst of losses, in packets.
 pub(crate) const BURST: Range = Range { least: 1.0, above: false, most: 1e6, below: false };
 /// The exponent of a Pareto distribution: at 1 and below its mean is infinite, far above it has no tail left.

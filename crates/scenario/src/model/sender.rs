@@ -2,7 +2,7 @@
 
 use penstock_law::quantity::Time;
 
-use super::{Remember, RttNoise};
+use super::{KnownBottleneck, Remember, RttNoise};
 
 /// A kind of host. Every value of [`Profile::options`] can be said otherwise by its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,8 @@ pub struct SenderOptions {
     pub limited_transmit: bool,
     /// Errors of its round-trip samples: some are too long.
     pub rtt_noise: Option<RttNoise>,
+    /// What the law observes of its bottleneck in the place of estimates.
+    pub bottleneck: Option<KnownBottleneck>,
     /// What a transfer after the first begins with.
     pub remember: Remember,
     /// The numbers the law computes with.
@@ -194,6 +196,7 @@ impl Default for SenderOptions {
             burst: 1,
             limited_transmit: false,
             rtt_noise: None,
+            bottleneck: None,
             remember: Remember::Nothing,
             arithmetic: Arithmetic::Real,
         }

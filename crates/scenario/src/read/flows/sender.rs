@@ -7,9 +7,11 @@ use super::super::error::Reported;
 use super::super::law;
 use super::super::table::{Fields, Item};
 use super::super::tree::Value;
-use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_QUICK, OF_ANY_LAW, Word};
+use crate::format::{self, CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_QUICK, MULTIPLE, OF_ANY_LAW, Word};
 use crate::model::Profile;
-use crate::model::{Arithmetic, Chosen, EcnEcho, Limit, Pacing, RackOptions, Recovery, Rto, RttNoise, SenderOptions};
+use crate::model::{
+    Arithmetic, Chosen, EcnEcho, KnownBottleneck, Limit, Pacing, RackOptions, Recovery, Rto, RttNoise, SenderOptions,
+};
 use crate::quantity;
 
 /// Reads the options of a group.
@@ -53,6 +55,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let burst = fields.or("burst", options.burst, |item| burst(&item));
     let limited_transmit = fields.or("limited_transmit", options.limited_transmit, |item| item.switch());
     let rtt_noise = fields.find("rtt_noise").map(|item| rtt_noise(&item)).transpose();
+    let bottleneck = fields.find("bottleneck").map(|item| known_bottleneck(&item)).transpose();
     let remember = fields.or("remember", options.remember, |item| item.choice());
     let arithmetic = fields.or("arithmetic", options.arithmetic, |item| item.choice());
     options.initial_window = initial_window?;
@@ -75,6 +78,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.burst = burst?;
     options.limited_transmit = limited_transmit?;
     options.rtt_noise = rtt_noise?;
+    options.bottleneck = bottleneck?;
     options.remember = remember?;
     options.arithmetic = arithmetic?;
     Ok(options)
@@ -112,6 +116,14 @@ fn rtt_noise(item: &Item<'_>) -> Result<RttNoise, Reported> {
         time => Ok(time),
     });
     Ok(RttNoise { probability: probability?, upto: upto? })
+}
+
+fn known_bottleneck(item: &Item<'_>) -> Result<KnownBottleneck, Reported> {
+    let remedy = "write `{ capacity = 1, buffer = 1 }`";
+    let fields = item.clone().fields(&format::KNOWN_BOTTLENECK, remedy)?;
+    let multiple = |key| fields.or(key, 1.0, |item| item.within(MULTIPLE, "a multiple of the true value"));
+    let (capacity, buffer) = (multiple("capacity"), multiple("buffer"));
+    Ok(KnownBottleneck { capacity: capacity?, buffer: buffer? })
 }
 
 /// Refuses options that contradict the law or that nobody reads; those from `[defaults.flows]` that nobody reads are
@@ -159,6 +171,15 @@ pub(super) fn check(
                 );
             }
             options.sack_blocks = 1;
+        }
+        if needs.bottleneck.is_none() {
+            if let Some(item) = own("bottleneck") {
+                item.wrong(
+                    format!("the law `{name}` observes no bottleneck, so `bottleneck` has no effect"),
+                    "leave it out, or choose a law that estimates its bottleneck, such as `ccp`",
+                );
+            }
+            options.bottleneck = None;
         }
         if options.delayed_ack < 2 {
             if let Some(item) = own("quick_acks").filter(|_| options.quick_acks > 0) {
