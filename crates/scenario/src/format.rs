@@ -54,6 +54,7 @@ pub(crate) static TABLES: &[&Table] = &[
     &ACCESS,
     &JITTER,
     &ACK_JITTER,
+    &KNOWN_BOTTLENECK,
     &RTT_NOISE,
     &SENDER,
     &CLASS,

@@ -343,8 +343,8 @@ pub(crate) static KNOWN_BOTTLENECK: Table = Table {
            tests how an error of an estimate acts. The law still computes the queue from its round-trip times. The packets \
            world and the analysis support `bottleneck`.",
     keys: &[
-        key("capacity", Shape::Number(MULTIPLE), Is("1"), "the observed capacity over the true capacity"),
-        key("buffer", Shape::Number(MULTIPLE), Is("1"), "the observed buffer size over the true buffer size"),
+        key("capacity", Shape::Number(MULTIPLE), Required, "the observed capacity over the true capacity"),
+        key("buffer", Shape::Number(MULTIPLE), Required, "the observed buffer size over the true buffer size"),
     ],
 };
 

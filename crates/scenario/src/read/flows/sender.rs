@@ -121,7 +121,8 @@ fn rtt_noise(item: &Item<'_>) -> Result<RttNoise, Reported> {
 fn known_bottleneck(item: &Item<'_>) -> Result<KnownBottleneck, Reported> {
     let remedy = "write `{ capacity = 1, buffer = 1 }`";
     let fields = item.clone().fields(&format::KNOWN_BOTTLENECK, remedy)?;
-    let multiple = |key| fields.or(key, 1.0, |item| item.within(MULTIPLE, "a multiple of the true value"));
+    let multiple =
+        |key| fields.need(key, remedy).and_then(|item| item.within(MULTIPLE, "a multiple of the true value"));
     let (capacity, buffer) = (multiple("capacity"), multiple("buffer"));
     Ok(KnownBottleneck { capacity: capacity?, buffer: buffer? })
 }
