@@ -6,18 +6,14 @@
 //! host's, and there is no slow start; the congestion timeout is the host's retransmission timeout. `target` and `gain` may
 //! exceed what the RFC allows, for the tests of RFC 7928, section 5.4.
 
-mod mean;
-
 use alloc::string::String;
 
 use super::delays::Delays;
 use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::{Dual, Number};
+use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
-
-use mean::Mean;
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ledbat",
@@ -51,9 +47,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
     ],
     observables: Observables::of::<Ledbat>(),
-    linearisation: Linearisation::Mean("the empty path for the base delay, and no filter of delays"),
+    linearisation: Linearisation::Unsupported(
+        "at its target any window stands still: its flows have the shares that their past left them",
+    ),
     real: &build::<f64, Ledbat>,
-    dual: Some(&build::<Dual, Mean<Dual>>),
+    dual: None,
     fixed: None,
     kernel: None,
 };

@@ -94,7 +94,11 @@ fn duals_compute_what_is_simulated() {
             for seed in [0, PATHS / 2, PATHS - 1] {
                 if matches!(entry.linearisation, Linearisation::Mean(_)) {
                     let said = history::<Dual>(entry, dual, seed);
-                    assert!(said.iter().all(|[window, _]| window.is_finite() && *window >= 1.0), "{} from {seed}", entry.name);
+                    assert!(
+                        said.iter().all(|[window, _]| window.is_finite() && *window >= 1.0),
+                        "{} from {seed}",
+                        entry.name
+                    );
                     continue;
                 }
                 let (dual, real) = (history::<Dual>(entry, dual, seed), history(entry, entry.real, seed));

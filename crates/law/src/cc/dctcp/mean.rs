@@ -3,7 +3,7 @@
 //! Source: RFC 8257, sections 3.3 to 3.5, for what a window of data does. Where a queue marks by chance, a window of data with `M`
 //! marks on average has one at least with probability `1 - exp(-M)`, and is then reduced by half of alpha, once. Alizadeh,
 //! Javanmard and Prabhakar, "Analysis of DCTCP" (SIGMETRICS 2011), have the equation of alpha: `d alpha / dt = g / R (p - alpha)`.
-//! Differs from the law: no slow start; alpha moves with each packet; a window of data is a round trip, and its reduction comes at
+//! Differs from the law: no slow start, and alpha begins at zero; alpha moves with each packet; a window of data is a round trip, and its reduction comes at
 //! its end.
 
 use alloc::string::String;
@@ -19,7 +19,6 @@ pub(in crate::cc) struct Mean<N> {
     low_latency: bool,
     weight: N,
     initial_window: N,
-    initial_alpha: N,
 }
 
 numbers! {
@@ -43,12 +42,11 @@ impl<N: Number> Law<N> for Mean<N> {
             low_latency: values.switch("l4s"),
             weight: N::of(values.number("g")),
             initial_window: N::of(context.initial_window),
-            initial_alpha: N::of(values.number("alpha")),
         })
     }
 
     fn initial_state(&self) -> State<N> {
-        State { window: self.initial_window, alpha: self.initial_alpha, marked: N::of(0.0) }
+        State { window: self.initial_window, alpha: N::of(0.0), marked: N::of(0.0) }
     }
 
     fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {

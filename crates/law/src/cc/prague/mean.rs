@@ -2,7 +2,7 @@
 //!
 //! Source: as [`prague`](super); the chance that a virtual round trip with `M` marks on average has one at least is
 //! `1 - exp(-M)`, where a queue marks by chance.
-//! Differs from the law: no slow start and no transition; alpha moves with each packet; a round trip has the share of a virtual
+//! Differs from the law: no slow start, and alpha begins at zero and no transition; alpha moves with each packet; a round trip has the share of a virtual
 //! one that it lasts; a smoothed round-trip time is the round-trip time.
 
 use alloc::string::String;
@@ -19,7 +19,6 @@ pub(in crate::cc) struct Mean<N> {
     virtual_rtt: N,
     least_window: N,
     initial_window: N,
-    initial_alpha: N,
 }
 
 numbers! {
@@ -59,12 +58,11 @@ impl<N: Number> Law<N> for Mean<N> {
             virtual_rtt: N::of(values.number("virtual_rtt")),
             least_window: N::of(values.number("least_window")),
             initial_window: N::of(context.initial_window),
-            initial_alpha: N::of(values.number("alpha")),
         })
     }
 
     fn initial_state(&self) -> State<N> {
-        State { window: self.initial_window, alpha: self.initial_alpha, marked: N::of(0.0) }
+        State { window: self.initial_window, alpha: N::of(0.0), marked: N::of(0.0) }
     }
 
     fn on_event(&self, s: &mut State<N>, event: Event, seen: &Observation<N>) {
