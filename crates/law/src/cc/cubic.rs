@@ -227,7 +227,7 @@ impl Law<f64> for Cubic {
             return Err("`hystart_rule` has an effect with `hystart = true` only".into());
         }
         if values.number(SEARCH.name) != 0.0 && values.switch("hystart") {
-            return Err("`search` and `hystart` both end slow start: choose one".into());
+            return Err("`search` and `hystart` both end slow start: write `hystart = false`".into());
         }
         Ok(Self {
             c: values.number("c"),
@@ -318,7 +318,7 @@ impl SlowStart for Cubic {
     fn end_slow_start(s: &mut State<f64>, window: f64) {
         (s.window, s.ssthresh) = (window, window);
         // A stage of congestion avoidance from there, with no window to go back to.
-        s.avoids = false;
+        (s.avoids, s.anew) = (false, true);
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Dctcp<f64>>(),
     linearisation: Linearisation::Mean(
-        "its means where a queue marks by chance: a round trip with M marks on average has a reduction with probability \
+        "marks that come by chance: a round trip with M of them on average has a reduction with probability \
          1 - exp(-M)",
     ),
     real: &build::<f64, Dctcp<f64>>,

@@ -76,8 +76,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Prague>(),
     linearisation: Linearisation::Mean(
-        "its means where a queue marks by chance: a virtual round trip with M marks on average has a reduction with \
-         probability 1 - exp(-M)",
+        "marks that come by chance: a virtual round trip with M of them on average has a reduction with probability \
+         1 - exp(-M)",
     ),
     real: &build::<f64, Prague>,
     dual: Some(&build::<Dual, Mean<Dual>>),

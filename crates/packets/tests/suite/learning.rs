@@ -1,8 +1,6 @@
 //! PCC Vivace and SEARCH against what their sources say of them, packet by packet; `docs/validation/today.md` has the figures.
 
-use std::env;
-
-use crate::laboratory::{Dumbbell, assert_near, group, link, numbers, run};
+use crate::laboratory::{Dumbbell, group, link, numbers, run};
 
 /// One flow of Vivace over 40 ms, on a line of `rate` Mbit/s: the rate that arrives [Mbit/s], and the mean queue [ms].
 fn vivace(rate: f64, buffer: &str, loss: &str, set: &str, seconds: f64) -> (f64, f64) {
@@ -63,91 +61,4 @@ fn search_ends_slow_start() {
     assert!(off[0] > 40.0, "{off:?}");
     assert!(exit[0] < 5.3 && drain[0] < 5.3, "{exit:?} {drain:?}");
     assert!(drain[1] < 1.0 && drain[2] > 0.9, "{drain:?}");
-}
-
-/// For a look at any one scenario: its text in `LAWS_LOOK`.
-#[test]
-#[ignore = "a tool"]
-fn look() {
-    if let Ok(text) = env::var("LAWS_LOOK") {
-        let found = run(&text);
-        eprintln!("{:#?}", found.summary.whole.groups);
-        eprintln!("{:#?}", found.summary.whole.links);
-        assert_near(1.0, 1.0, 0.1, "");
-    }
-}
-
-// TEMPORARY-PAGE
-#[test]
-#[ignore = "a tool"]
-fn page_of_laws() {
-    use penstock_law::law::{Linearisation, Role};
-    use penstock_law::parameter::{Default, Unit};
-    use penstock_law::{Entry, Registry};
-    use penstock_scenario::quantity::print_real;
-    use penstock_scenario::world::column_name;
-    use std::fmt::Write as _;
-    fn value(x: f64, unit: Unit) -> String {
-        match unit {
-            Unit::Switch => (x != 0.0).to_string(),
-            Unit::Choice(words) => words.get(x as usize).copied().unwrap_or("?").to_owned(),
-            Unit::One if x != 0.0 && !(1e-4..1e6).contains(&x.abs()) => format!("{x:e}"),
-            _ => print_real(x, unit),
-        }
-    }
-    fn add<R: Role>(page: &mut String, law: &Entry<R>) {
-        let cell = |text: &str| text.replace('|', "\\|");
-        let _ = writeln!(page, "\n## {} ({})\n\n{}.\n", cell(law.name), R::NOUN, cell(law.title));
-        let _ = writeln!(page, "- Source: {}", cell(law.source));
-        let linear: String = match law.linearisation {
-            Linearisation::Automatic => "yes".into(),
-            Linearisation::Declared(what) => format!("yes, with {what}"),
-            Linearisation::Mean(what) => format!("yes, by a model of its means, with {what}"),
-            Linearisation::Outer(what) => format!("only {what}"),
-            Linearisation::Unsupported(why) => format!("no: {why}"),
-        };
-        let _ = writeln!(page, "- In the stability analysis: {}", cell(&linear));
-        let _ = writeln!(page, "- Kernel implementation in C: {}", if law.fixed.is_some() { "yes" } else { "no" });
-        if !law.parameters.is_empty() {
-            *page += "\n| parameter | meaning | default | range | source |\n| --- | --- | --- | --- | --- |\n";
-        }
-        for p in law.parameters {
-            let default = match p.default {
-                Default::Is(x) => value(x, p.unit),
-                Default::Automatic(how) => format!("automatic: {how}"),
-                Default::Required => "required".into(),
-            };
-            let range = match p.unit {
-                Unit::Switch => "true or false".into(),
-                Unit::Choice(words) => words.join(", "),
-                unit => format!("from {} to {}", value(p.least, unit), value(p.most, unit)),
-            };
-            let _ = writeln!(
-                page,
-                "| `{}` | {} | {} | {} | {} |",
-                cell(p.name), cell(p.what), cell(&default), cell(&range), cell(p.source)
-            );
-        }
-        let mut states = law.observables.iter().peekable();
-        if states.peek().is_some() {
-            *page += "\n| state | name | unit | meaning |\n| --- | --- | --- | --- |\n";
-        }
-        for s in states {
-            let unit = if s.unit == "1" { "" } else { s.unit };
-            let _ = writeln!(page, "| `{}` | {} | {} | {} |", column_name(s.name, s.unit), cell(s.words), unit, cell(s.what));
-        }
-    }
-    let old = std::fs::read_to_string("../../docs/laws.md").unwrap();
-    let mut page = old[..old.find("\n## ").unwrap()].to_owned();
-    let registry = Registry::standard();
-    for law in registry.laws::<penstock_law::cc::Controller>() {
-        add(&mut page, law);
-    }
-    for law in registry.laws::<penstock_law::aqm::Aqm>() {
-        add(&mut page, law);
-    }
-    for law in registry.laws::<penstock_law::conditioner::Conditioner>() {
-        add(&mut page, law);
-    }
-    std::fs::write("../../docs/laws.md", page).unwrap();
 }
