@@ -91,6 +91,7 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
         linearisation: match entry.linearisation {
             Linearisation::Automatic => "yes".into(),
             Linearisation::Declared(what) => format!("yes, with {what}"),
+            Linearisation::Mean(what) => format!("yes, by a model of its means, with {what}"),
             Linearisation::Outer(what) => format!("only {what}"),
             Linearisation::Unsupported(why) => format!("no: {why}"),
         },

@@ -80,7 +80,8 @@ impl Subject {
         if place == Place::Conditioner {
             return Ok(subject);
         }
-        if !matches!(linear, Linearisation::Unsupported(_)) {
+        // A model of its means is not the law whose loop a criterion asks for.
+        if !matches!(linear, Linearisation::Unsupported(_) | Linearisation::Mean(_)) {
             subject.applies.push(Applies::Linear);
         }
         if requirements.is_some_and(|needs| needs.low_latency) {

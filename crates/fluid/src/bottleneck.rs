@@ -298,7 +298,8 @@ impl Bottleneck {
             output: says[..m].to_vec(),
             direct: says[m..].to_vec(),
         });
-        let skips = if self.needs.decides == Decides::OnDeparture { equilibrium.queue / self.capacity } else { 0.0 };
+        let late = matches!(self.needs.decides, Decides::OnDeparture | Decides::AtHead);
+        let skips = if late { equilibrium.queue / self.capacity } else { 0.0 };
         BottleneckResponse {
             runs_away: linear.runs_away(),
             linear,

@@ -66,7 +66,8 @@ pub(crate) fn settle(
         if f.iter().all(|x| *x == 0.0) {
             return Outcome::Still(state);
         }
-        quiet = if f.iter().zip(grain(&state)).all(|(f, grain)| f.abs() <= grain) { quiet + 1 } else { 0 };
+        let rounding = grain(&state);
+        quiet = if f.iter().zip(&rounding).all(|(f, grain)| f.abs() <= *grain) { quiet + 1 } else { 0 };
         if quiet > QUIET_STEPS && newton(&j, &f, &state).is_some_and(|left| left < ROUGH) {
             return Outcome::Still(state);
         }
@@ -85,7 +86,12 @@ pub(crate) fn settle(
         // A step that multiplies a number is a guess; so is one after which the drift turned round.
         let leap = delta.iter().zip(&state).any(|(d, s)| d[0].abs() > 2.0 * (s.abs() + 1.0));
         let (g, k) = jacobian(&next, drift);
-        let turned = f.iter().zip(&g).any(|(a, b)| a * b < 0.0 && b.abs() > 0.5 * a.abs());
+        // What is below its own rounding has no sign: a number that has settled does not hold up the others.
+        let turned = f
+            .iter()
+            .zip(&g)
+            .zip(&rounding)
+            .any(|((a, b), grain)| a * b < 0.0 && b.abs() > f64::max(0.5 * a.abs(), *grain));
         let finite = next.iter().chain(&g).chain(k.iter().flatten()).all(|x| x.is_finite());
         if relative < 1e-9 && finite {
             let left = newton(&j, &f, &state).unwrap_or(f64::INFINITY);

@@ -4,14 +4,18 @@ mod aimd;
 pub mod avq;
 pub mod bat;
 pub mod clcc;
+mod cobalt;
 mod codel;
 mod droptail;
 mod dualpi2;
 mod fixed;
 mod fq_codel;
+mod fq_pie;
 mod pi;
+mod pi2;
 mod pie;
 pub mod price;
+mod ramp;
 pub mod red;
 mod rem;
 mod wred;
@@ -36,8 +40,12 @@ pub const AQMS: &[Entry<Aqm>] = &[
     rem::ENTRY,
     codel::ENTRY,
     fq_codel::ENTRY,
+    cobalt::ENTRY,
     pie::ENTRY,
+    fq_pie::ENTRY,
+    pi2::ENTRY,
     dualpi2::ENTRY,
+    ramp::ENTRY,
     wred::ENTRY,
     bat::ENTRY,
     aimd::ENTRY,
@@ -78,6 +86,8 @@ pub enum Event {
     /// a full buffer. Where [`Requirements::overrules_marks`], the law then says with which probability a packet that would be
     /// marked is dropped instead.
     Hit,
+    /// A packet of the queue was dropped because the buffer was full. Only where [`Requirements::full`].
+    Full,
     /// The law's period went by.
     Tick,
 }
@@ -237,6 +247,8 @@ pub struct Requirements {
     pub colours: bool,
     /// Whether each class of traffic has an instance of the law, all over one queue.
     pub classes: bool,
+    /// Whether it hears of a full buffer, by [`Event::Full`]; only where the law decides at the head.
+    pub full: bool,
 }
 
 impl Requirements {
@@ -252,6 +264,7 @@ impl Requirements {
         serve: Serve::Scheduler,
         colours: false,
         classes: false,
+        full: false,
     };
 }
 

@@ -20,7 +20,9 @@ mod ledbat_pp;
 mod newreno;
 mod prague;
 mod scalable;
+mod search;
 mod vegas;
+mod vivace;
 mod westwood;
 
 pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
@@ -50,6 +52,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     ledbat::ENTRY,
     ledbat_pp::ENTRY,
     copa::ENTRY,
+    vivace::ENTRY,
     prague::ENTRY,
     cbr::ENTRY,
 ];

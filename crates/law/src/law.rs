@@ -341,6 +341,9 @@ pub enum Linearisation {
     Automatic,
     /// By dual numbers, with something the author declares, said here.
     Declared(&'static str),
+    /// By dual numbers through a model of its means, which its builder for dual numbers builds in its place: where a law counts
+    /// packets one by one, or remembers what is over. What the model leaves out is said here.
+    Mean(&'static str),
     /// Only the loop of its own that it closes around something else, as a step map; which, is said here. Its builder for
     /// dual numbers then builds that loop alone: a tick is a period of it, what is seen with a tick is what the whole
     /// period saw, and the first number of its state is what it turns.

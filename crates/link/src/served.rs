@@ -249,10 +249,12 @@ impl<P: Copy> Served<P> {
                         let seen = aqm::Observation { colour, ..self.seen(now, at) };
                         self.law.on_event(instance, Event::Hit, &seen);
                     }
+                    self.overflowed(now, at, queue_key);
                     return Offered::Refused(Reason::Full);
                 };
                 let displaced = self.take(longest, now);
                 self.drop_late(&displaced, longest, now);
+                self.overflowed(now, longest, displaced.key);
                 dropped(displaced.packet);
             }
             self.account.grown_to(self.waiting + 1);
@@ -464,6 +466,14 @@ impl<P: Copy> Served<P> {
         self.waiting -= 1;
         self.waiting_bytes -= u64::from(held.bytes);
         held
+    }
+
+    /// A full buffer took a packet of that queue.
+    fn overflowed(&mut self, now: Time, at: u32, key: u32) {
+        if self.needs.full {
+            let (instance, seen) = (self.instance(at, key), self.seen(now, at));
+            self.law.on_event(instance, Event::Full, &seen);
+        }
     }
 
     /// A packet for that queue is not let in.

@@ -56,6 +56,8 @@ impl Profile {
         for (name, value) in self.parameters() {
             if let Some(parameter) = parameters.iter().find(|p| p.name == *name)
                 && !written(name)
+                // Another end of slow start was chosen.
+                && (*name != "hystart" || !written("search"))
                 // Which rule it has says nothing where it is off.
                 && (*name != "hystart_rule" || values.switch("hystart"))
             {

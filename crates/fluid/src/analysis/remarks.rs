@@ -80,8 +80,13 @@ pub(super) fn assumptions(
     taken("the gaps of {} are assumed to be even", |c| c.group.spacing_jitter > 0.0);
     taken("the packets of {} are assumed to leave one by one, not in bursts", |c| c.group.sender.burst > 1);
     for class in classes {
-        if let Linearisation::Declared(what) = class.group.cc.law.linearisation {
-            said.push(format!("`{}` is analysed with {what}", class.group.cc.law.name));
+        let law = class.group.cc.law;
+        match law.linearisation {
+            Linearisation::Declared(what) => said.push(format!("`{}` is analysed with {what}", law.name)),
+            Linearisation::Mean(what) => {
+                said.push(format!("`{}` is analysed by a model of its means, with {what}", law.name));
+            }
+            _ => {}
         }
     }
     said.dedup();

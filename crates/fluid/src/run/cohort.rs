@@ -110,7 +110,12 @@ impl Cohort {
         method: &Method,
     ) -> Result<Self, String> {
         let entry = group.cc.law;
-        if let Linearisation::Unsupported(reason) = entry.linearisation {
+        let reason = match entry.linearisation {
+            Linearisation::Unsupported(reason) => Some(reason),
+            Linearisation::Mean(_) => Some("it has a model of its means, which only the analysis has"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
             return Err(format!("the group `{name}` has `{}`, which fluid does not support: {reason}", entry.name));
         }
         let site = cc::Context {

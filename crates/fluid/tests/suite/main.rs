@@ -9,6 +9,7 @@ mod fig8;
 mod hollot;
 mod large;
 mod laws;
+mod means;
 mod networks;
 mod newcomers;
 mod packets_asked_for;

@@ -8,6 +8,7 @@
 
 use alloc::string::String;
 
+use super::pi2::{ALPHA, BETA, T_UPDATE, TARGET};
 use super::{Aqm, Context, Decides, Event, Observation, Output, Requirements, Serve};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
@@ -21,24 +22,10 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     source: "RFC 9332, Dual-Queue Coupled Active Queue Management for L4S, appendix A",
     colour: "#00868b",
     parameters: &[
-        Parameter::number(
-            "target",
-            Unit::Seconds,
-            0.015,
-            [1e-6, 10.0],
-            "classic queueing delay to hold",
-            "appendix A.1",
-        ),
-        Parameter::number("t_update", Unit::Seconds, 0.016, [1e-4, 10.0], "update period", "appendix A.1"),
-        Parameter::number(
-            "alpha",
-            Unit::One,
-            0.16,
-            [0.0, 1e3],
-            "gain on the excess of the delay [1/s]",
-            "appendix A.1",
-        ),
-        Parameter::number("beta", Unit::One, 3.2, [0.0, 1e3], "gain on the change of the delay [1/s]", "appendix A.1"),
+        TARGET,
+        T_UPDATE,
+        ALPHA,
+        BETA,
         Parameter::number(
             "k",
             Unit::One,
@@ -195,7 +182,7 @@ impl Law<f64> for DualPi2 {
                 s.overrule = if s.classic >= self.most_classic { 1.0 } else { 0.0 };
             }
             Event::Hit => s.chance = s.overrule,
-            Event::Arrival { .. } => {}
+            Event::Arrival { .. } | Event::Full => {}
         }
     }
 

@@ -22,15 +22,8 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         Parameter::switch("ecn", true, "use ECN: mark ECN-capable packets, drop only the others", "section 5.2"),
         TARGET,
         INTERVAL,
-        Parameter::number("queues", Unit::One, 1024.0, [1.0, 65_536.0], "number of queues", "section 5.2"),
-        Parameter::automatic(
-            "quantum",
-            Unit::Bytes,
-            "one packet",
-            [1.0, 1e9],
-            "bytes that a queue may send in its turn",
-            "section 5.2",
-        ),
+        QUEUES,
+        QUANTUM,
     ],
     observables: Observables::of::<FqCoDel>(),
     linearisation: Linearisation::Unsupported(NOT_LINEAR),
@@ -39,6 +32,27 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     fixed: None,
     kernel: None,
 };
+
+pub(super) const QUEUES: Parameter =
+    Parameter::number("queues", Unit::One, 1024.0, [1.0, 65_536.0], "number of queues", "RFC 8290, section 5.2");
+pub(super) const QUANTUM: Parameter = Parameter::automatic(
+    "quantum",
+    Unit::Bytes,
+    "one packet",
+    [1.0, 1e9],
+    "bytes that a queue may send in its turn",
+    "RFC 8290, section 5.2",
+);
+
+/// How many queues, and what each may send in its turn.
+pub(super) fn queues(values: &Values, context: &Context) -> Result<(u32, Bytes), String> {
+    let queues = values.number("queues");
+    if queues != libm::floor(queues) {
+        return Err(format!("`queues` counts queues: write a whole number, not {queues}"));
+    }
+    let quantum = values.optional("quantum").map_or(context.packet, |bytes| Bytes(libm::round(bytes) as u64));
+    Ok((queues as u32, quantum))
+}
 
 #[derive(Debug)]
 struct FqCoDel {
@@ -52,15 +66,8 @@ impl Law<f64> for FqCoDel {
     type State = State<f64>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
-        let queues = values.number("queues");
-        if queues != libm::floor(queues) {
-            return Err(format!("`queues` counts queues: write a whole number, not {queues}"));
-        }
-        Ok(Self {
-            codel: CoDel::compile(values, context)?,
-            queues: queues as u32,
-            quantum: values.optional("quantum").map_or(context.packet, |bytes| Bytes(libm::round(bytes) as u64)),
-        })
+        let (queues, quantum) = queues(values, context)?;
+        Ok(Self { codel: CoDel::compile(values, context)?, queues, quantum })
     }
     fn initial_state(&self) -> State<f64> {
         self.codel.initial_state()

@@ -115,7 +115,7 @@ impl<N: Number> Law<N> for Pi<N> {
                 s.probability = (s.probability + change).clamp(self.zero, self.one);
                 s.queue_before = observation.queue;
             }
-            Event::Hit | Event::Departure { .. } => {}
+            Event::Hit | Event::Departure { .. } | Event::Full => {}
         }
     }
 

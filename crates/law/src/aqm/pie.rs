@@ -22,41 +22,13 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     colour: "#8c1d40",
     parameters: &[
         Parameter::switch("ecn", false, "use ECN: mark ECN-capable packets up to mark_ecnth", "section 5.1"),
-        Parameter::number("target", Unit::Seconds, 0.015, [1e-6, 10.0], "queueing delay to hold", "section 4.2"),
-        Parameter::number("t_update", Unit::Seconds, 0.015, [1e-4, 10.0], "update period", "section 4.2"),
-        Parameter::number(
-            "alpha",
-            Unit::One,
-            0.125,
-            [0.0, 1e3],
-            "gain on the excess of the delay [1/s]",
-            "section 4.2",
-        ),
-        Parameter::number("beta", Unit::One, 1.25, [0.0, 1e3], "gain on the change of the delay [1/s]", "section 4.2"),
-        Parameter::number(
-            "max_burst",
-            Unit::Seconds,
-            0.15,
-            [0.0, 10.0],
-            "length of a burst into an idle queue that passes without drops",
-            "section 4.4",
-        ),
-        Parameter::number(
-            "mark_ecnth",
-            Unit::One,
-            0.1,
-            [0.0, 1.0],
-            "probability above which ECN-capable packets are dropped too",
-            "section 5.1",
-        ),
-        Parameter::number(
-            "high_delay",
-            Unit::Seconds,
-            0.25,
-            [0.0, 1e9],
-            "delay above which the probability rises by another 0.02 per update",
-            "Linux's sch_pie",
-        ),
+        TARGET,
+        T_UPDATE,
+        PIE_ALPHA,
+        PIE_BETA,
+        MAX_BURST,
+        MARK_ECNTH,
+        HIGH_DELAY,
         Parameter::switch(
             "derandomize",
             false,
@@ -74,8 +46,54 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     kernel: None,
 };
 
+pub(super) const TARGET: Parameter =
+    Parameter::number("target", Unit::Seconds, 0.015, [1e-6, 10.0], "queueing delay to hold", "RFC 8033, section 4.2");
+pub(super) const T_UPDATE: Parameter =
+    Parameter::number("t_update", Unit::Seconds, 0.015, [1e-4, 10.0], "update period", "RFC 8033, section 4.2");
+pub(super) const PIE_ALPHA: Parameter = Parameter::number(
+    "alpha",
+    Unit::One,
+    0.125,
+    [0.0, 1e3],
+    "gain on the excess of the delay [1/s]",
+    "RFC 8033, section 4.2",
+);
+pub(super) const PIE_BETA: Parameter = Parameter::number(
+    "beta",
+    Unit::One,
+    1.25,
+    [0.0, 1e3],
+    "gain on the change of the delay [1/s]",
+    "RFC 8033, section 4.2",
+);
+pub(super) const MAX_BURST: Parameter = Parameter::number(
+    "max_burst",
+    Unit::Seconds,
+    0.15,
+    [0.0, 10.0],
+    "length of a burst into an idle queue that passes without drops",
+    "RFC 8033, section 4.4",
+);
+pub(super) const MARK_ECNTH: Parameter = Parameter::number(
+    "mark_ecnth",
+    Unit::One,
+    0.1,
+    [0.0, 1.0],
+    "probability above which ECN-capable packets are dropped too",
+    "RFC 8033, section 5.1",
+);
+pub(super) const HIGH_DELAY: Parameter = Parameter::number(
+    "high_delay",
+    Unit::Seconds,
+    0.25,
+    [0.0, 1e9],
+    "delay above which the probability rises by another 0.02 per update",
+    "Linux's sch_pie",
+);
+
+/// The law's compiled parameters.
 #[derive(Debug)]
-struct Pie {
+pub(super) struct Pie {
     ecn: bool,
     target_s: f64,
     t_update_s: f64,
@@ -90,7 +108,7 @@ struct Pie {
 
 numbers! {
     /// What PIE remembers.
-    struct State {
+    pub(super) struct State {
         /// Probability that an arriving packet is dropped or marked.
         drop_probability: "1" as "Drop probability",
         /// Queueing delay at the last update of the probability.
@@ -122,7 +140,8 @@ impl Pie {
         1.0 / divisor
     }
 
-    fn update(&self, s: &mut State<f64>, delay: f64) {
+    /// The update of the probability, at a delay [s].
+    pub(super) fn update(&self, s: &mut State<f64>, delay: f64) {
         let mut change =
             Self::scale(s.drop_probability) * (self.alpha * (delay - self.target_s) + self.beta * (delay - s.delay));
         // Section 5.5: at a high probability a step of more than 0.02 would stall TCP.
@@ -201,7 +220,7 @@ impl Law<f64> for Pie {
                 s.chance = if s.drop_probability > self.mark_ecnth { 1.0 } else { 0.0 };
             }
             Event::Tick => self.update(s, observation.queue / observation.capacity),
-            Event::Departure { .. } => {}
+            Event::Departure { .. } | Event::Full => {}
         }
     }
 

@@ -299,7 +299,7 @@ impl<N: Number> Law<N> for Red<N> {
         match event {
             Event::Arrival { bytes, idle } => self.arrival(&self.curve, s, bytes, idle, observation.queue),
             Event::Hit => (s.count, s.count_bytes) = (0, 0),
-            Event::Tick | Event::Departure { .. } => {}
+            Event::Tick | Event::Departure { .. } | Event::Full => {}
         }
     }
 

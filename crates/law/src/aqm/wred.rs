@@ -256,7 +256,7 @@ impl<N: Number> Law<N> for Wred<N> {
                 s.hit = false;
             }
             Event::Hit => s.hit = true,
-            Event::Tick | Event::Departure { .. } => {}
+            Event::Tick | Event::Departure { .. } | Event::Full => {}
         }
     }
 

@@ -65,7 +65,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
     ],
     observables: Observables::of::<Copa>(),
-    linearisation: Linearisation::Unsupported("it swings around its target: each step has the same size, up or down"),
+    linearisation: Linearisation::Unsupported(
+        "it never settles: each step has the same size, up or down, whatever the distance to its target, and so it has no derivative",
+    ),
     real: &build::<f64, Copa>,
     dual: None,
     fixed: None,

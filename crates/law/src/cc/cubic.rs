@@ -13,8 +13,9 @@ use alloc::string::String;
 
 use super::hystart::{self, Classic, HyStart};
 use super::newreno::{ECN, PER_ACK};
+use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
-use crate::law::{Entry, Law, Linearisation, Observables, build};
+use crate::law::{Entry, Law, Linearisation, Observables};
 use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
@@ -78,12 +79,13 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         PER_ACK,
         ECN,
+        SEARCH,
     ],
     observables: Observables::of::<Cubic>(),
     linearisation: Linearisation::Unsupported(
         "the window depends on the time since the last congestion event, not on the state alone",
     ),
-    real: &build::<f64, Cubic>,
+    real: &real::<Cubic>,
     dual: None,
     fixed: None,
     kernel: None,
@@ -224,6 +226,9 @@ impl Law<f64> for Cubic {
         if values.number("hystart_rule") != 0.0 && !values.switch("hystart") {
             return Err("`hystart_rule` has an effect with `hystart = true` only".into());
         }
+        if values.number(SEARCH.name) != 0.0 && values.switch("hystart") {
+            return Err("`search` and `hystart` both end slow start: write `hystart = false`".into());
+        }
         Ok(Self {
             c: values.number("c"),
             beta: values.number("beta"),
@@ -303,6 +308,17 @@ impl Law<f64> for Cubic {
 
     fn requirements(&self) -> Requirements {
         Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, now: true, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for Cubic {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
+        // A stage of congestion avoidance from there, with no window to go back to.
+        (s.avoids, s.anew) = (false, true);
     }
 }
 

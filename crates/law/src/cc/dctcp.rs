@@ -8,14 +8,18 @@
 //! many packets are acknowledged as the window held; the floor is two packets. `l4s` makes packets ECT(1) and nothing
 //! else: the further requirements of RFC 9331, such as falling back on a classic queue, are not here.
 
+mod mean;
+
 use alloc::string::String;
 
 use super::newreno::PER_ACK;
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+
+use mean::Mean;
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "dctcp",
@@ -49,9 +53,12 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
     ],
     observables: Observables::of::<Dctcp<f64>>(),
-    linearisation: Linearisation::Unsupported("its estimate uses counts that restart with every window of data"),
+    linearisation: Linearisation::Mean(
+        "marks that come by chance: a round trip with M of them on average has a reduction with probability \
+         1 - exp(-M)",
+    ),
     real: &build::<f64, Dctcp<f64>>,
-    dual: None,
+    dual: Some(&build::<Dual, Mean<Dual>>),
     fixed: None,
     kernel: None,
 };

@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
+use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
@@ -68,10 +69,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         PER_ACK,
         ECN,
+        SEARCH,
     ],
     observables: Observables::of::<HighSpeed<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: &build::<f64, HighSpeed<f64>>,
+    real: &real::<HighSpeed<f64>>,
     dual: Some(&build::<Dual, HighSpeed<Dual>>),
     fixed: None,
     kernel: None,
@@ -214,6 +216,15 @@ impl<N: Number> Law<N> for HighSpeed<N> {
 
     fn requirements(&self) -> Requirements {
         Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for HighSpeed<f64> {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
     }
 }
 

@@ -6,15 +6,20 @@
 //! Differs: the window, alpha and beta are real numbers, not integers times powers of two; samples of loss recovery do not
 //! count, nor does a sample above 3.3 s count as that much; echoes are [`newreno`](super::newreno)'s.
 
+mod mean;
+
 use alloc::format;
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
+use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+
+use mean::Mean;
 
 const LINUX: &str = "Linux, tcp_illinois.c; section 3 of the paper";
 
@@ -98,13 +103,14 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         PER_ACK,
         ECN,
+        SEARCH,
     ],
     observables: Observables::of::<Illinois>(),
-    linearisation: Linearisation::Unsupported(
-        "its steps depend on the largest delay of the past and on sums that restart every round trip",
+    linearisation: Linearisation::Mean(
+        "a full buffer for the largest delay of the past, and one round trip for what brings alpha_max back",
     ),
-    real: &build::<f64, Illinois>,
-    dual: None,
+    real: &real::<Illinois>,
+    dual: Some(&build::<Dual, Mean<Dual>>),
     fixed: None,
     kernel: None,
 };
@@ -283,6 +289,15 @@ impl Law<f64> for Illinois {
 
     fn requirements(&self) -> Requirements {
         Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for Illinois {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
     }
 }
 

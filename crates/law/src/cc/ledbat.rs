@@ -47,7 +47,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
     ],
     observables: Observables::of::<Ledbat>(),
-    linearisation: Linearisation::Unsupported("its delay is a difference of two smallest samples of the past"),
+    linearisation: Linearisation::Unsupported(
+        "at its target any window stands still: its flows have the shares that their past left them",
+    ),
     real: &build::<f64, Ledbat>,
     dual: None,
     fixed: None,

@@ -6,6 +6,8 @@
 //! trip; a window that is not used does not grow; the ramp after a slowdown ends at the old window or at a loss; the pause
 //! until the next slowdown begins with the end of the ramp; a timeout does what it does in RFC 5681.
 
+mod mean;
+
 use alloc::string::String;
 
 use super::delays::Delays;
@@ -13,9 +15,11 @@ use super::{
     AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage,
 };
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+
+use mean::Mean;
 
 const DRAFT: &str = "draft-irtf-iccrg-ledbat-plus-plus-06, section 4";
 
@@ -62,11 +66,9 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         Parameter::switch("slowdowns", true, "slow down from time to time", DRAFT),
     ],
     observables: Observables::of::<LedbatPp>(),
-    linearisation: Linearisation::Unsupported(
-        "its delay is a difference of two smallest samples of the past, and its slowdowns depend on time",
-    ),
+    linearisation: Linearisation::Mean("the empty path for the base delay, no filter of delays, and no slowdowns"),
     real: &build::<f64, LedbatPp>,
-    dual: None,
+    dual: Some(&build::<Dual, Mean<Dual>>),
     fixed: None,
     kernel: None,
 };

@@ -7,6 +7,7 @@
 
 use alloc::string::String;
 
+use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
@@ -45,10 +46,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             "some simulators do; ns-2 does not; RFC 3168, section 6.1.2, forbids it",
         ),
         PER_ACK,
+        SEARCH,
     ],
     observables: Observables::of::<NewReno<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: &build::<f64, NewReno<f64>>,
+    real: &real::<NewReno<f64>>,
     dual: Some(&build::<Dual, NewReno<Dual>>),
     fixed: None,
     kernel: None,
@@ -128,6 +130,15 @@ impl<N: Number> Law<N> for NewReno<N> {
 
     fn requirements(&self) -> Requirements {
         Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for NewReno<f64> {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
     }
 }
 

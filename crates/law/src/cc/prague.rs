@@ -8,13 +8,17 @@
 //! leaves more marks; packets leave one by one, which no burst of 250 us exceeds; packets acknowledged in loss
 //! recovery do not count; the fallback has weights of real numbers.
 
+mod mean;
+
 use alloc::string::String;
 
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+
+use mean::Mean;
 
 const LINUX: &str = "L4STeam/linux, tcp_prague.c";
 
@@ -71,9 +75,12 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
     ],
     observables: Observables::of::<Prague>(),
-    linearisation: Linearisation::Unsupported("its estimate uses counts that restart with every virtual round trip"),
+    linearisation: Linearisation::Mean(
+        "marks that come by chance: a virtual round trip with M of them on average has a reduction with probability \
+         1 - exp(-M)",
+    ),
     real: &build::<f64, Prague>,
-    dual: None,
+    dual: Some(&build::<Dual, Mean<Dual>>),
     fixed: None,
     kernel: None,
 };

@@ -9,6 +9,7 @@
 use alloc::string::String;
 
 use super::newreno::{ECN, PER_ACK};
+use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
@@ -47,10 +48,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         PER_ACK,
         ECN,
+        SEARCH,
     ],
     observables: Observables::of::<Scalable<f64>>(),
     linearisation: Linearisation::Automatic,
-    real: &build::<f64, Scalable<f64>>,
+    real: &real::<Scalable<f64>>,
     dual: Some(&build::<Dual, Scalable<Dual>>),
     fixed: None,
     kernel: None,
@@ -149,6 +151,15 @@ impl<N: Number> Law<N> for Scalable<N> {
 
     fn requirements(&self) -> Requirements {
         Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for Scalable<f64> {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
     }
 }
 

@@ -7,14 +7,19 @@
 //! acknowledgement, where Linux counts duplicate ones and takes them off later; marks are not answered; a recovery that was
 //! for nothing is undone.
 
+mod mean;
+
 use alloc::string::String;
 
 use super::newreno::PER_ACK;
+use super::search::{SEARCH, SlowStart, real};
 use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Dual, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
+
+use mean::Mean;
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "westwood",
@@ -52,11 +57,14 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             "Linux, CA_EVENT_COMPLETE_CWR; Mascolo et al., section 2.2",
         ),
         PER_ACK,
+        SEARCH,
     ],
     observables: Observables::of::<Westwood>(),
-    linearisation: Linearisation::Unsupported("its bandwidth comes from counts that restart with every sample"),
-    real: &build::<f64, Westwood>,
-    dual: None,
+    linearisation: Linearisation::Mean(
+        "the rate of a round trip for a sample of the bandwidth, and the empty path for the smallest round trip",
+    ),
+    real: &real::<Westwood>,
+    dual: Some(&build::<Dual, Mean<Dual>>),
     fixed: None,
     kernel: None,
 };
@@ -224,6 +232,15 @@ impl Law<f64> for Westwood {
 
     fn requirements(&self) -> Requirements {
         Requirements { delivery: true, ..Requirements::LEAST }
+    }
+}
+
+impl SlowStart for Westwood {
+    fn is_slow_start(s: &State<f64>) -> bool {
+        s.window < s.ssthresh
+    }
+    fn end_slow_start(s: &mut State<f64>, window: f64) {
+        (s.window, s.ssthresh) = (window, window);
     }
 }
 

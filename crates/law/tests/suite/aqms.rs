@@ -109,6 +109,9 @@ fn live(name: &str, law: &mut dyn Instances<f64, Aqm>, moments: &[Moment]) -> Re
             let says = law.on_event(0, Event::Tick, &seen);
             checked(name, law, says)?;
         }
+        if needs.full && m.coin > 0.8 {
+            law.on_event(0, Event::Full, &seen);
+        }
         let event = match needs.decides {
             Decides::OnArrival => Event::Arrival { bytes: m.bytes, idle: m.idle },
             Decides::AtHead => Event::Departure { low_latency: m.low_latency },
@@ -190,7 +193,9 @@ fn entries_are_complete() {
         let mut law = (entry.real)(&Values::defaults(entry.parameters), &SITE).unwrap();
         law.add();
         let needs = law.requirements();
-        assert!(needs.serve == Serve::Scheduler || needs.decides == Decides::AtHead, "{}", entry.name);
+        let per_flow = matches!(needs.serve, Serve::PerFlow { .. }) && needs.decides == Decides::OnArrival;
+        assert!(needs.serve == Serve::Scheduler || per_flow || needs.decides == Decides::AtHead, "{}", entry.name);
+        assert!(!needs.full || needs.decides == Decides::AtHead, "{}", entry.name);
         assert!(needs.marks || !needs.overrules_marks, "{}", entry.name);
         let mut numbers = 0;
         law.each(0, &mut |_| numbers += 1);

@@ -50,10 +50,10 @@ fn classes_share_alike_and_are_accounted_for() {
     assert_near(whole.customers["C2"].throughput_bit_per_s, wire("none"), 1e-9, "C2");
 }
 
-/// FQ-CoDel: a flow's queue is its own. One that sends little waits for a packet or two, whatever fills the line, and
+/// FQ-CoDel and FQ-PIE: a flow's queue is its own. One that sends little waits for a packet or two, whatever fills the line, and
 /// shares are alike; under drop-tail it waits for everything.
 #[test]
-fn fq_codel_isolates_a_flow() {
+fn a_queue_for_each_flow_isolates_it() {
     let rest = "count = 4\ncc = { law = \"cubic\" }\n[flows.voice]\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"newreno\" }\n\
                 size = \"960 B\"\nidle = \"20 ms\"";
     let rtt = |aqm: &str| {
@@ -62,12 +62,14 @@ fn fq_codel_isolates_a_flow() {
         let shares = flows(&run, "f").iter().map(|f| f.throughput_packets_per_s).collect::<Vec<f64>>();
         (group(&run, "voice").rtt_mean_s.unwrap(), group(&run, "voice").loss_rate, shares)
     };
-    let (alone, lost, shares) = rtt("fq-codel");
-    // The packet on the line, and at most one of each of the others before the turn comes round.
-    assert!((0.0408..0.0408 + 0.0016).contains(&alone), "{alone}");
-    assert_eq!(lost, 0.0);
-    let mean = shares.iter().sum::<f64>() / 4.0;
-    assert!(shares.iter().all(|s| (s / mean - 1.0).abs() < 0.03), "{shares:?}");
+    for aqm in ["fq-codel", "fq-pie"] {
+        let (alone, lost, shares) = rtt(aqm);
+        // The packet on the line, and at most one of each of the others before the turn comes round.
+        assert!((0.0408..0.0408 + 0.0016).contains(&alone), "{aqm}: {alone}");
+        assert_eq!(lost, 0.0, "{aqm}");
+        let mean = shares.iter().sum::<f64>() / 4.0;
+        assert!(shares.iter().all(|s| (s / mean - 1.0).abs() < 0.03), "{aqm}: {shares:?}");
+    }
     let (behind, _, _) = rtt("droptail");
     assert!(behind > 0.2, "{behind}");
 }
@@ -109,10 +111,86 @@ fn coupled_queues_couple_marks_and_rates() {
     assert!((0.5..2.0).contains(&ratio), "{ratio}");
 }
 
+/// RFC 8033 and RFC 9332: PIE in each queue holds 15 ms there, and PI2 in one, for ten flows. The mean is within a third: both sample a
+/// queue that swings.
+#[test]
+fn pie_in_queues_and_pi2_hold_their_targets() {
+    for (aqm, flows) in [("fq-pie", 2), ("pi2", 10)] {
+        let rest = format!("count = {flows}\ncc = {{ law = \"newreno\" }}");
+        let link_keys = format!("aqm = {{ law = \"{aqm}\" }}");
+        let top = "duration = \"60 s\"\nwarmup = \"20 s\"";
+        let run = Dumbbell { top, rate: "\"20 Mbit/s\"", link: &link_keys, flows: &rest, ..Dumbbell::PLAIN }.run();
+        let found = link(&run, "b");
+        let wait_ms = found.queueing_delay_mean_s.unwrap() * 1e3;
+        eprintln!("{aqm}: {wait_ms} ms, {} of the line", found.utilization);
+        assert_near(wait_ms, 15.0, 0.34, aqm);
+        assert!(found.utilization > 0.93, "{aqm}: {}", found.utilization);
+    }
+}
+
+/// De Schepper et al. 2016, section 5: in one queue, PI2 with k = 2 gives DCTCP and classic flows of the same round trip about the same
+/// rate, within a factor of two; PIE, which marks both alike, does not.
+#[test]
+fn pi2_couples_marks_in_one_queue() {
+    let ratio = |aqm: &str| {
+        let rest = "count = 5\ncc = { law = \"newreno\", ecn = true }\n[flows.l4s]\ncount = 5\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"dctcp\", l4s = true }";
+        let link_keys = format!("aqm = {{ law = \"{aqm}\", ecn = true }}");
+        let top = "duration = \"60 s\"\nwarmup = \"20 s\"";
+        let run = Dumbbell { top, rate: "\"50 Mbit/s\"", link: &link_keys, flows: rest, ..Dumbbell::PLAIN }.run();
+        group(&run, "l4s").throughput_packets_per_s / group(&run, "f").throughput_packets_per_s
+    };
+    let (pi2, pie) = (ratio("pi2"), ratio("pie"));
+    eprintln!("DCTCP has {pi2} times NewReno's rate over PI2, {pie} over PIE");
+    assert!((0.5..2.0).contains(&pi2), "{pi2}");
+    assert!(pie > 4.0, "{pie}");
+}
+
+/// Palmei et al. 2019: what does not answer CoDel fills its buffer; BLUE drops what overflows, so that the queue that stands is much
+/// shorter. A source of twice the line's rate.
+#[test]
+fn cobalt_keeps_an_unresponsive_queue_short() {
+    let wait = |aqm: &str| {
+        let rest = "cc = { law = \"cbr\", rate = \"20 Mbit/s\" }";
+        let link_keys = format!("aqm = {{ law = \"{aqm}\" }}");
+        let top = "duration = \"60 s\"\nwarmup = \"30 s\"";
+        let run = Dumbbell { top, buffer: "\"1000 packets\"", link: &link_keys, flows: rest, ..Dumbbell::PLAIN }.run();
+        let found = link(&run, "b");
+        (found.queueing_delay_mean_s.unwrap(), found.utilization)
+    };
+    let (codel, cobalt) = (wait("codel"), wait("cobalt"));
+    eprintln!("CoDel {codel:?}, COBALT {cobalt:?}");
+    assert!(cobalt.0 < 0.5 * codel.0, "{cobalt:?} {codel:?}");
+    assert!(cobalt.1 > 0.99 && codel.1 > 0.99, "{cobalt:?} {codel:?}");
+}
+
+/// Alizadeh et al. 2010, section 3.3, with K = 40 packets, two flows, 10 Gbit/s and 100 us: the queue swings between 31 and 42
+/// packets. The largest is K + N; flows that do not swing together leave more at the bottom.
+#[test]
+fn a_step_holds_dctcp_at_its_threshold() {
+    // 40 packets of 1500 bytes take 48 us.
+    let link_keys = "aqm = { law = \"ramp\", start = \"48 us\", range = \"0 s\" }";
+    let rest = "count = 2\ncc = { law = \"dctcp\" }";
+    let top = "duration = \"0.3 s\"\nwarmup = \"0.1 s\"\nsample = \"20 us\"";
+    let text = Dumbbell { top, rate: "\"10 Gbit/s\"", link: link_keys, flows: rest, ..Dumbbell::PLAIN }.text();
+    let text =
+        text.replace("\"1000 B\"", "\"1500 B\"").replace("\"5 ms\"", "\"10 us\"").replace("\"40 ms\"", "\"100 us\"");
+    let run = crate::laboratory::run(&text);
+    let (level, whose, time) =
+        (numbers(&run, "links", "queue_packets"), numbers(&run, "links", "link"), numbers(&run, "links", "time_s"));
+    let mut queue: Vec<f64> =
+        (0..level.len()).filter(|at| whose[*at] == 0.0 && time[*at] > 0.1).map(|at| level[at]).collect();
+    queue.sort_by(f64::total_cmp);
+    let [least, most] = [0.01, 0.99].map(|share| queue[(queue.len() as f64 * share) as usize]);
+    eprintln!("the queue is between {least} and {most} packets");
+    assert!((39.0..=45.0).contains(&most), "{most}");
+    assert!((24.0..=40.0).contains(&least), "{least}");
+    assert!(link(&run, "b").utilization > 0.999);
+}
+
 /// A law that says itself what goes next does not go with a scheduler.
 #[test]
 fn two_schedulers_on_one_link_are_refused() {
-    for aqm in ["fq-codel", "dualpi2"] {
+    for aqm in ["fq-codel", "fq-pie", "dualpi2"] {
         let link = format!("aqm = {{ law = \"{aqm}\" }}\nscheduler = {{ law = \"drr\" }}");
         let refused = refusal(&Dumbbell { link: &link, ..Dumbbell::PLAIN }.text());
         assert!(refused.contains("picks the next packet itself"), "{refused}");

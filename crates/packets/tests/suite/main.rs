@@ -20,6 +20,7 @@ mod hosts;
 mod laboratory;
 mod laws_of_nature;
 mod lead_lag;
+mod learning;
 mod packet_sizes;
 mod paths;
 mod response;
