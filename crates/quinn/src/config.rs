@@ -18,6 +18,9 @@ use crate::refused::{Refused, unsupported};
 const LEAST_MTU: u16 = 1200;
 /// RFC 9002, section 7.2: ten packets, but at most 14,720 bytes, and at least two packets.
 const INITIAL: [f64; 3] = [10.0, 14_720.0, 2.0];
+/// Parameters that a host of QUIC has otherwise than the registry: those of `profile = "quic"` of a scenario. RFC 9002 counts every
+/// byte that is acknowledged, section 7.3; RFC 9406.
+const OF_QUIC: [(&str, f64); 2] = [("per_ack", 65_535.0), ("hystart", 1.0)];
 
 /// A law of a registry, with values for its parameters.
 #[derive(Debug, Clone)]
@@ -28,7 +31,8 @@ pub struct LawConfig {
 }
 
 impl LawConfig {
-    /// The law of that name, with the defaults of its parameters.
+    /// The law of that name, with the defaults of its parameters. As with `profile = "quic"` of a scenario, `per_ack` counts every
+    /// packet, and `hystart` is on, where the law has them.
     ///
     /// # Errors
     /// [`Refused::Unknown`] if the registry has no such controller.
@@ -37,7 +41,14 @@ impl LawConfig {
             let known: Vec<_> = registry.laws::<Controller>().iter().map(|entry| entry.name).collect();
             Refused::Unknown { name: name.to_owned(), known: known.join(", ") }
         })?;
-        Ok(Self { entry, values: Values::defaults(entry.parameters), seed: 0 })
+        let mut values = Values::defaults(entry.parameters);
+        for (name, value) in OF_QUIC {
+            if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
+                // A parameter of this name may have another range in another law: then its default stays.
+                let _ = values.set(parameter, value);
+            }
+        }
+        Ok(Self { entry, values, seed: 0 })
     }
 
     /// Sets a parameter, in the unit of `penstock laws NAME`: seconds, bit/s, bytes, packets. A switch is 1 or 0.

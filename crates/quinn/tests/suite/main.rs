@@ -5,3 +5,4 @@ mod laboratory;
 mod refused;
 mod sequences;
 mod shares;
+mod vectors;
