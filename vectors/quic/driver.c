@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FORMAT                                                                                     \
-	" {\"at_us\": %lf, \"event\": \"%15[a-z]\", \"sent_us\": %lf, \"datagrams\": %lf, "           \
-	"\"marked\": %lf, \"repeat\": %lf, \"every_us\": %lf, \"sent_every_us\": %lf, "               \
+#define FORMAT                                                                               \
+	" {\"at_us\": %lf, \"event\": \"%15[a-z]\", \"sent_us\": %lf, \"datagrams\": %lf, "        \
+	"\"marked\": %lf, \"repeat\": %lf, \"every_us\": %lf, \"sent_every_us\": %lf, "            \
 	"\"cwnd_bytes\": %lf"
 
 static const double SIZE = 1200;

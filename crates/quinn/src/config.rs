@@ -28,6 +28,8 @@ pub struct LawConfig {
     entry: &'static Entry<Controller>,
     values: Values,
     seed: u64,
+    /// [packets]; none where it is that of RFC 9002.
+    initial_window: Option<f64>,
 }
 
 impl LawConfig {
@@ -48,7 +50,12 @@ impl LawConfig {
                 let _ = values.set(parameter, value);
             }
         }
-        Ok(Self { entry, values, seed: 0 })
+        Ok(Self::with_values(entry, values))
+    }
+
+    /// A law with all of its values, as a scenario has them.
+    pub fn with_values(entry: &'static Entry<Controller>, values: Values) -> Self {
+        Self { entry, values, seed: 0, initial_window: None }
     }
 
     /// Sets a parameter, in the unit of `penstock laws NAME`: seconds, bit/s, bytes, packets. A switch is 1 or 0.
@@ -89,6 +96,13 @@ impl LawConfig {
         self
     }
 
+    /// The window at the start, in packets of the path's MTU; two at the least. That of RFC 9002, section 7.2, where nothing is set.
+    #[must_use]
+    pub fn initial_window(mut self, packets: f64) -> Self {
+        self.initial_window = Some(if packets >= INITIAL[2] { packets } else { INITIAL[2] });
+        self
+    }
+
     /// The factory of controllers.
     ///
     /// # Errors
@@ -108,9 +122,13 @@ impl LawConfig {
         }
     }
 
+    fn first_window(&self, mtu: u16) -> f64 {
+        self.initial_window.unwrap_or_else(|| initial_window(mtu))
+    }
+
     fn compile(&self, mtu: u16) -> Result<Box<dyn Instances<f64, Controller>>, String> {
-        let context =
-            Context { packet: Bytes(mtu.into()), initial_window: initial_window(mtu), initial_ssthresh: f64::INFINITY };
+        let initial_window = self.first_window(mtu);
+        let context = Context { packet: Bytes(mtu.into()), initial_window, initial_ssthresh: f64::INFINITY };
         (self.entry.real)(&self.values, &context)
     }
 
@@ -152,7 +170,7 @@ impl Factory {
         // The values were compiled for the least packet. A law that refuses another size goes on with that one.
         let law = self.config.compile(mtu).or_else(|_| self.config.compile(LEAST_MTU));
         let law = law.expect("the same values were compiled for the same packet when the factory was made");
-        Hosted::new(law, now, mtu, initial_window(mtu), seed)
+        Hosted::new(law, now, mtu, self.config.first_window(mtu), seed)
     }
 }
 

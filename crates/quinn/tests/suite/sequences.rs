@@ -54,14 +54,14 @@ fn kept(line: Line, packets: u64) -> Vec<RttEstimator> {
 
 fn estimates() -> Vec<RttEstimator> {
     // A window of more than the line and its buffer hold, so that round trips differ.
-    let kept = kept(Line { rate_bit_per_s: 2e6, rtt: Duration::from_millis(40), buffer: 20.0 }, 60);
+    let kept = kept(Line::new(2e6, Duration::from_millis(40), 20.0), 60);
     assert!(kept.len() > 100);
     kept
 }
 
 /// quinn's estimate on a path whose round-trip time is always the same.
 pub(crate) fn estimate(rtt: Duration) -> RttEstimator {
-    let last = *kept(Line { rate_bit_per_s: 10e9, rtt, buffer: 100.0 }, 2).last().unwrap();
+    let last = *kept(Line::new(10e9, rtt, 100.0), 2).last().unwrap();
     assert!((last.get().as_secs_f64() / rtt.as_secs_f64() - 1.0).abs() < 0.002, "{:?}", last.get());
     last
 }
