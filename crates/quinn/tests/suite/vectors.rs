@@ -231,7 +231,6 @@ fn our_laws_through_quinn_give_the_answers() {
     let none: [&str; 0] = [];
     assert_eq!(findings("newreno.json", "real", through_quinn("newreno", &[("ecn", 1.0)])), none);
     assert_eq!(findings("cubic.json", "real", through_quinn("cubic", &[("ecn", 1.0), ("hystart", 0.0)])), none);
-    assert_eq!(findings("bbr3.json", "real", through_quinn("bbr3", &[])), none);
 }
 
 /// quinn 0.11's own, within whole datagrams. docs/validation/quic.md has the reasons.
