@@ -128,7 +128,7 @@ pub(crate) struct Run {
     /// Add packets.pcapng to the record, with the packet headers at one end of every flow; not for sweeps
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
-    /// The program that sends the TCP flows with `--world linux`; not for sweeps
+    /// The generator of flows with `--world linux`, TCP or QUIC; not for sweeps
     #[arg(long, value_enum, default_value = "own")]
     pub(crate) generator: Generator,
 }
@@ -142,7 +142,7 @@ pub(crate) struct Sweep {
     pub(crate) shard: Option<Shard>,
 }
 
-/// What sends flows of TCP.
+/// What sends the flows that answer losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Generator {
     /// Sockets of this process
@@ -150,6 +150,8 @@ pub(crate) enum Generator {
     Own,
     /// An iperf3 client and server for each flow; sizes and pauses are not supported
     Iperf3,
+    /// A QUIC client and server (quinn) for each flow; pauses are not supported
+    Quic,
 }
 
 /// Where packets are seen.

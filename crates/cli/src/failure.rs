@@ -121,8 +121,7 @@ impl fmt::Display for Failure {
             Self::Law(what) => write!(f, "{program}: {what}; the error is in this law, which is not one of Penstock's"),
             Self::Stopped => write!(f, "{program}: stopped; complete records are kept"),
             Self::Bug(what) => {
-                let own =
-                    if crate::registry::laws().has_more_than_standard() { " or in a law of this program" } else { "" };
+                let own = if crate::registry::has_own() { " or in a law of this program" } else { "" };
                 write!(
                     f,
                     "{program}: this is a bug in penstock {}{own}: {what}\nplease report it with the command line and its \

@@ -29,7 +29,7 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
 fn code() -> Result<String, Failure> {
     static CODE: OnceLock<Result<String, String>> = OnceLock::new();
     let code = CODE.get_or_init(|| match option_env!("PENSTOCK_CODE") {
-        Some(sources) if !registry::laws().has_more_than_standard() => Ok(format!("sources {sources}")),
+        Some(sources) if !registry::has_own() => Ok(format!("sources {sources}")),
         _ => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
     });
     code.clone()

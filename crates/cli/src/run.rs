@@ -21,7 +21,7 @@ use crate::outcome::Outcome;
 use crate::program;
 use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
-use crate::{interrupt, machine, pages, scenario, terminal};
+use crate::{interrupt, machine, pages, registry, scenario, terminal};
 
 /// What only one of the two commands has.
 #[derive(Debug, Clone, Copy, Default)]
@@ -131,8 +131,27 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
     found.into_iter().map(note).collect()
 }
 
+/// What only a generator has, asked of something else.
+fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Generator) -> Result<(), Failure> {
+    if generator == Generator::Quic {
+        return Ok(());
+    }
+    for (batch, file) in batches.iter().zip(&arguments.files) {
+        let groups = batch.cells.iter().flat_map(|cell| &cell.scenario.groups);
+        if let Some((name, group)) = { groups }.find(|(_, group)| registry::is_of_quinn(group.cc.law.name)) {
+            let law = group.cc.law.name;
+            return Err(Failure::Machine(format!(
+                "{}: flows.{name}.cc: only quinn has `{law}`; add --world linux --generator quic",
+                file.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Says of options that do not go together what would.
 fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard }: Own) -> Result<(), Failure> {
+    refuse_names_of_quinn(batches, arguments, generator)?;
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
         return Err(Failure::Machine(format!(

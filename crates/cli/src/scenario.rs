@@ -211,13 +211,19 @@ pub(crate) fn world_with(name: WorldName, generator: Generator) -> Result<Box<dy
     match (name, generator) {
         (_, Generator::Own) => world(name),
         #[cfg(target_os = "linux")]
-        (WorldName::Linux, Generator::Iperf3) => {
-            Ok(Box::new(penstock_linux::run::Linux { generator: penstock_linux::run::Generator::Iperf3 }))
+        (WorldName::Linux, other) => {
+            let generator = if other == Generator::Quic {
+                penstock_linux::run::Generator::Quic
+            } else {
+                penstock_linux::run::Generator::Iperf3
+            };
+            Ok(Box::new(penstock_linux::run::Linux { generator }))
         }
         #[cfg(not(target_os = "linux"))]
-        (WorldName::Linux, Generator::Iperf3) => world(name),
-        (WorldName::Packets | WorldName::Fluid, Generator::Iperf3) => {
-            Err(Failure::Input("--generator: iperf3 sends real packets; add --world linux".into()))
+        (WorldName::Linux, _) => world(name),
+        (WorldName::Packets | WorldName::Fluid, other) => {
+            let which = if other == Generator::Quic { "quic" } else { "iperf3" };
+            Err(Failure::Input(format!("--generator: {which} sends real packets; add --world linux")))
         }
     }
 }

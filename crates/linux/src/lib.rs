@@ -6,6 +6,8 @@
 //! path, as an [`account`] without rights.
 
 pub mod account;
+#[cfg(feature = "quic")]
+pub mod quinn;
 pub mod run;
 mod syscall;
 pub mod tool;

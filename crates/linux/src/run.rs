@@ -7,6 +7,8 @@ mod laws;
 mod measured;
 mod plan;
 mod programs;
+#[cfg(feature = "quic")]
+mod quic;
 mod receiver;
 mod report;
 mod sender;
@@ -15,7 +17,7 @@ mod traffic;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -31,6 +33,7 @@ pub use generator::Generator;
 use measured::Measured;
 use plan::{Plan, Source};
 pub(crate) use programs::of_programs;
+use receiver::Received;
 use sender::Sender;
 
 /// The Linux world.
@@ -90,7 +93,7 @@ impl World for Linux {
 impl Linux {
     /// What a scenario asks of this kernel, or everything that it asks in vain.
     fn plan(self, scenario: &Scenario) -> Result<Plan, RunError> {
-        let plan = Plan::of(scenario);
+        let plan = Plan::of(scenario, self.generator);
         let mut refusals = plan.as_ref().err().cloned().unwrap_or_default();
         if self.generator == Generator::Iperf3 {
             refusals.extend(iperf3::refusals(scenario).err());
@@ -116,13 +119,18 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     edges.dedup();
     let clock = Clock::start_in(match generator {
         Generator::Own => HEAD_START,
-        Generator::Iperf3 => HEAD_START_OF_PROGRAMS,
+        Generator::Iperf3 | Generator::Quic => HEAD_START_OF_PROGRAMS,
     });
     let end = scenario.duration;
     // It carries a little longer, so that the last readings find everything as it was.
     let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
     let path = laid.start(clock, schedule).map_err(|e| refused(&e))?;
-    let received: Vec<AtomicU64> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
+    let received: Arc<Received> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
+    #[cfg(feature = "quic")]
+    let ends = (generator == Generator::Quic)
+        .then(|| quic::Ends::new(scenario, &plan.flows))
+        .transpose()
+        .map_err(system("make the ends of QUIC"))?;
     let (stop, complete, sent_all) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let sender = Sender {
         scenario,
@@ -139,11 +147,20 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let (mut sent, accepted, behind, asked_to_stop) = thread::scope(|scope| -> io::Result<_> {
         let receiver = scope.spawn(|| {
             receivers.enter()?;
+            #[cfg(feature = "quic")]
+            if let Some(ends) = &ends {
+                ends.receive(&received, &sent_all)?;
+                return Ok(Vec::new());
+            }
             let _servers = (generator == Generator::Iperf3).then(|| iperf3::servers(&plan.flows)).transpose()?;
             receiver::receive(&listener, &received, &sent_all)
         });
         let sender = scope.spawn(|| {
             senders.enter()?;
+            #[cfg(feature = "quic")]
+            if let Some(ends) = &ends {
+                return ends.send(&sender);
+            }
             sender.send()
         });
         let emitter = blind.then(|| {

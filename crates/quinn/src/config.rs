@@ -18,6 +18,9 @@ use crate::refused::{Refused, unsupported};
 const LEAST_MTU: u16 = 1200;
 /// RFC 9002, section 7.2: ten packets, but at most 14,720 bytes, and at least two packets.
 const INITIAL: [f64; 3] = [10.0, 14_720.0, 2.0];
+/// Parameters that a host of QUIC has otherwise than the registry: those of `profile = "quic"` of a scenario. RFC 9002 counts every
+/// byte that is acknowledged, section 7.3; RFC 9406.
+const OF_QUIC: [(&str, f64); 2] = [("per_ack", 65_535.0), ("hystart", 1.0)];
 
 /// A law of a registry, with values for its parameters.
 #[derive(Debug, Clone)]
@@ -25,10 +28,13 @@ pub struct LawConfig {
     entry: &'static Entry<Controller>,
     values: Values,
     seed: u64,
+    /// [packets]; none where it is that of RFC 9002.
+    initial_window: Option<f64>,
 }
 
 impl LawConfig {
-    /// The law of that name, with the defaults of its parameters.
+    /// The law of that name, with the defaults of its parameters. As with `profile = "quic"` of a scenario, `per_ack` counts every
+    /// packet, and `hystart` is on, where the law has them.
     ///
     /// # Errors
     /// [`Refused::Unknown`] if the registry has no such controller.
@@ -37,7 +43,19 @@ impl LawConfig {
             let known: Vec<_> = registry.laws::<Controller>().iter().map(|entry| entry.name).collect();
             Refused::Unknown { name: name.to_owned(), known: known.join(", ") }
         })?;
-        Ok(Self { entry, values: Values::defaults(entry.parameters), seed: 0 })
+        let mut values = Values::defaults(entry.parameters);
+        for (name, value) in OF_QUIC {
+            if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
+                // A parameter of this name may have another range in another law: then its default stays.
+                let _ = values.set(parameter, value);
+            }
+        }
+        Ok(Self::with_values(entry, values))
+    }
+
+    /// A law with all of its values, as a scenario has them.
+    pub fn with_values(entry: &'static Entry<Controller>, values: Values) -> Self {
+        Self { entry, values, seed: 0, initial_window: None }
     }
 
     /// Sets a parameter, in the unit of `penstock laws NAME`: seconds, bit/s, bytes, packets. A switch is 1 or 0.
@@ -78,6 +96,13 @@ impl LawConfig {
         self
     }
 
+    /// The window at the start, in packets of the path's MTU; two at the least. That of RFC 9002, section 7.2, where nothing is set.
+    #[must_use]
+    pub fn initial_window(mut self, packets: f64) -> Self {
+        self.initial_window = Some(if packets >= INITIAL[2] { packets } else { INITIAL[2] });
+        self
+    }
+
     /// The factory of controllers.
     ///
     /// # Errors
@@ -97,9 +122,13 @@ impl LawConfig {
         }
     }
 
+    fn first_window(&self, mtu: u16) -> f64 {
+        self.initial_window.unwrap_or_else(|| initial_window(mtu))
+    }
+
     fn compile(&self, mtu: u16) -> Result<Box<dyn Instances<f64, Controller>>, String> {
-        let context =
-            Context { packet: Bytes(mtu.into()), initial_window: initial_window(mtu), initial_ssthresh: f64::INFINITY };
+        let initial_window = self.first_window(mtu);
+        let context = Context { packet: Bytes(mtu.into()), initial_window, initial_ssthresh: f64::INFINITY };
         (self.entry.real)(&self.values, &context)
     }
 
@@ -141,7 +170,7 @@ impl Factory {
         // The values were compiled for the least packet. A law that refuses another size goes on with that one.
         let law = self.config.compile(mtu).or_else(|_| self.config.compile(LEAST_MTU));
         let law = law.expect("the same values were compiled for the same packet when the factory was made");
-        Hosted::new(law, now, mtu, initial_window(mtu), seed)
+        Hosted::new(law, now, mtu, self.config.first_window(mtu), seed)
     }
 }
 

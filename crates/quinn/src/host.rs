@@ -268,6 +268,30 @@ impl Hosted {
         first
     }
 
+    /// A timeout of the law, as QUIC has it: the minimum window remains, where TCP's laws have one segment (RFC 9002, section 7.6.2),
+    /// and the threshold falls at most once a round trip (appendix B.8).
+    fn persistent_congestion(&mut self, sent: Instant) {
+        let counted = self.recovery.is_some_and(|start| sent <= start);
+        let kept = if counted { self.number("ssthresh") } else { None };
+        self.event(Event::Timeout);
+        let at = self.at;
+        let mut law = self.law();
+        let mut names = law.0.names().iter();
+        law.0.each(at, &mut |x| match (names.next().map_or("", |(name, _)| name), kept) {
+            ("window", _) => *x = x.max(LEAST_WINDOW),
+            ("ssthresh", Some(kept)) => *x = kept,
+            _ => {}
+        });
+        let output = law.0.output(at, &self.observation);
+        drop(law);
+        self.answer(output);
+    }
+
+    /// A number of the law's state by its name.
+    fn number(&self, wanted: &str) -> Option<f64> {
+        self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
+    }
+
     /// The window that QUIC has [packets]: the law's, or what the law's rate sends in a round trip.
     fn window_packets(&self) -> f64 {
         let gap_s = self.output.gap_s;
@@ -363,7 +387,7 @@ impl congestion::Controller for Hosted {
             }
         }
         if is_persistent_congestion {
-            self.event(Event::Timeout);
+            self.persistent_congestion(sent);
             self.detail(DeliveryEvent::Timeout);
             self.recovery = None;
             self.recovering = true;

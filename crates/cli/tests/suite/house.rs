@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("path", &["law", "scenario", "link", "machine"]),
     ("kernel-build", &[]),
     ("kernel", &["law", "scenario", "machine", "kernel-build"]),
-    ("linux", &["law", "scenario", "link", "machine", "path", "kernel"]),
+    ("linux", &["law", "scenario", "link", "quinn", "machine", "path", "kernel"]),
     ("papers", &["law", "scenario", "fluid"]),
     ("evaluation", &["law", "scenario", "papers", "report"]),
     ("search", &["law", "scenario", "evaluation", "report"]),

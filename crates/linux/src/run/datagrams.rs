@@ -157,6 +157,7 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
 mod tests {
     use penstock_scenario::read::Document;
 
+    use super::super::generator::Generator;
     use super::super::plan::Plan;
     use super::*;
 
@@ -172,7 +173,7 @@ mod tests {
             flows.f = {{ from = "a", to = "b", start = "0 s", {flow} }}"#
         );
         let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        let plan = Plan::of(&cells[0].scenario).unwrap();
+        let plan = Plan::of(&cells[0].scenario, Generator::Own).unwrap();
         let Source::Datagrams(rates) = &plan.flows[0].source else { panic!("{:?}", plan.flows) };
         let mut pace = Pace::of(&cells[0].scenario, &plan.flows[0], 0, rates);
         let mut times = Vec::new();

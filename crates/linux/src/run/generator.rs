@@ -1,6 +1,6 @@
 //! What sends the flows of a run.
 
-/// What sends flows of TCP.
+/// What sends the flows that answer losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Generator {
     /// Sockets of this process.
@@ -8,4 +8,6 @@ pub enum Generator {
     Own,
     /// A client of iperf3 for each flow, and a server.
     Iperf3,
+    /// A client of quinn for each flow, and a server.
+    Quic,
 }

@@ -52,7 +52,7 @@ pub(super) const FINDING: &str = "the flows of TCP are iperf3's: their data are 
 fn of_tcp(flows: &[FlowPlan]) -> impl Iterator<Item = (u32, &FlowPlan, &str)> {
     (0..).zip(flows).filter_map(|(number, flow)| match &flow.source {
         Source::Tcp { controller, .. } => Some((number, flow, controller.name())),
-        Source::Datagrams(_) | Source::Programs => None,
+        Source::Quic(_) | Source::Datagrams(_) | Source::Programs => None,
     })
 }
 

@@ -2,18 +2,25 @@
 //!
 //! What has no counterpart here is refused, never left out.
 
+mod quic;
+
+#[cfg(feature = "quic")]
+pub(super) use quic::HEADERS as HEADERS_OF_QUIC;
+
 use std::fs;
 
 use penstock_kernel::attach;
 use penstock_law::Values;
-use penstock_law::cc::Marks;
+use penstock_law::cc::{self, Marks};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_path::Refused;
 use penstock_path::ends::{AccurateEcn, FlowHabits, Habits};
 use penstock_scenario::model::{
-    Arithmetic, EcnEcho, Group, Limit, Pacing, RackOptions, ReceiverEcn, Recovery, Remember, Repeats, Rto, Scenario,
+    Arithmetic, Chosen, EcnEcho, Group, Limit, Pacing, RackOptions, ReceiverEcn, Recovery, Remember, Repeats, Rto,
+    Scenario,
 };
 
+use super::generator::Generator;
 use super::laws::{self, Controller, Wanted};
 
 /// What runs.
@@ -51,10 +58,32 @@ pub(super) enum Source {
         /// Whether it asks for selective acknowledgements.
         sack: bool,
     },
+    /// A connection of QUIC.
+    Quic(Quic),
     /// Datagrams, on the wire at these rates from these times on.
     Datagrams(Vec<(Time, Rate)>),
     /// Programs of somebody's, of which only their packets are known.
     Programs,
+}
+
+/// What sends a flow over QUIC.
+#[derive(Debug, Clone)]
+pub(super) struct Quic {
+    /// The law, or the name of one of quinn's own.
+    pub(super) chosen: Chosen<cc::Controller>,
+    /// Whether its packets may be marked.
+    pub(super) ecn: bool,
+    /// [packets]
+    pub(super) initial_window: f64,
+    /// What the receiver has room for [bytes]; without a bound where there is none.
+    pub(super) receive_window: Option<Bytes>,
+}
+
+impl Source {
+    /// Whether its data are acknowledged, and sent again when lost.
+    pub(super) fn is_reliable(&self) -> bool {
+        matches!(self, Self::Tcp { .. } | Self::Quic(_))
+    }
 }
 
 /// Laws, and what the kernel calls them.
@@ -83,7 +112,8 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that this kernel, or this world, does not do.
-    pub(super) fn of(scenario: &Scenario) -> Result<Self, Vec<Refused>> {
+    pub(super) fn of(scenario: &Scenario, generator: Generator) -> Result<Self, Vec<Refused>> {
+        let quic = generator == Generator::Quic;
         let mut refusals = Vec::new();
         if scenario.groups.is_empty() {
             let instead = "add a group; `linux path` is for programs of one's own";
@@ -97,6 +127,8 @@ impl Plan {
         let timestamps = match wire - payload {
             PLAIN => false,
             STAMPED => true,
+            // QUIC has headers of its own.
+            _ if quic => false,
             other => {
                 let what = format!(
                     "packet: {other} B of header; the kernel's TCP has {PLAIN} B, or {STAMPED} B with timestamps"
@@ -105,13 +137,20 @@ impl Plan {
                 false
             }
         };
-        if !(576..=9216).contains(&wire) {
+        // A datagram of QUIC has 1200 B at the least (RFC 9000, section 14), and headers of IP and UDP.
+        let least = if quic { 1200 + quic::HEADERS } else { 576 };
+        if !(least..=9216).contains(&wire) {
             let what = format!("packet: {wire} B on the wire");
-            refusals.push(Refused::new(what, "this world has packets from 576 B to 9216 B"));
+            refusals.push(Refused::new(what, format!("this world has packets from {least} B to 9216 B")));
         }
         let (mut flows, mut habits, mut bursts, mut laws) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, (name, group)) in scenario.groups.iter().enumerate() {
-            let Some(source) = source(name, group, &mut laws, &mut refusals) else { continue };
+            let source = if quic && group.cc.law.name != "cbr" {
+                quic::source(name, group, scenario, &mut refusals)
+            } else {
+                source(name, group, &mut laws, &mut refusals)
+            };
+            let Some(source) = source else { continue };
             let tcp = matches!(source, Source::Tcp { .. });
             let own = if tcp { own_habits(scenario, name, group) } else { Ok(FlowHabits::default()) };
             let mut own = match own {
@@ -153,13 +192,15 @@ impl Plan {
                 None
             }
         };
-        let accurate_ecn = accurate_ecn(scenario, &mut refusals);
+        let accurate_ecn = if quic { None } else { accurate_ecn(scenario, &mut refusals) };
         if !refusals.is_empty() {
             return Err(refusals);
         }
         let rests = scenario.groups.values().any(|group| group.on_off.is_some());
+        let timestamps = timestamps && !quic;
         let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, accurate_ecn, flows: habits };
-        Ok(Self { habits, flows, laws, findings: findings(scenario) })
+        let findings = if quic { quic::findings(scenario) } else { findings(scenario) };
+        Ok(Self { habits, flows, laws, findings })
     }
 }
 
@@ -186,7 +227,7 @@ fn accurate_ecn(scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Accu
     Some(accurate(first))
 }
 
-fn no(whose: &str, what: &str, instead: &str) -> Refused {
+pub(super) fn no(whose: &str, what: &str, instead: &str) -> Refused {
     Refused::new(format!("{whose}: {what}"), instead)
 }
 
@@ -403,7 +444,7 @@ mod tests {
             flows.f = {{ from = "a", to = "b", {flow} }}"#
         );
         let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        Plan::of(&cells[0].scenario)
+        Plan::of(&cells[0].scenario, Generator::Own)
     }
 
     fn refused(flow: &str, more: &str) -> String {

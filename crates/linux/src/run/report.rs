@@ -183,10 +183,10 @@ impl Between<'_> {
     fn flow_summary(&self, at: usize, name: &str, index: u32, rtt: Time) -> FlowSummary {
         let (passed, from, to) = self.flow(at);
         let plan = &self.run.plan.flows[at];
-        let tcp = matches!(plan.source, Source::Tcp { .. });
+        let tcp = plan.source.is_reliable();
         let payload = self.scenario.groups[plan.group].packet(self.scenario.packet).payload.bits();
         let goodput = match plan.source {
-            Source::Tcp { .. } => (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends(),
+            Source::Tcp { .. } | Source::Quic(_) => (to.received - from.received) as f64 * 8.0 / self.seconds_at_ends(),
             Source::Datagrams(_) => passed.delivered as f64 * payload / self.seconds(),
             Source::Programs => passed.delivered_bytes as f64 * 8.0 / self.seconds(),
         };
@@ -263,7 +263,7 @@ impl Between<'_> {
         let group = &self.scenario.groups[first.group];
         let ended =
             |t: &&Transfer| flows.contains(&(t.flow as usize)) && (self.path.0.at..=self.path.1.at).contains(&t.ended);
-        (matches!(first.source, Source::Tcp { .. }) && group.size.is_some()).then(|| {
+        (first.source.is_reliable() && group.size.is_some()).then(|| {
             let open = matches!(group.repeats, Some(Repeats::Poisson(_)));
             transfer::sum_up(self.run.sent.transfers.iter().filter(ended), &Alone::of(self.scenario), open)
         })

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io;
+use std::iter::{Copied, Peekable};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::slice::Iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
@@ -64,6 +66,8 @@ pub(super) struct Sent {
     pub(super) transfers: Vec<Transfer>,
     /// Controllers that sockets had in effect, by flow; none where it never connected.
     pub(super) controllers: Vec<Option<String>>,
+    /// How long the sending end waited for a processor, where it is of this process.
+    pub(super) late: Time,
     /// Connections that there still are: closing one resets it.
     pub(super) open: Vec<OwnedFd>,
 }
@@ -81,10 +85,42 @@ pub(super) struct Sender<'a> {
     pub(super) complete: &'a AtomicBool,
 }
 
+/// When flows are read.
+pub(super) struct Readings<'a> {
+    edges: Peekable<Copied<Iter<'a, Time>>>,
+    sample: Time,
+    next_sample: Time,
+}
+
+impl<'a> Readings<'a> {
+    pub(super) fn new(edges: &'a [Time], sample: Time) -> Self {
+        Self { edges: edges.iter().copied().peekable(), sample, next_sample: sample }
+    }
+
+    /// What is due now is read; what is left of the edges too, where the run is over.
+    pub(super) fn take(&mut self, now: Time, over: bool, sent: &mut Sent, reading: impl Fn() -> Reading) {
+        while self.edges.next_if(|edge| *edge <= now).is_some() {
+            sent.edges.push(reading());
+        }
+        if now >= self.next_sample {
+            self.next_sample = Time(now.0 - now.0 % self.sample.0) + self.sample;
+            sent.samples.push(reading());
+        }
+        if over && self.edges.peek().is_some() {
+            sent.edges.push(reading());
+        }
+    }
+
+    /// When that is next.
+    pub(super) fn next(&mut self) -> Time {
+        self.edges.peek().copied().unwrap_or(Time::NEVER).min(self.next_sample)
+    }
+}
+
 /// Written at once [B].
 const CHUNK: usize = 1 << 18;
 /// How often the kernel is asked, and how long asking one socket may take.
-const LOOK: Time = Time(5_000_000_000);
+pub(super) const LOOK: Time = Time(5_000_000_000);
 const LOOK_EACH: Time = Time(20_000_000);
 
 #[derive(Debug)]
@@ -136,10 +172,9 @@ impl Sender<'_> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mut flows: Vec<Flow> = self.flows.iter().map(|_| Flow::new()).collect();
         let mut traffic = Traffic::of(self.scenario, self.flows);
-        let repeats: Vec<bool> = self.scenario.groups.values().map(|group| group.repeats.is_some()).collect();
         let look = LOOK.max(Time(LOOK_EACH.0 * flows.len() as u64));
         let mut next_look = Time::ZERO;
-        let (mut edges, mut next_sample) = (self.edges.iter().copied().peekable(), self.scenario.sample);
+        let mut readings = Readings::new(self.edges, self.scenario.sample);
         let mut sent = Sent::default();
         let mut sack = None;
         let chunk = vec![0; CHUNK];
@@ -169,30 +204,14 @@ impl Sender<'_> {
                         flow.told.received = self.received[at].load(Ordering::Relaxed);
                     }
                 }
-                let waits = |(flow, plan): (&Flow, &FlowPlan)| {
-                    let tcp = matches!(plan.source, Source::Tcp { .. });
-                    tcp && plan.bytes.is_some() && !repeats[plan.group] && flow.told.completed.is_none()
-                };
-                if !flows.iter().zip(self.flows).any(waits) {
-                    self.complete.store(true, Ordering::Relaxed);
-                }
+                self.look_for_the_end(flows.iter().map(|flow| &flow.told));
             }
             let reading = || Reading { at: self.clock.now(), flows: flows.iter().map(|flow| flow.told).collect() };
-            while edges.next_if(|edge| *edge <= now).is_some() {
-                sent.edges.push(reading());
-            }
-            if now >= next_sample {
-                next_sample = Time(now.0 - now.0 % self.scenario.sample.0) + self.scenario.sample;
-                sent.samples.push(reading());
-            }
+            readings.take(now, over, &mut sent, reading);
             if over {
-                if edges.peek().is_some() {
-                    sent.edges.push(reading());
-                }
                 break;
             }
-            let edge = edges.peek().copied().unwrap_or(Time::NEVER);
-            let wait = next_look.min(next_sample).min(edge).min(traffic.next()).since(self.clock.now());
+            let wait = next_look.min(readings.next()).min(traffic.next()).since(self.clock.now());
             let timeout = EpollTimeout::try_from(wait.0.div_ceil(1_000_000_000)).unwrap_or(EpollTimeout::from(5u8));
             let ready = match epoll.wait(&mut events, timeout) {
                 Ok(ready) => ready,
@@ -214,6 +233,17 @@ impl Sender<'_> {
             sent.open.extend(flow.stage.socket());
         }
         Ok(sent)
+    }
+
+    /// Whether every flow with a size is complete.
+    pub(super) fn look_for_the_end<'a>(&self, told: impl Iterator<Item = &'a Told>) {
+        let waits = |(told, plan): (&Told, &FlowPlan)| {
+            let once = self.scenario.groups[plan.group].repeats.is_none();
+            plan.source.is_reliable() && plan.bytes.is_some() && once && told.completed.is_none()
+        };
+        if !told.zip(self.flows).any(waits) {
+            self.complete.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Something happens to a flow, as the scenario has it.

@@ -8,7 +8,7 @@ use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::{Group, Repeats, Scenario, Size, Span};
 use penstock_scenario::seed::Stream;
 
-use super::plan::{FlowPlan, Source};
+use super::plan::FlowPlan;
 
 /// A transfer that a flow begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Traffic {
                 let own = |what: &str| stream(&format!("{what}/{}", of_group.len()));
                 let mut flow = Own::of(group, plan, own);
                 of_group.push(number);
-                if matches!(plan.source, Source::Tcp { .. }) {
+                if plan.source.is_reliable() {
                     traffic.first(group, plan, number, &mut flow);
                 }
                 traffic.flows.push(flow);

@@ -4,17 +4,21 @@
 //! over a line that is never full.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use penstock_law::aqm::{Aqm, Context, Event, Observation};
+use penstock_law::law::Instances;
+use penstock_law::quantity::{Bytes, Rate, Time};
+use penstock_law::{Registry, Values};
 use penstock_quinn::Factory;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, IdleTimeout,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, IdleTimeout,
     ServerConfig, StreamId, Transmit, TransportConfig, VarInt,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -30,6 +34,17 @@ pub(crate) struct Line {
     pub(crate) rtt: Duration,
     /// Packets that may wait.
     pub(crate) buffer: f64,
+    /// Whether CoDel drops them at the head too (RFC 8289).
+    pub(crate) codel: bool,
+    /// Of so many packets of a flow one is lost.
+    pub(crate) lost_of: Option<u64>,
+}
+
+impl Line {
+    /// A line that drops what does not fit, and nothing else.
+    pub(crate) const fn new(rate_bit_per_s: f64, rtt: Duration, buffer: f64) -> Self {
+        Self { rate_bit_per_s, rtt, buffer, codel: false, lost_of: None }
+    }
 }
 
 /// What a flow came to, from the warm-up to the end.
@@ -56,6 +71,42 @@ struct Side {
     address: SocketAddr,
     stream: Option<StreamId>,
     taken: u64,
+    sent: u64,
+}
+
+/// A queue whose packets are dropped at the head.
+struct AtHead {
+    law: Box<dyn Instances<f64, Aqm>>,
+    waiting: VecDeque<(Instant, usize, Vec<u8>)>,
+    begin: Instant,
+}
+
+impl AtHead {
+    fn codel(begin: Instant, line: &Line) -> Self {
+        let registry = Registry::standard();
+        let entry = registry.aqm("codel").unwrap();
+        let rate = Rate(line.rate_bit_per_s as u64);
+        let context = Context { rate, delay: Time::ZERO, packet: Bytes(PACKET as u64), classes: Vec::new() };
+        let mut law = (entry.real)(&Values::defaults(entry.parameters), &context).unwrap();
+        law.add();
+        Self { law, waiting: VecDeque::new(), begin }
+    }
+
+    /// The next packet to be sent, at `now`.
+    fn next(&mut self, now: Instant) -> Option<(usize, Vec<u8>)> {
+        while let Some((came, to, bytes)) = self.waiting.pop_front() {
+            let observation = Observation {
+                queue: self.waiting.len() as f64,
+                sojourn_s: now.saturating_duration_since(came).as_secs_f64(),
+                now_s: now.saturating_duration_since(self.begin).as_secs_f64(),
+                ..Observation::zero()
+            };
+            if self.law.on_event(0, Event::Departure { low_latency: false }, &observation).probability < 1.0 {
+                return Some((to, bytes));
+            }
+        }
+        None
+    }
 }
 
 /// A datagram that arrives.
@@ -91,6 +142,7 @@ struct Laboratory {
     order: u64,
     /// When the line is free.
     free: Instant,
+    at_head: Option<AtHead>,
 }
 
 fn is_client(number: usize) -> bool {
@@ -152,10 +204,11 @@ pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Out
         for (offset, accepts) in [(0, None), (1, Some(Arc::new(accepts)))] {
             let endpoint = Endpoint::new(Arc::clone(&config), accepts, false, None);
             let address = address(2 * number + offset);
-            sides.push(Side { endpoint, connection: None, address, stream: None, taken: 0 });
+            sides.push(Side { endpoint, connection: None, address, stream: None, taken: 0, sent: 0 });
         }
     }
-    let mut laboratory = Laboratory { line, sides, under_way: BinaryHeap::new(), order: 0, free: begin };
+    let at_head = line.codel.then(|| AtHead::codel(begin, &line));
+    let mut laboratory = Laboratory { line, sides, under_way: BinaryHeap::new(), order: 0, free: begin, at_head };
 
     let at = |ms: u64| begin + Duration::from_millis(ms);
     let (mut queued, mut samples, mut started) = (0.0, 0, 0);
@@ -202,6 +255,9 @@ impl Laboratory {
 
     /// Packets that wait, without the one in transmission.
     fn waiting(&self, now: Instant) -> f64 {
+        if let Some(at_head) = &self.at_head {
+            return at_head.waiting.len() as f64;
+        }
         let busy_s = self.free.saturating_duration_since(now).as_secs_f64();
         ((busy_s * self.line.rate_bit_per_s / 8.0 / PACKET).ceil() - 1.0).max(0.0)
     }
@@ -210,11 +266,13 @@ impl Laboratory {
     fn next(&mut self) -> Option<Instant> {
         let arrival = self.under_way.peek().map(|Reverse(arrival)| arrival.at);
         let timers = self.sides.iter_mut().filter_map(|side| side.connection.as_mut()?.1.poll_timeout()).min();
-        [arrival, timers].into_iter().flatten().min()
+        let departure = self.at_head.as_ref().filter(|queue| !queue.waiting.is_empty()).map(|_| self.free);
+        [arrival, timers, departure].into_iter().flatten().min()
     }
 
     /// What is due now happens.
     fn step(&mut self, now: Instant) {
+        self.serve(now);
         while self.under_way.peek().is_some_and(|Reverse(arrival)| arrival.at <= now) {
             let Reverse(Arrival { to, bytes, .. }) = self.under_way.pop().unwrap();
             self.arrive(to, now, &bytes);
@@ -228,6 +286,26 @@ impl Laboratory {
                 self.drive(number, now);
             }
         }
+    }
+
+    /// The line takes from its queue what it can.
+    fn serve(&mut self, now: Instant) {
+        while self.free <= now
+            && let Some(queue) = &mut self.at_head
+            && let Some((to, bytes)) = queue.next(now)
+        {
+            self.free = now + self.takes(bytes.len());
+            self.carry(self.free + self.line.rtt / 2, to, bytes);
+        }
+    }
+
+    fn takes(&self, bytes: usize) -> Duration {
+        Duration::from_secs_f64(8.0 * bytes as f64 / self.line.rate_bit_per_s)
+    }
+
+    fn carry(&mut self, at: Instant, to: usize, bytes: Vec<u8>) {
+        self.order += 1;
+        self.under_way.push(Reverse(Arrival { at, order: self.order, to, bytes }));
     }
 
     fn arrive(&mut self, number: usize, now: Instant, bytes: &[u8]) {
@@ -255,11 +333,11 @@ impl Laboratory {
         let Some((handle, connection)) = &mut side.connection else { return };
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected if is_client(number) => side.stream = connection.streams().open(Dir::Uni),
-                Event::Stream(_) if !is_client(number) => {
+                quinn_proto::Event::Connected if is_client(number) => side.stream = connection.streams().open(Dir::Uni),
+                quinn_proto::Event::Stream(_) if !is_client(number) => {
                     side.stream = side.stream.or_else(|| connection.streams().accept(Dir::Uni));
                 }
-                Event::ConnectionLost { reason } => panic!("connection lost: {reason}"),
+                quinn_proto::Event::ConnectionLost { reason } => panic!("connection lost: {reason}"),
                 _ => {}
             }
         }
@@ -295,19 +373,21 @@ impl Laboratory {
     fn send(&mut self, from: usize, now: Instant, transmit: &Transmit, bytes: &[u8]) {
         assert!(transmit.segment_size.is_none(), "one datagram at a time");
         let half = self.line.rtt / 2;
-        let at = if is_client(from) {
-            if self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
-                return;
-            }
-            let takes = Duration::from_secs_f64(8.0 * transmit.size as f64 / self.line.rate_bit_per_s);
-            self.free = self.free.max(now) + takes;
-            self.free + half
-        } else {
-            now + half
-        };
-        self.order += 1;
-        let bytes = bytes[..transmit.size].to_vec();
-        self.under_way.push(Reverse(Arrival { at, order: self.order, to: from ^ 1, bytes }));
+        let (to, bytes) = (from ^ 1, bytes[..transmit.size].to_vec());
+        if !is_client(from) {
+            return self.carry(now + half, to, bytes);
+        }
+        self.sides[from].sent += 1;
+        let lost = self.line.lost_of.is_some_and(|of| self.sides[from].sent.is_multiple_of(of));
+        if lost || self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
+            return;
+        }
+        if let Some(queue) = &mut self.at_head {
+            queue.waiting.push_back((now, to, bytes));
+            return self.serve(now);
+        }
+        self.free = self.free.max(now) + self.takes(bytes.len());
+        self.carry(self.free + half, to, bytes);
     }
 }
 

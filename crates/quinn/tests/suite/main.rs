@@ -1,7 +1,9 @@
 //! Laws as controllers of quinn.
 #![allow(clippy::disallowed_types, reason = "quinn takes the time as it is in std; here it is simulated")]
 
+mod conformance;
 mod laboratory;
 mod refused;
 mod sequences;
 mod shares;
+mod vectors;

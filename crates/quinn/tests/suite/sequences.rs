@@ -14,23 +14,25 @@ use crate::laboratory::{Line, PACKET, run};
 
 /// Keeps quinn's estimates of the round-trip time: only quinn makes them.
 #[derive(Clone)]
-struct Keeper(Arc<Mutex<Vec<RttEstimator>>>);
+struct Keeper {
+    kept: Arc<Mutex<Vec<RttEstimator>>>,
+    window: u64,
+}
 
 impl ControllerFactory for Keeper {
     fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn congestion::Controller> {
-        Box::new(Self(Arc::clone(&self.0)))
+        Box::new((*self).clone())
     }
 }
 
 impl congestion::Controller for Keeper {
     fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: bool, rtt: &RttEstimator) {
-        self.0.lock().unwrap().push(*rtt);
+        self.kept.lock().unwrap().push(*rtt);
     }
     fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
     fn on_mtu_update(&mut self, _: u16) {}
     fn window(&self) -> u64 {
-        // More than the line and its buffer hold, so that round trips differ.
-        60 * PACKET as u64
+        self.window
     }
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
         Box::new(self.clone())
@@ -43,13 +45,25 @@ impl congestion::Controller for Keeper {
     }
 }
 
-fn estimates() -> Vec<RttEstimator> {
+fn kept(line: Line, packets: u64) -> Vec<RttEstimator> {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let line = Line { rate_bit_per_s: 2e6, rtt: Duration::from_millis(40), buffer: 20.0 };
-    run(line, &[Arc::new(Keeper(Arc::clone(&kept)))], 1, 2);
+    run(line, &[Arc::new(Keeper { kept: Arc::clone(&kept), window: packets * PACKET as u64 })], 1, 2);
     let kept = kept.lock().unwrap();
-    assert!(kept.len() > 100);
     kept.clone()
+}
+
+fn estimates() -> Vec<RttEstimator> {
+    // A window of more than the line and its buffer hold, so that round trips differ.
+    let kept = kept(Line::new(2e6, Duration::from_millis(40), 20.0), 60);
+    assert!(kept.len() > 100);
+    kept
+}
+
+/// quinn's estimate on a path whose round-trip time is always the same.
+pub(crate) fn estimate(rtt: Duration) -> RttEstimator {
+    let last = *kept(Line::new(10e9, rtt, 100.0), 2).last().unwrap();
+    assert!((last.get().as_secs_f64() / rtt.as_secs_f64() - 1.0).abs() < 0.002, "{:?}", last.get());
+    last
 }
 
 /// Every controller of the registry that quinn can have, with some value for what has none.

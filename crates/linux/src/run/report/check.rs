@@ -13,7 +13,7 @@ use super::super::sender::Told;
 const BUSY: f64 = 0.9;
 /// A sender that something else held for more of its time than this is told of.
 const HELD: f64 = 0.01;
-/// Sources of datagrams may be so much of the run behind at its end.
+/// Sources of datagrams may be so much of the run behind at its end, and senders of this process wait so much of it.
 const BEHIND: f64 = 0.01;
 
 /// The error of the path, and the self-check of its ends.
@@ -29,13 +29,19 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         let of_group = || (0..).zip(&run.plan.flows).filter(move |(_, plan)| plan.group == number);
         let mut kinds: Vec<String> = Vec::new();
         for (at, plan) in of_group() {
-            let Source::Tcp { controller, sack } = &plan.source else { continue };
+            if !plan.source.is_reliable() {
+                continue;
+            }
             let in_effect: Option<&str> = run.sent.controllers.get(at).and_then(|name| name.as_deref());
             let (Some(in_effect), Some(told)) = (in_effect, last.get(at)) else {
                 // A flow that waits for arrivals may have got none.
                 if plan.start < outcome.end && scenario.groups[number].repeats.is_none() {
                     beyond.push(format!("{name}/{at}: never connected"));
                 }
+                continue;
+            };
+            let Source::Tcp { controller, sack } = &plan.source else {
+                kinds.push(in_effect.to_owned());
                 continue;
             };
             if in_effect != controller.name() {
@@ -65,6 +71,9 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     beyond.dedup();
     if run.behind.seconds() > BEHIND * outcome.end.seconds() {
         beyond.push(format!("sources of datagrams were {} behind at the end", run.behind));
+    }
+    if run.sent.late.seconds() > BEHIND * outcome.end.seconds() {
+        beyond.push(format!("the sending end waited {} for a processor", run.sent.late));
     }
     if let Some(burst) = run.plan.habits.burst {
         findings.push(format!(

@@ -169,11 +169,11 @@ fn steps<'a>(run: &'a Measured, scenario: &'a Scenario) -> impl Iterator<Item = 
             let (a, b) = (&before.2.flows[at], &reading.flows[at]);
             let (p, q) = (before.1[at], sample.passed[at]);
             let source = &run.plan.flows[at].source;
-            let tcp = matches!(source, Source::Tcp { .. });
+            let tcp = source.is_reliable();
             let delivered = (q.delivered - p.delivered) as f64 / seconds;
             Step {
                 goodput: match source {
-                    Source::Tcp { .. } => (b.received - a.received) as f64 * 8.0 / at_ends,
+                    Source::Tcp { .. } | Source::Quic(_) => (b.received - a.received) as f64 * 8.0 / at_ends,
                     Source::Datagrams(_) => {
                         let group = &scenario.groups[run.plan.flows[at].group];
                         delivered * group.packet(scenario.packet).payload.bits()

@@ -1,0 +1,127 @@
+//! quinn's own controllers, under names of the registry, and laws as controllers of quinn.
+
+use std::sync::Arc;
+
+use penstock_law::cc::{Context, Controller, Event, Marks, Observation, Output, Requirements};
+use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
+use penstock_law::numbers;
+use penstock_law::parameter::{Parameter, Values};
+use penstock_quinn::LawConfig;
+use penstock_scenario::model::Chosen;
+use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+
+/// What quinn takes.
+pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
+
+const PARAMETERS: &[Parameter] = &[Parameter::switch(
+    "ecn",
+    true,
+    "use ECN: routers can mark packets instead of dropping them; quinn has it always",
+    "RFC 9002, section 7.1",
+)];
+
+const fn entry(name: &'static str, title: &'static str, colour: &'static str) -> Entry<Controller> {
+    Entry {
+        name,
+        title,
+        source: "quinn-proto 0.11, src/congestion",
+        colour,
+        parameters: PARAMETERS,
+        observables: Observables::of::<OfQuinn>(),
+        linearisation: Linearisation::Unsupported("its code is quinn's"),
+        real: &build::<f64, OfQuinn>,
+        dual: None,
+        fixed: None,
+        kernel: None,
+    }
+}
+
+/// The controllers that quinn brings. Nothing but quinn runs them: `--world linux --generator quic`.
+pub static CONTROLLERS: [Entry<Controller>; 3] = [
+    entry("quinn-newreno", "NewReno as quinn has it", "#7a2a08"),
+    entry("quinn-cubic", "CUBIC as quinn has it", "#16367a"),
+    entry("quinn-bbr", "BBR, version 1, as quinn has it", "#6e451c"),
+];
+
+numbers! {
+    /// What is known of it before it runs.
+    struct State {
+        /// Congestion window: how many packets may be in flight.
+        window: "packets" as "Congestion window",
+    }
+}
+
+/// A name for what only quinn has.
+#[derive(Debug)]
+struct OfQuinn {
+    ecn: bool,
+    initial_window: f64,
+}
+
+impl Law<f64> for OfQuinn {
+    type Role = Controller;
+    type State = State<f64>;
+
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        Ok(Self { ecn: values.switch("ecn"), initial_window: context.initial_window })
+    }
+
+    fn initial_state(&self) -> State<f64> {
+        State { window: self.initial_window }
+    }
+
+    fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+
+    fn output(&self, state: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { window: state.window, gap_s: 0.0 }
+    }
+
+    fn requirements(&self) -> Requirements {
+        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        Requirements { marks, kernel: true, ..Requirements::LEAST }
+    }
+}
+
+fn is_of_quinn(law: &Entry<Controller>) -> bool {
+    CONTROLLERS.iter().any(|own| own.name == law.name)
+}
+
+/// Whether quinn can have the law: the reason, and the remedy.
+pub(crate) fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result<(), (String, String)> {
+    if is_of_quinn(law) {
+        return Ok(());
+    }
+    let built = LawConfig::with_values(law, values.clone()).build();
+    built.map(drop).map_err(|e| (e.to_string(), "choose another law, or leave out --generator".to_owned()))
+}
+
+/// What makes the controllers of a flow whose datagrams have `mtu` bytes, with the window at the start [packets], and what it is
+/// called.
+pub(crate) fn makes(chosen: &Chosen<Controller>, mtu: u16, initial_window: f64, seed: u64) -> (Makes, String) {
+    let law = chosen.law;
+    let window = (initial_window * f64::from(mtu)) as u64;
+    let own: Option<Makes> = match law.name {
+        "quinn-newreno" => {
+            let mut config = NewRenoConfig::default();
+            config.initial_window(window);
+            Some(Arc::new(config))
+        }
+        "quinn-cubic" => {
+            let mut config = CubicConfig::default();
+            config.initial_window(window);
+            Some(Arc::new(config))
+        }
+        "quinn-bbr" => {
+            let mut config = BbrConfig::default();
+            config.initial_window(window);
+            Some(Arc::new(config))
+        }
+        _ => None,
+    };
+    if let Some(own) = own {
+        return (own, format!("{} of quinn", law.name.trim_start_matches("quinn-")));
+    }
+    let config = LawConfig::with_values(law, chosen.values.clone()).seed(seed).initial_window(initial_window);
+    let factory = config.build().expect("it was built when the run was planned");
+    (Arc::new(factory), format!("{} through penstock-quinn", law.name))
+}

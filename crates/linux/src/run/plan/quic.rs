@@ -1,0 +1,177 @@
+//! What a scenario asks of QUIC, and what of that quinn cannot do.
+
+use penstock_law::Values;
+use penstock_law::cc::{Controller, Marks};
+use penstock_law::law::Entry;
+use penstock_law::quantity::Bytes;
+use penstock_path::Refused;
+use penstock_scenario::model::{Group, Profile, Recovery, Remember, Scenario, SenderOptions};
+
+use super::{Quic, Source, no};
+
+/// IPv4 and UDP [bytes].
+pub(crate) const HEADERS: u64 = 28;
+
+/// What a group's flows send; nothing where they cannot, with all reasons in `refusals`.
+pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Source> {
+    let before = refusals.len();
+    let sender = &group.sender;
+    let mut refuse = |key: &str, what: &str, instead: &str| {
+        refusals.push(no(&format!("flows.{name}.{key}"), what, instead));
+    };
+    if !cfg!(feature = "quic") {
+        refuse("cc", "this program was built without QUIC", "build it with `--features quic`");
+    }
+    if group.packet.is_some() {
+        refuse("packet", "all flows share the packets of one device", "leave it out, or use `--world packets`");
+    }
+    if group.application.is_some() {
+        let what = "the senders of this world load no pages and stream no video";
+        refuse("page", what, "leave `page` and `video` out, or use `--world packets`");
+    }
+    if group.on_off.is_some() {
+        let what = "quinn takes data ahead of what it sends, and would send on";
+        refuse("on_off", what, "leave out --generator: the own senders do that");
+    }
+    if sender.remember != Remember::Nothing {
+        refuse("sender.remember", "each transfer is a connection of its own here", "use `--world packets` for it");
+    }
+    for key in otherwise(sender) {
+        let what = "quinn goes by RFC 9000 and RFC 9002, and has no such setting";
+        refuse(key, what, "leave it out, or leave out --generator");
+    }
+    let window = sender.initial_window;
+    if window < 2.0 || window.fract() != 0.0 {
+        refuse("sender.initial_window", "QUIC has two whole packets at the least", "choose 2 packets or more");
+    }
+    let ecn = group.needs(scenario.packet).map(|needs| needs.marks != Marks::Ignored).unwrap_or_else(|what| {
+        refuse("cc", &what, "choose other parameters");
+        false
+    });
+    if let Err((what, instead)) = hosted(group.cc.law, &group.cc.values) {
+        refuse("cc", &what, &instead);
+    }
+    let mtu = scenario.packet.wire.0.saturating_sub(HEADERS) as f64;
+    let room = sender.receive_window;
+    let quic = Quic {
+        chosen: group.cc.clone(),
+        ecn,
+        initial_window: window,
+        receive_window: room.is_finite().then_some(Bytes((room * mtu) as u64)),
+    };
+    (refusals.len() == before).then_some(Source::Quic(quic))
+}
+
+/// Keys that are not as the profile has them, and that quinn does not have.
+fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
+    let usual = sender.profile.options();
+    let keys = [
+        ("sender.ssthresh", sender.initial_ssthresh != usual.initial_ssthresh),
+        ("sender.min_rto", sender.min_rto != usual.min_rto),
+        ("sender.rto", sender.rto != usual.rto),
+        ("sender.tick", sender.tick != usual.tick),
+        ("sender.recovery", sender.recovery != usual.recovery && sender.recovery != Recovery::Rack),
+        ("sender", sender.rack != usual.rack),
+        ("sender.delayed_ack", sender.delayed_ack != usual.delayed_ack && sender.delayed_ack != 2),
+        ("sender.quick_acks", sender.quick_acks != usual.quick_acks),
+        ("sender.ecn_echo", sender.ecn_echo != usual.ecn_echo),
+        ("sender.receiver_ecn", sender.receiver_ecn != usual.receiver_ecn),
+        ("sender.pacing", sender.pacing != usual.pacing),
+        ("sender.limit", sender.limit != usual.limit),
+        ("sender.burst", sender.burst != usual.burst),
+        ("sender.limited_transmit", sender.limited_transmit != usual.limited_transmit),
+        ("sender.rtt_noise", sender.rtt_noise != usual.rtt_noise),
+        ("sender.arithmetic", sender.arithmetic != usual.arithmetic),
+    ];
+    keys.into_iter().filter_map(|(key, differs)| differs.then_some(key))
+}
+
+/// Whether quinn can have the law: the reason, and the remedy.
+#[cfg(feature = "quic")]
+fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result<(), (String, String)> {
+    crate::quinn::hosted(law, values)
+}
+
+#[cfg(not(feature = "quic"))]
+fn hosted(_: &'static Entry<Controller>, _: &Values) -> Result<(), (String, String)> {
+    Ok(())
+}
+
+/// What quinn does otherwise than the scenario can say, a sentence each.
+pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
+    let mut findings = vec![
+        "the flows are connections of quinn: goodput counts user's data that arrived, and a packet has headers of QUIC beside \
+         those of IP and UDP"
+            .to_owned(),
+        "quinn paces by timers of a millisecond, with 1.25 windows a round trip".to_owned(),
+    ];
+    let other = |group: &Group| group.cc.law.name != "cbr" && group.sender.profile != Profile::Quic;
+    if scenario.groups.values().any(other) {
+        findings.push(
+            "quinn follows RFC 9002 and acknowledges every second packet: `sender.profile = \"quic\"` has it simulated so"
+                .to_owned(),
+        );
+    }
+    findings
+}
+
+#[cfg(all(test, feature = "quic"))]
+mod tests {
+    use super::super::{Plan, Refused};
+    use crate::run::Generator;
+    use penstock_law::quantity::Bytes;
+    use penstock_scenario::read::Document;
+
+    fn plan(flow: &str, more: &str) -> Result<Plan, Vec<Refused>> {
+        let text = format!(
+            r#"format = 1
+            duration = "10 s"
+            {more}
+            links.l = {{ from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }}
+            flows.f = {{ from = "a", to = "b", {flow} }}"#
+        );
+        let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
+        Plan::of(&cells[0].scenario, Generator::Quic)
+    }
+
+    #[test]
+    fn what_quinn_has_is_taken_over() {
+        let flow = r#"cc = { law = "newreno", ecn = true }, sender = { profile = "quic", initial_window = 20, receive_window = 100 }"#;
+        let plan = plan(flow, "packet = { wire = \"1500 B\", payload = \"1440 B\" }").unwrap();
+        let super::Source::Quic(quic) = &plan.flows[0].source else { panic!("{:?}", plan.flows) };
+        assert!(quic.ecn && quic.initial_window == 20.0 && quic.receive_window == Some(Bytes(147_200)));
+        assert!(plan.habits.mtu == 1500 && !plan.habits.timestamps && plan.findings.len() == 2, "{:?}", plan.findings);
+    }
+
+    #[test]
+    fn what_quinn_has_not_is_refused_by_name() {
+        let quic = r#"sender = { profile = "quic", "#;
+        for (flow, more, named) in [
+            (
+                format!("cc = {{ law = \"dctcp\" }}, {quic} }}"),
+                "",
+                "flows.f.cc: `dctcp` needs the number of marked packets",
+            ),
+            (
+                format!("cc = {{ law = \"cubic\" }}, {quic} ssthresh = 30 }}"),
+                "",
+                "flows.f.sender.ssthresh: quinn goes by",
+            ),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} min_rto = \"1 s\" }}"), "", "flows.f.sender.min_rto"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 1 }}"), "", "flows.f.sender.initial_window"),
+            (
+                format!("cc = {{ law = \"cubic\" }}, on_off = {{ on = \"1 s\", off = \"1 s\" }}, {quic} }}"),
+                "",
+                "flows.f.on_off",
+            ),
+            (
+                format!("cc = {{ law = \"cubic\" }}, {quic} }}"),
+                "packet = { wire = \"1000 B\", payload = \"960 B\" }",
+                "packet: 1000 B",
+            ),
+        ] {
+            let refused = plan(&flow, more).unwrap_err();
+            assert!(refused.len() == 1 && refused[0].what.starts_with(named), "{flow}: {refused:?}");
+        }
+    }
+}

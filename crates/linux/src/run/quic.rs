@@ -1,0 +1,315 @@
+//! The ends of a run as endpoints of quinn: a client for each flow, a server for each flow, and a connection for each transfer.
+//!
+//! Each end has one thread with a runtime of tokio. The certificate is made for the run, and nothing else knows it.
+
+mod socket;
+mod transfer;
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes as Content;
+use penstock_law::quantity::Time;
+use penstock_machine::clock::duration;
+use penstock_machine::scheduling::prefer_this_thread;
+use penstock_path::address;
+use penstock_path::packet::Way as Towards;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::transfer::Transfer;
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{
+    ClientConfig, Connection, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig, TokioRuntime, TransportConfig,
+    VarInt,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio::runtime;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::plan::{FlowPlan, HEADERS_OF_QUIC, Quic, Source};
+use super::receiver::Received;
+use super::sender::{LOOK, Reading, Readings, Sender, Sent, Told};
+use super::traffic::{Happening, Traffic};
+
+use socket::WithoutEcn;
+use transfer::{NAME, Said, Way};
+
+/// Where servers listen.
+const PORT: u16 = 4433;
+/// Data that may be under way or wait, where a receiver has no bound of its own [bytes].
+const ROOM: u32 = 1 << 28;
+/// Written at once [bytes].
+const CHUNK: usize = 1 << 16;
+/// Timers are of a millisecond, and one that is later by so much waited for a processor.
+const ON_TIME: Time = Time(2_000_000_000);
+/// How often a receiver looks whether it is wanted.
+const WATCH: Duration = Duration::from_millis(50);
+
+/// What the ends of a run have: a certificate, and a client's settings for each flow.
+#[derive(Debug)]
+pub(super) struct Ends {
+    server: ServerConfig,
+    /// None for flows of datagrams.
+    clients: Vec<Option<Client>>,
+    mtu: u16,
+}
+
+#[derive(Debug)]
+struct Client {
+    config: ClientConfig,
+    ecn: bool,
+    /// What its socket is, in a few words.
+    kind: String,
+}
+
+fn runtime() -> io::Result<runtime::Runtime> {
+    runtime::Builder::new_current_thread().enable_all().build()
+}
+
+impl Ends {
+    pub(super) fn new(scenario: &Scenario, flows: &[FlowPlan]) -> io::Result<Self> {
+        let certified = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+        let own = CertificateDer::from(certified.cert);
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = [&rustls::version::TLS13];
+        let crypto = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&versions)
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![own.clone()], key))
+            .map_err(io::Error::other)?;
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(own).map_err(io::Error::other)?;
+        let client = rustls::ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions)
+            .map_err(io::Error::other)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let client = Arc::new(QuicClientConfig::try_from(client).map_err(io::Error::other)?);
+        let mtu = scenario.packet.wire.0.saturating_sub(HEADERS_OF_QUIC) as u16;
+
+        let mut server =
+            ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(crypto).map_err(io::Error::other)?));
+        let room = flows.iter().filter_map(|flow| of_quic(flow)?.receive_window).map(|room| room.0).min();
+        server.transport_config(Arc::new(transport(mtu, room.map_or(ROOM, |room| room.min(ROOM.into()) as u32))));
+        let clients = flows.iter().enumerate().map(|(number, flow)| {
+            let quic = of_quic(flow)?;
+            let seed = scenario.seed.stream(&format!("quic/{number}")).bits();
+            let (makes, name) = crate::quinn::makes(&quic.chosen, mtu, quic.initial_window, seed);
+            let mut transport = transport(mtu, ROOM);
+            transport.congestion_controller_factory(makes);
+            let mut config = ClientConfig::new(Arc::clone(&client) as _);
+            config.transport_config(Arc::new(transport));
+            let ecn = if quic.ecn { ", ECN" } else { "" };
+            Some(Client { config, ecn: quic.ecn, kind: format!("{name}, QUIC{ecn}, {mtu} B a datagram") })
+        });
+        Ok(Self { server, clients: clients.collect(), mtu })
+    }
+
+    fn endpoint(&self, at: SocketAddr, server: Option<ServerConfig>, ecn: bool) -> io::Result<Endpoint> {
+        let mut config = EndpointConfig::default();
+        config.max_udp_payload_size(self.mtu.max(1472)).map_err(io::Error::other)?;
+        let runtime = Arc::new(TokioRuntime);
+        let socket = runtime.wrap_udp_socket(UdpSocket::bind(at)?)?;
+        let socket = if ecn { socket } else { Arc::new(WithoutEcn(socket)) };
+        Endpoint::new_with_abstract_socket(config, server, socket, runtime)
+    }
+
+    /// Receives on the calling thread, which is in the receivers' namespace, until `stop`.
+    pub(super) fn receive(&self, received: &Arc<Received>, stop: &AtomicBool) -> io::Result<()> {
+        prefer_this_thread();
+        runtime()?.block_on(async {
+            for number in (0..).zip(&self.clients).filter_map(|(number, client)| client.as_ref().map(|_| number)) {
+                let at = (address::v4(Towards::There, number), PORT).into();
+                let endpoint = self.endpoint(at, Some(self.server.clone()), true)?;
+                let received = Arc::clone(received);
+                tokio::spawn(async move {
+                    while let Some(incoming) = endpoint.accept().await {
+                        // A connection that ends early has sent what it has sent.
+                        tokio::spawn(take(incoming, Arc::clone(&received), number as usize));
+                    }
+                });
+            }
+            while !stop.load(Ordering::Relaxed) {
+                tokio::time::sleep(WATCH).await;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends on the calling thread, which is in the senders' namespace, until it is stopped.
+    pub(super) fn send(&self, sender: &Sender<'_>) -> io::Result<Sent> {
+        // An end that waits for a processor would be measured in the place of its controller.
+        prefer_this_thread();
+        sender.clock.sleep_until_start();
+        runtime()?.block_on(self.sending(sender))
+    }
+
+    async fn sending(&self, sender: &Sender<'_>) -> io::Result<Sent> {
+        let mut flows: Vec<Flow> = self.clients.iter().map(|_| Flow::default()).collect();
+        let chunk = Content::from(vec![0; CHUNK]);
+        let way = |number: usize, client: &Client| -> io::Result<Way> {
+            let ends = [Towards::Back, Towards::There].map(|end| address::v4(end, number as u32));
+            Ok(Way {
+                endpoint: self.endpoint((ends[0], 0).into(), None, client.ecn)?,
+                config: client.config.clone(),
+                to: (ends[1], PORT).into(),
+                stop: Arc::new(Notify::new()),
+                chunk: chunk.clone(),
+            })
+        };
+        let ways = self
+            .clients
+            .iter()
+            .enumerate()
+            .map(|(number, client)| client.as_ref().map(|client| way(number, client)).transpose());
+        let ways: Vec<Option<Way>> = ways.collect::<io::Result<_>>()?;
+        let mut traffic = Traffic::of(sender.scenario, sender.flows);
+        let mut readings = Readings::new(sender.edges, sender.scenario.sample);
+        let mut sent = Sent { controllers: vec![None; flows.len()], ..Sent::default() };
+        let (tell, mut heard) = unbounded_channel();
+        let mut next_look = Time::ZERO;
+        loop {
+            let now = sender.clock.now();
+            let over = sender.stop.load(Ordering::Relaxed);
+            while let Some(happening) = traffic.happened(now).filter(|_| !over) {
+                match happening {
+                    Happening::Begin(begin) => {
+                        if let Some(way) = &ways[begin.flow as usize] {
+                            tokio::spawn(way.clone().transfer(begin, now, tell.clone()));
+                        }
+                    }
+                    Happening::Stop(flow) => {
+                        if let Some(way) = &ways[flow as usize] {
+                            way.stop.notify_one();
+                        }
+                    }
+                    // Refused when the run was planned.
+                    Happening::Silent(_) | Happening::Speaks(_) => {}
+                }
+            }
+            if now >= next_look || over {
+                next_look = now + LOOK;
+                for (flow, received) in flows.iter_mut().zip(sender.received) {
+                    flow.look(now, received.load(Ordering::Relaxed), self.mtu);
+                }
+                sender.look_for_the_end(flows.iter().map(|flow| &flow.told));
+            }
+            let reading = || Reading { at: sender.clock.now(), flows: flows.iter().map(|flow| flow.told).collect() };
+            readings.take(now, over, &mut sent, reading);
+            if over {
+                return Ok(sent);
+            }
+            let due = next_look.min(readings.next()).min(traffic.next());
+            let wait = due.since(sender.clock.now());
+            let said = tokio::select! {
+                said = heard.recv() => said,
+                () = tokio::time::sleep(duration(wait)) => None,
+            };
+            let now = sender.clock.now();
+            sent.late += now.since(due + ON_TIME);
+            match said {
+                Some(Said::Connected(flow, connection)) => {
+                    let at = flow as usize;
+                    sent.controllers[at] = self.clients[at].as_ref().map(|client| client.kind.clone());
+                    flows[at].begin(connection, now);
+                }
+                Some(Said::Done(begin, began)) => {
+                    let flow = &mut flows[begin.flow as usize];
+                    let received = sender.received[begin.flow as usize].load(Ordering::Relaxed);
+                    flow.look(now, received, self.mtu);
+                    flow.end();
+                    flow.told.completed.get_or_insert(now);
+                    let (arrived, bytes) = (begin.arrived, begin.bytes.unwrap_or_default());
+                    sent.transfers.push(Transfer {
+                        flow: begin.flow,
+                        number: begin.number,
+                        arrived,
+                        began,
+                        ended: now,
+                        bytes,
+                    });
+                    traffic.completed(begin.flow, now);
+                }
+                Some(Said::Failed(flow, error)) => {
+                    return Err(io::Error::new(error.kind(), format!("flow {flow}: {error}")));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+fn of_quic(flow: &FlowPlan) -> Option<&Quic> {
+    if let Source::Quic(quic) = &flow.source { Some(quic) } else { None }
+}
+
+/// Packets of one size, and no other bound than the congestion window but the receiver's.
+fn transport(mtu: u16, room: u32) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .initial_mtu(mtu)
+        .min_mtu(mtu)
+        .mtu_discovery_config(None)
+        .max_idle_timeout(None)
+        .stream_receive_window(VarInt::from_u32(room))
+        .receive_window(VarInt::from_u32(room))
+        .send_window(ROOM.into());
+    config
+}
+
+/// Takes the streams of one connection.
+async fn take(incoming: Incoming, received: Arc<Received>, number: usize) -> io::Result<()> {
+    let connection = incoming.await?;
+    loop {
+        let mut stream = connection.accept_uni().await?;
+        while let Ok(Some(chunk)) = stream.read_chunk(usize::MAX, true).await {
+            received[number].fetch_add(chunk.bytes.len() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What is known of a flow.
+#[derive(Debug, Default)]
+struct Flow {
+    connection: Option<Connection>,
+    told: Told,
+    /// Packets lost in the connections before.
+    lost_before: u64,
+    looked: Time,
+}
+
+impl Flow {
+    fn begin(&mut self, connection: Connection, now: Time) {
+        self.connection = Some(connection);
+        self.looked = now;
+    }
+
+    fn end(&mut self) {
+        self.connection = None;
+        self.told.window_now = 0.0;
+        self.lost_before = self.told.again;
+    }
+
+    /// Asks quinn. What it said last holds until now.
+    fn look(&mut self, now: Time, received: u64, mtu: u16) {
+        let told = &mut self.told;
+        let packets = (received - told.received) as f64 / f64::from(mtu);
+        told.received = received;
+        let seconds = now.since(self.looked).seconds();
+        self.looked = now;
+        told.window += told.window_now * seconds;
+        told.window_squared += told.window_now * told.window_now * seconds;
+        let Some(connection) = &self.connection else { return };
+        let path = connection.stats().path;
+        // The smoothed round trip, as often as packets arrived since the last look.
+        told.rtt += path.rtt.as_secs_f64() * packets;
+        told.rtts += packets;
+        told.window_now = path.cwnd as f64 / f64::from(mtu);
+        let least = Time(path.min_rtt.as_nanos() as u64 * 1000);
+        told.least_rtt = Some(told.least_rtt.map_or(least, |before| before.min(least)));
+        told.again = self.lost_before + path.lost_packets;
+    }
+}

@@ -1,0 +1,84 @@
+//! One transfer: a connection, and a stream with what it sends.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use penstock_law::quantity::Time;
+use quinn::{ClientConfig, Connection, Endpoint, SendStream};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::super::traffic::Begin;
+
+/// The name in the certificate.
+pub(super) const NAME: &str = "penstock.example";
+
+/// What a transfer tells.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// It has a connection.
+    Connected(u32, Connection),
+    /// The receiver has acknowledged everything.
+    Done(Begin, Time),
+    /// It is over, and not complete.
+    Failed(u32, io::Error),
+}
+
+/// Where a transfer goes, and what ends it early.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) endpoint: Endpoint,
+    pub(super) config: ClientConfig,
+    pub(super) to: SocketAddr,
+    pub(super) stop: Arc<Notify>,
+    pub(super) chunk: Bytes,
+}
+
+impl Way {
+    /// Sends what `begin` asks for, without end where it has no size; it began at `began`.
+    pub(super) async fn transfer(self, begin: Begin, began: Time, said: UnboundedSender<Said>) {
+        let flow = begin.flow;
+        let told = match self.sent(begin, &said).await {
+            Ok(true) => Said::Done(begin, began),
+            // What its stop cuts short is not complete.
+            Ok(false) => return,
+            Err(error) => Said::Failed(flow, error),
+        };
+        // Nobody listens after the end of the run.
+        let _ = said.send(told);
+    }
+
+    async fn sent(self, begin: Begin, said: &UnboundedSender<Said>) -> io::Result<bool> {
+        let connecting = self.endpoint.connect_with(self.config.clone(), self.to, NAME).map_err(io::Error::other)?;
+        let connection = connecting.await?;
+        let _ = said.send(Said::Connected(begin.flow, connection.clone()));
+        let mut stream = connection.open_uni().await?;
+        let complete = tokio::select! {
+            done = write(&mut stream, begin.bytes.map(|bytes| bytes.0), &self.chunk) => done.map(|()| true)?,
+            () = self.stop.notified() => false,
+        };
+        if complete {
+            stream.stopped().await?;
+            connection.close(0u32.into(), b"done");
+        } else {
+            // Nothing new leaves any more, and what is lost is not sent again.
+            let _ = stream.reset(0u32.into());
+        }
+        Ok(complete)
+    }
+}
+
+async fn write(stream: &mut SendStream, bytes: Option<u64>, chunk: &Bytes) -> io::Result<()> {
+    let mut left = bytes.unwrap_or(u64::MAX);
+    while left > 0 {
+        let next = chunk.slice(..chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+        let size = next.len() as u64;
+        stream.write_chunk(next).await?;
+        if bytes.is_some() {
+            left -= size;
+        }
+    }
+    stream.finish().map_err(io::Error::other)
+}

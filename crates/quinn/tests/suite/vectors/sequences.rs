@@ -1,0 +1,174 @@
+//! What happens to a controller: flights of datagrams, and what becomes of them.
+//!
+//! A flight is sent within half a round trip, and its acknowledgements come a round trip later. So no two lines overlap, and the whole
+//! window was in flight.
+
+use std::collections::VecDeque;
+
+use super::format::{Event, Kind, Sequence};
+use crate::vectors::driver::Stack;
+
+/// A datagram [bytes], and the initial window: ten of them (RFC 9002, section 7.2).
+pub(crate) const DATAGRAM: u64 = 1200;
+pub(crate) const INITIAL: u64 = 10 * DATAGRAM;
+
+/// A stack that tells its slow-start threshold too.
+pub(crate) trait Told: Stack {
+    /// [bytes]; none where there is none.
+    fn ssthresh(&self) -> Option<f64>;
+}
+
+/// A sequence that is being written, by the answers of a controller.
+pub(crate) struct Writer<'a> {
+    stack: &'a mut dyn Told,
+    events: Vec<Event>,
+    now_us: u64,
+    rtt_us: u64,
+}
+
+impl Writer<'_> {
+    /// A sequence on a path with that round trip.
+    pub(crate) fn sequence(
+        name: &'static str,
+        section: &'static str,
+        about: &'static str,
+        rtt_us: u64,
+        mut stack: Box<dyn Told>,
+        write: impl Fn(&mut Writer<'_>),
+    ) -> Sequence {
+        let mut writer = Writer { stack: &mut *stack, events: Vec::new(), now_us: 0, rtt_us };
+        write(&mut writer);
+        Sequence { name, section, about, events: writer.events }
+    }
+
+    /// The window in whole datagrams.
+    pub(crate) fn window(&self) -> u64 {
+        (self.stack.window() / DATAGRAM as f64 + 1e-9) as u64
+    }
+
+    fn happen(
+        &mut self,
+        kind: Kind,
+        at_us: u64,
+        sent_us: u64,
+        [datagrams, marked, repeat, every_us, sent_every_us]: [u64; 5],
+    ) {
+        let mut event = Event {
+            at_us,
+            event: kind,
+            sent_us,
+            datagrams,
+            marked,
+            repeat,
+            every_us,
+            sent_every_us,
+            cwnd_bytes: 0.0,
+            ssthresh_bytes: None,
+            pacing_bit_per_s: None,
+        };
+        for step in 0..repeat {
+            let (at, sent) = (at_us + step * every_us, sent_us + step * sent_every_us);
+            let bytes = DATAGRAM * datagrams;
+            match kind {
+                Kind::Sent => (0..datagrams).for_each(|_| self.stack.sent(at, DATAGRAM)),
+                Kind::Acked => self.stack.acked(at, sent, bytes, datagrams, marked, false),
+                Kind::Limited => self.stack.acked(at, sent, bytes, datagrams, marked, true),
+                Kind::Lost => self.stack.lost(at, sent, bytes, false),
+                Kind::Persistent => self.stack.lost(at, sent, bytes, true),
+                Kind::Echo => self.stack.echo(at, sent),
+            }
+            self.now_us = at;
+        }
+        event.cwnd_bytes = self.stack.window();
+        event.ssthresh_bytes = self.stack.ssthresh();
+        event.pacing_bit_per_s = self.stack.pacing();
+        self.events.push(event);
+    }
+
+    /// A flight of so many datagrams; when it began, and the time between two.
+    pub(crate) fn send(&mut self, datagrams: u64) -> (u64, u64) {
+        let (start, every) = (self.now_us + 1000, self.rtt_us / 2 / datagrams.max(1));
+        self.happen(Kind::Sent, start, 0, [1, 0, datagrams, every, 0]);
+        (start, every)
+    }
+
+    /// Its datagrams `from..to` are acknowledged, so many by an ACK frame, after a round trip that is longer by `more_us`.
+    pub(crate) fn ack(&mut self, (start, every): (u64, u64), from: u64, to: u64, each: u64, kind: Kind, more_us: u64) {
+        let sent = start + (from + each - 1) * every;
+        let times = (to - from) / each;
+        assert_eq!(times * each, to - from, "whole frames");
+        if times > 0 {
+            self.happen(kind, sent + self.rtt_us + more_us, sent, [each, 0, times, each * every, each * every]);
+        }
+    }
+
+    /// A round trip: a window of datagrams, acknowledged one by one.
+    pub(crate) fn round(&mut self) {
+        self.round_later(0);
+    }
+
+    /// The same, on a path that is longer by so much for a round trip.
+    pub(crate) fn round_later(&mut self, more_us: u64) {
+        let window = self.window();
+        let flight = self.send(window);
+        self.ack(flight, 0, window, 1, Kind::Acked, more_us);
+    }
+
+    /// A flight of a window that loses its first datagram, and what happens on the way: the loss is told a round trip and three
+    /// datagrams later, and everything else is acknowledged.
+    pub(crate) fn round_with_loss(&mut self, kind: Kind) {
+        let window = self.window();
+        let flight = self.send(window);
+        let heard = 4.min(window);
+        self.ack(flight, 1, heard, 1, Kind::Acked, 0);
+        self.event(kind, flight.0, 1);
+        self.ack(flight, heard, window, 1, Kind::Acked, 0);
+    }
+
+    /// Something that is told now of a datagram that was sent then.
+    pub(crate) fn event(&mut self, kind: Kind, sent_us: u64, datagrams: u64) {
+        self.happen(kind, self.now_us, sent_us, [datagrams, 0, 1, 0, 0]);
+    }
+
+    /// A round trip in which of every so many datagrams one is marked, in pairs of acknowledged datagrams.
+    pub(crate) fn round_marked(&mut self, marked: impl Fn(u64) -> bool) {
+        let window = self.window();
+        let (start, every) = self.send(window);
+        for number in 0..window {
+            let sent = start + number * every;
+            self.happen(Kind::Acked, sent + self.rtt_us, sent, [1, u64::from(marked(number)), 1, 0, 0]);
+        }
+    }
+
+    /// Nothing happens.
+    pub(crate) fn wait(&mut self, span_us: u64) {
+        self.now_us += span_us;
+    }
+}
+
+impl Writer<'_> {
+    /// For `span_us` a sender that always has data, by window and pacing rate, over a line that carries a datagram in so much time:
+    /// what waits there comes later.
+    pub(crate) fn line(&mut self, span_us: u64, line_us: u64) {
+        let (end, mut next_us, mut free_us) = (self.now_us + span_us, self.now_us, self.now_us);
+        // When each was sent, and when its acknowledgement comes.
+        let mut under_way: VecDeque<(u64, u64)> = VecDeque::new();
+        let mut now = self.now_us;
+        while now < end {
+            let may = (under_way.len() as u64) < self.window();
+            let arrival = under_way.front().map_or(u64::MAX, |(_, at)| *at);
+            if may && next_us.max(now) < arrival {
+                now = now.max(next_us);
+                self.happen(Kind::Sent, now, 0, [1, 0, 1, 0, 0]);
+                free_us = free_us.max(now) + line_us;
+                under_way.push_back((now, free_us - line_us + self.rtt_us));
+                let gap_us = self.stack.pacing().map_or(0.0, |rate| 8e6 * DATAGRAM as f64 / rate);
+                next_us = now + gap_us as u64;
+            } else {
+                now = arrival;
+                let (sent, at) = under_way.pop_front().expect("a window has room for one");
+                self.happen(Kind::Acked, at, sent, [1, 0, 1, 0, 0]);
+            }
+        }
+    }
+}
