@@ -65,8 +65,9 @@ class LinkSummary:
 
     queues: Mapping[str, QueueSummary] = dataclasses.field(default_factory=dict)
     """Single queues: `classic` and `low-latency` of `dualpi2`, each class of the scheduler `drr` by class. With
-    `drr` by flow the queues of a group count together. A queue without packets is absent. Absent for other
-    links, `fq-codel` among them, and in the fluid world.
+    `drr` by flow and with `fq-codel` the queues of a group count together. Where flows of two groups share a
+    queue of `fq-codel`, each packet counts for its own group. A queue without packets is absent. Absent for
+    other links, and in the fluid world.
     """
 
     dynamics: LinkDynamics | None = None
@@ -75,7 +76,7 @@ class LinkSummary:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class QueueSummary:
-    """One queue of a link over one span, or the queues of a group together."""
+    """One queue of a link over one span, or the packets of a group in its queues."""
 
     throughput_bit_per_s: float
     """Bits whose transmission began, per second, acknowledgements included."""
@@ -187,13 +188,13 @@ class GroupSummary:
 
     jain: float | None = None
     """Jain's index of the goodput of the flows that take part in the span. Flows that begin after it do not, nor
-    flows that stopped or finished their only transfer before it. With `arrivals` or `page` few connections
-    are busy at a time, so it says little there, as the windows do. Absent if the goodput is zero.
+    flows that stopped or finished their only transfer before it. Absent if the goodput is zero, and with
+    `arrivals` or `page`, where few connections are busy at a time.
     """
 
     window_mean_packets: float | None = None
     """Congestion window, averaged over flows and, for each, over time since its start; absent if none has
-    started.
+    started, and with `arrivals` or `page`.
     """
 
     window_sd_packets: float | None = None
@@ -298,6 +299,11 @@ class Transfers:
     waiting: int | None = None
     """Transfers still waiting for a connection at the end of the span; absent without random arrivals, and in
     the Linux world.
+    """
+
+    under_way_mean: float | None = None
+    """Transfers under way or waiting for a connection, averaged over time; absent without random arrivals, and
+    in the Linux world.
     """
 
 
@@ -508,8 +514,10 @@ class FlowSummary:
 class Fairness:
     """Fairness over all flows of the scenario that take part in the span."""
 
-    jain: float
-    """Jain's index of the goodput of the flows that take part in the span, as in `groups.NAME`."""
+    jain: float | None = None
+    """Jain's index of the goodput of the flows that take part in the span, as in `groups.NAME`; absent where
+    none do.
+    """
 
     contracts_jain: float | None = None
     """Jain's index of the customers' `achieved_fraction`; absent if none has a contract."""

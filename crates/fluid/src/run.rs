@@ -301,6 +301,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.access.is_some(), "access links"),
             (group.jitter.is_some(), "jitter"),
             (group.ack_jitter.is_some(), "jitter of acknowledgements"),
+            (group.loss > 0.0, "losses of its own"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples"),
             (group.sender.tick.is_some(), "coarse clocks"),
             (group.sender.bottleneck.is_some(), "a bottleneck that the law knows (`bottleneck`)"),

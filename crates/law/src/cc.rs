@@ -17,6 +17,7 @@ mod illinois;
 pub mod leadlag;
 mod ledbat;
 mod ledbat_pp;
+mod nada;
 mod newreno;
 mod prague;
 mod scalable;
@@ -54,6 +55,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     copa::ENTRY,
     vivace::ENTRY,
     prague::ENTRY,
+    nada::ENTRY,
     cbr::ENTRY,
 ];
 
@@ -109,7 +111,9 @@ numbers! {
         buffer: "packets",
         /// Packets in that buffer, in the same way.
         level: "packets",
-        /// Packets in flight, in the same way, before any are sent in answer to what happens now.
+        /// Packets in flight, in the same way, before any are sent in answer to what happens now. Where
+        /// [`Requirements::flight_size`] asks, with a loss: packets sent and not acknowledged, and no more than the window has;
+        /// zero where the host does not know.
         in_flight: "packets",
         /// `earlier_s` ago: packets in the buffer, and those of the flow, by [`BottleneckEstimate::committed`].
         earlier: "packets",
@@ -192,6 +196,9 @@ pub struct Requirements {
     /// Whether a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
     /// least one packet is in flight.
     pub fractions: bool,
+    /// Whether it wants [`Observation::in_flight`] with [`Event::Cut`] and [`Event::Timeout`]: FlightSize of RFC 5681, of which
+    /// equation (4) takes half. Of a flow that uses its window it is the window.
+    pub flight_size: bool,
     /// Whether it is a name for what only the kernel has: nobody else may host it.
     pub kernel: bool,
 }
@@ -220,6 +227,7 @@ impl Requirements {
         duplicates_mend: false,
         delivery: false,
         fractions: false,
+        flight_size: false,
         kernel: false,
     };
 }

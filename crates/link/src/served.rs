@@ -81,6 +81,8 @@ pub struct Arrival<P> {
     /// What is treated apart: the number of its flow or of its class. Numbers of queues are dense: each is a place in
     /// memory.
     pub queue_key: u32,
+    /// What its queue's books go by, where they do not go by the number of the queue.
+    pub book_key: u32,
 }
 
 /// What became of a packet that arrived.
@@ -214,11 +216,11 @@ impl<P: Copy> Served<P> {
         coin: impl FnOnce() -> f64,
         mut dropped: impl FnMut(P),
     ) -> Offered {
-        let Arrival { packet, bytes, markable, low_latency, colour, queue_key } = arrival;
+        let Arrival { packet, bytes, markable, low_latency, colour, queue_key, book_key } = arrival;
         let at = self.queue_of(queue_key, low_latency);
         let instance = self.instance(at, queue_key);
         self.account.counters.arrivals += 1;
-        if let Some(book) = self.books.of(at, queue_key) {
+        if let Some(book) = self.books.of(at, book_key) {
             book.arrivals += 1;
         }
         self.ears[instance].arrived += u64::from(bytes);
@@ -234,7 +236,7 @@ impl<P: Copy> Served<P> {
                 Verdict::Mark => marked = true,
                 Verdict::Unsound => self.account.unsound(now),
                 Verdict::Drop => {
-                    self.refused(at, queue_key);
+                    self.refused(at, book_key);
                     return Offered::Refused(Reason::Early);
                 }
             }
@@ -244,7 +246,7 @@ impl<P: Copy> Served<P> {
         } else {
             while self.waiting >= self.most_packets || self.waiting_bytes + u64::from(bytes) > self.most_bytes {
                 let Some(longest) = self.longest(at, bytes) else {
-                    self.refused(at, queue_key);
+                    self.refused(at, book_key);
                     if on_arrival {
                         let seen = aqm::Observation { colour, ..self.seen(now, at) };
                         self.law.on_event(instance, Event::Hit, &seen);
@@ -261,12 +263,13 @@ impl<P: Copy> Served<P> {
         }
         self.account.integrate(now, self.waiting);
         self.account.counters.marks += u64::from(marked);
-        if let Some(book) = self.books.of(at, queue_key) {
+        if let Some(book) = self.books.of(at, book_key) {
             book.marks += u64::from(marked);
         }
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
-        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency, colour, key: queue_key };
+        let key = queue_key;
+        let held = Held { packet, arrival: now, bytes, markable, marked, low_latency, colour, key, book_key };
         self.store.push(&mut self.queues[at as usize].list, held);
         self.order.added(&mut self.queues, at);
         Offered::Queued
@@ -307,7 +310,7 @@ impl<P: Copy> Served<P> {
             self.order.sent(&mut self.queues, at, held.bytes);
             let newly_marked = u64::from(verdict == Verdict::Mark && !held.marked);
             self.account.counters.marks += newly_marked;
-            if let Some(book) = self.books.of(at, held.key) {
+            if let Some(book) = self.books.of(at, held.book_key) {
                 book.marks += newly_marked;
                 book.waited(now - held.arrival, held.bytes);
             }
@@ -477,16 +480,16 @@ impl<P: Copy> Served<P> {
     }
 
     /// A packet for that queue is not let in.
-    fn refused(&mut self, at: u32, key: u32) {
+    fn refused(&mut self, at: u32, book_key: u32) {
         self.account.counters.drops += 1;
-        if let Some(book) = self.books.of(at, key) {
+        if let Some(book) = self.books.of(at, book_key) {
             book.drops += 1;
         }
     }
 
     /// A packet is dropped after it has waited.
     fn drop_late(&mut self, held: &Held<P>, at: u32, now: Time) {
-        if let Some(book) = self.books.of(at, held.key) {
+        if let Some(book) = self.books.of(at, held.book_key) {
             book.drops += 1;
         }
         let c = &mut self.account.counters;

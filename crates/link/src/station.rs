@@ -288,17 +288,18 @@ impl<P: Copy> Station<P> {
     }
 }
 
-/// The queues of a link that have books: both of two coupled queues, those of a scheduler by class, and those of a scheduler by
-/// flow together for each group. Queues that flows are hashed to have none: which flow is in which is left to chance.
+/// The queues of a link that have books: both of two coupled queues, those of a scheduler by class, and those of flows together
+/// for each group, be they of a scheduler by flow or queues that flows are hashed to. Which flows share one of those is left to
+/// chance, so that each packet counts for its own group.
 fn books(scenario: &Scenario, name: &str, serve: Serve) -> QueueBooks {
     let crosses = |group: &model::Group| group.forward.iter().chain(&group.backward).any(|link| link == name);
+    let by_group =
+        || scenario.groups.iter().map(|(name, group)| (name.clone(), group.count as usize, crosses(group))).collect();
     // Whose book each key has, and whether anything of it crosses this link.
     let owners: Vec<(String, usize, bool)> = match (serve, scenario.links[name].scheduler) {
         (Serve::Coupled { .. }, _) => return QueueBooks { names: QUEUES.map(str::to_owned).into(), of_key: None },
-        (Serve::PerFlow { .. }, _) | (_, model::Scheduler::Fifo) => return QueueBooks::default(),
-        (_, model::Scheduler::Drr { by: By::Flow, .. }) => {
-            scenario.groups.iter().map(|(name, group)| (name.clone(), group.count as usize, crosses(group))).collect()
-        }
+        (Serve::PerFlow { .. }, _) | (_, model::Scheduler::Drr { by: By::Flow, .. }) => by_group(),
+        (_, model::Scheduler::Fifo) => return QueueBooks::default(),
         (_, model::Scheduler::Drr { by: By::Class, .. }) => {
             let declared = scenario.class_names();
             let crosses = |class: &str| {

@@ -57,6 +57,12 @@ impl Engine {
     fn delivered_to_others(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
         let group = &self.groups[self.flows[at].group as usize];
+        if let Some((share, coins)) = &group.loss
+            && coins.of(packet.identity(&self.keys)) < *share
+        {
+            self.flows[at].sent.lost += 1;
+            return;
+        }
         if group.accounts[0] & group.accounts[1] != NONE {
             for account in group.accounts.into_iter().filter(|account| *account != NONE) {
                 self.accounts[account as usize].delivered += u64::from(packet.size);
@@ -209,7 +215,8 @@ impl Engine {
                 group.windows.keep(index);
             }
         }
-        let mut allowed = cut.then(|| group.windows.on(index, now, Event::Cut));
+        let flight = if outcome.lost { flow.data.flight_size() } else { 0 };
+        let mut allowed = cut.then(|| group.windows.cut(index, now, Event::Cut, flight));
         if let Some(after) = &allowed {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
@@ -493,7 +500,8 @@ impl Engine {
                 if group.by_time && first {
                     group.windows.keep(flow.index as usize);
                 }
-                let allowed = group.windows.on(flow.index as usize, Time(self.now), Event::Timeout);
+                let flight = flow.data.flight_size();
+                let allowed = group.windows.cut(flow.index as usize, Time(self.now), Event::Timeout, flight);
                 if !flow.allow(allowed, group.paced, self.now) {
                     return self.refuse(at, allowed);
                 }
@@ -539,7 +547,7 @@ impl Engine {
             let group = &mut self.groups[flow.group as usize];
             let index = flow.index as usize;
             group.windows.keep(index);
-            let after = group.windows.on(index, Time(now), Event::Cut);
+            let after = group.windows.cut(index, Time(now), Event::Cut, flow.data.flight_size());
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             // As if one packet had been delivered: the fast retransmit goes out, as in Linux.

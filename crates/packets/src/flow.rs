@@ -3,7 +3,7 @@
 use penstock_law::cc::Marks;
 use penstock_law::quantity::{Time, is_amount};
 use penstock_scenario::model::{EcnEcho, Remember, RttNoise};
-use penstock_scenario::seed::Stream;
+use penstock_scenario::seed::{Coins, Stream};
 
 use crate::engine::Hop;
 use crate::feedback::{Carried, Feedback};
@@ -53,6 +53,8 @@ pub(crate) struct Group {
     pub(crate) paced: bool,
     /// Its window does not limit what is in flight, once the law sets a gap.
     pub(crate) unlimited: bool,
+    /// The share of its data packets that is lost behind their last link, and the coins; none where none is.
+    pub(crate) loss: Option<(f64, Coins)>,
     /// What is added to its round-trip samples; none where they are true.
     pub(crate) noise: Option<Noise>,
     /// Its connections open with a handshake and are closed by the end of a transfer.

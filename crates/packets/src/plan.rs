@@ -319,6 +319,7 @@ impl Parts {
             let of = |index| scenario.seed.stream(&format!("flows.{name}/rtt_noise/{index}"));
             Noise { noise, streams: (0..group.count).map(of).collect() }
         });
+        let loss = (group.loss > 0.0).then(|| (group.loss, scenario.seed.coins(&format!("flows.{name}/loss"))));
         let one_by_one = needs.reliable
             && sender.burst < 2
             && sender.delayed_ack < 2
@@ -333,7 +334,7 @@ impl Parts {
         self.groups.push(Group {
             name: name.to_owned(),
             law: group.cc.law.name,
-            plain: one_by_one && at_once && accounts == [NONE; 2],
+            plain: one_by_one && at_once && accounts == [NONE; 2] && loss.is_none(),
             flows,
             windows,
             habits,
@@ -344,6 +345,7 @@ impl Parts {
             reliable: needs.reliable,
             paced: group.sender.pacing == Pacing::Law || needs.fractions,
             unlimited: group.sender.limit == Limit::Pace,
+            loss,
             noise,
             handshake: needs.reliable && sender.handshake,
             by_time: needs.reliable && sender.recovery == Recovery::Rack,

@@ -15,7 +15,7 @@ use penstock_scenario::summary::{
     BottleneckSummary, CustomerSummary, Engine as Cost, Fairness, FlowSummary, GroupSummary, LinkSummary, Measured,
     Pages, Summary, Transfers, Videos,
 };
-use penstock_scenario::transfer::{self, Alone, Transfer};
+use penstock_scenario::transfer::{self, Alone};
 use penstock_scenario::video;
 use penstock_scenario::world::{Rows, Run, RunError};
 
@@ -153,10 +153,13 @@ impl Span<'_> {
         (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
     }
 
-    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span.
+    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span. Connections that
+    /// take turns do not: few of them are busy at a time.
     fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
         let (a, b) = self.ends();
-        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(self.life(*at), (a.at, b.at)));
+        let in_turns = |at: usize| self.scenario.groups[self.engine.flows[at].group as usize].takes_turns();
+        let there = rows.iter().zip(first..).filter(|(_, at)| !in_turns(*at));
+        let there = there.filter(|(_, at)| takes_part(self.life(*at), (a.at, b.at)));
         jain(there.map(|(row, _)| row.goodput_bit_per_s))
     }
 
@@ -173,12 +176,13 @@ impl Span<'_> {
             capacity_bits: &|at| self.engine.links[at].station.capacity_bits(a.at, b.at),
         };
         let classes = of_classes.classes();
-        let fairness = self.jain(flows, 0).map(|jain| Fairness {
-            jain,
+        let fairness = Fairness {
+            jain: self.jain(flows, 0),
             contracts_jain,
             classes: classes.index,
             classes_mean: classes.index_mean,
-        });
+        };
+        let fairness = fairness.any().then_some(fairness);
         Measured {
             measured_s: self.seconds(),
             links: (0..self.engine.links.len())
@@ -273,7 +277,7 @@ impl Span<'_> {
             let windows: Vec<f64> = rows.iter().filter_map(|f| f.window_mean_packets).collect();
             let begun = || range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
             let n = windows.len() as f64;
-            let any = !windows.is_empty();
+            let any = !windows.is_empty() && !group.takes_turns();
             let acknowledged = rows.is_empty() || self.engine.groups[groups.len()].reliable;
             let summary = GroupSummary {
                 count: group.count,
@@ -326,9 +330,18 @@ impl Span<'_> {
     /// no flow is free.
     fn transfers(&self, flows: Range<usize>, open: bool) -> Transfers {
         let (a, b) = self.ends();
-        let own = || self.engine.transfers.iter().filter(|t| flows.contains(&(t.flow as usize)));
-        let sum = transfer::sum_up(own().filter(|t| (a.at..=b.at).contains(&t.ended)), self.alone, open);
-        Transfers { waiting: open.then(|| self.waiting(own(), flows.clone(), b.at)), ..sum }
+        let own = self.engine.transfers.iter().filter(|t| flows.contains(&(t.flow as usize)));
+        let sum = transfer::sum_up(own.filter(|t| (a.at..=b.at).contains(&t.ended)), self.alone, open);
+        if !open {
+            return sum;
+        }
+        let waits = self.lives(flows.clone()).filter(|(arrived, began, _)| *arrived <= b.at && b.at < *began);
+        let under_way = |(arrived, _, ended): (Time, Time, Time)| ended.min(b.at).since(arrived.max(a.at)).seconds();
+        Transfers {
+            waiting: Some(waits.count() as u64),
+            under_way_mean: Some(self.lives(flows).map(under_way).sum::<f64>() / self.seconds()),
+            ..sum
+        }
     }
 
     /// Pages that browsers of a group had loaded in the span.
@@ -350,19 +363,22 @@ impl Span<'_> {
         Some(video::sum_up(&own.copied().collect::<Vec<_>>(), &sessions, (a.at, b.at), stop))
     }
 
-    /// Transfers of the flows of a group that had arrived at `at` and no flow had taken up; `completed` are those of them
-    /// that were complete in the end.
-    fn waiting<'a>(&self, completed: impl Iterator<Item = &'a Transfer>, flows: Range<usize>, at: Time) -> u64 {
-        let waits = |arrived: Time, began: Time| u64::from(arrived <= at && at < began);
+    /// When each transfer of the flows of a group arrived, was taken up by a flow, and was complete; never where it was not until
+    /// the end of the run.
+    fn lives(&self, flows: Range<usize>) -> impl Iterator<Item = (Time, Time, Time)> {
         let group = self.engine.flows[flows.start].group as usize;
+        let own = self.engine.transfers.iter().filter({
+            let flows = flows.clone();
+            move |t| flows.contains(&(t.flow as usize))
+        });
         let under_way = self.engine.flows[flows].iter().filter(|flow| flow.data.una < flow.data.limit).map(|flow| {
             let source = &self.engine.sources[flow.source as usize];
-            waits(Time(source.arrived), Time(source.began))
+            (Time(source.arrived), Time(source.began), Time::NEVER)
         });
-        let supply = self.engine.supplies[group].iter().flat_map(|supply| &supply.waiting);
-        completed.map(|t| waits(t.arrived, t.began)).sum::<u64>()
-            + under_way.sum::<u64>()
-            + supply.map(|(arrived, _)| waits(Time(*arrived), Time::NEVER)).sum::<u64>()
+        let waiting = self.engine.supplies[group].iter().flat_map(|supply| &supply.waiting);
+        own.map(|t| (t.arrived, t.began, t.ended))
+            .chain(under_way)
+            .chain(waiting.map(|(arrived, _)| (Time(*arrived), Time::NEVER, Time::NEVER)))
     }
 
     /// Bit rates that an account was sent and had delivered.

@@ -78,6 +78,7 @@ impl Engine {
             }
             Station::Port(_) => return,
         };
+        let class = || groups[flows[packet.flow as usize].group as usize].class;
         let arrival = Arrival {
             packet,
             bytes: u32::from(packet.size),
@@ -86,9 +87,10 @@ impl Engine {
             colour: packet.colour(),
             queue_key: match apart {
                 Apart::Flows => packet.flow,
-                Apart::Classes => groups[flows[packet.flow as usize].group as usize].class,
+                Apart::Classes => class(),
                 Apart::Hashes => (keys[packet.flow as usize] >> 32) as u32,
             },
+            book_key: if *apart == Apart::Classes { class() } else { packet.flow },
         };
         let now = Time(*now);
         match served.offer(

@@ -14,7 +14,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use super::Refused;
-use super::packet::{Key, Packet};
+use super::packet::{Key, Packet, Way};
 use super::station::{Fate, Leaving, Link};
 
 /// A packet that comes out.
@@ -44,13 +44,15 @@ pub struct Passed {
 }
 
 /// Where a flow's packets go, each way: which hops, and what follows the last.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Flow {
     key: Key,
     /// Its own ways to the first links, and the conditioner that its data pass after them.
     entrances: [Option<u32>; 2],
     contract: Option<u32>,
     routes: [(u32, u8); 2],
+    /// The share of what goes to its receiver that is lost behind the last link, and the coins.
+    loss: Option<(f64, Stream)>,
     passed: Passed,
 }
 
@@ -159,7 +161,8 @@ impl Emulation {
                     .then(|| Entry::of_data(group.access, group.jitter, own("jitter")));
                 let acks = group.ack_jitter.as_ref().map(|jitter| Entry::of_acks(jitter, own("ack_jitter")));
                 let entrances = [plan.entrance(data), plan.entrance(acks)];
-                plan.flows.push(Flow { key, entrances, contract, routes, passed: Passed::default() });
+                let loss = (group.loss > 0.0).then(|| (group.loss, own("loss")));
+                plan.flows.push(Flow { key, entrances, contract, routes, loss, passed: Passed::default() });
             }
         }
         let longest = |link: usize| plan.lines.iter().filter(move |l| l.link == link as u32).map(|l| l.delay).max();
@@ -352,6 +355,12 @@ impl Emulation {
         let flow = &mut self.flows[packet.flow as usize];
         let (first, count) = flow.routes[packet.way as usize];
         if packet.hops == count {
+            if let Some((share, coins)) = &mut flow.loss
+                && packet.way == Way::There
+                && coins.lands(*share)
+            {
+                return lose(&mut self.flows, &mut self.dropped, packet);
+            }
             if packet.of_customer() {
                 flow.passed.delivered += 1;
                 flow.passed.delivered_bytes += u64::from(packet.bytes);

@@ -148,7 +148,8 @@ impl Link {
                 };
                 let Packet { bytes, markable, low_latency, .. } = packet;
                 let colour = packet.colour.unwrap_or_default();
-                let arrival = Arrival { packet, bytes, markable, low_latency, colour, queue_key };
+                let book_key = if self.apart == Apart::Classes { key.class } else { packet.flow };
+                let arrival = Arrival { packet, bytes, markable, low_latency, colour, queue_key, book_key };
                 match served.offer(now, arrival, || coins.unit(), dropped) {
                     Offered::Refused(_) => Fate::Dropped,
                     Offered::Queued => Fate::Waits,

@@ -46,6 +46,8 @@ pub(crate) fn unsupported(wanted: &Requirements) -> Option<&'static str> {
         Some("ECT(1)")
     } else if wanted.bottleneck.is_some() {
         Some("the times of acknowledgements of single packets, for packet pairs")
+    } else if wanted.flight_size {
+        Some("the data in flight at a loss")
     } else if wanted.fractions {
         Some("windows below two packets")
     } else {

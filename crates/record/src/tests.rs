@@ -105,7 +105,7 @@ fn run(seed: u64) -> Run {
         links: [("l".to_owned(), link)].into_iter().collect(),
         groups: [("f".to_owned(), group)].into_iter().collect(),
         flows: flows.clone(),
-        fairness: Some(Fairness { jain: 0.99, contracts_jain: None, classes: None, classes_mean: None }),
+        fairness: Some(Fairness { jain: Some(0.99), contracts_jain: None, classes: None, classes_mean: None }),
         classes: IndexMap::new(),
         customers: IndexMap::new(),
         dynamics: None,

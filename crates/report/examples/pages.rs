@@ -107,7 +107,7 @@ fn summary(title: &str, link: LinkSummary, groups: Vec<(&str, GroupSummary)>) ->
             links: [("bottleneck".to_owned(), link)].into_iter().collect(),
             groups: groups.into_iter().map(|(n, g)| (n.to_owned(), g)).collect(),
             flows: Vec::new(),
-            fairness: Some(Fairness { jain: 0.9941, contracts_jain: None, classes: None, classes_mean: None }),
+            fairness: Some(Fairness { jain: Some(0.9941), contracts_jain: None, classes: None, classes_mean: None }),
             classes: IndexMap::new(),
             customers: IndexMap::new(),
             dynamics: None,

@@ -183,7 +183,13 @@ pub(crate) static LINK: Table = Table {
             Is("{ law = \"fifo\" }"),
             "the rule that picks the next queue; not with an AQM that has its own rule",
         ),
-        key("loss", Shape::Number(LOSS), Is("0"), "share of packets lost on the line"),
+        key(
+            "loss",
+            Shape::Number(LOSS),
+            Is("0"),
+            "share of packets lost on the line; a damaged packet is lost too, because its receiver drops what fails a \
+             checksum",
+        ),
         key(
             "loss_spacing",
             Shape::Word(words::<LossSpacing>),

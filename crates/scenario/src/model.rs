@@ -337,6 +337,8 @@ pub struct Group {
     pub jitter: Option<(Time, Time)>,
     /// Acknowledgements that come late.
     pub ack_jitter: Option<AckJitter>,
+    /// Share of the packets to its receivers that is lost behind their last link.
+    pub loss: f64,
     /// Whether each flow has series of its own.
     pub series: bool,
     /// How senders and receivers behave besides the law.
@@ -563,6 +565,12 @@ impl Group {
     /// How many flows one browser loads pages with; one where there are no pages.
     pub fn connections(&self) -> u32 {
         if let Some(Application::Page(page)) = &self.application { page.connections } else { 1 }
+    }
+
+    /// Whether its flows are connections that carry transfers in turns: few are busy at a time, so that shares and windows of
+    /// single ones say nothing of the group.
+    pub fn takes_turns(&self) -> bool {
+        matches!(self.repeats, Some(Repeats::Poisson(_))) || matches!(self.application, Some(Application::Page(_)))
     }
 
     /// Whether its data come in transfers.

@@ -40,8 +40,8 @@ impl Profile {
     pub fn parameters(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Ns2 => &[],
-            // RFC 3465, section 2.2; RFC 9406.
-            Self::Rfc => &[("per_ack", 2.0), ("hystart", 1.0)],
+            // RFC 3465, section 2.2; RFC 9406; RFC 5681, equation (4).
+            Self::Rfc => &[("per_ack", 2.0), ("hystart", 1.0), ("flight_size", 1.0)],
             // `tcp_slow_start` and `tcp_cong_avoid_ai` count every packet; `tcp_cubic` keeps its slope in the Reno-friendly region.
             Self::Linux => {
                 &[("per_ack", 65_535.0), ("hystart", 1.0), ("hystart_rule", 1.0), ("friendly_catches_up", 0.0)]

@@ -215,8 +215,8 @@ pub struct LinkSummary {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub classes: IndexMap<String, IndexMap<String, f64>>,
     /// Single queues: `classic` and `low-latency` of `dualpi2`, each class of the scheduler `drr` by class. With `drr` by flow
-    /// the queues of a group count together. A queue without packets is absent. Absent for other links, `fq-codel` among them,
-    /// and in the fluid world.
+    /// and with `fq-codel` the queues of a group count together. Where flows of two groups share a queue of `fq-codel`, each
+    /// packet counts for its own group. A queue without packets is absent. Absent for other links, and in the fluid world.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub queues: IndexMap<String, QueueSummary>,
     /// The link over time; absent without `[dynamics]`.
@@ -224,7 +224,7 @@ pub struct LinkSummary {
     pub dynamics: Option<LinkDynamics>,
 }
 
-/// One queue of a link over one span, or the queues of a group together.
+/// One queue of a link over one span, or the packets of a group in its queues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueSummary {
     /// Bits whose transmission began, per second, acknowledgements included.
@@ -264,11 +264,12 @@ pub struct GroupSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_mean_s: Option<f64>,
     /// Jain's index of the goodput of the flows that take part in the span. Flows that begin after it do not, nor flows
-    /// that stopped or finished their only transfer before it. With `arrivals` or `page` few connections are busy at a time, so
-    /// it says little there, as the windows do. Absent if the goodput is zero.
+    /// that stopped or finished their only transfer before it. Absent if the goodput is zero, and with `arrivals` or `page`, where
+    /// few connections are busy at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain: Option<f64>,
-    /// Congestion window, averaged over flows and, for each, over time since its start; absent if none has started.
+    /// Congestion window, averaged over flows and, for each, over time since its start; absent if none has started, and with
+    /// `arrivals` or `page`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_mean_packets: Option<f64>,
     /// Standard deviation of a flow's window over time, averaged over flows.
@@ -359,6 +360,10 @@ pub struct Transfers {
     /// Linux world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// Transfers under way or waiting for a connection, averaged over time; absent without random arrivals, and in the Linux
+    /// world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way_mean: Option<f64>,
 }
 
 /// Web pages of a group.
@@ -470,8 +475,9 @@ pub struct FlowSummary {
 /// Fairness over all flows of the scenario that take part in the span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index of the goodput of the flows that take part in the span, as in `groups.NAME`.
-    pub jain: f64,
+    /// Jain's index of the goodput of the flows that take part in the span, as in `groups.NAME`; absent where none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jain: Option<f64>,
     /// Jain's index of the customers' `achieved_fraction`; absent if none has a contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contracts_jain: Option<f64>,
@@ -482,6 +488,14 @@ pub struct Fairness {
     /// The same index for each sample of the series, averaged over the samples of the span.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes_mean: Option<f64>,
+}
+
+impl Fairness {
+    /// Whether there is any of it.
+    pub fn any(&self) -> bool {
+        let Self { jain, contracts_jain, classes, classes_mean } = self;
+        [jain, contracts_jain, classes, classes_mean].iter().any(|index| index.is_some())
+    }
 }
 
 /// The amount of computation: the same in every run of a seed.

@@ -112,6 +112,7 @@ pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>, alone: &[Al
         waited: open.then_some(waited),
         wait_mean_s: (open && n > 0).then(|| waits_s / n as f64),
         waiting: None,
+        under_way_mean: None,
         slowdown: all.map(|class| class.slowdown),
     }
 }
@@ -252,6 +253,7 @@ mod tests {
             waited: Some(0),
             wait_mean_s: None,
             waiting: None,
+            under_way_mean: None,
         };
         assert_eq!(sum_up(&[], &[], true), nothing);
     }

@@ -198,6 +198,7 @@ fn group(group: &Group, packet: Packet) -> String {
             [("probability", print_number(late.probability)), ("uniform", pair(late.between.0, late.between.1))];
         ("ack_jitter", inline(&entries))
     }));
+    entries.extend((group.loss > 0.0).then(|| ("loss", print_number(group.loss))));
     entries.push(("series", group.series.to_string()));
     entries.push(("sender", sender(&group.sender, reliable, group.repeats.is_some())));
     lines(&entries)

@@ -127,6 +127,9 @@ impl Limits {
     }
 
     fn of_group(&self, group: &Group) -> Option<String> {
+        if group.loss > self.loss {
+            return Some(format!("it loses {} of its packets, above {}", group.loss, self.loss));
+        }
         let late = [group.jitter.map(|(_, most)| most), group.ack_jitter.map(|late| late.between.1)];
         let late = late.into_iter().flatten().max()?;
         (late > self.jitter)

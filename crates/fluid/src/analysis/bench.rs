@@ -192,6 +192,7 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
             (group.access.is_some(), "access links", "leave `access` out"),
             (group.jitter.is_some(), "jitter", "leave `jitter` out"),
             (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
+            (group.loss > 0.0, "losses of its own", "leave `loss` out"),
             (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
             (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
             (group.sender.limit == Limit::Pace, "a sender without a window", "leave `limit` out"),

@@ -35,6 +35,7 @@ pub(super) fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), Anal
         (group.on_off.is_some(), "on-off periods", "leave `on_off` out"),
         (group.access.is_some(), "access links", "leave `access` out"),
         (group.ack_jitter.is_some(), "jitter of acknowledgements", "leave `ack_jitter` out"),
+        (group.loss > 0.0, "losses of its own", "leave `loss` out"),
         (group.sender.rtt_noise.is_some(), "errors of round-trip samples", "leave `rtt_noise` out"),
         (group.sender.tick.is_some(), "coarse clocks", "leave `tick` out"),
         (group.sender.bottleneck.is_some(), "a bottleneck that the law knows", "leave `bottleneck` out"),

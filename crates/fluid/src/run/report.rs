@@ -269,7 +269,7 @@ impl Span<'_> {
     fn measured(&self) -> Measured {
         let flows = self.flows();
         let fairness = self.jain(0..self.network.cohorts.len()).map(|jain| Fairness {
-            jain,
+            jain: Some(jain),
             contracts_jain: None,
             classes: None,
             classes_mean: None,

@@ -467,6 +467,7 @@ fn what_the_analysis_does_not_count_is_refused() {
             "the group `group0` has jitter of acknowledgements",
         ),
         (flows(&|g| g.sender.tick = Some(second)), "the group `group0` has coarse clocks"),
+        (flows(&|g| g.loss = 0.01), "the group `group0` has losses of its own"),
     ] {
         let refused = analyze(&scenario, &Options::default()).unwrap_err().to_string();
         assert!(refused.starts_with(said), "{refused}");

@@ -3,8 +3,8 @@
 //!
 //! Source: RFC 9438, sections 4.2 to 4.10, formulas by its figures; RFC 9406 (HyStart++) for the first slow start where
 //! `hystart` is on. Symbols: `origin` is W_max, `prior` cwnd_prior, `reno` W_est, `elapsed` t.
-//! Differs: a congestion event takes its share of the window, not of what is in flight, and leaves two packets at least,
-//! also after an echo; an acknowledgement that carries an echo grows nothing; time in which nothing was told counts up to
+//! Differs: a congestion event takes its share of the window, as in Linux, unless `flight_size` asks for that of what is in
+//! flight, and leaves two packets at least, also after an echo; an acknowledgement that carries an echo grows nothing; time in which nothing was told counts up to
 //! a round trip and no further, which is how section 4.2's "no long periods without an update" is kept by a law that
 //! hears of acknowledgements only; spurious congestion events (section 4.9) are for the host to undo; the smoothed round-trip time
 //! takes in one sample an acknowledgement with RFC 6298's weight, those of loss recovery left out.
@@ -12,7 +12,7 @@
 use alloc::string::String;
 
 use super::hystart::{self, Classic, HyStart};
-use super::newreno::{ECN, PER_ACK};
+use super::newreno::{ECN, FLIGHT_SIZE, PER_ACK, reduced};
 use super::search::{SEARCH, SlowStart, real};
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables};
@@ -80,6 +80,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         PER_ACK,
         ECN,
         SEARCH,
+        FLIGHT_SIZE,
     ],
     observables: Observables::of::<Cubic>(),
     linearisation: Linearisation::Unsupported(
@@ -102,6 +103,7 @@ struct Cubic {
     classic: bool,
     ecn: bool,
     per_ack: u32,
+    flight_size: bool,
     initial_window: f64,
     initial_ssthresh: f64,
 }
@@ -210,9 +212,9 @@ impl Cubic {
     }
 
     /// What a congestion event and a timeout have in common: sections 4.6 and 4.8.
-    fn reduce(&self, s: &mut State<f64>) {
+    fn reduce(&self, s: &mut State<f64>, seen: &Observation<f64>) {
         s.prior = s.window;
-        s.ssthresh = Number::max(s.window * self.beta, 2.0);
+        s.ssthresh = Number::max(reduced(self.flight_size, s.window, seen) * self.beta, 2.0);
         s.avoids = false;
         s.hystart.stop();
     }
@@ -239,6 +241,7 @@ impl Law<f64> for Cubic {
             classic: values.switch("hystart") && values.number("hystart_rule") != 0.0,
             ecn: values.switch("ecn"),
             per_ack: values.number("per_ack") as u32,
+            flight_size: values.switch("flight_size"),
             initial_window: context.initial_window,
             initial_ssthresh: context.initial_ssthresh,
         })
@@ -287,13 +290,16 @@ impl Law<f64> for Cubic {
                 // Section 4.7.
                 let lost_ground = self.fast_convergence && s.window < s.origin;
                 s.origin = if lost_ground { s.window * (1.0 + self.beta) / 2.0 } else { s.window };
-                self.reduce(s);
+                self.reduce(s, observation);
                 s.anew = false;
                 s.window = s.ssthresh;
             }
             Event::Timeout => {
                 s.classic = Classic::START;
-                self.reduce(s);
+                // Of a segment that was sent again before, ssthresh is held (RFC 5681, section 3.1).
+                let held = (self.flight_size && s.window <= 1.0).then_some(s.ssthresh);
+                self.reduce(s, observation);
+                s.ssthresh = held.unwrap_or(s.ssthresh);
                 s.anew = true;
                 s.window = 1.0;
             }
@@ -307,7 +313,8 @@ impl Law<f64> for Cubic {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, now: true, ..Requirements::LEAST }
+        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        Requirements { marks, now: true, flight_size: self.flight_size, ..Requirements::LEAST }
     }
 }
 
@@ -368,6 +375,24 @@ mod tests {
             let span = s.k * t - now;
             now = run(&law, &mut s, now, span);
             assert!((s.window / window - 1.0).abs() < 0.002, "at {t} K: {}", s.window);
+        }
+    }
+
+    /// Section 4.6: ssthresh is beta of what is in flight, and the cubic still aims at the window before. Without the switch it is
+    /// beta of the window.
+    #[test]
+    fn ssthresh_follows_from_what_is_in_flight() {
+        for (flight_size, ssthresh) in [(1.0, 140.0), (0.0, 700.0)] {
+            let law = law(&[("flight_size", flight_size)]);
+            let seen = Observation { in_flight: 200.0, ..at(0.0) };
+            let mut s = avoiding(&law, 1000.0);
+            law.on_event(&mut s, Event::Cut, &seen);
+            assert_eq!((s.window, s.ssthresh, s.origin, s.prior), (ssthresh, ssthresh, 1000.0, 1000.0));
+            let mut s = avoiding(&law, 1000.0);
+            law.on_event(&mut s, Event::Timeout, &seen);
+            assert_eq!((s.window, s.ssthresh), (1.0, ssthresh));
+            law.on_event(&mut s, Event::Timeout, &seen);
+            assert_eq!(s.ssthresh, if flight_size > 0.0 { ssthresh } else { 2.0 }, "held where the RFC says so");
         }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 5681, section 3.1, equations (2) to (4); RFC 6582 for what counts as one congestion event (the host's
 //! data control tells); RFC 3168, section 6.1.2, for echoes.
-//! Differs: the window counts packets and keeps fractions; equation (4) halves the window where the RFC halves what is in
-//! flight, and hosts let no window grow that is not used; the floor after a congestion event is two packets; `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
+//! Differs: the window counts packets and keeps fractions; equation (4) halves the window, as ns-2 and Linux do, unless
+//! `flight_size` asks for what the RFC halves, and hosts let no window grow that is not used; the floor after a congestion event
+//! is two packets; `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
 
 use alloc::string::String;
 
@@ -22,6 +23,14 @@ pub(super) const ECN: Parameter = Parameter::switch(
     "RFC 3168",
 );
 
+/// What a congestion event reduces, of the laws whose RFC says so.
+pub(super) const FLIGHT_SIZE: Parameter = Parameter::switch(
+    "flight_size",
+    false,
+    "after a loss, ssthresh follows from the data in flight, where that is less than the window; otherwise from the window",
+    "RFC 5681, equation (4); RFC 9438, section 4.6; ns-2 and Linux take the window",
+);
+
 /// How much one acknowledgement counts, for every law whose window grows with acknowledgements.
 pub(super) const PER_ACK: Parameter = Parameter::number(
     "per_ack",
@@ -31,6 +40,12 @@ pub(super) const PER_ACK: Parameter = Parameter::number(
     "most packets that one acknowledgement counts for when the window grows",
     "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
 );
+
+/// What a congestion event takes its share of: the window, or what is in flight where that is asked for, known and less.
+pub(super) fn reduced<N: Number>(flight_size: bool, window: N, seen: &Observation<N>) -> N {
+    let less = flight_size && seen.in_flight > N::of(0.0) && seen.in_flight < window;
+    if less { seen.in_flight } else { window }
+}
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "newreno",
@@ -47,6 +62,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         ),
         PER_ACK,
         SEARCH,
+        FLIGHT_SIZE,
     ],
     observables: Observables::of::<NewReno<f64>>(),
     linearisation: Linearisation::Automatic,
@@ -61,6 +77,7 @@ struct NewReno<N> {
     ecn: bool,
     grow_on_echo: bool,
     per_ack: u32,
+    flight_size: bool,
     initial_window: N,
     initial_ssthresh: N,
     one: N,
@@ -87,6 +104,7 @@ impl<N: Number> Law<N> for NewReno<N> {
             ecn: values.switch("ecn"),
             grow_on_echo: values.switch("grow_on_echo"),
             per_ack: values.number("per_ack") as u32,
+            flight_size: values.switch("flight_size"),
             initial_window: N::of(context.initial_window),
             initial_ssthresh: N::of(context.initial_ssthresh),
             one: N::of(1.0),
@@ -100,7 +118,7 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     #[inline]
-    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, seen: &Observation<N>) {
         match event {
             Event::Ack { packets, marked } => {
                 let counted = if self.grow_on_echo { packets } else { packets - marked }.min(self.per_ack);
@@ -112,11 +130,14 @@ impl<N: Number> Law<N> for NewReno<N> {
                 }
             }
             Event::Cut => {
-                s.ssthresh = (s.window * self.half).max(self.two); // (4)
+                s.ssthresh = (reduced(self.flight_size, s.window, seen) * self.half).max(self.two); // (4)
                 s.window = s.ssthresh;
             }
             Event::Timeout => {
-                s.ssthresh = (s.window * self.half).max(self.two); // (4)
+                // Of a segment that was sent again before, ssthresh is held (RFC 5681, section 3.1).
+                if !self.flight_size || s.window > self.one {
+                    s.ssthresh = (reduced(self.flight_size, s.window, seen) * self.half).max(self.two); // (4)
+                }
                 s.window = self.one;
             }
             Event::Tick | Event::Round => {}
@@ -129,7 +150,8 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        Requirements { marks, flight_size: self.flight_size, ..Requirements::LEAST }
     }
 }
 
@@ -147,8 +169,10 @@ mod tests {
     use super::*;
 
     fn law(grow_on_echo: bool) -> NewReno<f64> {
-        let mut values = Values::defaults(ENTRY.parameters);
-        values.set(&ENTRY.parameters[1], f64::from(u8::from(grow_on_echo))).unwrap();
+        with("grow_on_echo", grow_on_echo)
+    }
+    fn with(switch: &str, on: bool) -> NewReno<f64> {
+        let values = Values::of(ENTRY.parameters, &[(switch, f64::from(u8::from(on)))]);
         NewReno::compile(
             &values,
             &Context { packet: crate::quantity::Bytes(1000), initial_window: 2.0, initial_ssthresh: 64.0 },
@@ -185,6 +209,28 @@ mod tests {
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
         law.on_event(&mut s, Event::Cut, &observation());
         assert_eq!(s.ssthresh, 2.0, "equation (4): never below two packets");
+    }
+
+    /// RFC 5681, equation (4) and the sentence after it: half of what is in flight, which an application may keep below the
+    /// window; held where a segment that was sent again is lost. A host that does not know has the window halved.
+    #[test]
+    fn half_of_what_is_in_flight() {
+        let flight = |in_flight| Observation { in_flight, ..observation() };
+        for (in_flight, after) in [(10.0, 5.0), (3.0, 2.0), (100.0, 50.0), (130.0, 50.0), (0.0, 50.0)] {
+            let mut s = State { window: 100.0, ssthresh: 1e9 };
+            with("flight_size", true).on_event(&mut s, Event::Cut, &flight(in_flight));
+            assert_eq!((s.window, s.ssthresh), (after, after), "{in_flight} packets in flight");
+        }
+        let law = with("flight_size", true);
+        assert!(law.requirements().flight_size && !with("flight_size", false).requirements().flight_size);
+        let mut s = State { window: 100.0, ssthresh: 1e9 };
+        law.on_event(&mut s, Event::Timeout, &flight(12.0));
+        assert_eq!((s.window, s.ssthresh), (1.0, 6.0));
+        law.on_event(&mut s, Event::Timeout, &flight(12.0));
+        assert_eq!((s.window, s.ssthresh), (1.0, 6.0), "held");
+        let mut s = State { window: 100.0, ssthresh: 1e9 };
+        with("flight_size", false).on_event(&mut s, Event::Cut, &flight(10.0));
+        assert_eq!(s.ssthresh, 50.0);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::histogram::Histogram;
 pub struct QueueBooks {
     /// What the books are called.
     pub names: Vec<String>,
-    /// The place of the book by [`Arrival::queue_key`](crate::Arrival::queue_key); keys beyond the list, and places beyond the
+    /// The place of the book by [`Arrival::book_key`](crate::Arrival::book_key); keys beyond the list, and places beyond the
     /// names, have none. Without a list the number of the queue counts.
     pub of_key: Option<Vec<u32>>,
 }

@@ -18,6 +18,8 @@ pub(super) struct Held<P> {
     pub(super) colour: Colour,
     /// What it was treated apart by when it came.
     pub(super) key: u32,
+    /// What the books go by.
+    pub(super) book_key: u32,
 }
 
 #[derive(Debug)]

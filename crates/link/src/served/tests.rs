@@ -78,7 +78,7 @@ impl Host {
         let packet = Sent { number: self.offered, at: now, key: queue_key, bytes };
         self.offered += 1;
         let Self { served, coins, dropped, .. } = self;
-        let arrival = Arrival { packet, bytes, markable, low_latency, colour: Colour::Green, queue_key };
+        let arrival = Arrival { packet, bytes, markable, low_latency, colour: Colour::Green, queue_key, book_key: 0 };
         let offered = served.offer(Time(now), arrival, || coins.unit(), |packet| dropped.push(packet));
         self.refused += u64::from(offered != Offered::Queued);
         self.run(now);
@@ -500,8 +500,8 @@ fn a_law_goes_by_colours() {
                 served.next(served.free_at(), |_: &u64| 0.5, |_| ());
             }
             let colour = if number % 4 == 0 { Colour::Green } else { Colour::Red };
-            let arrival =
-                Arrival { packet: number, bytes: 1000, markable: false, low_latency: false, colour, queue_key: 0 };
+            let (packet, bytes, queue_key, book_key) = (number, 1000, 0, 0);
+            let arrival = Arrival { packet, bytes, markable: false, low_latency: false, colour, queue_key, book_key };
             if served.offer(now, arrival, || 0.5, |_| ()) != Offered::Queued {
                 refused[colour as usize] += 1;
             } else if served.free_at() <= now {

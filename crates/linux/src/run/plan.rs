@@ -12,6 +12,7 @@ use std::fs;
 use penstock_kernel::attach;
 use penstock_law::Values;
 use penstock_law::cc::{self, Marks};
+use penstock_law::parameter::Unit;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_path::Refused;
 use penstock_path::ends::{AccurateEcn, FlowHabits, Habits};
@@ -345,14 +346,17 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut 
             known.optional(parameter.name)
         };
         if value != kernel {
-            let shown = |value: Option<f64>| match (parameter.name, value) {
-                ("hystart", Some(value)) => (value != 0.0).to_string(),
+            let shown = |value: Option<f64>| match (parameter.unit, value) {
+                (Unit::Switch, Some(value)) => (value != 0.0).to_string(),
                 (_, Some(value)) => value.to_string(),
                 (_, None) => "none".to_owned(),
             };
             let what = format!("it is {}, and the kernel's `{controller}` has {}", shown(value), shown(kernel));
             let instead = if parameter.name == "hystart" {
                 "set `hystart` in the scenario, or in /sys/module/tcp_cubic/parameters/hystart, for the whole machine"
+            } else if parameter.name == "flight_size" {
+                // A profile may have switched it on.
+                "write `flight_size = false`"
             } else {
                 "leave it out"
             };
@@ -520,6 +524,7 @@ mod tests {
                 "flows.f.cc.beta: it is 0.5",
             ),
             (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
+            (r#"cc = { law = "newreno", flight_size = true }"#, "", "flows.f.cc.flight_size"),
             (
                 &format!("{newreno}, size = \"1 MB\", idle = \"1 s\", sender = {{ remember = \"base rtt\" }}"),
                 "",

@@ -112,12 +112,13 @@ impl Between<'_> {
         let flows = self.flows();
         let (classes, customers) = (self.classes(self.samples), self.customers());
         let contracts_jain = jain(customers.values().filter_map(|customer| customer.achieved_fraction));
-        let fairness = self.jain(&flows, 0).map(|jain| Fairness {
-            jain,
+        let fairness = Fairness {
+            jain: self.jain(&flows, 0),
             contracts_jain,
             classes: classes.index,
             classes_mean: classes.index_mean,
-        });
+        };
+        let fairness = fairness.any().then_some(fairness);
         let links = self.scenario.links.keys().enumerate();
         Span {
             measured_s: self.seconds(),
@@ -167,7 +168,8 @@ impl Between<'_> {
             let done = self.ends.1.flows[at].completed.filter(|_| plan.bytes.is_some());
             (plan.start, plan.stop.min(done.unwrap_or(Time::NEVER)))
         };
-        let there = rows.iter().zip(first..).filter(|(_, at)| takes_part(life(*at), span));
+        let in_turns = |at: usize| self.scenario.groups[self.run.plan.flows[at].group].takes_turns();
+        let there = rows.iter().zip(first..).filter(|(_, at)| !in_turns(*at) && takes_part(life(*at), span));
         jain(there.map(|(row, _)| row.goodput_bit_per_s))
     }
 
@@ -233,7 +235,9 @@ impl Between<'_> {
         };
         let begun = range.clone().filter(|at| rows[at - range.start].window_mean_packets.is_some());
         let n = windows.len() as f64;
-        let any = !windows.is_empty();
+        let in_turns =
+            self.run.plan.flows.get(range.start).is_some_and(|flow| self.scenario.groups[flow.group].takes_turns());
+        let any = !windows.is_empty() && !in_turns;
         GroupSummary {
             count: range.len() as u32,
             goodput_bit_per_s: rows.iter().map(|row| row.goodput_bit_per_s).sum(),

@@ -141,6 +141,11 @@ impl Data {
         self.una < self.recover
     }
 
+    /// FlightSize of RFC 5681: segments sent and not acknowledged, be they delivered or lost.
+    pub(crate) fn flight_size(&self) -> u64 {
+        self.fresh - self.una
+    }
+
     /// Everything sent was acknowledged.
     pub(crate) fn idle(&self) -> bool {
         self.una == self.fresh

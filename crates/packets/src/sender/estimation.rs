@@ -80,6 +80,14 @@ impl<N: Clocked> Estimates<N> {
         }
     }
 
+    /// Something was lost when `packets` were sent and not acknowledged: what the law asks about that.
+    #[cold]
+    pub(crate) fn lost(&mut self, wanted: &Wanted<N>, packets: u64) {
+        if wanted.needs.flight_size {
+            self.path.in_flight = N::of(packets as f64);
+        }
+    }
+
     /// Before the host calls the law for an event.
     #[inline]
     pub(crate) fn before(&mut self, wanted: &Wanted<N>, now: Time, event: Event) {

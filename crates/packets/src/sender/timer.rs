@@ -64,7 +64,8 @@ impl Timer {
             smoothed: 0,
             variation: 0,
             rto: match rule {
-                Rule::Rfc6298 | Rule::Ticks(_) => FIRST.max(least),
+                Rule::Rfc6298 => FIRST.max(least),
+                Rule::Ticks(tick) => FIRST.max(least).next_multiple_of(tick),
                 Rule::Linux(_) => FIRST,
             },
             least,
@@ -143,7 +144,8 @@ impl Timer {
             self.smoothed = self.smoothed - self.smoothed / 8 + ticks;
             self.variation = self.variation - self.variation / 4 + off;
         }
-        self.rto = ((self.smoothed / 8 + self.variation) * tick).min(MOST).max(self.least);
+        let ticks = self.smoothed / 8 + self.variation;
+        self.rto = ticks.saturating_mul(tick).min(MOST).max(self.least.next_multiple_of(tick));
     }
 
     /// Restarts it at `now` (5.1, 5.3).
@@ -312,5 +314,22 @@ mod tests {
         let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(100 * MS)));
         careful.sample(2050 * MS, 20 * MS, true);
         assert_eq!(timeout(&mut careful), 1000 * MS, "the least timeout");
+    }
+
+    /// Every timeout is a whole number of ticks, the first and the least too. Of the longest tick three are the longest
+    /// timeout.
+    #[test]
+    fn a_coarse_clock_knows_no_part_of_a_tick() {
+        let mut timer = Timer::new(Rto::Rfc6298, Time(250 * MS), Some(Time(300 * MS)));
+        assert_eq!(timeout(&mut timer), 1200 * MS, "1 s is no number of ticks");
+        timer.sample(1000 * MS, 20 * MS, true);
+        assert_eq!(timeout(&mut timer), 900 * MS);
+        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(300 * MS)));
+        careful.sample(1000 * MS, 20 * MS, true);
+        assert_eq!(timeout(&mut careful), 1200 * MS);
+        let mut slow = Timer::new(Rto::Rfc6298, Time(MS), Some(Time(20_000 * MS)));
+        assert_eq!(timeout(&mut slow), 20_000 * MS);
+        slow.sample(1000 * MS, 20 * MS, true);
+        assert_eq!(timeout(&mut slow), MOST);
     }
 }

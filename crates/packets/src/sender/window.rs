@@ -216,6 +216,16 @@ impl Windows {
         }
     }
 
+    /// A congestion event of a flow that has sent `flight` packets and no acknowledgement of them; zero where nothing is lost.
+    #[cold]
+    pub(crate) fn cut(&mut self, flow: usize, now: Time, event: Event, flight: u64) -> Allowed {
+        match self {
+            Self::Real(t) => t.estimates[flow].lost(&t.wanted, flight),
+            Self::Fixed(t) => t.estimates[flow].lost(&t.wanted, flight),
+        }
+        self.on(flow, now, event)
+    }
+
     /// Something that happened to the packets of a flow.
     pub(crate) fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
         match self {

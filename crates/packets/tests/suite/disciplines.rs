@@ -2,6 +2,7 @@
 //! customers.
 
 use crate::laboratory::{Dumbbell, assert_near, flows, group, link, numbers, refusal};
+use penstock_scenario::summary::{LinkSummary, QueueSummary};
 
 const SPAN: &str = "duration = \"40 s\"\nwarmup = \"10 s\"";
 
@@ -229,8 +230,8 @@ fn two_coupled_queues_are_measured_apart() {
     assert!(low.marks > 0 && low.queueing_delay_p99_s.unwrap() > mean(low));
 }
 
-/// The books of a scheduler: a queue of each class, and the queues of a group together where each flow has one. Queues that
-/// flows are hashed to, and single ones, have none.
+/// The books of a scheduler: a queue of each class, and the queues of a group together where each flow has one or is hashed to
+/// one. A single queue has none.
 #[test]
 fn queues_of_a_scheduler_are_measured_apart() {
     let with = |link_keys: &str| {
@@ -243,14 +244,58 @@ fn queues_of_a_scheduler_are_measured_apart() {
             queues.into_iter().map(|(name, q)| (name, q.throughput_bit_per_s, q.queueing_delay_mean_s.unwrap()));
         queues.collect::<Vec<_>>()
     };
-    for (by, names) in [("class", ["tcp", "udp"]), ("flow", ["f", "voice"])] {
-        let [tcp, voice] = &with(&format!("scheduler = {{ law = \"drr\", by = \"{by}\" }}"))[..] else { panic!("two") };
+    for (link_keys, names) in [
+        ("scheduler = { law = \"drr\", by = \"class\" }", ["tcp", "udp"]),
+        ("scheduler = { law = \"drr\", by = \"flow\" }", ["f", "voice"]),
+        ("aqm = { law = \"fq-codel\", target = \"50 ms\", interval = \"500 ms\" }", ["f", "voice"]),
+    ] {
+        let [tcp, voice] = &with(link_keys)[..] else { panic!("two") };
         assert_eq!([tcp.0.as_str(), voice.0.as_str()], names);
         assert_near(voice.1, 1e6, 1e-3, "rate");
         assert_near(tcp.1, 9e6, 1e-2, "what the constant source leaves");
         // A turn of each queue: at most a packet of each of four others, and the one in transmission.
         assert!(voice.2 < 0.004 && tcp.2 > 0.02, "{} {}", voice.2, tcp.2);
     }
-    assert_eq!(with("aqm = { law = \"fq-codel\" }"), []);
     assert_eq!(with(""), []);
+}
+
+/// Queues that flows are hashed to: all packets are in the books of one group or the other, with their marks and drops. Where
+/// one queue holds all flows, both groups wait as long as all packets do; of 1024, a constant source waits for a packet of
+/// each other flow at the most.
+#[test]
+fn hashed_queues_are_measured_by_group() {
+    let of = |queues: u32, ecn: bool| {
+        let flows = format!(
+            "count = 4\ncc = {{ law = \"newreno\", ecn = {ecn} }}\n[flows.voice]\nfrom = \"l\"\nto = \"r\"\n\
+             cc = {{ law = \"cbr\", rate = \"1 Mbit/s\" }}"
+        );
+        let keys = format!("aqm = {{ law = \"fq-codel\", queues = {queues} }}");
+        let run = Dumbbell { top: SPAN, buffer: "\"60 packets\"", link: &keys, flows: &flows, ..Dumbbell::PLAIN }.run();
+        let line = link(&run, "b").clone();
+        assert_eq!(line.queues.keys().collect::<Vec<_>>(), ["f", "voice"]);
+        let sum = |f: fn(&QueueSummary) -> u64| line.queues.values().map(f).sum::<u64>();
+        let counted = [sum(|q| q.arrivals), sum(|q| q.drops), sum(|q| q.marks)];
+        assert_eq!(counted, [line.arrivals, line.drops, line.marks]);
+        assert!(sum(|q| q.departures).abs_diff(line.departures) <= 1);
+        assert_near(
+            line.queues.values().map(|q| q.throughput_bit_per_s).sum(),
+            line.throughput_bit_per_s,
+            1e-3,
+            "rate",
+        );
+        assert!(if ecn { line.queues["f"].marks > 10 } else { line.queues["f"].drops > 10 }, "{line:?}");
+        assert_eq!(line.queues["voice"].marks, 0, "it cannot be marked");
+        line
+    };
+    let mean = |line: &LinkSummary, queue: &str| line.queues[queue].queueing_delay_mean_s.unwrap();
+    for ecn in [true, false] {
+        let apart = of(1024, ecn);
+        // Four packets of 1000 B at 10 Mbit/s, and the rest of one.
+        assert!(apart.queues["voice"].queueing_delay_p99_s.unwrap() <= 0.0041, "{apart:?}");
+        assert!(mean(&apart, "f") > 0.003);
+        let together = of(1, ecn);
+        let all = together.queueing_delay_mean_s.unwrap();
+        assert_near(mean(&together, "voice"), all, 0.15, "a constant source samples the queue evenly");
+        assert_near(mean(&together, "f"), all, 0.05, "nine packets in ten");
+    }
 }

@@ -109,6 +109,39 @@ fn the_ecn_field_is_what_the_line_leaves() {
     assert_eq!(of("ect0"), ("Ce Ect0".to_owned(), true));
 }
 
+/// Of two groups on one line one loses 2 % of its packets, of 100,000 that its constant source sends: a standard error of 2.2 %.
+/// The line loses nothing, and the losses take up their place in its queue. Whether the other group is there changes no draw.
+#[test]
+fn losses_of_a_group_are_its_own() {
+    let lossy = "start = \"0 s\"\ncc = { law = \"cbr\", rate = \"8 Mbit/s\" }\nloss = 0.02";
+    let other = "\n[flows.other]\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\nstart = \"0 s\"\nsize = \"5 MB\"\n\
+                 cc = { law = \"newreno\" }\nsender = { receive_window = 4 }";
+    let mut lost = Vec::new();
+    for (aqm, flows) in [("", lossy.to_owned()), ("aqm = { law = \"fq-codel\" }", format!("{lossy}{other}"))] {
+        let (run, seen) = Dumbbell { top: "duration = \"100 s\"", link: aqm, flows: &flows, ..Dumbbell::PLAIN }.watch();
+        assert_near(group(&run, "f").loss_rate, 0.02, 0.09, "share");
+        assert_near(
+            link(&run, "b").departures as f64,
+            link(&run, "b").arrivals as f64,
+            1e-4,
+            "all of them left the line",
+        );
+        assert_eq!(link(&run, "b").drops, 0);
+        if !aqm.is_empty() {
+            assert_eq!((group(&run, "other").loss_rate, group(&run, "other").retransmits), (0.0, 0));
+        }
+        let got: BTreeSet<u64> = segments(&seen, End::Receiver).into_iter().map(|(segment, _)| segment).collect();
+        lost.push((0..90_000).filter(|segment| !got.contains(segment)).collect::<Vec<_>>());
+    }
+    assert_eq!(lost[0], lost[1]);
+    // A law that answers losses hears of them, and sends again what was lost; SYNs are lost too.
+    let sender = "start = \"0 s\"\ncc = { law = \"newreno\" }\nloss = 0.3\nsize = \"200 kB\"\n\
+                  sender = { profile = \"linux\" }";
+    let run = Dumbbell { top: "duration = \"300 s\"", flows: sender, ..Dumbbell::PLAIN }.run();
+    let transfers = group(&run, "f").transfers.as_ref().unwrap();
+    assert!(group(&run, "f").retransmits > 60 && transfers.completed == 1, "{:?}", group(&run, "f"));
+}
+
 /// How long each segment took [s], with when it was sent.
 fn trips(seen: &[Sighting]) -> Vec<(f64, f64)> {
     let sent = segments(seen, End::Sender);

@@ -1,6 +1,6 @@
 //! Hosts of today: recovery by time, tail loss probes, quick acknowledgements, handshakes.
 
-use crate::laboratory::{Dumbbell, acks_at, data_at, group, link, run};
+use crate::laboratory::{Dumbbell, acks_at, assert_near, data_at, group, link, run};
 use penstock_scenario::world::End;
 
 const RACK: &str = "start = \"0 s\"\ncc = { law = \"newreno\" }\nsender = { recovery = \"rack\", ssthresh = 30 }";
@@ -118,6 +118,31 @@ fn a_handshake_takes_a_round_trip() {
     // A third of what is sent is lost: some SYN among it.
     let (_, _, timeouts) = of("idle = \"10 ms\"", "loss = 0.3", true);
     assert!(timeouts > 0);
+}
+
+/// RFC 5681, equation (4): an application that sends ten packets at a time leaves most of its window unused. The window has grown
+/// by a packet for each of 50 and of 4 more, from 2 to 56, when the 55th is lost. It and the 5 after it are in flight, and three
+/// of these tell of the loss. So ssthresh is 3, and 28 where the window is halved. A flow that fills its window has half of it left
+/// with and without, to a packet of a window of 10 and more.
+#[test]
+fn a_loss_halves_what_is_in_flight() {
+    for recovery in ["sack", "newreno", "rack"] {
+        let left = |flight_size: bool, of: &str| {
+            let flows = format!(
+                "start = \"0 s\"\n{of}\ncc = {{ law = \"newreno\", flight_size = {flight_size} }}\n\
+                 sender = {{ recovery = \"{recovery}\", remember = \"everything\" }}"
+            );
+            let flows = if of.is_empty() { flows.replace(", remember = \"everything\"", "") } else { flows };
+            let lost = if of.is_empty() { "loss = 0.001" } else { "lose_transmission = 55" };
+            let run = Dumbbell { link: lost, flows: &flows, ..Dumbbell::PLAIN }.run();
+            group(&run, "f").window_left_by_cuts.unwrap()
+        };
+        let limited = "size = \"9600 B\"\nidle = \"200 ms\"";
+        assert_near(left(true, limited), 3.0 / 56.0, 1e-9, recovery);
+        assert_near(left(false, limited), 0.5, 1e-9, recovery);
+        let (with, without) = (left(true, ""), left(false, ""));
+        assert!((0.45..=0.55).contains(&with) && (with - without).abs() < 0.05, "{recovery}: {with} {without}");
+    }
 }
 
 /// The last segment of a transfer has nothing after it to be acknowledged with. Its connection is closed, which is

@@ -98,7 +98,7 @@ fn fairness_is_among_the_flows_that_take_part() {
     let jain = |flows: &str, window: &str| {
         let run = Dumbbell { top, flows, ..Dumbbell::PLAIN }.run();
         let of = |name: &str| run.summary.windows[window].groups[name].jain;
-        (run.summary.windows[window].fairness.as_ref().map(|f| f.jain), of("f"), of("late"))
+        (run.summary.windows[window].fairness.as_ref().and_then(|f| f.jain), of("f"), of("late"))
     };
     let (all, f, late) = jain(&flows, "before");
     assert_near(all.unwrap(), 1.0, 1e-3, "the two that are there");

@@ -377,3 +377,51 @@ fn prague_falls_back_in_a_classic_queue() {
     eprintln!("Prague has {without:.2} times CUBIC's rate, {with:.2} with the fallback");
     assert!(without < 25.0 && with < without / 2.0, "{without} {with}");
 }
+
+/// RFC 8698: in equilibrium the signal is PRIO XREF RMAX / r_ref, so that one flow sees 10 ms times RMAX over the line's rate as
+/// queueing delay, 15, 25 and 15 ms on the path of RFC 8867, section 5.1; where the line has more than RMAX it sends RMAX and keeps
+/// nothing. What it sees counts from the smallest round trip. From the second stage on that has a packet's transmission at
+/// 2.5 Mbit/s, 1.6 ms, in the place of 6.7 and 4 ms: so much less waits. Ramping up causes no more than QBOUND, 50 ms, and the
+/// packet on the line.
+#[test]
+fn nada_keeps_the_delay_that_its_rate_asks_for() {
+    let run = today("nada.toml");
+    let of = |window: &str| {
+        let measured = &run.summary.windows[window];
+        let link = &measured.links["bottleneck"];
+        (link.utilization, link.queueing_delay_mean_s.unwrap() * 1e3, measured.groups["call"].loss_rate)
+    };
+    for (window, delay_ms) in [("one", 15.0), ("three", 25.0 - (4.0 / 0.6 - 1.6)), ("four", 15.0 - (4.0 - 1.6))] {
+        let (utilization, seen_ms, lost) = of(window);
+        eprintln!("{window}: {seen_ms} ms for {delay_ms}, {utilization} of the line");
+        assert_near(seen_ms, delay_ms, 0.1, window);
+        assert!(utilization > 0.95 && lost == 0.0, "{window}: {utilization}");
+    }
+    let (utilization, seen_ms, _) = of("two");
+    eprintln!("two: {seen_ms} ms, {} Mbit/s", utilization * 2.5);
+    assert_near(utilization * 2.5, 1.5, 0.02, "RMAX");
+    assert!(seen_ms < 1.0, "{seen_ms}");
+    let most_ms = run.summary.windows["ramp"].links["bottleneck"].queue_max_packets * 4.0;
+    eprintln!("ramping up: {most_ms} ms at the most");
+    assert!(most_ms <= 54.0, "{most_ms}");
+}
+
+/// RFC 8698, section 4: flows on one line share it in the proportion of their weights.
+#[test]
+fn nada_shares_by_priority() {
+    let flow = |name: &str, priority: f64| {
+        format!(
+            "[flows.{name}]\nfrom = \"left\"\nto = \"right\"\nrtt = \"100 ms\"\nstart = \"0 s\"\n\
+             cc = {{ law = \"nada\", priority = {priority} }}\n"
+        )
+    };
+    let top = "format = 1\nduration = \"200 s\"\nwarmup = \"100 s\"\npacket = \"500 B\"\n[links.bottleneck]\nfrom = \"left\"\n\
+               to = \"right\"\nrate = \"1.5 Mbit/s\"\ndelay = \"50 ms\"\nbuffer = \"300 ms\"\n";
+    let run = run_scenario(&scenario(&format!("{top}{}{}", flow("two", 2.0), flow("one", 1.0))));
+    let [two, one] = ["two", "one"].map(|name| group(&run, name).throughput_packets_per_s);
+    let delay_ms = link(&run, "bottleneck").queueing_delay_mean_s.unwrap() * 1e3;
+    eprintln!("{two} and {one} packets a second, {delay_ms} ms");
+    assert_near(two / one, 2.0, 0.1, "weights");
+    // 10 ms, 1.5 Mbit/s and 3 by 1.5 Mbit/s.
+    assert_near(delay_ms, 30.0, 0.1, "signal");
+}

@@ -171,6 +171,34 @@ fn transfers_that_wait_are_counted_where_a_window_ends() {
     assert!(whole.waiting > early.waiting, "more come than go");
 }
 
+/// Little's law: transfers under way, those that wait among them, are the arrivals a second times the mean time from arrival to
+/// the end. A connection's own share and window say nothing of such a group, so that they are absent; another group has both.
+#[test]
+fn an_open_loop_is_told_by_its_transfers() {
+    for (count, waits) in [("", false), ("count = 5\n", true)] {
+        let flows = format!(
+            "{count}arrivals = {{ poisson = \"40 /s\" }}\nsize = \"9600 B\"\ncc = {{ law = \"newreno\" }}\n\
+             [flows.bulk]\nfrom = \"l\"\nto = \"r\"\ncount = 2\nrtt = \"40 ms\"\nstart = \"0 s\"\ncc = {{ law = \"newreno\" }}\n\
+             sender = {{ receive_window = 4 }}"
+        );
+        let top = "duration = \"100 s\"\nwarmup = \"10 s\"\nwindows = { late = [\"60 s\", \"100 s\"] }";
+        let run = Dumbbell { top, flows: &flows, ..Dumbbell::PLAIN }.run();
+        for measured in [&run.summary.whole, &run.summary.windows["late"]] {
+            let (open, bulk) = (&measured.groups["f"], &measured.groups["bulk"]);
+            let transfers = open.transfers.as_ref().unwrap();
+            let per_s = transfers.completed as f64 / measured.measured_s;
+            let little = per_s * transfers.completion_mean_s.unwrap();
+            // Transfers of the span's edges: of some 150 ms each beside the span, and of waits as they come.
+            assert_near(transfers.under_way_mean.unwrap(), little, if waits { 0.1 } else { 0.02 }, "Little's law");
+            assert_eq!((open.jain, open.window_mean_packets, open.window_sd_packets), (None, None, None));
+            assert!(bulk.jain.unwrap() > 0.999 && bulk.window_mean_packets.is_some());
+            assert_eq!(measured.fairness.as_ref().unwrap().jain, bulk.jain, "of those that do not take turns");
+        }
+        let waited = group(&run, "f").transfers.as_ref().unwrap().waited.unwrap();
+        assert_eq!(waited > 500, waits, "{waited}");
+    }
+}
+
 /// The closed loop: after a transfer a flow is silent for just the time drawn, then begins the next.
 #[test]
 fn a_closed_loop_is_idle_between_transfers() {

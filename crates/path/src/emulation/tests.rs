@@ -345,6 +345,30 @@ fn a_queue_that_holds_its_sender_back_is_refused() {
     assert!(refused.what.starts_with("flows.f.access.full: "), "{refused:?}");
 }
 
+/// Of 10,000 packets of a lossy group a fifth is lost behind the link, to three standard errors; of what its receivers send, and of
+/// the other group, nothing is.
+#[test]
+fn losses_of_a_group_come_behind_its_last_link() {
+    let link = LINK.replace("2 packets", "unlimited").replace("8 Mbit/s", "8 Gbit/s");
+    let flows = format!("{}\n{}", FLOW.replace("cc = {", "loss = 0.2, cc = {"), FLOW.replace("flows.f", "flows.g"));
+    let mut path = Emulation::of(&scenario(&link, &flows)).unwrap();
+    for n in 0..30_000u32 {
+        let now = Time(u64::from(n) * MS);
+        path.advance(now);
+        let way = if n % 3 == 2 { Way::Back } else { Way::There };
+        path.offer(now, Packet { way, ..data(if n % 3 == 0 { n % 2 } else { 2 * (n % 3 % 2) }, n) });
+    }
+    path.advance(Time(60_000 * MS));
+    let passed = path.passed();
+    let lost: Vec<u64> = passed.iter().map(|of| of.lost).collect();
+    assert!((lost[0] + lost[1]).abs_diff(2000) < 120 && lost[0] > 800 && lost[1] > 800, "{lost:?}");
+    assert_eq!(lost[2..], [0, 0]);
+    assert!(passed.iter().all(|of| of.sent == of.lost + of.delivered));
+    assert_eq!((path.crossed(), path.unaccounted(Time(60_000 * MS))), (20_000, 0), "each had its place on the line");
+    let gone = path.dropped().map(|packet| packet.way).collect::<Vec<_>>();
+    assert_eq!((gone.len() as u64, gone.contains(&Way::Back)), (lost[0] + lost[1], false));
+}
+
 /// The link's delay rises from 5 to 30 ms at 100 ms and falls to 1 ms at 200 ms; the flows have 15 and 35 ms of their own
 /// behind it. No packet leaves the link before one that came first, whoever's it is.
 #[test]

@@ -85,6 +85,7 @@ pub(super) const GROUP: &[Measure<GroupSummary>] = &[
     whole("Stalls", |g| g.video.as_ref().map(|v| v.rebuffers as f64)),
     whole("Switches of rate", |g| g.video.as_ref().map(|v| v.switches as f64)),
     real("Mean startup", "s", false, |g| g.video.as_ref().and_then(|v| v.startup_mean_s)),
+    real("Transfers under way", "", true, |g| g.transfers.as_ref().and_then(|t| t.under_way_mean)),
     whole("Transfers that waited", |g| g.transfers.as_ref().and_then(|t| t.waited).map(|waited| waited as f64)),
     real("Mean wait", "s", false, |g| g.transfers.as_ref().and_then(|t| t.wait_mean_s)),
 ];
@@ -301,6 +302,6 @@ pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
 impl Measure<Summary> {
     /// Fairness over all flows.
     pub(super) const fn fairness() -> Self {
-        real("Jain\u{2019}s index", "", true, |s| s.whole.fairness.as_ref().map(|f| f.jain))
+        real("Jain\u{2019}s index", "", true, |s| s.whole.fairness.as_ref().and_then(|f| f.jain))
     }
 }

@@ -55,8 +55,8 @@ pub fn of_run(run: &RunView<'_>) -> Page {
 
     let mut numbers = Section::new("Summary");
     numbers.tables = measures::tables(summary);
-    if let Some(fairness) = &summary.whole.fairness {
-        numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(fairness.jain, 4));
+    if let Some(jain) = summary.whole.fairness.as_ref().and_then(|fairness| fairness.jain) {
+        numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(jain, 4));
     }
     page.sections.extend(findings(&summary.findings));
     page.sections.push(numbers);

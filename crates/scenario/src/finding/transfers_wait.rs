@@ -53,6 +53,7 @@ mod tests {
                 waited: Some(waited),
                 wait_mean_s: times.map(|s| s - 0.1),
                 waiting: Some(waiting),
+                under_way_mean: None,
             };
             find("web", 1, &transfers)
         };

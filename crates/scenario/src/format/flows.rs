@@ -1,8 +1,8 @@
 //! The tables of flow groups: who sends, when, how much, by what way to the first link, and how their senders work.
 
 use super::limits::{
-    CHANCE, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_CONNECTIONS_OF_A_BROWSER, MOST_FLOWS, MOST_OBJECTS, MOST_QUICK,
-    MOST_WINDOW, MULTIPLE, TAIL,
+    CHANCE, LOSS, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_CONNECTIONS_OF_A_BROWSER, MOST_FLOWS, MOST_OBJECTS,
+    MOST_QUICK, MOST_WINDOW, MULTIPLE, TAIL,
 };
 use super::shape::Silent::{Is, Means, Required};
 use super::shape::{BIT_RATE, BYTES, DURATION, Shape, Table, UNLIMITED, key, words};
@@ -110,6 +110,13 @@ pub(crate) static FLOWS: Table = Table {
             Shape::Table(&ACK_JITTER),
             Means("none"),
             "random delay of some acknowledgements; later ones wait behind them",
+        ),
+        key(
+            "loss",
+            Shape::Number(LOSS),
+            Is("0"),
+            "share of the packets to the group's receivers lost behind their last link, as in a radio network of its own: each \
+             packet independently, after it has had its place in every queue",
         ),
         key("series", Shape::Switch, Is("false"), "record a series for each flow"),
         key(
@@ -391,9 +398,10 @@ pub(crate) static SENDER: Table = Table {
             "tick",
             DURATION,
             Means("exact"),
-            "clock of the retransmission timer, as coarse as in BSD (500 ms) and in ns-2 until 2002 (100 ms): one round \
-             trip of each window is counted, in whole ticks, and so is the timeout, three ticks at the least; only the \
-             packets world has it",
+            "clock of the retransmission timer, as coarse as in BSD (500 ms) and in ns-2 until 2002 (100 ms), at most 20 s: one \
+             round trip of each window is counted, in whole ticks, and so is the timeout, three ticks at the least after the \
+             first sample; it starts with its segment, as in ns-2, where BSD waits for a beat of the clock; only the packets \
+             world has it",
         ),
         key(
             "recovery",

@@ -18,7 +18,7 @@ use super::route::shortest;
 use super::table::{Fields, Item};
 use super::trace::Traces;
 use super::tree::Value;
-use crate::format::{self, MOST_CONNECTIONS, MOST_FLOWS, SPACING_JITTER};
+use crate::format::{self, LOSS, MOST_CONNECTIONS, MOST_FLOWS, SPACING_JITTER};
 use crate::model::Profile;
 use crate::model::{Application, Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
@@ -56,6 +56,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     let packet = own_packet.as_ref().ok().and_then(|own| own.or(around.packet));
     let access = traffic::access(&fields, packet);
     let jitter = traffic::jitter(&fields);
+    let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"));
     let host = options.as_ref().map_or(Profile::Ns2, |options| options.profile);
     let law = fields
         .need("cc", "name the law of its senders, as in `{ law = \"newreno\" }`")
@@ -102,6 +103,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
         access: access?,
         jitter: jitter?,
         ack_jitter: ack_jitter?,
+        loss: loss?,
         steps,
         spacing_jitter,
         cc: law.chosen,

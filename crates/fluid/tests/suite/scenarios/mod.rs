@@ -66,6 +66,7 @@ pub(crate) fn group(count: u32, rtt_s: f64, cc: Chosen<Controller>) -> Group {
         access: None,
         jitter: None,
         ack_jitter: None,
+        loss: 0.0,
         sender: SenderOptions::default(),
     }
 }

@@ -36,6 +36,7 @@ fn asks(needs: &Requirements) -> Result<Asks, String> {
         (matches!(needs.marks, Marks::Counted), "counts of marks"),
         (needs.now, "the time since the start"),
         (needs.bottleneck.is_some(), "the state of its bottleneck"),
+        (needs.flight_size, "the data in flight at a loss"),
         (needs.duplicates_mend, "a retransmission for each duplicate acknowledgement"),
     ];
     if let Some(what) = needs.of_packets() {

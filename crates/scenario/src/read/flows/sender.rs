@@ -14,6 +14,9 @@ use crate::model::{
 };
 use crate::quantity;
 
+/// A timeout is three ticks at the least, and 60 s at the most.
+const MOST_TICK: Time = Time(20 * Time::PER_SECOND);
+
 /// Reads the options of a group.
 pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let Some(item) = fields.find("sender") else { return Ok(SenderOptions::default()) };
@@ -38,7 +41,11 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let rto = fields.or("rto", options.rto, |item| item.choice());
     let tick = fields.find("tick").map(|item| match item.time()? {
         Time::ZERO => Err(item.wrong("a tick of nothing", "write a duration above zero, or leave `tick` out")),
-        time => Ok(time),
+        tick if tick > MOST_TICK => Err(item.wrong(
+            format!("three ticks of `{}` are more than the longest timeout, 60 s", item.shown()),
+            format!("write at most `{}`", quantity::print_time(MOST_TICK)),
+        )),
+        tick => Ok(tick),
     });
     let tick = tick.transpose();
     let recovery = fields.or("recovery", options.recovery, |item| item.choice());
@@ -206,10 +213,17 @@ pub(super) fn check(
     let repeats = fields.find("arrivals").is_some() || fields.find("idle").is_some();
     if !repeats {
         if let Some(item) = own("remember").filter(|_| needs.reliable) {
-            item.wrong(
-                "each flow is one transfer, so `remember` has no effect",
-                "leave it out, or give the group `arrivals` or `idle`",
-            );
+            let (found, remedy) = if fields.find("page").is_some() {
+                (
+                    "each browser loads one page",
+                    "leave it out, or add `idle`, after which a browser loads the page again",
+                )
+            } else if fields.find("video").is_some() {
+                ("the connection of a player stays open", "leave it out")
+            } else {
+                ("each flow is one transfer", "leave it out, or give the group `arrivals` or `idle`")
+            };
+            item.wrong(format!("{found}, so `remember` has no effect"), remedy);
         }
         options.remember = SenderOptions::default().remember;
     }

@@ -1,0 +1,704 @@
+//! NADA: a rate for real-time media that follows from one signal, in which delay, losses and marks are added up.
+//!
+//! Source: RFC 8698 (Zhu, Pan, Ramalho, Mena), equations (1) to (7) and its list of parameters. Symbols: `rate` is r_ref,
+//! `signal` x_curr, `loss` and `mark` are p_loss and p_mark. An application that follows it sends at r_ref; what is greedy here is
+//! a video encoder that takes each rate at once, so that the shaping buffer of section 4.3 stays empty.
+//! Differs: there is no report: the sender hears of each packet and computes both ends' parts, once in `delta` and with an
+//! acknowledgement, as the authors' simulator does. The delay is that of the round trip, for hosts tell no one-way delay: a queue
+//! on the way back counts too. Lost packets are sent again in the place of new ones. After a retransmission timeout, of which
+//! the RFC says nothing, the rate is the lowest. Where warping ends it ends at once. The average loss interval is that of RFC 5348,
+//! section 5.4; losses within a round trip are one event.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::newreno::ECN;
+use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements};
+use crate::law::{Entry, Law, Linearisation, Observables, build};
+use crate::number::Number;
+use crate::numbers;
+use crate::parameter::{Parameter, Unit, Values};
+
+pub(super) const ENTRY: Entry<Controller> = Entry {
+    name: "nada",
+    title: "NADA: a rate for real-time media, from one signal of delay, losses and marks",
+    source: "RFC 8698",
+    colour: "#3d7d6c",
+    parameters: &[
+        Parameter::number(
+            "min_rate",
+            Unit::BitPerSecond,
+            150e3,
+            [1.0, 1e12],
+            "RMIN, lowest rate of the application, on the wire; it begins with that",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "max_rate",
+            Unit::BitPerSecond,
+            1.5e6,
+            [1.0, 1e12],
+            "RMAX, highest rate of the application, on the wire",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "priority",
+            Unit::One,
+            1.0,
+            [1e-3, 1e3],
+            "PRIO, weight of the flow: rates on one line are in its proportion",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "x_ref",
+            Unit::Seconds,
+            0.01,
+            [1e-6, 10.0],
+            "XREF, signal at which a flow of weight 1 has its highest rate",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "kappa",
+            Unit::One,
+            0.5,
+            [1e-6, 100.0],
+            "KAPPA, gain of the gradual update",
+            "RFC 8698, equation (7)",
+        ),
+        Parameter::number(
+            "eta",
+            Unit::One,
+            2.0,
+            [0.0, 100.0],
+            "ETA, weight of a change of the signal",
+            "RFC 8698, equation (7)",
+        ),
+        Parameter::number(
+            "tau",
+            Unit::Seconds,
+            0.5,
+            [1e-3, 100.0],
+            "TAU, upper bound of the round-trip time in the gradual update",
+            "RFC 8698, equation (7)",
+        ),
+        Parameter::number(
+            "delta",
+            Unit::Seconds,
+            0.1,
+            [1e-4, 10.0],
+            "DELTA, time between two updates",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "log_window",
+            Unit::Seconds,
+            0.5,
+            [1e-4, 100.0],
+            "LOGWIN, time in which packets are counted: the rate received, losses, marks, delays above `q_eps`",
+            "RFC 8698, section 4.1",
+        ),
+        Parameter::number(
+            "q_eps",
+            Unit::Seconds,
+            0.01,
+            [0.0, 10.0],
+            "QEPS, queueing delay up to which the rate ramps up",
+            "RFC 8698, section 4.2",
+        ),
+        Parameter::number(
+            "filter",
+            Unit::Seconds,
+            0.12,
+            [0.0, 10.0],
+            "DFILT, bound of the filtering delay: the queueing delay is the smallest of 15 samples, none older than this",
+            "RFC 8698, equation (3) and section 5.1.1",
+        ),
+        Parameter::number(
+            "gamma_max",
+            Unit::One,
+            0.5,
+            [0.0, 10.0],
+            "GAMMA_MAX, upper bound of the increase in one ramp-up step",
+            "RFC 8698, equation (3)",
+        ),
+        Parameter::number(
+            "q_bound",
+            Unit::Seconds,
+            0.05,
+            [0.0, 10.0],
+            "QBOUND, upper bound of the delay that ramping up causes",
+            "RFC 8698, equation (3)",
+        ),
+        Parameter::number(
+            "multiloss",
+            Unit::One,
+            7.0,
+            [0.0, 1e6],
+            "MULTILOSS, average loss intervals for which delay is warped after a loss",
+            "RFC 8698, section 4.2",
+        ),
+        Parameter::number(
+            "q_th",
+            Unit::Seconds,
+            0.05,
+            [1e-6, 10.0],
+            "QTH, queueing delay above which delay is warped",
+            "RFC 8698, equation (1)",
+        ),
+        Parameter::number(
+            "lambda",
+            Unit::One,
+            0.5,
+            [0.0, 100.0],
+            "LAMBDA, exponent of the warping",
+            "RFC 8698, equation (1)",
+        ),
+        Parameter::number(
+            "loss_ref",
+            Unit::One,
+            0.01,
+            [1e-9, 1.0],
+            "PLRREF, reference share of lost packets",
+            "RFC 8698, equation (2)",
+        ),
+        Parameter::number(
+            "mark_ref",
+            Unit::One,
+            0.01,
+            [1e-9, 1.0],
+            "PMRREF, reference share of marked packets",
+            "RFC 8698, equation (2)",
+        ),
+        Parameter::number(
+            "loss_delay",
+            Unit::Seconds,
+            0.01,
+            [0.0, 10.0],
+            "DLOSS, delay that the reference share of losses counts for",
+            "RFC 8698, equation (2)",
+        ),
+        Parameter::number(
+            "mark_delay",
+            Unit::Seconds,
+            0.002,
+            [0.0, 10.0],
+            "DMARK, delay that the reference share of marks counts for",
+            "RFC 8698, equation (2)",
+        ),
+        Parameter::number(
+            "alpha",
+            Unit::One,
+            0.1,
+            [1e-6, 1.0],
+            "ALPHA, weight of an update in the shares of losses and marks",
+            "RFC 8698, section 5.1",
+        ),
+        ECN,
+    ],
+    observables: Observables::of::<Nada>(),
+    linearisation: Linearisation::Unsupported("its signal is made of samples of the last half second"),
+    real: &build::<f64, Nada>,
+    dual: None,
+    fixed: None,
+    kernel: None,
+};
+
+/// Taps of the minimum filter of queueing delays (section 5.1.1).
+const TAPS: usize = 15;
+/// Updates that a window of time has at the most.
+const UPDATES: usize = 64;
+/// Weights of the last loss intervals (RFC 5348, section 5.4).
+const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+/// As `cbr` has it: more than any path holds [packets].
+const NO_WINDOW: f64 = 2_147_483_647.0;
+
+#[derive(Debug)]
+struct Nada {
+    least: f64,
+    most: f64,
+    /// PRIO XREF RMAX [s bit/s].
+    aim: f64,
+    kappa: f64,
+    eta: f64,
+    tau: f64,
+    delta: f64,
+    log_window: f64,
+    q_eps: f64,
+    filter: f64,
+    gamma_max: f64,
+    q_bound: f64,
+    multiloss: f64,
+    q_th: f64,
+    lambda: f64,
+    loss_ref: f64,
+    mark_ref: f64,
+    loss_delay: f64,
+    mark_delay: f64,
+    alpha: f64,
+    ecn: bool,
+    packet_bits: f64,
+}
+
+/// What was counted between two updates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Counts {
+    since_s: f64,
+    delivered: f64,
+    marked: f64,
+    lost: f64,
+    /// The largest queueing delay [s].
+    delay_s: f64,
+}
+
+impl Counts {
+    const NONE: Self = Self { since_s: 0.0, delivered: 0.0, marked: 0.0, lost: 0.0, delay_s: 0.0 };
+
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            since_s: self.since_s,
+            delivered: self.delivered + other.delivered,
+            marked: self.marked + other.marked,
+            lost: self.lost + other.lost,
+            delay_s: Number::max(self.delay_s, other.delay_s),
+        }
+    }
+}
+
+/// What was counted in the last time, an update each, the oldest first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Log {
+    kept: [Counts; UPDATES],
+    len: usize,
+}
+
+impl Log {
+    const START: Self = Self { kept: [Counts::NONE; UPDATES], len: 0 };
+
+    /// One more update; all that was counted in the last `window_s`, and what was counted together with some of that.
+    fn take(&mut self, counts: Counts, now_s: f64, window_s: f64) -> Counts {
+        let ends = self.kept[..self.len].iter().skip(1).map(|kept| kept.since_s).chain([counts.since_s]);
+        // What ends a window ago is over, however times were rounded.
+        let over = ends.take(self.len).take_while(|end_s| now_s - end_s > window_s - 1e-9).count();
+        let over = core::cmp::max(over, (self.len + 1).saturating_sub(UPDATES));
+        self.kept.copy_within(over..self.len, 0);
+        self.len -= over;
+        self.kept[self.len] = counts;
+        self.len += 1;
+        self.kept[1..self.len].iter().fold(self.kept[0], Counts::plus)
+    }
+}
+
+/// Loss intervals, as RFC 5348 has them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Intervals {
+    /// Packets between two loss events, the latest first, and how many there were.
+    closed: [f64; WEIGHTS.len()],
+    len: usize,
+    /// Packets since the last event.
+    open: f64,
+    /// When that was; none before the first.
+    last_s: Option<f64>,
+}
+
+impl Intervals {
+    const START: Self = Self { closed: [0.0; WEIGHTS.len()], len: 0, open: 0.0, last_s: None };
+
+    fn lose(&mut self, now_s: f64, rtt_s: f64) {
+        if self.last_s.is_some_and(|last_s| now_s - last_s < rtt_s) {
+            return;
+        }
+        self.last_s = Some(now_s);
+        self.closed.rotate_right(1);
+        self.closed[0] = self.open;
+        self.len = core::cmp::min(self.len + 1, WEIGHTS.len());
+        self.open = 0.0;
+    }
+
+    /// The average interval, without the open one; zero before the first loss [packets].
+    fn average(&self) -> f64 {
+        let weighed = self.closed[..self.len].iter().zip(WEIGHTS).map(|(interval, weight)| interval * weight);
+        weighed.sum::<f64>() / Number::max(WEIGHTS[..self.len].iter().sum::<f64>(), 1.0)
+    }
+
+    /// Whether the last loss is no longer ago than so many average intervals.
+    fn recent(&self, multiloss: f64) -> bool {
+        self.len > 0 && self.open < multiloss * self.average()
+    }
+}
+
+numbers! {
+    /// What NADA remembers.
+    struct State {
+        /// r_ref of RFC 8698: the rate at which the application sends, on the wire.
+        rate: "bit/s" as "Reference rate, r_ref",
+        /// x_curr of RFC 8698: queueing delay, with what losses and marks count for.
+        signal: "s" as "Congestion signal, x_curr",
+        /// Queueing delay, the smallest of the last samples.
+        delay: "s" as "Queueing delay, d_queue",
+        /// Smoothed share of lost packets.
+        loss: "1" as "Share of lost packets, p_loss",
+        /// Smoothed share of marked packets.
+        mark: "1" as "Share of marked packets, p_mark",
+        /// Rate at which packets were delivered in the last time.
+        received: "bit/s" as "Receiving rate, r_recv",
+    }
+    frozen {
+        /// The last samples of the queueing delay with their times, the next place among them, and how many there are.
+        samples: [(f64, f64); TAPS],
+        next: usize,
+        len: usize,
+        /// Since the last update, and before.
+        counts: Counts,
+        log: Log,
+        intervals: Intervals,
+        /// Something was heard.
+        began: bool,
+    }
+}
+
+impl State<f64> {
+    fn sample(&mut self, now_s: f64, delay_s: f64) {
+        self.samples[self.next] = (now_s, delay_s);
+        self.next = (self.next + 1) % TAPS;
+        self.len = core::cmp::min(self.len + 1, TAPS);
+        self.counts.delay_s = Number::max(self.counts.delay_s, delay_s);
+    }
+
+    /// The smallest of the last samples, none older than `filter_s` but the latest.
+    fn filtered(&self, filter_s: f64) -> f64 {
+        let (latest_s, latest) = self.samples[(self.next + TAPS - 1) % TAPS];
+        let young = self.samples[..self.len].iter().filter(|(at_s, _)| latest_s - at_s <= filter_s);
+        young.fold(latest, |least, (_, delay_s)| Number::min(least, *delay_s))
+    }
+}
+
+impl Nada {
+    /// Equation (1) [s].
+    fn warped(&self, delay_s: f64) -> f64 {
+        if delay_s < self.q_th { delay_s } else { self.q_th * (-self.lambda * (delay_s - self.q_th) / self.q_th).exp() }
+    }
+
+    /// Equation (2), of a delay that is warped where it is to be [s].
+    fn signal(&self, delay_s: f64, loss: f64, mark: f64) -> f64 {
+        let (loss, mark) = (loss / self.loss_ref, mark / self.mark_ref);
+        delay_s + self.mark_delay * mark * mark + self.loss_delay * loss * loss
+    }
+
+    /// Equation (3).
+    fn gamma(&self, rtt_s: f64) -> f64 {
+        Number::min(self.gamma_max, self.q_bound / (rtt_s + self.delta + self.filter))
+    }
+
+    /// Equations (5) to (7): the rate after `passed_s` with the signal `now`, and `before` the update before.
+    fn gradual(&self, rate: f64, passed_s: f64, now: f64, before: f64) -> f64 {
+        let (offset, change) = (now - self.aim / rate, now - before);
+        rate - self.kappa * (passed_s / self.tau) * (offset / self.tau) * rate
+            - self.kappa * self.eta * (change / self.tau) * rate
+    }
+
+    fn update(&self, s: &mut State<f64>, now_s: f64, rtt_s: f64) {
+        let passed_s = now_s - s.counts.since_s;
+        let counts = core::mem::replace(&mut s.counts, Counts { since_s: now_s, ..Counts::NONE });
+        let all = s.log.take(counts, now_s, self.log_window);
+        let packets = all.delivered + all.lost;
+        if packets > 0.0 {
+            s.loss += self.alpha * (all.lost / packets - s.loss);
+            s.mark += self.alpha * (all.marked / packets - s.mark);
+        }
+        s.received = all.delivered * self.packet_bits / (now_s - all.since_s);
+        s.delay = s.filtered(self.filter);
+        let delay = if s.intervals.recent(self.multiloss) { self.warped(s.delay) } else { s.delay };
+        let before = core::mem::replace(&mut s.signal, self.signal(delay, s.loss, s.mark));
+        let rate = if all.lost == 0.0 && all.delay_s < self.q_eps {
+            Number::max(s.rate, (1.0 + self.gamma(rtt_s)) * s.received) // (4)
+        } else {
+            self.gradual(s.rate, passed_s, s.signal, before)
+        };
+        s.rate = Number::clamp(rate, self.least, self.most);
+    }
+
+    fn on_ack(&self, s: &mut State<f64>, now_s: f64, ack: &AckSample, seen: &Observation<f64>) {
+        if let Some(rtt) = ack.rtt {
+            s.sample(now_s, rtt.seconds() - seen.base_rtt_s);
+        }
+        s.intervals.open += f64::from(ack.packets);
+        if !s.began {
+            // What came before it is not known, so that it belongs to no interval.
+            (s.began, s.counts.since_s) = (true, now_s);
+            return;
+        }
+        s.counts.delivered += f64::from(ack.packets);
+        s.counts.marked += f64::from(ack.marked);
+        if s.len > 0 && now_s - s.counts.since_s >= self.delta {
+            self.update(s, now_s, seen.rtt_s);
+        }
+    }
+}
+
+impl Law<f64> for Nada {
+    type Role = Controller;
+    type State = State<f64>;
+
+    fn compile(values: &Values, context: &Context) -> Result<Self, String> {
+        let (least, most) = (values.number("min_rate"), values.number("max_rate"));
+        if least > most {
+            return Err(format!("`min_rate` is {least} bit/s and `max_rate` {most} bit/s"));
+        }
+        let (delta, log_window) = (values.number("delta"), values.number("log_window"));
+        if log_window < delta || log_window > delta * (UPDATES - 1) as f64 {
+            return Err(format!("`log_window` is {log_window} s: 1 to {} times `delta` is possible", UPDATES - 1));
+        }
+        Ok(Self {
+            least,
+            most,
+            aim: values.number("priority") * values.number("x_ref") * most,
+            kappa: values.number("kappa"),
+            eta: values.number("eta"),
+            tau: values.number("tau"),
+            delta,
+            log_window,
+            q_eps: values.number("q_eps"),
+            filter: values.number("filter"),
+            gamma_max: values.number("gamma_max"),
+            q_bound: values.number("q_bound"),
+            multiloss: values.number("multiloss"),
+            q_th: values.number("q_th"),
+            lambda: values.number("lambda"),
+            loss_ref: values.number("loss_ref"),
+            mark_ref: values.number("mark_ref"),
+            loss_delay: values.number("loss_delay"),
+            mark_delay: values.number("mark_delay"),
+            alpha: values.number("alpha"),
+            ecn: values.switch("ecn"),
+            packet_bits: context.packet.bits(),
+        })
+    }
+
+    fn initial_state(&self) -> State<f64> {
+        State {
+            rate: self.least,
+            signal: 0.0,
+            delay: 0.0,
+            loss: 0.0,
+            mark: 0.0,
+            received: 0.0,
+            samples: [(0.0, 0.0); TAPS],
+            next: 0,
+            len: 0,
+            counts: Counts::NONE,
+            log: Log::START,
+            intervals: Intervals::START,
+            began: false,
+        }
+    }
+
+    fn on_event(&self, s: &mut State<f64>, event: Event, _: &Observation<f64>) {
+        if event == Event::Timeout {
+            s.rate = self.least;
+        }
+    }
+
+    fn on_detail(&self, s: &mut State<f64>, delivery: &Delivery, seen: &Observation<f64>) {
+        let now_s = delivery.now.seconds();
+        match &delivery.event {
+            DeliveryEvent::Ack(ack) => self.on_ack(s, now_s, ack, seen),
+            DeliveryEvent::Lost(_) => {
+                s.counts.lost += 1.0;
+                s.intervals.lose(now_s, seen.rtt_s);
+            }
+            _ => {}
+        }
+    }
+
+    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { window: NO_WINDOW, gap_s: self.packet_bits / s.rate }
+    }
+
+    fn requirements(&self) -> Requirements {
+        let marks = if self.ecn { Marks::Counted } else { Marks::Ignored };
+        Requirements { marks, delivery: true, ..Requirements::LEAST }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::{Bytes, Time};
+
+    const RTT_S: f64 = 0.1;
+
+    fn law(set: &[(&str, f64)]) -> Nada {
+        let context = Context { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1e9 };
+        Nada::compile(&Values::of(ENTRY.parameters, set), &context).unwrap()
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9 * expected.abs().max(1e-3), "{value} for {expected}");
+    }
+
+    /// So many acknowledgements of one packet each, `gap_s` apart; the time of the last.
+    fn hear(law: &Nada, s: &mut State<f64>, (from_s, packets, gap_s): (f64, u32, f64), delay_s: f64) -> f64 {
+        for packet in 1..=packets {
+            let now_s = from_s + f64::from(packet) * gap_s;
+            let rtt = Some(Time::from_seconds(RTT_S + delay_s));
+            let ack = AckSample { packets: 1, marked: 0, lost: 0, in_flight_before: 0, rtt, rate: None };
+            let seen = Observation { rtt_s: RTT_S + delay_s, base_rtt_s: RTT_S, ..Observation::zero() };
+            law.on_ack(s, now_s, &ack, &seen);
+        }
+        from_s + f64::from(packets) * gap_s
+    }
+
+    /// The list of parameters of section 4.1, with the units of this registry.
+    #[test]
+    fn the_parameters_are_those_of_the_rfc() {
+        let values = Values::defaults(ENTRY.parameters);
+        for (name, value) in [
+            ("priority", 1.0),
+            ("min_rate", 150e3),
+            ("max_rate", 1.5e6),
+            ("x_ref", 0.010),
+            ("kappa", 0.5),
+            ("eta", 2.0),
+            ("tau", 0.500),
+            ("delta", 0.100),
+            ("log_window", 0.500),
+            ("q_eps", 0.010),
+            ("filter", 0.120),
+            ("gamma_max", 0.5),
+            ("q_bound", 0.050),
+            ("multiloss", 7.0),
+            ("q_th", 0.050),
+            ("lambda", 0.5),
+            ("loss_ref", 0.01),
+            ("mark_ref", 0.01),
+            ("loss_delay", 0.010),
+            ("mark_delay", 0.002),
+            ("alpha", 0.1),
+        ] {
+            assert_eq!(values.number(name), value, "{name}");
+        }
+    }
+
+    /// Equation (1): as it is below 50 ms, 50 ms there, and e to the -1/2 of that at twice the threshold.
+    #[test]
+    fn delay_is_warped_above_the_threshold() {
+        let law = law(&[]);
+        near(law.warped(0.02), 0.02);
+        near(law.warped(0.05), 0.05);
+        near(law.warped(0.1), 0.05 * 0.606_530_659_712_633);
+        near(law.warped(0.25), 0.05 * 0.135_335_283_236_613);
+    }
+
+    /// Equation (2): a share of 1 % counts for 10 ms if lost and 2 ms if marked, 2 % for four times as much.
+    #[test]
+    fn losses_and_marks_add_delay() {
+        let law = law(&[]);
+        near(law.signal(0.015, 0.0, 0.0), 0.015);
+        near(law.signal(0.015, 0.01, 0.01), 0.027);
+        near(law.signal(0.0, 0.02, 0.0), 0.040);
+        near(law.signal(0.0, 0.0, 0.03), 0.018);
+    }
+
+    /// Equation (3): 50 ms over round trip, DELTA and DFILT, 220 ms; GAMMA_MAX is above that.
+    #[test]
+    fn a_ramp_up_step_is_bounded_by_the_delay_it_causes() {
+        let law = law(&[]);
+        near(law.gamma(0.1), 0.05 / 0.32);
+        near(law.gamma(0.28), 0.1);
+        near(self::law(&[("q_bound", 0.5)]).gamma(0.03), 0.5);
+    }
+
+    /// Equations (5) to (7), by hand: at 1 Mbit/s the signal rests at 10 ms times 1.5. At 20 ms, 100 ms after the last update,
+    /// 1/2 1/5 5/500 = 0.1 % is lost of it; where it was 10 ms before, 1/2 2 10/500 = 2 % more.
+    #[test]
+    fn the_gradual_update_is_that_of_the_rfc() {
+        let law = law(&[]);
+        near(law.gradual(1e6, 0.1, 0.015, 0.015), 1e6);
+        near(law.gradual(1e6, 0.1, 0.020, 0.020), 0.999e6);
+        near(law.gradual(1e6, 0.1, 0.020, 0.010), 0.979e6);
+        near(law.gradual(1e6, 0.1, 0.010, 0.010), 1.001e6);
+        near(self::law(&[("priority", 2.0)]).gradual(1e6, 0.1, 0.030, 0.030), 1e6);
+    }
+
+    /// Section 4: under a signal that stays the rate rests at PRIO XREF RMAX / x, wherever it begins.
+    #[test]
+    fn the_rate_rests_where_the_rfc_says() {
+        for (priority, delay_s, rate) in
+            [(1.0, 0.0125, 1.2e6), (1.0, 0.03, 0.5e6), (2.0, 0.03, 1e6), (0.5, 0.05, 150e3)]
+        {
+            let law = law(&[("priority", priority)]);
+            for from in [150e3, 1.5e6] {
+                let mut s = State { rate: from, ..law.initial_state() };
+                hear(&law, &mut s, (0.0, 40_000, 0.01), delay_s);
+                assert!((s.rate / rate - 1.0).abs() < 1e-3, "{priority} {delay_s} from {from}: {}", s.rate);
+            }
+        }
+    }
+
+    /// Equation (4): with 500 packets of 1000 B in the last half second, 8 Mbit/s, the rate is 1 + 0.15625 of that, or what it was
+    /// if that is more. A delay of 10 ms in that time ends it, and one that is older does not.
+    #[test]
+    fn the_rate_ramps_up_while_nothing_waits() {
+        let law = law(&[("max_rate", 100e6), ("min_rate", 1e6)]);
+        let mut s = law.initial_state();
+        let now_s = hear(&law, &mut s, (0.0, 2000, 0.001), 0.0);
+        assert!((s.received / 8e6 - 1.0).abs() < 0.01, "{}", s.received);
+        assert!((s.rate / (1.156_25 * 8e6) - 1.0).abs() < 0.01, "{}", s.rate);
+        let before = s.rate;
+        let now_s = hear(&law, &mut s, (now_s, 1, 0.001), 0.0101);
+        // The smallest of 15 samples is zero: the signal is, and rests at 10 ms times 100/9.25. A step is 1/2 1/5 108/500.
+        let now_s = hear(&law, &mut s, (now_s, 300, 0.001), 0.0);
+        assert!(s.rate > 1.02 * before && s.rate < 1.09 * before, "{} {before}", s.rate);
+        let mut s = State { rate: 2e6, ..s };
+        let now_s = hear(&law, &mut s, (now_s, 150, 0.001), 0.0);
+        assert!(s.rate < 3e6, "{}", s.rate);
+        hear(&law, &mut s, (now_s, 300, 0.001), 0.0);
+        assert!(s.rate > 9e6, "{}", s.rate);
+    }
+
+    /// Within seven average intervals of a loss delay above 50 ms is warped, and not after; one loss follows 100 packets.
+    #[test]
+    fn warping_lasts_for_seven_loss_intervals() {
+        let law = law(&[]);
+        let mut s = law.initial_state();
+        let now_s = hear(&law, &mut s, (0.0, 100, 0.01), 0.1);
+        near(s.signal, 0.1);
+        s.intervals.lose(now_s, RTT_S);
+        s.intervals.lose(now_s + 0.05, RTT_S);
+        assert_eq!((s.intervals.len, s.intervals.average()), (1, 100.0), "one event in a round trip");
+        let now_s = hear(&law, &mut s, (now_s, 680, 0.01), 0.1);
+        near(s.signal, law.warped(0.1));
+        hear(&law, &mut s, (now_s, 60, 0.01), 0.1);
+        near(s.signal, 0.1);
+    }
+
+    /// RFC 5348, section 5.4: the last four intervals weigh the same, those before less.
+    #[test]
+    fn loss_intervals_are_weighed_as_in_tfrc() {
+        let mut intervals = Intervals::START;
+        for (at, interval) in [80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0].into_iter().enumerate() {
+            intervals.open = interval;
+            intervals.lose(at as f64, 0.1);
+        }
+        near(
+            intervals.average(),
+            (10.0 + 20.0 + 30.0 + 40.0 + 0.8 * 50.0 + 0.6 * 60.0 + 0.4 * 70.0 + 0.2 * 80.0) / 6.0,
+        );
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        for (set, named) in [
+            ([("min_rate", 2e6)], "`min_rate`"),
+            ([("delta", 0.6)], "`log_window`"),
+            ([("delta", 0.007)], "`log_window`"),
+        ] {
+            let context = Context { packet: Bytes(1000), initial_window: 10.0, initial_ssthresh: 1e9 };
+            let why = Nada::compile(&Values::of(ENTRY.parameters, &set), &context).unwrap_err();
+            assert!(why.starts_with(named), "{why}");
+        }
+        let mut s = State { rate: 1e6, ..law(&[]).initial_state() };
+        law(&[]).on_event(&mut s, Event::Timeout, &Observation::zero());
+        assert_eq!(s.rate, 150e3, "nothing came for so long");
+    }
+}
