@@ -8,24 +8,56 @@
 
 from __future__ import annotations
 
-from penstock import summary
+from penstock import math, summary
 from penstock._errors import BugError, LawError, ScenarioError, UnsupportedError
-from penstock._native import Scenario, Table, __version__
+from penstock._law import (
+    Controller,
+    Price,
+    Queue,
+    QueuePlace,
+    QueueRequirements,
+    Requirements,
+    RttAverage,
+    SenderPlace,
+    parameter,
+    register,
+    registered,
+    state,
+    unregister,
+)
+from penstock._native import Dual, Observation, QueueObservation, Scenario, Table, __version__
 from penstock._record import Record
 from penstock._run import run
 from penstock._sweep import Sweep, sweep
 
 __all__ = [
     "BugError",
+    "Controller",
+    "Dual",
     "LawError",
+    "Observation",
+    "Price",
+    "Queue",
+    "QueueObservation",
+    "QueuePlace",
+    "QueueRequirements",
     "Record",
+    "Requirements",
+    "RttAverage",
     "Scenario",
     "ScenarioError",
+    "SenderPlace",
     "Sweep",
     "Table",
     "UnsupportedError",
     "__version__",
+    "math",
+    "parameter",
+    "register",
+    "registered",
     "run",
+    "state",
     "summary",
     "sweep",
+    "unregister",
 ]
