@@ -375,7 +375,8 @@ class Queue(_Law):
         raise NotImplementedError
 
 
-_AnyLaw = TypeVar("_AnyLaw", bound="type[Controller] | type[Queue]")
+AnyClass = type[Controller] | type[Queue]
+_AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
 
 
 def register(law: _AnyLaw) -> _AnyLaw:
@@ -399,7 +400,7 @@ def register(law: _AnyLaw) -> _AnyLaw:
     return law
 
 
-def unregister(law: str | type[Controller] | type[Queue]) -> None:
+def unregister(law: str | AnyClass) -> None:
     """Forget a law that was registered, by its class or its name.
 
     Raises:
@@ -408,7 +409,7 @@ def unregister(law: str | type[Controller] | type[Queue]) -> None:
     _native.unregister(law if isinstance(law, str) else law.name or law.__name__.lower())
 
 
-def registered() -> dict[str, type[Controller] | type[Queue]]:
+def registered() -> dict[str, AnyClass]:
     """Return the laws that were registered, by name."""
     return dict(_native.registered())
 

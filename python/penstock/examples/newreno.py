@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import penstock
 from penstock import Observation, SenderPlace
+from penstock.math import max
 
 
 @penstock.register
