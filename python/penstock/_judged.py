@@ -32,8 +32,9 @@ def compare(
         seed: The seed. None is the scenario's own.
 
     Returns:
-        One row a measure. A world or a law has a column of its values. ``NAME.relative`` is the difference of a world from the
-        first, relative to it. ``NAME.difference`` is the difference of a law from the first, in the unit of the measure.
+        One row a measure. A world or a law has a column of its values. ``NAME.relative`` is the difference of a
+        world from the first, relative to it. ``NAME.difference`` is the difference of a law from the first, in the
+        unit of the measure.
     """
     path, text = text_of(scenario)
     chosen = [named(law) for law in laws]
@@ -186,7 +187,7 @@ def find_failures(
 
     Args:
         law: The name of a law, with settings, or a class that was registered.
-        objective: What counts as a failure, such as ``utilization`` or ``starve``. By default all that apply.
+        objective: What counts as a failure, such as ``underuse`` or ``starve``. By default all that apply.
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.

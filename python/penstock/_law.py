@@ -44,7 +44,7 @@ class StateNumber:
 
 @dataclass(frozen=True)
 class RttAverage:
-    """An exponential average of the round-trip time, one step a sample, of weight ``min(over_window / window, most)``."""
+    """An exponential average of the round-trip time, a step a sample: weight ``min(over_window / window, most)``."""
 
     over_window: float = _INFINITY
     """The average is over this part of a window [packets]. Infinite weighs each sample with ``most``."""
@@ -78,7 +78,7 @@ class Requirements:
     now: bool = False
     """Whether ``seen.now_s`` is measured."""
     pairs: int | None = None
-    """How many packet pairs the capacity is looked for in, for ``seen.buffer``, ``level``, ``in_flight`` and ``earlier``."""
+    """How many packet pairs tell the capacity. Then ``seen`` has ``buffer``, ``level``, ``in_flight``, ``earlier``."""
     reliable: bool = True
     """Whether data are acknowledged and sent again. Without, nothing comes back (UDP)."""
     low_latency: bool = False
@@ -187,10 +187,12 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a law, a key of ``cc`` or ``aqm`` in a scenario.
 
-    Its value is an attribute of the law from before ``start`` on: a float in SI units, a bool for a switch, a str for a choice.
+    Its value is an attribute of the law from before ``start`` on: a float in SI units, a bool for a switch, a str
+    for a choice.
 
     Args:
-        default: The value where a scenario has none. A bool makes it a switch. Without a default a scenario must have it.
+        default: The value where a scenario has none. A bool makes it a switch. Without one, a scenario
+            must have it.
         unit: ``1``, ``packets``, ``s``, ``bit/s`` or ``B``. A scenario writes it as ``"10 ms"``.
         range: The least and the largest value.
         automatic: How the law works the value out if a scenario has none, in words. The attribute is then None.
@@ -219,8 +221,8 @@ def parameter(
 def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
     """Declare a number of a law's state, which ``start`` sets.
 
-    Series record it, and the analysis takes derivatives by it. Attributes that are not declared are state too, which the analysis
-    keeps as ``start`` set it: counters, switches.
+    Series record it, and the analysis takes derivatives by it. Attributes that are not declared are state too, which
+    the analysis keeps as ``start`` set it: counters, switches.
 
     Args:
         unit: Its unit, ``1`` for a plain number.
@@ -275,7 +277,9 @@ class _Law:
                 else None
             )
             if wrong:
-                raise TypeError(f"{cls.__name__}.{name} is {wrong}, and nobody would go through it: return, do not yield")
+                raise TypeError(
+                    f"{cls.__name__}.{name} is {wrong}, and nobody would go through it: return, do not yield"
+                )
         own = {one.name for one in found}
         cls._parameters = tuple(p for p in cls._parameters if p.name not in own) + tuple(
             p for p in found if isinstance(p, Parameter)
@@ -288,11 +292,12 @@ class _Law:
 class Controller(_Law):
     """The law of a sender: it decides the window.
 
-    A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is what it says after each call, and
-    ``gap_s`` the least time between two packets, if declared. ``penstock.register`` makes it known.
+    A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is what it says after each
+    call, and ``gap_s`` the least time between two packets, if declared. ``penstock.register`` makes it known.
 
-    Each flow has an object of the class. The host calls ``start``, then a method for each thing that happens. Methods that are not
-    overridden cost nothing. A law computes with ``+ - * /`` and ``penstock.math``, and with nothing random, no clock and no file.
+    Each flow has an object of the class. The host calls ``start``, then a method for each thing that happens.
+    Methods that are not overridden cost nothing. A law computes with ``+ - * /`` and ``penstock.math``, and with
+    nothing random, no clock and no file.
     """
 
     def start(self, place: SenderPlace) -> None:
@@ -334,8 +339,8 @@ class Controller(_Law):
 class Queue(_Law):
     """The law of a queue, an AQM: it decides with which probability a packet is marked or dropped.
 
-    It is declared as a ``Controller`` is. ``probability`` is what it says, and ``price_s`` the link's price [s], if declared. The
-    host draws the random number.
+    It is declared as a ``Controller`` is. ``probability`` is what it says, and ``price_s`` the link's price [s], if
+    declared. The host draws the random number.
     """
 
     def start(self, place: QueuePlace) -> None:
@@ -382,8 +387,8 @@ _AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
 def register(law: _AnyLaw) -> _AnyLaw:
     """Make a law known to scenarios, runs, the analysis and every other function of this process, and return it.
 
-    It is a decorator too. A law takes the place of one that Python registered before under its name. Laws of Penstock keep their
-    names. What is registered lives as long as the process, about a kilobyte a class.
+    It is a decorator too. A law takes the place of one that Python registered before under its name. Laws of
+    Penstock keep their names. What is registered lives as long as the process, about a kilobyte a class.
 
     Raises:
         TypeError: It is no class of ``Controller`` or ``Queue``.
@@ -421,7 +426,7 @@ def _colour(name: str) -> str:
 
 
 def code_of(law: type[Any]) -> str:
-    """Identify what a law computes: a hash of its methods, of what it declares, and of functions and constants they name."""
+    """Identify what a law computes: a hash of methods, declarations, and the functions and constants they name."""
     digest = hashlib.sha256()
     for part in _parts(law, set()):
         digest.update(part.encode())

@@ -97,8 +97,8 @@ def sweep(
         jobs: Threads of this process, one a processor by default. With ``executor``, the threads of one
             batch, one by default.
         executor: Where the cells run: a ``concurrent.futures.Executor`` or a ``dask.distributed.Client``. Its workers
-            have this package. The batches of a worker that dies run again. Laws of Python travel as classes: Dask sends any
-            class, and an executor of processes those that its workers can import.
+            have this package. The batches of a worker that dies run again. Laws of Python travel as classes: Dask
+            sends any class, and an executor of processes those that its workers can import.
         world: The world, as in ``penstock.run``.
         batch: Cells that travel together to the executor, 16 by default. Few batches are under way at a time, so that
             a scheduler holds little.
@@ -213,7 +213,9 @@ def _elsewhere(
             except BaseException as error:
                 if laws and _is_unsent(error):
                     shown = ", ".join(law.__qualname__ for law in laws)
-                    message = f"{shown} cannot travel to the executor: define it in a module that its workers can import"
+                    message = (
+                        f"{shown} cannot travel to the executor: define it in a module that its workers can import"
+                    )
                     raise TypeError(message) from error
                 if not _is_lost(error) or attempts[at] >= _MOST_ATTEMPTS:
                     raise

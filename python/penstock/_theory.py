@@ -124,19 +124,19 @@ class LoopModel:
 
     def nyquist(self) -> list[tuple[NDArray[np.float64], NDArray[np.complex128]]]:
         """Return frequencies [rad/s] and loop gain, of one bottleneck; of several those of each eigenlocus."""
-        np = _numpy()
+        numpy = _numpy()
         return [
             (
-                np.array([point["frequency_rad_per_s"] for point in locus], dtype=float),
-                np.array([complex(point["re"], point["im"]) for point in locus], dtype=complex),
+                numpy.array([point["frequency_rad_per_s"] for point in locus], dtype=float),
+                numpy.array([complex(point["re"], point["im"]) for point in locus], dtype=complex),
             )
             for locus in self._data["nyquist"]
         ]
 
     def bode(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Return frequencies [rad/s], modulus of the gain and unwrapped phase [degrees], of each curve of ``nyquist``."""
-        np = _numpy()
-        return [(w, np.abs(gain), np.degrees(np.unwrap(np.angle(gain)))) for w, gain in self.nyquist()]
+        """Return frequencies [rad/s], modulus and unwrapped phase [degrees] of each curve of ``nyquist``."""
+        numpy = _numpy()
+        return [(w, numpy.abs(gain), numpy.degrees(numpy.unwrap(numpy.angle(gain)))) for w, gain in self.nyquist()]
 
     def __repr__(self) -> str:
         """Show name and margins."""
@@ -158,7 +158,9 @@ class Loop:
         return self._native.links
 
     def frequency_response(self, omega: Sequence[float] | Any, model: Model = "sampled") -> NDArray[np.complex128]:
-        """Return ``L(i omega)`` with exact delays.
+        """Return the loop gain with exact delays, as the margins have it.
+
+        Of one bottleneck with ACK-clocked senders, the clock of acknowledgements is closed inside.
 
         Args:
             omega: Frequencies [rad/s], of length n.
@@ -167,25 +169,25 @@ class Loop:
         Returns:
             Complex numbers of shape (outputs, inputs, n), in the order of ``links``.
         """
-        np = _numpy()
-        frequencies = np.atleast_1d(np.asarray(omega, dtype=float))
+        numpy = _numpy()
+        frequencies = numpy.atleast_1d(numpy.asarray(omega, dtype=float))
         if frequencies.ndim != 1:
             raise ValueError(f"omega has {frequencies.ndim} dimensions: give a list of frequencies [rad/s]")
-        if not np.isfinite(frequencies).all() or (frequencies <= 0).any():
+        if not numpy.isfinite(frequencies).all() or (frequencies <= 0).any():
             raise ValueError("omega has a frequency that is not above zero: give frequencies [rad/s]")
         n = len(self.links)
-        values = np.frombuffer(self._native.response(frequencies.tolist(), model), dtype="<c16")
+        values = numpy.frombuffer(self._native.response(frequencies.tolist(), model), dtype="<c16")
         response: NDArray[np.complex128] = values.astype(complex).reshape(n, n, frequencies.size)
         return response
 
     def to_control(self, omega: Sequence[float] | Any, model: Model = "sampled") -> Any:
         """Return the response as a ``control.FrequencyResponseData`` of the package python-control."""
-        np = _numpy()
+        numpy = _numpy()
         try:
             control = importlib.import_module("control")
         except ImportError:
             raise ImportError("to_control needs python-control: install it with `pip install control`") from None
-        frequencies = np.atleast_1d(np.asarray(omega, dtype=float))
+        frequencies = numpy.atleast_1d(numpy.asarray(omega, dtype=float))
         return control.frd(self.frequency_response(frequencies, model), frequencies)
 
 
@@ -297,21 +299,21 @@ class StabilityMap:
     """The verdict of the analysis over a grid of two keys. Arrays have the shape (values of y, values of x)."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        np = _numpy()
+        numpy = _numpy()
         self.data = data
         """All of it, as ``penstock analyze --json`` prints it."""
         x, y, cells = data["x"], data["y"], data["cells"]
-        self.x: NDArray[np.float64] = np.array(x["values"], dtype=float)
+        self.x: NDArray[np.float64] = numpy.array(x["values"], dtype=float)
         """The values of the first key, in ``x_unit``."""
-        self.y: NDArray[np.float64] = np.array(y["values"], dtype=float)
+        self.y: NDArray[np.float64] = numpy.array(y["values"], dtype=float)
         """The values of the second key, in ``y_unit``."""
         self.x_key, self.x_unit = str(x["key"]), str(x["unit"])
         self.y_key, self.y_unit = str(y["key"]), str(y["unit"])
         shape = (len(self.x), len(self.y))
 
         def numbers(name: str) -> NDArray[np.float64]:
-            values = [np.nan if cell.get(name) is None else cell[name] for cell in cells]
-            array: NDArray[np.float64] = np.array(values, dtype=float).reshape(shape).T
+            values = [numpy.nan if cell.get(name) is None else cell[name] for cell in cells]
+            array: NDArray[np.float64] = numpy.array(values, dtype=float).reshape(shape).T
             return array
 
         self.gain_margin = numbers("gain_margin")
@@ -319,14 +321,16 @@ class StabilityMap:
         self.phase_margin_deg = numbers("phase_margin_deg")
         """Phase margins [degrees]. NaN where there is none."""
         verdicts = [cell.get("verdict") or "" for cell in cells]
-        self.verdict: NDArray[np.str_] = np.array(verdicts, dtype=str).reshape(shape).T
+        self.verdict: NDArray[np.str_] = numpy.array(verdicts, dtype=str).reshape(shape).T
         """``stable``, ``unstable``, ``undecided``, or nothing where the cell has no equilibrium."""
         self.stable: NDArray[np.bool_] = self.verdict == "stable"
         """Whether it is stable."""
 
     def __repr__(self) -> str:
         """Show keys and shape."""
-        return f"<penstock.StabilityMap of {self.y_key} by {self.x_key}: {self.stable.sum()} of {self.stable.size} stable>"
+        return (
+            f"<penstock.StabilityMap of {self.y_key} by {self.x_key}: {self.stable.sum()} of {self.stable.size} stable>"
+        )
 
 
 def stability_map(
@@ -385,9 +389,9 @@ def tune(
     """Return parameters by the rule of a law's paper.
 
     Args:
-        law: ``pi`` takes ``capacity``, ``flows``, ``rtt``, ``packet``, ``frequency``; ``leadlag`` takes ``taubar``, ``alpha``,
-            ``bottlenecks``, ``share``; ``early-marking`` takes a scenario or ``rate``, ``flows``, ``rtt``, ``packet``, and
-            ``customer``, ``rule``; ``clcc`` takes ``share``, ``gamma``, ``margin``.
+        law: ``pi`` takes ``capacity``, ``flows``, ``rtt``, ``packet``, ``frequency``; ``leadlag`` takes ``taubar``,
+            ``alpha``, ``bottlenecks``, ``share``; ``early-marking`` takes a scenario or ``rate``, ``flows``,
+            ``rtt``, ``packet``, and ``customer``, ``rule``; ``clcc`` takes ``share``, ``gamma``, ``margin``.
         scenario: The scenario whose customer ``early-marking`` is tuned for.
         bounds: What the rule asks for: quantities as in a scenario, ``rtt="246 ms"``.
 

@@ -64,8 +64,8 @@ impl Loop {
         self.links.clone()
     }
 
-    /// `L(i w)` at each frequency [rad/s], as complex numbers of twice eight bytes: row by row, and in each place frequency by
-    /// frequency.
+    /// The gain at each frequency [rad/s], as complex numbers of twice eight bytes: row by row, and in each place frequency by
+    /// frequency. It is that of the margins: of one link the gain with the clock of acknowledgements closed inside, of several `L`.
     fn response<'py>(&self, py: Python<'py>, omega: Vec<f64>, model: &str) -> PyResult<Bound<'py, PyBytes>> {
         let model = match model {
             "laws" => LoopModel::Laws,
@@ -79,7 +79,9 @@ impl Loop {
         let bytes = py.detach(|| {
             let mut bytes = vec![0; 16 * n * n * omega.len()];
             for (at, w) in omega.iter().enumerate() {
-                let matrix = self.closed.matrix(Complex::new(0.0, *w), model);
+                let s = Complex::new(0.0, *w);
+                let matrix =
+                    if n == 1 { vec![vec![self.closed.gain(s, model)]] } else { self.closed.matrix(s, model) };
                 for (place, value) in matrix.iter().flatten().enumerate() {
                     let from = 16 * (place * omega.len() + at);
                     bytes[from..from + 8].copy_from_slice(&value.re.to_le_bytes());

@@ -53,7 +53,8 @@ which numbers are always there. Claims of a paper and `sweep.json` name a number
 `code` in `record.toml` identifies the code that computed the numbers. It is `sources` and a SHA-256 over every source
 file that can change a number: all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report` and `surface`, the kernel implementations in
 `bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the command was not built from the workspace, it is
-`program` and the SHA-256 of the program. A sweep reuses a finished cell if its scenario, world and code are the same.
+`program` and the SHA-256 of the program. Laws in Python follow, each with the SHA-256 of its code. A sweep reuses a finished
+cell if its scenario, world and code are the same.
 The hash covers sources and not the program, so that builds on several machines, with or without optimisation, share
 records: their results are the same bits. `version` and `commit` (with `-dirty` after local changes) are only information
 for people.

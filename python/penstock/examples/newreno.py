@@ -25,7 +25,9 @@ class NewReno(penstock.Controller):
     )
 
     window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
-    ssthresh = penstock.state("packets", words="Slow-start threshold", what="Below it, the window doubles each round trip.")
+    ssthresh = penstock.state(
+        "packets", words="Slow-start threshold", what="Below it, the window doubles each round trip."
+    )
 
     def start(self, place: SenderPlace) -> None:
         """Begin in slow start."""
