@@ -35,6 +35,7 @@ pub(crate) fn answer<'py>(
     arguments: Vec<OsString>,
     texts: BTreeMap<PathBuf, String>,
 ) -> PyResult<Answer<'py>> {
+    raised::refuse_in_law()?;
     let work = move || {
         // A panic is a bug, and no reason for the interpreter to end.
         raised::on_threads(|| catch_unwind(AssertUnwindSafe(|| library::command(arguments, texts))))

@@ -63,6 +63,7 @@ fn registered() -> MutexGuard<'static, Vec<Registered>> {
 /// and `code` identifies what it computes.
 #[pyfunction]
 pub(crate) fn register(class: &Bound<'_, PyType>, about: &Bound<'_, PyAny>, code: String, queue: bool) -> PyResult<()> {
+    raised::refuse_in_law()?;
     let name: String = about.getattr("name")?.extract()?;
     let known = |of: &Registered| of.name == name && of.class.bind(class.py()).is(class) && of.code == code;
     if registered().iter().any(known) {
@@ -80,6 +81,7 @@ pub(crate) fn register(class: &Bound<'_, PyType>, about: &Bound<'_, PyAny>, code
 /// Removes a law that Python added.
 #[pyfunction]
 pub(crate) fn unregister(name: &str) -> PyResult<()> {
+    raised::refuse_in_law()?;
     if registered().iter().all(|law| law.name != name) {
         return Err(PyValueError::new_err(format!("no law of Python is registered as `{name}`")));
     }

@@ -33,6 +33,7 @@ pub(crate) fn run(
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Record> {
+    raised::refuse_in_law()?;
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
     let world = library::world(world).map_err(|e| error::of(py, &e))?;
     let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);

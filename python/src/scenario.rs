@@ -48,6 +48,7 @@ type Part = (String, String, Vec<(String, String)>);
 
 /// The cells of a document, by the laws that there are now: they may have been added after it was read.
 fn cells(py: Python<'_>, document: Document) -> PyResult<Vec<Cell>> {
+    raised::refuse_in_law()?;
     let (cells, raised) = raised::here(|| py.detach(|| document.with_laws(laws()).cells()));
     raised.map_or_else(|| cells.map_err(|e| error::scenario(py, &e)), Err)
 }

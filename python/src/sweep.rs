@@ -56,6 +56,7 @@ pub(crate) fn run_cells(
     jobs: usize,
     done: Option<Py<PyAny>>,
 ) -> PyResult<Vec<String>> {
+    raised::refuse_in_law()?;
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Ended>>> = texts.iter().map(|_| Mutex::new(None)).collect();
     let work = |sender: mpsc::Sender<()>| {

@@ -80,8 +80,7 @@ impl Loop {
             let mut bytes = vec![0; 16 * n * n * omega.len()];
             for (at, w) in omega.iter().enumerate() {
                 let s = Complex::new(0.0, *w);
-                let matrix =
-                    if n == 1 { vec![vec![self.closed.gain(s, model)]] } else { self.closed.matrix(s, model) };
+                let matrix = if n == 1 { vec![vec![self.closed.gain(s, model)]] } else { self.closed.matrix(s, model) };
                 for (place, value) in matrix.iter().flatten().enumerate() {
                     let from = 16 * (place * omega.len() + at);
                     bytes[from..from + 8].copy_from_slice(&value.re.to_le_bytes());

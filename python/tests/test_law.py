@@ -234,6 +234,9 @@ WRONG: list[tuple[str, Callable[[Any], object], type[BaseException], str]] = [
     ("a window that is a generator", attribute("window", (x for x in [1.0])), TypeError, "class generator"),
     ("a complex window", attribute("window", 1j), TypeError, "class complex"),
     ("a window that was deleted", lambda law: delattr(law, "window"), AttributeError, "window"),
+    ("a run within a law", lambda law: penstock.run(Scenario.parse(LAB)), RuntimeError, "a law runs no scenario"),
+    ("an analysis within a law", lambda law: penstock.analyze(Scenario.parse(LAB)), RuntimeError, "a law runs no"),
+    ("a law within a law", lambda law: penstock.register(fast.Fast), RuntimeError, "registers no law"),
     ("sys.exit", lambda law: sys.exit(3), SystemExit, "3"),
 ]
 
@@ -362,6 +365,34 @@ def test_ctrl_c_stops_a_law(breaks: Any) -> None:
             penstock.run(scenario)
         assert time.monotonic() - sent[0] < 0.2
         timer.join()
+
+
+def test_ctrl_c_stops_a_command(breaks: Any) -> None:
+    breaks(lambda law: None)
+    scenario = lab({"law": "breaks"}).set("duration", "10 h")
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        penstock.compare(scenario, worlds=["packets", "fluid"])
+    assert time.monotonic() - began < 5
+    timer.join()
+    assert len(penstock.compare(lab({"law": "fast-python", "alpha": "9 packets"}))) > 0
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_law_runs_on_both_sides_of_a_fork() -> None:
+    scenario = lab({"law": "fast-python"}).set("duration", "2 s")
+    before = penstock.run(scenario).summary
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if penstock.run(scenario).summary == before else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert penstock.run(scenario).summary == before
 
 
 def test_threads_share_nothing_but_the_lock() -> None:

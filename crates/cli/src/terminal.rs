@@ -14,8 +14,8 @@ use penstock_scenario::visible;
 use serde::Serialize;
 
 use crate::arguments::{Terminal, When};
-use crate::{embedded, excerpt};
 use crate::failure::Failure;
+use crate::{embedded, excerpt};
 
 /// How things are said.
 #[derive(Debug, Clone, Copy, Default)]

@@ -57,8 +57,10 @@ pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, 
     let output = method("output")?;
     if output.is_none() && says[0].is_none() {
         let name = R::SAYS[0];
-        let message =
-            format!("law `{}` says nothing: declare `{name} = penstock.state(...)`, or define output(self, seen)", text(about, "name")?);
+        let message = format!(
+            "law `{}` says nothing: declare `{name} = penstock.state(...)`, or define output(self, seen)",
+            text(about, "name")?
+        );
         return Err(PyValueError::new_err(message));
     }
     let names: &'static [_] = names.leak();

@@ -93,7 +93,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
     /// # Errors
     /// `start` raised a `ValueError`: what it says. Any other exception goes to [`raised::put`].
     pub(crate) fn build(of: &'static Declared, values: &Values, context: &R::Context) -> Result<Self, String> {
-        let built = Python::attach(|py| -> PyResult<Self> {
+        let start = |py: Python<'_>| -> PyResult<Self> {
             let dual = N::of(0.0).given(py)?.cast::<pyo3::types::PyFloat>().is_err();
             let values = of.values(py, values)?;
             let place = py.import("penstock._law")?.getattr(R::PLACE)?;
@@ -111,8 +111,8 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
                 said: Vec::new(),
                 failed: false,
             })
-        });
-        built.map_err(|error| {
+        };
+        raised::in_law(|| Python::attach(start)).map_err(|error| {
             Python::attach(|py| {
                 if error.get_type(py).is(&py.get_type::<PyValueError>()) {
                     return error.value(py).to_string();
@@ -129,7 +129,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         if self.failed {
             return None;
         }
-        let done = Python::attach(|py| work(self, py));
+        let done = raised::in_law(|| Python::attach(|py| work(self, py)));
         done.map_err(|error| {
             self.failed = true;
             raised::put(error);
@@ -174,14 +174,16 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         if self.failed {
             return Self::nothing();
         }
-        let output = if mean { self.of.mean_output.as_ref().or(self.of.output.as_ref()) } else { self.of.output.as_ref() };
+        let output =
+            if mean { self.of.mean_output.as_ref().or(self.of.output.as_ref()) } else { self.of.output.as_ref() };
         if let (None, Some([first, second])) = (output, self.said[at]) {
             return R::output(first, second);
         }
-        let said = Python::attach(|py| {
+        let say = |py: Python<'_>| {
             R::fill(&self.seen, observation);
             self.says(py, at, output)
-        });
+        };
+        let said = raised::in_law(|| Python::attach(say));
         match said {
             Ok([first, second]) => R::output(first, second),
             Err(error) => {

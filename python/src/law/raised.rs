@@ -2,9 +2,10 @@
 //!
 //! A law that raised gives an output that is no number, and so its host stops. Whoever called the host then asks here.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// Where exceptions of this thread go: the first since [`here`] was called.
@@ -16,6 +17,8 @@ enum Place {
 }
 
 thread_local! {
+    /// Whether a law of Python is being called.
+    static IN_LAW: Cell<bool> = const { Cell::new(false) };
     static PLACE: RefCell<Place> = const { RefCell::new(Place::Elsewhere) };
 }
 
@@ -53,4 +56,22 @@ pub(crate) fn on_threads<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
     *elsewhere() = None;
     let done = work();
     (done, elsewhere().take())
+}
+
+/// Calls a law.
+pub(crate) fn in_law<T>(call: impl FnOnce() -> T) -> T {
+    let before = IN_LAW.replace(true);
+    let done = call();
+    IN_LAW.set(before);
+    done
+}
+
+/// Refuses what a law calls and should not: it would wait for itself, or fill the stack.
+pub(crate) fn refuse_in_law() -> PyResult<()> {
+    if IN_LAW.get() {
+        return Err(PyRuntimeError::new_err(
+            "a law runs no scenario and registers no law: do so before or after the run",
+        ));
+    }
+    Ok(())
 }

@@ -5,8 +5,8 @@ use penstock_law::cc::{self, Controller, Marks, RttAverage};
 use penstock_law::estimate::{BottleneckEstimate, Committed, Lookback, MarkEstimate};
 use penstock_law::law::Role;
 use penstock_law::registry::Registered;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -199,7 +199,9 @@ fn of_class(of: &Bound<'_, PyAny>, class: &str) -> PyResult<()> {
         return Ok(());
     }
     let found = of.get_type().name()?;
-    Err(PyTypeError::new_err(format!("requirements() returned an object of class {found}: return penstock.{class}(...)")))
+    Err(PyTypeError::new_err(format!(
+        "requirements() returned an object of class {found}: return penstock.{class}(...)"
+    )))
 }
 
 fn period(of: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
