@@ -42,7 +42,7 @@ series = true
 cc     = { law = "newreno" }
 """
 
-TWINS = [
+PAIRS = [
     ("newreno", {}, "droptail", {}),
     ("newreno", {"ecn": True, "per_ack": "2 packets"}, "pi", {"ecn": True, "bytes": False}),
     ("newreno", {"ecn": True, "grow_on_echo": True}, "pi", {"ecn": True, "qref": "20 packets"}),
@@ -56,7 +56,7 @@ def lab(cc: dict[str, Any], aqm: dict[str, Any] | None = None) -> Scenario:
     return scenario if aqm is None else scenario.set("links.bottleneck.aqm", aqm)
 
 
-def twins(cc: str, of_cc: dict[str, Any], aqm: str, of_aqm: dict[str, Any]) -> tuple[Scenario, Scenario]:
+def pairs(cc: str, of_cc: dict[str, Any], aqm: str, of_aqm: dict[str, Any]) -> tuple[Scenario, Scenario]:
     theirs = "droptail" if aqm == "droptail" else f"{aqm}-python"
     return lab({"law": cc, **of_cc}, {"law": aqm, **of_aqm}), lab(
         {"law": f"{cc}-python", **of_cc}, {"law": theirs, **of_aqm}
@@ -67,10 +67,10 @@ def tables(record: penstock.Record) -> dict[str, pyarrow.Table]:
     return {name: pyarrow.table(table) for name, table in record.tables.items()}
 
 
-@pytest.mark.parametrize("case", TWINS, ids=str)
+@pytest.mark.parametrize("case", PAIRS, ids=str)
 def test_a_law_in_python_has_the_bits_of_the_one_in_rust(case: tuple[str, Any, str, Any]) -> None:
     for loss, seed in [(0.0, 1), (0.004, 7)]:
-        rust, python = (penstock.run(one.set("links.bottleneck.loss", loss), seed=seed) for one in twins(*case))
+        rust, python = (penstock.run(one.set("links.bottleneck.loss", loss), seed=seed) for one in pairs(*case))
         assert rust.summary.links == python.summary.links
         assert rust.summary.groups == python.summary.groups
         for name, table in tables(rust).items():
@@ -81,14 +81,14 @@ def test_a_law_in_python_has_the_bits_of_the_one_in_rust(case: tuple[str, Any, s
 def test_the_fluid_world_takes_a_law_in_python() -> None:
     rust, python = (
         penstock.run(one.set("duration", "2 s"), world="fluid")
-        for one in twins("fast", {"alpha": "20 packets"}, "droptail", {})
+        for one in pairs("fast", {"alpha": "20 packets"}, "droptail", {})
     )
     assert tables(rust)["links"].equals(tables(python)["links"])
 
 
-@pytest.mark.parametrize("case", [*TWINS[1:4], ("newreno", {}, "pi", {"frequency": 500})], ids=str)
+@pytest.mark.parametrize("case", [*PAIRS[1:4], ("newreno", {}, "pi", {"frequency": 500})], ids=str)
 def test_a_law_in_python_has_the_margins_of_the_one_in_rust(case: tuple[str, Any, str, Any]) -> None:
-    rust, python = (penstock.analyze(one) for one in twins(*case))
+    rust, python = (penstock.analyze(one) for one in pairs(*case))
     assert rust.verdict == python.verdict
     assert len(rust.models) == 3
     for name, model in rust.models.items():

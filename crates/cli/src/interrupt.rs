@@ -18,11 +18,11 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// ends it. A signal that was ignored when the command began stays ignored: `nohup` does that to hang-ups, and a shell
 /// to the Ctrl-C of what it runs in the background.
 pub(crate) fn watch() -> Result<(), Failure> {
+    static WATCHED: OnceLock<Result<(), String>> = OnceLock::new();
     // The other program has its own ways with signals.
     if embedded::is_running() {
         return Ok(());
     }
-    static WATCHED: OnceLock<Result<(), String>> = OnceLock::new();
     let watched = WATCHED.get_or_init(|| start().map_err(|e| e.to_string()));
     watched.clone().map_err(|e| Failure::Machine(format!("cannot watch for Ctrl-C: {e}")))
 }
