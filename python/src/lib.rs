@@ -8,11 +8,14 @@
 mod arrow;
 mod command;
 mod error;
+mod law;
+mod number;
 mod plain;
 mod record;
 mod run;
 mod scenario;
 mod sweep;
+mod theory;
 
 use pyo3::pymodule;
 
@@ -22,7 +25,11 @@ mod native {
     #[pymodule_export]
     use crate::arrow::Table;
     #[pymodule_export]
-    use crate::command::command;
+    use crate::command::{answer, command};
+    #[pymodule_export]
+    use crate::law::{QueueObservation, SenderObservation, classes, register, unregister};
+    #[pymodule_export]
+    use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
     #[pymodule_export]
     use crate::record::Record;
     #[pymodule_export]
@@ -31,6 +38,8 @@ mod native {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::sweep::{Cells, run_cells};
+    #[pymodule_export]
+    use crate::theory::Loop;
 
     use pyo3::prelude::*;
 

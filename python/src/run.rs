@@ -14,6 +14,7 @@ use penstock_scenario::world::{Run, RunError};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::law::raised;
 use crate::record::Record;
 use crate::scenario::{Ready, Scenario};
 
@@ -32,6 +33,7 @@ pub(crate) fn run(
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Record> {
+    raised::refuse_in_law()?;
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
     let world = library::world(world).map_err(|e| error::of(py, &e))?;
     let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);
@@ -49,8 +51,9 @@ pub(crate) fn run(
         raised.is_none()
     };
     // A panic of a run is a bug, and no reason for the interpreter to end.
-    let ran = py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
-    if let Some(raised) = raised {
+    let run = || py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
+    let (ran, of_law) = raised::here(run);
+    if let Some(raised) = of_law.or(raised) {
         return Err(raised);
     }
     let ran = ran.map_err(|panic| {

@@ -47,5 +47,9 @@ def test_every_public_name_is_documented() -> None:
         assert thing.__doc__, name
         if isinstance(thing, type) and issubclass(thing, Exception):
             continue
-        for member in (m for m in vars(thing) if isinstance(thing, type) and not m.startswith("_")):
+        # A member with a default is a number or a text; what is below it in the source explains it.
+        values = getattr(thing, "__dataclass_fields__", {})
+        for member in (m for m in vars(thing) if isinstance(thing, type) and not m.startswith("_") and m not in values):
+            if isinstance(vars(thing)[member], (str, tuple, type(None))):
+                continue
             assert getattr(thing, member).__doc__, f"{name}.{member}"

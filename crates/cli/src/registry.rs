@@ -1,22 +1,28 @@
 //! The laws of this process.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use penstock_law::Registry;
 
-static LAWS: OnceLock<Laws> = OnceLock::new();
-
+/// The laws, and what identifies the code of those that are not part of the program.
+#[derive(Clone, Copy)]
 struct Laws {
-    all: Arc<Registry>,
+    registry: &'static Arc<Registry>,
+    /// Whether some of them are not of Penstock.
     own: bool,
+    code: &'static str,
 }
 
 impl Laws {
-    fn of(registry: Registry) -> Self {
+    /// Entries live as long as the process, and so does the list of them: some bytes for each law that is added.
+    fn of(registry: Registry, code: &str) -> Self {
         let own = registry.has_more_than_standard();
-        Self { all: Arc::new(with_quinns(registry)), own }
+        let registry = Box::leak(Box::new(Arc::new(with_quinns(registry))));
+        Self { registry, own, code: Box::leak(Box::from(code)) }
     }
 }
+
+static LAWS: RwLock<Option<Laws>> = RwLock::new(None);
 
 /// The same laws, and names for the controllers of quinn.
 #[cfg(all(target_os = "linux", feature = "quic"))]
@@ -41,21 +47,31 @@ pub(crate) fn is_of_quinn(_: &str) -> bool {
     false
 }
 
-/// Says which laws they are. Only the first call counts: a second one would come after everything has been said.
-pub(crate) fn adopt(registry: Registry) {
-    let _ = LAWS.set(Laws::of(registry));
+/// Says which laws they are. `code` identifies the code of those that a program in another language added: it is empty where the
+/// program itself has all of them.
+pub(crate) fn adopt(registry: Registry, code: &str) {
+    *LAWS.write().unwrap_or_else(PoisonError::into_inner) = Some(Laws::of(registry, code));
+}
+
+fn adopted() -> Laws {
+    if let Some(laws) = *LAWS.read().unwrap_or_else(PoisonError::into_inner) {
+        return laws;
+    }
+    let standard = || Laws::of(Registry::standard(), "");
+    *LAWS.write().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(standard)
 }
 
 /// The laws that scenarios may name.
 pub(crate) fn laws() -> &'static Arc<Registry> {
-    &known().all
+    adopted().registry
 }
 
 /// Whether some of them are not of Penstock.
 pub(crate) fn has_own() -> bool {
-    known().own
+    adopted().own
 }
 
-fn known() -> &'static Laws {
-    LAWS.get_or_init(|| Laws::of(Registry::standard()))
+/// What identifies the code of laws that are not part of the program; empty where there are none.
+pub(crate) fn code() -> &'static str {
+    adopted().code
 }

@@ -53,8 +53,8 @@ path, such as `links.bottleneck.utilization`.
 `code` in `record.toml` identifies the code that computed the numbers. `code` is the word `sources` and a SHA-256 over
 every source file that can change a number. These are all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report`
 and `surface`, the kernel implementations in `bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the
-command was not built from the workspace, `code` is the word `program` and the SHA-256 of the program. A sweep reuses a
-finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
+command was not built from the workspace, `code` is the word `program` and the SHA-256 of the program. Laws in Python
+follow, each with the SHA-256 of its code. A sweep reuses a finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
 builds on several machines, with or without optimisation, share records: results of these builds are the same bits.
 `version` and `commit` (with `-dirty` after local changes) in `record.toml` are only information for people.
 

@@ -1,0 +1,292 @@
+"""The analysis as numbers and arrays, and what the command judges as frames."""
+
+from __future__ import annotations
+
+import cmath
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from conftest import TEXT
+from test_law import lab
+
+import penstock
+from penstock import Failures, Scenario
+
+COMMAND = [sys.executable, "-m", "penstock"]
+FAST = {"law": "fast", "alpha": "20 packets"}
+
+
+def test_an_analysis_is_the_one_of_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(lab(FAST).resolved())
+    done = subprocess.run([*COMMAND, "analyze", str(file), "--json"], check=True, capture_output=True, text=True)
+    assert penstock.analyze(file).data == json.loads(done.stdout)
+
+
+def test_the_equilibrium_of_fast_is_alpha_packets_a_flow() -> None:
+    analysis = penstock.analyze(lab(FAST))
+    link, flows = analysis.links["bottleneck"], analysis.classes["ours"]
+    # n alpha packets wait, and each flow has a third of 20 Mbit/s.
+    assert link.queue_packets == pytest.approx(60, rel=1e-9)
+    assert link.queueing_delay_s == pytest.approx(60 * 1500 * 8 / 20e6)
+    assert flows.rate_bit_per_s == pytest.approx(20e6 / 3)
+    assert flows.rtt_s == pytest.approx(flows.base_rtt_s + link.queueing_delay_s)
+    assert flows.state == {"window": pytest.approx(flows.window_packets)}
+    assert (analysis.verdict, analysis.stable, list(analysis.models)) == (
+        "stable",
+        True,
+        ["laws", "estimators", "sampled"],
+    )
+
+
+def crossing(of: Any) -> complex:
+    margins = of.margins
+    return complex(of.loop.frequency_response([margins.phase_crossover_rad_per_s])[0, 0, 0])
+
+
+@pytest.mark.parametrize("clock", ["paced", "ack"])
+def test_the_response_is_at_the_margins(clock: Any) -> None:
+    analysis = penstock.analyze(lab(FAST), clocking={"ours": clock})
+    omega = np.logspace(-1, 2, 200)
+    response = analysis.loop.frequency_response(omega)
+    assert response.shape == (1, 1, 200)
+    assert response.dtype == complex
+    assert analysis.loop.links == ["bottleneck"]
+    # At the phase crossover it is -1 over the gain margin.
+    margins = analysis.margins
+    assert margins.gain_margin is not None
+    assert crossing(analysis) == pytest.approx(-1 / margins.gain_margin, rel=1e-5)
+    at = analysis.loop.frequency_response(margins.gain_crossover_rad_per_s)[0, 0, 0]
+    assert abs(at) == pytest.approx(1, rel=1e-5)
+    assert margins.phase_margin_deg is not None
+    assert 180 - abs(np.degrees(cmath.phase(at))) == pytest.approx(abs(margins.phase_margin_deg), abs=1e-2)
+    # The curves of the Nyquist plot are points of the same function.
+    ((frequencies, gain),) = analysis.models["sampled"].nyquist()
+    assert analysis.loop.frequency_response(frequencies)[0, 0] == pytest.approx(gain, rel=1e-9)
+    ((w, modulus, phase),) = analysis.models["sampled"].bode()
+    assert np.array_equal(w, frequencies)
+    assert modulus == pytest.approx(np.abs(gain))
+    assert np.exp(1j * np.radians(phase)) == pytest.approx(gain / np.abs(gain))
+
+
+def test_two_bottlenecks_have_a_matrix() -> None:
+    text = """
+format = 1
+duration = "1 s"
+[links.first]
+from = "a"
+to = "b"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "900 packets"
+[links.second]
+from = "b"
+to = "c"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "900 packets"
+[defaults.flows]
+cc = { law = "fast", alpha = "10 packets" }
+[flows.long]
+from = "a"
+to = "c"
+rtt = "60 ms"
+[flows.one]
+from = "a"
+to = "b"
+rtt = "40 ms"
+[flows.two]
+from = "b"
+to = "c"
+rtt = "40 ms"
+"""
+    analysis = penstock.analyze(Scenario.parse(text))
+    response = analysis.loop.frequency_response([1.0, 10.0], model="laws")
+    assert response.shape == (2, 2, 2)
+    assert analysis.loop.links == ["first", "second"]
+    assert (np.abs(response) > 0).all()
+    assert len(analysis.models["laws"].nyquist()) == 2
+    # The two links are alike, so that the loop differs by what the way between them delays alone.
+    assert np.abs(response[0, 1]) == pytest.approx(np.abs(response[1, 0]), rel=1e-6)
+
+
+def test_a_map_has_the_margins_of_single_analyses() -> None:
+    scenario = lab(FAST)
+    x, y = "flows.ours.rtt=20..200 ms", 'flows.ours.cc.alpha=["10 packets", "20 packets", "90 packets"]'
+    found = penstock.stability_map(scenario, x, y, points=2)
+    assert found.gain_margin.shape == found.stable.shape == found.verdict.shape == (3, 2)
+    assert found.x.tolist() == [20, 200]
+    assert found.y.tolist() == [10, 20, 90]
+    assert (found.x_key, found.x_unit, found.y_unit) == ("flows.ours.rtt", "ms", "packets")
+    one = penstock.analyze(scenario.copy().set("flows.ours.rtt", "200 ms"))
+    assert found.gain_margin[1, 1] == one.margins.gain_margin
+    # 270 packets do not fit the buffer.
+    assert np.isnan(found.gain_margin[2]).all()
+    assert (found.verdict[2] == "").all()
+
+
+def test_a_rule_gives_a_setting_that_a_scenario_takes() -> None:
+    tuned = penstock.tune("pi", capacity="20 Mbit/s", flows=3, rtt="60 ms", packet="1500 B")
+    assert tuned.margins is not None
+    assert tuned.margins.verdict == "stable"
+    assert set(tuned.setting) == {"law", "a", "b", "frequency"}
+    assert penstock.analyze(lab({"law": "newreno"}, tuned.setting)).links["bottleneck"].aqm == "pi"
+
+
+def test_worlds_and_laws_are_laid_beside_each_other() -> None:
+    worlds = polars.DataFrame(penstock.compare(lab(FAST)))
+    assert worlds.columns == ["span", "where", "measure", "unit", "packets", "fluid", "fluid.relative"]
+    row = worlds.row(by_predicate=polars.col("measure") == "queue_mean_packets", named=True)
+    assert row["fluid.relative"] == pytest.approx(row["fluid"] / row["packets"] - 1)
+    from penstock.examples.newreno import NewReno
+
+    laws = polars.DataFrame(penstock.compare(lab(FAST), laws=["newreno", NewReno, "cubic"], seed=3))
+    assert laws["newreno"].equals(laws["newreno-python"])
+    assert set(laws["newreno-python.difference"].drop_nulls()) == {0.0}
+    assert set(laws["cubic.difference"].drop_nulls()) != {0.0}
+
+
+def test_a_law_in_python_is_judged_as_the_one_in_rust() -> None:
+    from penstock.examples.newreno import NewReno
+
+    rust, python = (penstock.evaluate(law, only=ONLY, jobs=2) for law in ("newreno", NewReno))
+    assert rust.verdicts == python.verdicts
+    assert list(rust.verdicts) == [ONLY]
+    frame = polars.DataFrame(python.criteria)
+    assert frame.columns == ["id", "title", "document", "section", "level", "verdict"]
+    assert python.law == "newreno-python"
+
+
+ONLY = "EV-02"
+
+
+SEARCH: dict[str, Any] = {"objective": "underuse", "budget": 6, "findings": 0, "jobs": 2}
+
+
+def test_a_search_runs(tmp_path: Path) -> None:
+    found = penstock.find_failures("newreno", out=tmp_path, **SEARCH)
+    assert found.data["objectives"][0]["evaluations"] > 0
+    assert (len(found), found.scenarios, len(found.findings)) == (0, {}, 0)
+    assert list(tmp_path.glob("*/break.json"))
+
+
+@pytest.mark.slow
+def test_a_law_in_python_is_searched_as_the_one_in_rust() -> None:
+    from penstock.examples.newreno import NewReno
+
+    rust, python = (
+        penstock.find_failures(law, **SEARCH).data["objectives"][0]["phases"] for law in ("newreno", NewReno)
+    )
+    assert rust == python
+
+
+def test_failures_are_scenarios() -> None:
+    finding = {"file": "finding-loss-1.toml", "headline": "lost", "confirmed": {"score": 0.5, "score_at_least": 0.4}}
+    failures = Failures(
+        {"law": "fast", "objectives": [{"objective": "loss", "findings": [finding]}]}, {"a.toml": TEXT}, []
+    )
+    assert polars.DataFrame(failures.findings).rows() == [("loss", "finding-loss-1.toml", "lost", 0.5, 0.4)]
+    assert penstock.run(failures.scenarios["a.toml"]).summary.links
+
+
+WRONG: list[tuple[str, Any, type[Exception], str]] = [
+    ("a law without dual numbers", lambda: penstock.analyze(lab({"law": "copa"})), penstock.UnsupportedError, "copa"),
+    ("a buffer that is too small", lambda: penstock.analyze(lab({"law": "fast"})), penstock.ScenarioError, "buffer"),
+    (
+        "a time beyond the end",
+        lambda: penstock.analyze(lab(FAST), at="9 s"),
+        penstock.ScenarioError,
+        "at: .* ends at 6 s",
+    ),
+    (
+        "a clock that is none",
+        lambda: penstock.analyze(lab(FAST), clocking={"ours": "sun"}),  # type: ignore[dict-item]
+        penstock.ScenarioError,
+        "sun",
+    ),
+    (
+        "a group that is none",
+        lambda: penstock.analyze(lab(FAST), clocking={"me": "ack"}),
+        penstock.ScenarioError,
+        "`me`",
+    ),
+    (
+        "an unknown model",
+        lambda: penstock.analyze(lab(FAST)).loop.frequency_response([1.0], model="all"),  # type: ignore[arg-type]
+        penstock.ScenarioError,
+        "laws, estimators or sampled",
+    ),
+    (
+        "a frequency of zero",
+        lambda: penstock.analyze(lab(FAST)).loop.frequency_response([0.0]),
+        ValueError,
+        "not above zero",
+    ),
+    (
+        "a sweep",
+        lambda: penstock.analyze(lab(FAST).set("sweep", {"seed": {"count": 2}})),
+        penstock.ScenarioError,
+        "sweep",
+    ),
+    (
+        "a map of nothing",
+        lambda: penstock.stability_map(lab(FAST), "flows", "links"),
+        penstock.ScenarioError,
+        "stability_map",
+    ),
+    ("a bound without its unit", lambda: penstock.tune("leadlag", taubar=1), penstock.ScenarioError, "taubar: .*unit"),
+    ("a bound that is missing", lambda: penstock.tune("pi", rtt="1 s"), penstock.ScenarioError, "capacity"),
+    ("an unknown rule", lambda: penstock.tune("cubic"), penstock.ScenarioError, "cubic"),  # type: ignore[arg-type]
+    (
+        "one law to compare",
+        lambda: penstock.compare(lab(FAST), laws=["cubic"]),
+        penstock.ScenarioError,
+        "laws: name two",
+    ),
+    (
+        "an unknown law to compare",
+        lambda: penstock.compare(lab(FAST), laws=["a", "b"]),
+        penstock.ScenarioError,
+        "laws: `a`",
+    ),
+    (
+        "an unknown criterion",
+        lambda: penstock.evaluate("cubic", only="beauty"),
+        penstock.ScenarioError,
+        "only: .*beauty",
+    ),
+    ("an unknown extent", lambda: penstock.evaluate("cubic", "fast"), ValueError, "quick, standard or full"),  # type: ignore[arg-type]
+    ("a law that is a number", lambda: penstock.evaluate(7), TypeError, "class int"),  # type: ignore[arg-type]
+    (
+        "an unknown objective",
+        lambda: penstock.find_failures("cubic", objective="all"),
+        penstock.ScenarioError,
+        "objective: ",
+    ),
+    ("a loss above one", lambda: penstock.find_failures("cubic", loss=2), penstock.ScenarioError, "loss: 2"),
+    ("an unknown paper", lambda: penstock.paper("nobody"), penstock.ScenarioError, "nobody"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "says"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
+def test_a_wrong_question_gives_one_clear_exception(call: Any, kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=says) as raised:
+        call()
+    assert "--" not in str(raised.value).replace("`--set", "")
+    assert penstock.analyze(lab(FAST)).stable
+
+
+def test_arrays_alone_need_numpy() -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None; import penstock as p; from test_law import lab; print(p.analyze(lab"
+    )
+    program = f"{code}({FAST!r})).margins.gain_margin)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 1
