@@ -8,6 +8,7 @@
 mod arrow;
 mod command;
 mod error;
+mod gym;
 mod plain;
 mod record;
 mod run;
@@ -23,6 +24,8 @@ mod native {
     use crate::arrow::Table;
     #[pymodule_export]
     use crate::command::command;
+    #[pymodule_export]
+    use crate::gym::Simulations;
     #[pymodule_export]
     use crate::record::Record;
     #[pymodule_export]
