@@ -29,10 +29,11 @@ delay  = "10 ms"
 buffer = "2 bdp"
 
 [flows.agent]
-from = "sender"
-to   = "receiver"
-rtt  = "20 ms"
-cc   = { law = "newreno" }
+from  = "sender"
+to    = "receiver"
+rtt   = "20 ms"
+start = "0 s"
+cc    = { law = "newreno" }
 """
 """The scenario of an environment that is given none: one flow, 10 Mbit/s, 20 ms, a buffer of two bandwidth-delay products."""
 
