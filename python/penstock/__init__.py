@@ -8,24 +8,87 @@
 
 from __future__ import annotations
 
-from penstock import summary
+from penstock import math, summary
 from penstock._errors import BugError, LawError, ScenarioError, UnsupportedError
-from penstock._native import Scenario, Table, __version__
+from penstock._judged import Evaluation, Failures, compare, evaluate, find_failures, paper
+from penstock._law import (
+    Controller,
+    Price,
+    Queue,
+    QueuePlace,
+    QueueRequirements,
+    Requirements,
+    RttAverage,
+    SenderPlace,
+    parameter,
+    register,
+    registered,
+    state,
+    unregister,
+)
+from penstock._native import Dual, Observation, QueueObservation, Scenario, Table, __version__
 from penstock._record import Record
 from penstock._run import run
 from penstock._sweep import Sweep, sweep
+from penstock._theory import (
+    Analysis,
+    ClassEquilibrium,
+    LinkEquilibrium,
+    Loop,
+    LoopModel,
+    Margins,
+    StabilityMap,
+    Tuned,
+    analyze,
+    stability_map,
+    tune,
+)
 
 __all__ = [
+    "Analysis",
     "BugError",
+    "ClassEquilibrium",
+    "Controller",
+    "Dual",
+    "Evaluation",
+    "Failures",
     "LawError",
+    "LinkEquilibrium",
+    "Loop",
+    "LoopModel",
+    "Margins",
+    "Observation",
+    "Price",
+    "Queue",
+    "QueueObservation",
+    "QueuePlace",
+    "QueueRequirements",
     "Record",
+    "Requirements",
+    "RttAverage",
     "Scenario",
     "ScenarioError",
+    "SenderPlace",
+    "StabilityMap",
     "Sweep",
     "Table",
+    "Tuned",
     "UnsupportedError",
     "__version__",
+    "analyze",
+    "compare",
+    "evaluate",
+    "find_failures",
+    "math",
+    "paper",
+    "parameter",
+    "register",
+    "registered",
     "run",
+    "stability_map",
+    "state",
     "summary",
     "sweep",
+    "tune",
+    "unregister",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 from penstock import _native
+from penstock._law import AnyClass, code_of, register, registered
 from penstock._native import Scenario, Table
 from penstock._run import progress_of, scenario_of
 
@@ -96,7 +97,8 @@ def sweep(
         jobs: Threads of this process, one a processor by default. With ``executor``, the threads of one
             batch, one by default.
         executor: Where the cells run: a ``concurrent.futures.Executor`` or a ``dask.distributed.Client``. Its workers
-            have this package. The batches of a worker that dies run again.
+            have this package. The batches of a worker that dies run again. Laws of Python travel as classes: Dask sends any
+            class, and an executor of processes those that its workers can import.
         world: The world, as in ``penstock.run``.
         batch: Cells that travel together to the executor, 16 by default. Few batches are under way at a time, so that
             a scheduler holds little.
@@ -140,9 +142,20 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_batch(texts: list[str], name: str, world: str, jobs: int) -> list[str]:
-    """Run resolved scenarios, where an executor wants it."""
+def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: tuple[AnyClass, ...] = ()) -> list[str]:
+    """Run resolved scenarios, where an executor wants it, with these laws of Python."""
+    known = registered()
+    for law in laws:
+        # What arrives is another class each time; a worker keeps the first.
+        here = known.get(law.name or law.__name__.lower())
+        if here is not law and (here is None or code_of(here) != code_of(law)):
+            register(law)
     return _native.run_cells(texts, name, world, jobs, None)
+
+
+def _is_unsent(error: BaseException) -> bool:
+    """Whether what should travel could not be written as bytes."""
+    return type(error).__name__ == "PicklingError" or "pickle" in str(error)
 
 
 def _is_lost(error: BaseException) -> bool:
@@ -161,6 +174,7 @@ def _elsewhere(
 ) -> list[str]:
     """Run batches, a few at a time, until each has its result."""
     batches = [texts[at : at + size] for at in range(0, len(texts), size)]
+    laws = tuple(law for law_name, law in registered().items() if any(f'law = "{law_name}"' in text for text in texts))
     results: list[list[str] | None] = [None] * len(batches)
     attempts = [0] * len(batches)
     waiting = list(range(len(batches)))[::-1]
@@ -176,7 +190,7 @@ def _elsewhere(
                 at = waiting.pop()
                 attempts[at] += 1
                 try:
-                    future = executor.submit(run_batch, batches[at], name, world, jobs, **options)
+                    future = executor.submit(run_batch, batches[at], name, world, jobs, laws, **options)
                 except Exception as error:
                     # A pool that is just breaking has closed the pipe to its workers.
                     if not (_is_lost(error) or isinstance(error, OSError)):
@@ -197,6 +211,10 @@ def _elsewhere(
             try:
                 results[at] = finished.result()
             except BaseException as error:
+                if laws and _is_unsent(error):
+                    shown = ", ".join(law.__qualname__ for law in laws)
+                    message = f"{shown} cannot travel to the executor: define it in a module that its workers can import"
+                    raise TypeError(message) from error
                 if not _is_lost(error) or attempts[at] >= _MOST_ATTEMPTS:
                     raise
                 broken = broken or type(error).__name__ == "BrokenProcessPool"

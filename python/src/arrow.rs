@@ -14,7 +14,7 @@ use penstock_record::Described;
 use penstock_scenario::world::{Cells, Column};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PyString};
 
 use crate::error;
 
@@ -72,6 +72,29 @@ fn array(values: Cells) -> Result<(DataType, bool, ArrayRef), ArrowError> {
 
 #[pymethods]
 impl Table {
+    /// A table of rows. Columns are numbers, or texts where the first row that has one has a text.
+    #[staticmethod]
+    fn of_rows(py: Python<'_>, name: &str, columns: Vec<String>, rows: Vec<Vec<Py<PyAny>>>) -> PyResult<Self> {
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (at, column) in columns.into_iter().enumerate() {
+            let values = || rows.iter().map(|row| row[at].bind(py));
+            let is_text = values().find(|value| !value.is_none()).is_some_and(|value| value.is_instance_of::<PyString>());
+            let (kind, array): (_, ArrayRef) = if is_text {
+                let texts = values().map(|value| value.extract::<Option<String>>()).collect::<PyResult<Vec<_>>>()?;
+                (DataType::Utf8, Arc::new(StringArray::from(texts)))
+            } else {
+                let numbers = values().map(|value| value.extract::<Option<f64>>()).collect::<PyResult<Vec<_>>>()?;
+                (DataType::Float64, Arc::new(Float64Array::from(numbers)))
+            };
+            fields.push(Field::new(column, kind, true));
+            arrays.push(array);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        let batch = batch.map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+        Ok(Self { name: name.to_owned(), batch })
+    }
+
     /// The table's name, as its file has it.
     #[getter]
     fn name(&self) -> &str {

@@ -1,12 +1,74 @@
-//! The command `penstock`, started by Python.
+//! The command `penstock`, started by Python, and its commands as functions.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
+use penstock_cli::library;
 use penstock_law::Registry;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+
+use crate::law::raised;
+use crate::{error, plain};
+
+/// How long the thread of Python waits before it looks at its signals.
+const LOOKS: Duration = Duration::from_millis(20);
 
 /// Runs the command with these arguments, the name of the program first, and returns its exit status.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| penstock_cli::run_with(Registry::standard(), arguments))
+}
+
+/// What a command found, what it noted, and its exit status.
+type Answer<'py> = (Bound<'py, PyAny>, Vec<String>, u8);
+
+/// Runs a command within this process, with the laws that are registered. Texts stand for the files of their paths.
+#[pyfunction]
+pub(crate) fn answer<'py>(
+    py: Python<'py>,
+    arguments: Vec<OsString>,
+    texts: BTreeMap<PathBuf, String>,
+) -> PyResult<Answer<'py>> {
+    let work = move || {
+        // A panic is a bug, and no reason for the interpreter to end.
+        raised::on_threads(|| catch_unwind(AssertUnwindSafe(|| library::command(arguments, texts))))
+    };
+    let (done, of_law) = py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel::<()>();
+            let worker = scope.spawn(move || {
+                // A thread that Python knows is attached quickly, whenever a law of Python is called.
+                let done = Python::attach(|py| py.detach(work));
+                drop(sender);
+                done
+            });
+            let mut interrupted = None;
+            while let Err(mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(LOOKS) {
+                if interrupted.is_none() {
+                    interrupted = Python::attach(|py| py.check_signals()).err();
+                }
+                // Said again and again: the command may not have begun.
+                if interrupted.is_some() {
+                    library::stop();
+                }
+            }
+            let (done, raised) = worker.join().unwrap_or_else(|panic| (Err(panic), None));
+            (done, interrupted.or(raised))
+        })
+    });
+    if let Some(raised) = of_law {
+        return Err(raised);
+    }
+    let done = done.map_err(|panic| {
+        let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        error::of_class(py, "BugError", what.unwrap_or("panic"))
+    })?;
+    let found = done.map_err(|e| error::of(py, &e))?.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    Ok((plain::object(py, &found.value)?, found.notes, found.status))
 }

@@ -58,6 +58,7 @@ pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
         Error::Scenario(errors) => scenario(py, errors),
         Error::Input(what) => input(py, what),
         Error::Machine(what) => of_class(py, "UnsupportedError", what),
+        Error::Law(what) => of_class(py, "LawError", what),
         Error::Bug(what) => of_class(py, "BugError", what),
     }
 }

@@ -9,11 +9,14 @@ mod arrow;
 mod command;
 mod error;
 mod gym;
+mod law;
+mod number;
 mod plain;
 mod record;
 mod run;
 mod scenario;
 mod sweep;
+mod theory;
 
 use pyo3::pymodule;
 
@@ -23,7 +26,11 @@ mod native {
     #[pymodule_export]
     use crate::arrow::Table;
     #[pymodule_export]
-    use crate::command::command;
+    use crate::command::{answer, command};
+    #[pymodule_export]
+    use crate::law::{QueueObservation, SenderObservation, classes, register, unregister};
+    #[pymodule_export]
+    use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
     #[pymodule_export]
     use crate::gym::Simulations;
     #[pymodule_export]
@@ -34,6 +41,8 @@ mod native {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::sweep::{Cells, run_cells};
+    #[pymodule_export]
+    use crate::theory::Loop;
 
     use pyo3::prelude::*;
 

@@ -14,6 +14,7 @@ use penstock_scenario::world::{Run, RunError};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::law::raised;
 use crate::record::Record;
 use crate::scenario::{Ready, Scenario};
 
@@ -49,8 +50,9 @@ pub(crate) fn run(
         raised.is_none()
     };
     // A panic of a run is a bug, and no reason for the interpreter to end.
-    let ran = py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
-    if let Some(raised) = raised {
+    let run = || py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
+    let (ran, of_law) = raised::here(run);
+    if let Some(raised) = of_law.or(raised) {
         return Err(raised);
     }
     let ran = ran.map_err(|panic| {

@@ -1,10 +1,9 @@
 //! Scenarios in Python.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use penstock_cli::library;
-use penstock_law::Registry;
+use penstock_cli::library::{self, laws};
 use penstock_scenario::format;
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
@@ -12,6 +11,7 @@ use penstock_scenario::write::print;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 
+use crate::law::raised;
 use crate::{error, plain};
 
 /// What a scenario without a file is called in errors and records.
@@ -46,8 +46,10 @@ pub(crate) struct Ready {
 /// Text, identity and labels of a cell.
 type Part = (String, String, Vec<(String, String)>);
 
-fn laws() -> Arc<Registry> {
-    Arc::new(Registry::standard())
+/// The cells of a document, by the laws that there are now: they may have been added after it was read.
+fn cells(py: Python<'_>, document: Document) -> PyResult<Vec<Cell>> {
+    let (cells, raised) = raised::here(|| py.detach(|| document.with_laws(laws()).cells()));
+    raised.map_or_else(|| cells.map_err(|e| error::scenario(py, &e)), Err)
 }
 
 impl Scenario {
@@ -62,11 +64,11 @@ impl Scenario {
 
     fn all(&self, py: Python<'_>) -> PyResult<Vec<Cell>> {
         let document = self.state().document.clone();
-        py.detach(|| document.cells()).map_err(|e| error::scenario(py, &e))
+        cells(py, document)
     }
 
     fn one(&self, py: Python<'_>, document: &Document) -> PyResult<Cell> {
-        let mut cells = py.detach(|| document.cells()).map_err(|e| error::scenario(py, &e))?;
+        let mut cells = cells(py, document.clone())?;
         match cells.len() {
             1 => Ok(cells.remove(0)),
             many => {

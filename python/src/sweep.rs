@@ -3,18 +3,18 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use penstock_cli::library::{self, Error};
-use penstock_law::Registry;
 use penstock_record::{CellRow, Described, RecordError, mean_over_seeds, paired, read_summary, summary_file};
 use penstock_scenario::world::{RunError, Table as Rows};
 use pyo3::prelude::*;
 
 use crate::arrow::Table;
 use crate::error;
+use crate::law::raised;
 
 /// How long the thread of Python waits before it looks at its signals.
 const LOOKS: Duration = Duration::from_millis(20);
@@ -24,6 +24,7 @@ enum Failure {
     Input(Error),
     Run(RunError),
     Record(RecordError),
+    Law(PyErr),
 }
 
 /// The end of a run: its summary as JSON, why there is none, or a panic.
@@ -31,7 +32,7 @@ type Ended = thread::Result<Result<String, Failure>>;
 
 /// Runs a cell, and gives its summary as JSON.
 fn one(text: &str, name: &Path, world: &str, stop: &AtomicBool) -> Result<String, Failure> {
-    let document = library::parse(text, name, Arc::new(Registry::standard())).map_err(Failure::Input)?;
+    let document = library::parse(text, name, library::laws()).map_err(Failure::Input)?;
     let cells = document.cells().map_err(|e| Failure::Input(Error::Scenario(e)))?;
     let [cell] = &cells[..] else {
         return Err(Failure::Input(Error::Input(format!("{} is a sweep of {} cells", name.display(), cells.len()))));
@@ -62,7 +63,9 @@ pub(crate) fn run_cells(
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let result = catch_unwind(AssertUnwindSafe(|| one(&texts[at], Path::new(name), world, &stop)));
+            let run = || catch_unwind(AssertUnwindSafe(|| one(&texts[at], Path::new(name), world, &stop)));
+            let (result, raised) = raised::here(run);
+            let result = raised.map_or(result, |raised| Ok(Err(Failure::Law(raised))));
             if !matches!(result, Ok(Ok(_))) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -90,7 +93,8 @@ pub(crate) fn run_cells(
         thread::scope(|scope| {
             for _ in 0..jobs.clamp(1, texts.len().max(1)) {
                 let sender = sender.clone();
-                scope.spawn(|| work(sender));
+                // A thread that Python knows is attached quickly, whenever a law of Python is called.
+                scope.spawn(|| Python::attach(|py| py.detach(|| work(sender))));
             }
             drop(sender);
             watch().inspect_err(|_| stop.store(true, Ordering::Relaxed))
@@ -105,6 +109,7 @@ pub(crate) fn run_cells(
             Some(Ok(Err(Failure::Run(RunError::Stopped)))) | None => stopped = true,
             Some(Ok(Err(Failure::Run(e)))) => return Err(error::of_run(py, &e)),
             Some(Ok(Err(Failure::Input(e)))) => return Err(error::of(py, &e)),
+            Some(Ok(Err(Failure::Law(e)))) => return Err(e),
             Some(Ok(Err(Failure::Record(e)))) => return Err(error::of_class(py, "BugError", &e.to_string())),
             Some(Err(panic)) => match panic.downcast::<String>() {
                 Ok(what) => return Err(error::of_class(py, "BugError", &what)),

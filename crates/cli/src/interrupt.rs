@@ -9,6 +9,7 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::embedded;
 use crate::failure::Failure;
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -17,6 +18,10 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// ends it. A signal that was ignored when the command began stays ignored: `nohup` does that to hang-ups, and a shell
 /// to the Ctrl-C of what it runs in the background.
 pub(crate) fn watch() -> Result<(), Failure> {
+    // The other program has its own ways with signals.
+    if embedded::is_running() {
+        return Ok(());
+    }
     static WATCHED: OnceLock<Result<(), String>> = OnceLock::new();
     let watched = WATCHED.get_or_init(|| start().map_err(|e| e.to_string()));
     watched.clone().map_err(|e| Failure::Machine(format!("cannot watch for Ctrl-C: {e}")))
@@ -44,7 +49,7 @@ fn ignored(status: &str) -> u64 {
 
 /// Whether whoever started the command wants it to end.
 pub(crate) fn stopped() -> bool {
-    STOPPED.load(Ordering::Relaxed)
+    STOPPED.load(Ordering::Relaxed) || embedded::stopped()
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod compare_cases;
 mod content;
 mod disk;
 mod draft;
+mod embedded;
 mod evaluate;
 mod examples;
 mod excerpt;
@@ -88,7 +89,7 @@ pub fn run(registry: Registry) -> ExitCode {
 /// The same with these arguments, the name of the program first, for a process that has others; returns the exit status. It
 /// watches for Ctrl-C itself.
 pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
-    registry::adopt(registry);
+    registry::adopt(registry, "");
     if let Some(name) = given.first() {
         program::called(name);
     }

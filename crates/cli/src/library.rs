@@ -2,61 +2,40 @@
 //!
 //! Everything here returns what it has to say. Nothing prints, and nothing ends the process.
 
-use std::fmt;
+mod command;
+mod error;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_law::Registry;
 use penstock_record::{Described, Header, Origin};
 use penstock_report::html;
-use penstock_scenario::read::{Cell, Document, ReadErrors};
+use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::{Run, RunError, Table, Watcher, World};
 use penstock_scenario::write::print;
 
 use crate::arguments::WorldName;
 use crate::batch::Batch;
-use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::jobs::Made;
 use crate::meter::Meter;
 use crate::record::{self, Subject};
-use crate::{machine, pages, report, scenario};
+use crate::{machine, pages, registry, report, scenario};
 
-/// Why something was not done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Error {
-    /// A scenario has errors.
-    Scenario(ReadErrors),
-    /// Something else that was given is wrong: what, and what would do.
-    Input(String),
-    /// This machine cannot do it: what is missing.
-    Machine(String),
-    /// A rule of Penstock's own was broken: a bug.
-    Bug(String),
+pub use command::{Answer, command, stop};
+pub use error::Error;
+
+/// Says which laws commands and reports know from now on. `codes` identify the code of those that a program in another language
+/// added, since its own code does not: results of an older one are then not taken for theirs.
+pub fn adopt(laws: Registry, codes: &[String]) {
+    registry::adopt(laws, &codes.join(" "));
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scenario(errors) => write!(f, "{errors}"),
-            Self::Input(what) | Self::Machine(what) | Self::Bug(what) => write!(f, "{what}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Scenario(errors) => Self::Scenario(errors),
-            Failure::Input(what) => Self::Input(what),
-            Failure::Machine(what) => Self::Machine(what),
-            Failure::Law(what) | Failure::Bug(what) => Self::Bug(what),
-            Failure::Stopped | Failure::Closed => Self::Bug(failure.to_string()),
-        }
-    }
+/// The laws that were adopted last, and before that those of Penstock.
+pub fn laws() -> Arc<Registry> {
+    Arc::clone(registry::laws())
 }
 
 /// Reads a scenario file, or the scenario of a record by the path of its `record.toml`. Files that it names are relative to its
@@ -182,10 +161,6 @@ mod tests {
     const TEXT: &str = "format = 1\nduration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
                         delay = \"1 ms\"\nbuffer = \"9 packets\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nrtt = \"9 ms\"\n\
                         cc = { law = \"newreno\" }";
-
-    fn laws() -> Arc<Registry> {
-        Arc::new(Registry::standard())
-    }
 
     /// What a run leaves on disk is what it gave, and its name says what was changed.
     #[test]

@@ -25,14 +25,22 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
 /// What identifies the code that computes results. Of two builds of the same sources the results are the same, so the
 /// hash of the sources that `build.rs` took is the better name: records may be shared between machines, and between
 /// builds with and without optimisation. Where it was not built from the workspace, or has laws of its own, the program itself is
-/// hashed.
+/// hashed. Laws that another language added are named besides, with what identifies their code.
 fn code() -> Result<String, Failure> {
-    static CODE: OnceLock<Result<String, String>> = OnceLock::new();
-    let code = CODE.get_or_init(|| match option_env!("PENSTOCK_CODE") {
-        Some(sources) if !registry::laws().has_more_than_standard() => Ok(format!("sources {sources}")),
-        _ => program().map(|program| format!("program {program}")).map_err(|e| e.to_string()),
-    });
-    code.clone()
+    let (laws, added) = (registry::laws(), registry::code());
+    let sources = option_env!("PENSTOCK_CODE").filter(|_| !added.is_empty() || !laws.has_more_than_standard());
+    let code = match sources {
+        Some(sources) => format!("sources {sources}"),
+        None => format!("program {}", ours()?),
+    };
+    Ok(if added.is_empty() { code } else { format!("{code} {added}") })
+}
+
+/// The SHA-256 of the program that runs, taken once.
+fn ours() -> Result<String, Failure> {
+    static OURS: OnceLock<Result<String, String>> = OnceLock::new();
+    let ours = OURS.get_or_init(|| program().map_err(|e| e.to_string()));
+    ours.clone()
         .map_err(|e| Failure::Machine(format!("cannot read the program that runs, to identify its results: {e}")))
 }
 

@@ -15,7 +15,7 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
-use crate::{examples, memory, program, registry, terminal};
+use crate::{embedded, examples, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -54,6 +54,9 @@ fn from_stdin() -> Result<Vec<u8>, String> {
 
 /// Reads the text of a scenario file, or the scenario of a record that somebody named.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
+    if let Some(text) = embedded::text(path) {
+        return Ok(text);
+    }
     let bytes = if is_stdin(path) { from_stdin() } else { bytes(path) };
     let bytes = bytes.map_err(|why| Failure::Input(format!("cannot read {}: {why}{}", called(path), meant(path))))?;
     if is_record(path) {

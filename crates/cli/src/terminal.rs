@@ -14,7 +14,7 @@ use penstock_scenario::visible;
 use serde::Serialize;
 
 use crate::arguments::{Terminal, When};
-use crate::excerpt;
+use crate::{embedded, excerpt};
 use crate::failure::Failure;
 
 /// How things are said.
@@ -61,11 +61,14 @@ pub(crate) fn look() -> Look {
 
 /// Whether a bar may show how far work has come: lines would tear it.
 pub(crate) fn wants_bar() -> bool {
-    !manner().quiet && !manner().verbose
+    !manner().quiet && !manner().verbose && !embedded::is_running()
 }
 
 /// Writes text to standard output.
 pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
+    if embedded::say(&text.to_string()) {
+        return Ok(());
+    }
     // The harness of tests keeps what is printed for when it is wanted, not what is written.
     if cfg!(test) {
         println!("{text}");
@@ -124,6 +127,9 @@ pub(crate) fn detail(text: impl Display) {
 
 /// Writes an error to standard error; a reader who has gone is no reason to stop.
 pub(crate) fn fail(text: impl Display) {
+    if embedded::note(&text.to_string()) {
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{}", visible::lines(&text.to_string()));
 }
 

@@ -322,6 +322,14 @@ impl Observables {
     /// None: the law remembers nothing, or nothing that is shown.
     pub const NONE: Self = Self { names: &[], words: &[] };
 
+    /// Those of a law that is no type of this language: names and units, then words and a sentence for each, in the same order.
+    pub const fn new(
+        names: &'static [(&'static str, &'static str)],
+        words: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { names, words }
+    }
+
     /// Those of the law `L`. Of a law in several forms, the form with the most.
     pub const fn of<L: Law<f64>>() -> Self {
         Self { names: <L::State as Fields<f64>>::NAMES, words: <L::State as Fields<f64>>::WORDS }

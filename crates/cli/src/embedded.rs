@@ -1,0 +1,70 @@
+//! A command within another program: what it says is kept and not printed, and files may be given as texts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a command said.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// On standard output: its JSON.
+    pub(crate) said: Vec<String>,
+    /// On standard error, line by line.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A command that is running within another program.
+#[derive(Debug, Default)]
+struct Running {
+    texts: BTreeMap<PathBuf, String>,
+    heard: Heard,
+}
+
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+fn running() -> MutexGuard<'static, Option<Running>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A command begins. These texts stand for the files of their paths.
+pub(crate) fn begin(texts: BTreeMap<PathBuf, String>) {
+    *running() = Some(Running { texts, heard: Heard::default() });
+}
+
+/// The command has ended: what it said.
+pub(crate) fn end() -> Heard {
+    STOPPED.store(false, Ordering::Relaxed);
+    running().take().map(|running| running.heard).unwrap_or_default()
+}
+
+/// Whether a command runs within another program.
+pub(crate) fn is_running() -> bool {
+    running().is_some()
+}
+
+/// Whoever started the command wants it to end.
+pub(crate) fn stop() {
+    STOPPED.store(true, Ordering::Relaxed);
+}
+
+/// Whether that was said.
+pub(crate) fn stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
+
+/// The text that stands for a file.
+pub(crate) fn text(path: &Path) -> Option<String> {
+    running().as_ref()?.texts.get(path).cloned()
+}
+
+/// Keeps what would be printed on standard output. Gives it back where no command runs here.
+pub(crate) fn say(text: &str) -> bool {
+    running().as_mut().map(|running| running.heard.said.push(text.to_owned())).is_some()
+}
+
+/// The same for standard error.
+pub(crate) fn note(text: &str) -> bool {
+    running().as_mut().map(|running| running.heard.notes.push(text.to_owned())).is_some()
+}

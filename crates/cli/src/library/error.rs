@@ -1,0 +1,46 @@
+//! Why something was not done, for a program in another language.
+
+use std::fmt;
+
+use penstock_scenario::read::ReadErrors;
+
+use crate::failure::Failure;
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// A scenario has errors.
+    Scenario(ReadErrors),
+    /// Something else that was given is wrong: what, and what would do.
+    Input(String),
+    /// This machine cannot do it: what is missing.
+    Machine(String),
+    /// A law that is not Penstock's answered what no host can act on.
+    Law(String),
+    /// A rule of Penstock's own was broken: a bug.
+    Bug(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(errors) => write!(f, "{errors}"),
+            Self::Input(what) | Self::Machine(what) | Self::Law(what) | Self::Bug(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Scenario(errors) => Self::Scenario(errors),
+            Failure::Input(what) => Self::Input(what),
+            Failure::Machine(what) => Self::Machine(what),
+            Failure::Law(what) => Self::Law(what),
+            Failure::Bug(what) => Self::Bug(what),
+            Failure::Stopped | Failure::Closed => Self::Bug(failure.to_string()),
+        }
+    }
+}

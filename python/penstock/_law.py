@@ -1,0 +1,480 @@
+"""Laws that are classes of Python."""
+
+from __future__ import annotations
+
+import colorsys
+import hashlib
+import inspect
+import types
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeVar, overload
+
+from penstock import _native
+from penstock._native import Observation, QueueObservation
+
+_UNITS = ("1", "packets", "s", "bit/s", "B")
+_INFINITY = float("inf")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter as a law declares it. ``parameter`` makes one."""
+
+    name: str
+    what: str
+    unit: str
+    default: float | None
+    automatic: str | None
+    range: tuple[float, float]
+    words: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class StateNumber:
+    """A number of a law's state as the law declares it. ``state`` makes one."""
+
+    name: str
+    unit: str
+    words: str
+    what: str
+
+
+@dataclass(frozen=True)
+class RttAverage:
+    """An exponential average of the round-trip time, one step a sample, of weight ``min(over_window / window, most)``."""
+
+    over_window: float = _INFINITY
+    """The average is over this part of a window [packets]. Infinite weighs each sample with ``most``."""
+    most: float = 0.125
+    """The largest weight, above 0 and up to 1."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of the path from the marks of the last packets: marking is ``1 - phi ** -price``."""
+
+    packets: int = 31
+    """How many of the latest packets count, 1 to 64."""
+    phi: float = 2.0
+    """The base, above 1."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a controller asks of its host. The host measures nothing else."""
+
+    tick_s: float | None = None
+    """The period of ``on_tick`` [s]. None calls it never."""
+    marks: Literal["ignored", "loss", "counted"] | Price = "ignored"
+    """What a congestion echo is: nothing, a congestion event (RFC 3168), a count in ``on_ack``, or a sample of a price.
+
+    With ``ignored``, packets are not ECN-capable.
+    """
+    average_rtt: RttAverage | None = None
+    """The average that ``seen.rtt_s`` is. None has the latest sample there."""
+    now: bool = False
+    """Whether ``seen.now_s`` is measured."""
+    pairs: int | None = None
+    """How many packet pairs the capacity is looked for in, for ``seen.buffer``, ``level``, ``in_flight`` and ``earlier``."""
+    reliable: bool = True
+    """Whether data are acknowledged and sent again. Without, nothing comes back (UDP)."""
+    low_latency: bool = False
+    """Whether packets ask for the low-latency queue, ECT(1) (RFC 9331)."""
+    duplicates_mend: bool = False
+    """Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window."""
+    fractions: bool = False
+    """Whether a window below two packets is a rate, as many packets a round trip."""
+
+
+@dataclass(frozen=True)
+class QueueRequirements:
+    """What the law of a queue asks of its host."""
+
+    decides: Literal["arrival", "departure", "head", "never"] = "arrival"
+    """When ``probability`` counts: after ``on_arrival``; when a packet leaves; after ``on_departure`` at the head."""
+    tick_s: float | None = None
+    """The period of ``on_tick`` [s]. None calls it never."""
+    marks: bool = False
+    """Whether ECN-capable packets are marked. If not, they are dropped."""
+    overrules_marks: bool = False
+    """Whether a packet to be marked is dropped instead, with the probability that the law says after ``on_hit``."""
+    bytes: bool = False
+    """Whether ``seen.queue`` counts bytes over the mean packet. If not, every packet counts one."""
+    arrivals_first: bool = False
+    """Whether a packet that arrives as another starts transmission finds that one still waiting."""
+    idle_from_start: bool = False
+    """Whether the line counts as idle from the start of the last transmission, not from its end."""
+
+
+@dataclass(frozen=True)
+class SenderPlace:
+    """Where a controller runs."""
+
+    packet_bytes: int
+    """A data packet on the wire [B]."""
+    initial_window: float
+    """The window that a flow starts with [packets]."""
+    initial_ssthresh: float
+    """Where slow start ends before the first congestion event [packets]."""
+
+
+@dataclass(frozen=True)
+class QueuePlace:
+    """Where the law of a queue runs."""
+
+    rate_bit_per_s: int
+    """The line's rate at the start of the run [bit/s]."""
+    delay_s: float
+    """The line's propagation delay [s]."""
+    packet_bytes: int
+    """The mean packet: a data packet on the wire [B]."""
+    packets_per_s: float
+    """The rate in mean packets [packets/s]."""
+
+
+@dataclass
+class _Declared:
+    """What ``parameter`` or ``state`` said, until the class that it is in has a name for it."""
+
+    made: Callable[[str], Parameter | StateNumber]
+
+
+@overload
+def parameter(default: bool, *, what: str = "", source: str = "") -> bool: ...
+@overload
+def parameter(
+    default: float,
+    *,
+    unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
+    range: tuple[float, float] = ...,
+    what: str = "",
+    source: str = "",
+) -> float: ...
+@overload
+def parameter(
+    default: None,
+    *,
+    unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
+    range: tuple[float, float] = ...,
+    automatic: str,
+    what: str = "",
+    source: str = "",
+) -> float | None: ...
+@overload
+def parameter(
+    *,
+    unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
+    range: tuple[float, float] = ...,
+    what: str = "",
+    source: str = "",
+) -> float: ...
+@overload
+def parameter(*, words: Sequence[str], what: str = "", source: str = "") -> str: ...
+
+
+def parameter(
+    default: float | bool | None = None,
+    *,
+    unit: str = "1",
+    range: tuple[float, float] = (-_INFINITY, _INFINITY),
+    automatic: str | None = None,
+    words: Sequence[str] = (),
+    what: str = "",
+    source: str = "",
+) -> Any:
+    """Declare a parameter of a law, a key of ``cc`` or ``aqm`` in a scenario.
+
+    Its value is an attribute of the law from before ``start`` on: a float in SI units, a bool for a switch, a str for a choice.
+
+    Args:
+        default: The value where a scenario has none. A bool makes it a switch. Without a default a scenario must have it.
+        unit: ``1``, ``packets``, ``s``, ``bit/s`` or ``B``. A scenario writes it as ``"10 ms"``.
+        range: The least and the largest value.
+        automatic: How the law works the value out if a scenario has none, in words. The attribute is then None.
+        words: The words of a choice. The first is the default.
+        what: What it is, in a sentence.
+        source: Where it comes from: a paper and its equation, an RFC and its section.
+    """
+    if unit not in _UNITS:
+        raise ValueError(f"unit is {unit!r}: write one of {', '.join(_UNITS)}")
+    choice = tuple(words)
+    if choice and (default is not None or automatic is not None):
+        raise ValueError("the first of words is the default: leave out default and automatic")
+    kind, least, most = unit, float(range[0]), float(range[1])
+    number = None if default is None else float(default)
+    if isinstance(default, bool):
+        kind, least, most = "switch", 0.0, 1.0
+    if choice:
+        kind, number, least, most = "choice", 0.0, 0.0, float(len(choice) - 1)
+
+    def made(name: str) -> Parameter:
+        return Parameter(name, what, kind, number, automatic, (least, most), choice, source)
+
+    return _Declared(made)
+
+
+def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
+    """Declare a number of a law's state, which ``start`` sets.
+
+    Series record it, and the analysis takes derivatives by it. Attributes that are not declared are state too, which the analysis
+    keeps as ``start`` set it: counters, switches.
+
+    Args:
+        unit: Its unit, ``1`` for a plain number.
+        words: The same in words, as the heading of a plot.
+        what: What it is, in a sentence.
+    """
+    declared: Any = _Declared(lambda name: StateNumber(name, unit, words or name, what))
+    number: float = declared
+    return number
+
+
+@dataclass(frozen=True)
+class _About:
+    """What the registry knows of a law."""
+
+    name: str
+    title: str
+    source: str
+    colour: str
+    not_linear: str | None
+    parameters: tuple[Parameter, ...] = field(default=())
+    state: tuple[StateNumber, ...] = field(default=())
+
+
+class _Law:
+    """What controllers and the laws of queues have in common."""
+
+    name: ClassVar[str] = ""
+    """The name in scenarios: lower case letters, digits, ``-`` and ``_``. By default it is that of the class."""
+    source: ClassVar[str] = "a law in Python"
+    """The paper or RFC."""
+    colour: ClassVar[str] = ""
+    """The colour in figures, ``#rrggbb``. By default it is made of the name."""
+    not_linear: ClassVar[str | None] = None
+    """Why the analysis cannot take derivatives of this law. None lets it do so."""
+    _parameters: ClassVar[tuple[Parameter, ...]] = ()
+    _state: ClassVar[tuple[StateNumber, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Collect what the class declares, in the place of values."""
+        super().__init_subclass__(**options)
+        declared = [(name, thing) for name, thing in vars(cls).items() if isinstance(thing, _Declared)]
+        found = [thing.made(name) for name, thing in declared]
+        for name, _ in declared:
+            delattr(cls, name)
+        for name, thing in vars(cls).items():
+            wrong = (
+                "a generator"
+                if inspect.isgeneratorfunction(thing)
+                else "a coroutine"
+                if inspect.iscoroutinefunction(thing) or inspect.isasyncgenfunction(thing)
+                else None
+            )
+            if wrong:
+                raise TypeError(f"{cls.__name__}.{name} is {wrong}, and nobody would go through it: return, do not yield")
+        own = {one.name for one in found}
+        cls._parameters = tuple(p for p in cls._parameters if p.name not in own) + tuple(
+            p for p in found if isinstance(p, Parameter)
+        )
+        cls._state = tuple(s for s in cls._state if s.name not in own) + tuple(
+            s for s in found if isinstance(s, StateNumber)
+        )
+
+
+class Controller(_Law):
+    """The law of a sender: it decides the window.
+
+    A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is what it says after each call, and
+    ``gap_s`` the least time between two packets, if declared. ``penstock.register`` makes it known.
+
+    Each flow has an object of the class. The host calls ``start``, then a method for each thing that happens. Methods that are not
+    overridden cost nothing. A law computes with ``+ - * /`` and ``penstock.math``, and with nothing random, no clock and no file.
+    """
+
+    def start(self, place: SenderPlace) -> None:
+        """Set the state before anything happened. Parameters are attributes already.
+
+        Raise ``ValueError`` if parameters contradict each other.
+        """
+
+    def requirements(self) -> Requirements:
+        """Return what the law asks of its host. The host calls this once, after ``start``."""
+        return Requirements()
+
+    def on_ack(self, seen: Observation, packets: int, marked: int) -> None:
+        """Hear of new data acknowledged outside loss recovery.
+
+        Args:
+            seen: What was measured.
+            packets: Packets newly covered, 1 or more.
+            marked: Those among them whose acknowledgement carried a congestion echo.
+        """
+
+    def on_round(self, seen: Observation) -> None:
+        """Hear of the end of a round trip, never before its first sample."""
+
+    def on_loss(self, seen: Observation) -> None:
+        """Hear of a congestion event, at most one in a round trip: loss, or an echo where ``marks`` is ``loss``."""
+
+    def on_timeout(self, seen: Observation) -> None:
+        """Hear that the retransmission timer expired."""
+
+    def on_tick(self, seen: Observation) -> None:
+        """Hear that the period ``tick_s`` went by, never before the first sample of the round-trip time."""
+
+    def output(self, seen: Observation) -> float | tuple[float, float]:
+        """Return window [packets], or window and gap [s], where they are not the attributes of these names."""
+        raise NotImplementedError
+
+
+class Queue(_Law):
+    """The law of a queue, an AQM: it decides with which probability a packet is marked or dropped.
+
+    It is declared as a ``Controller`` is. ``probability`` is what it says, and ``price_s`` the link's price [s], if declared. The
+    host draws the random number.
+    """
+
+    def start(self, place: QueuePlace) -> None:
+        """Set the state before anything happened. Parameters are attributes already.
+
+        Raise ``ValueError`` if parameters contradict each other.
+        """
+
+    def requirements(self) -> QueueRequirements:
+        """Return what the law asks of its host. The host calls this once, after ``start``."""
+        return QueueRequirements()
+
+    def on_arrival(self, seen: QueueObservation, bytes: int, idle: int) -> None:
+        """Hear of a packet that arrived, where ``decides`` is ``arrival``.
+
+        Args:
+            seen: What was measured before the packet is queued or refused.
+            bytes: Its size on the wire [B].
+            idle: Mean packets that the line could have carried while it stood idle before.
+        """
+
+    def on_departure(self, seen: QueueObservation, low_latency: bool) -> None:
+        """Hear of a packet at the head of the queue, where ``decides`` is ``head``. ``low_latency`` is ECT(1) or CE."""
+
+    def on_hit(self, seen: QueueObservation) -> None:
+        """Hear that the last packet was marked or dropped, by the law or by a full buffer."""
+
+    def on_tick(self, seen: QueueObservation) -> None:
+        """Hear that the period ``tick_s`` went by."""
+
+    def output(self, seen: QueueObservation) -> float | tuple[float, float]:
+        """Return the probability, or probability and price [s], where they are not the attributes of these names."""
+        raise NotImplementedError
+
+    def mean_output(self, seen: QueueObservation) -> float | tuple[float, float]:
+        """Return the same on average, where the law spaces its marks by what happened to the packets before."""
+        raise NotImplementedError
+
+
+AnyClass = type[Controller] | type[Queue]
+_AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
+
+
+def register(law: _AnyLaw) -> _AnyLaw:
+    """Make a law known to scenarios, runs, the analysis and every other function of this process, and return it.
+
+    It is a decorator too. A law takes the place of one that Python registered before under its name. Laws of Penstock keep their
+    names. What is registered lives as long as the process, about a kilobyte a class.
+
+    Raises:
+        TypeError: It is no class of ``Controller`` or ``Queue``.
+        ValueError: Its name is taken, or a declaration contradicts itself.
+        Exception: Whatever ``start`` or ``requirements`` raised when they were tried.
+    """
+    if not (isinstance(law, type) and issubclass(law, (Controller, Queue)) and law not in (Controller, Queue)):
+        shown = law.__name__ if isinstance(law, type) else f"an object of class {type(law).__name__}"
+        raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Queue")
+    name = law.name or law.__name__.lower()
+    title = (inspect.getdoc(law) or name).strip().splitlines()[0].rstrip(".")
+    about = _About(name, title, law.source, law.colour or _colour(name), law.not_linear, law._parameters, law._state)
+    _native.register(law, about, code_of(law), issubclass(law, Queue))
+    return law
+
+
+def unregister(law: str | AnyClass) -> None:
+    """Forget a law that was registered, by its class or its name.
+
+    Raises:
+        ValueError: No law of Python has this name.
+    """
+    _native.unregister(law if isinstance(law, str) else law.name or law.__name__.lower())
+
+
+def registered() -> dict[str, AnyClass]:
+    """Return the laws that were registered, by name."""
+    return dict(_native.registered())
+
+
+def _colour(name: str) -> str:
+    """Make a colour of a name, neither pale nor dark."""
+    hue = zlib.crc32(name.encode()) % 360
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue / 360, 0.38, 0.65))
+
+
+def code_of(law: type[Any]) -> str:
+    """Identify what a law computes: a hash of its methods, of what it declares, and of functions and constants they name."""
+    digest = hashlib.sha256()
+    for part in _parts(law, set()):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _parts(thing: object, seen: set[int]) -> Iterator[str]:
+    """Yield what a class or a function consists of, as text that is the same in every process."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, type):
+        for base in thing.__mro__:
+            if base in (Controller, Queue, _Law, object):
+                continue
+            for name in sorted(vars(base)):
+                if not name.startswith("__"):
+                    yield name
+                    yield from _parts(vars(base)[name], seen)
+    elif isinstance(thing, (staticmethod, classmethod)):
+        yield from _parts(thing.__func__, seen)
+    elif isinstance(thing, property):
+        yield from _parts(thing.fget, seen)
+    elif isinstance(thing, types.FunctionType):
+        yield from _of_code(thing.__code__)
+        yield repr(thing.__defaults__)
+        for name in sorted(set(_names(thing.__code__)) & set(thing.__globals__)):
+            yield name
+            yield from _parts(thing.__globals__[name], seen)
+        for cell in thing.__closure__ or ():
+            yield from _parts(cell.cell_contents, seen)
+    elif isinstance(thing, (types.ModuleType, types.BuiltinFunctionType)):
+        yield thing.__name__
+    elif isinstance(thing, (bool, int, float, str, bytes, tuple, type(None), Parameter, StateNumber)):
+        yield repr(thing)
+
+
+def _of_code(code: types.CodeType) -> Iterator[str]:
+    """Yield the instructions and constants of a function, and of those within."""
+    yield code.co_code.hex()
+    yield repr(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _of_code(constant)
+        else:
+            # The order of a set differs from process to process.
+            yield repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names that a function and those within look up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)

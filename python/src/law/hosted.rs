@@ -1,0 +1,307 @@
+//! A law of Python behind the interface that hosts of laws use.
+
+use std::collections::BTreeMap;
+
+use penstock_law::{Instances, Values};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple, PyType};
+
+use super::raised;
+use super::role::PythonRole;
+use crate::number::Arithmetic;
+
+/// A class of Python that is a law: what its host needs of it.
+pub(crate) struct Declared {
+    /// Its name in scenarios.
+    pub(crate) name: &'static str,
+    pub(crate) class: Py<PyType>,
+    /// The methods that hear of events, in the order of the role. None of those that do nothing.
+    pub(crate) methods: Vec<Option<Py<PyAny>>>,
+    /// `output` and `mean_output`, where the class has them.
+    pub(crate) output: Option<Py<PyAny>>,
+    pub(crate) mean_output: Option<Py<PyAny>>,
+    /// The attributes that say what it says, where it has no `output`: none of what it never says.
+    pub(crate) says: [Option<Py<PyString>>; 2],
+    /// The numbers of its state.
+    pub(crate) names: &'static [(&'static str, &'static str)],
+    pub(crate) state: Vec<Py<PyString>>,
+    /// Its parameters, and of a choice its words.
+    pub(crate) parameters: Vec<(Py<PyString>, Kind)>,
+}
+
+/// What the value of a parameter is in Python.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// A float. None where it has no value.
+    Number,
+    /// A bool.
+    Switch,
+    /// A text.
+    Choice(&'static [&'static str]),
+}
+
+impl Declared {
+    /// An object of the class with its parameters, started.
+    fn instance(&self, py: Python<'_>, values: &[Py<PyAny>], place: &Py<PyAny>) -> PyResult<Py<PyAny>> {
+        let law = self.class.bind(py).call0()?;
+        for ((name, _), value) in self.parameters.iter().zip(values) {
+            law.setattr(name, value)?;
+        }
+        law.call_method1(pyo3::intern!(py, "start"), (place,))?;
+        for name in &self.state {
+            if !law.hasattr(name)? {
+                let message = format!("start does not set {name}, which the law declares as its state");
+                return Err(PyAttributeError::new_err(message));
+            }
+        }
+        Ok(law.unbind())
+    }
+
+    fn values(&self, py: Python<'_>, values: &Values) -> PyResult<Vec<Py<PyAny>>> {
+        let given = values.iter().map(|(_, value)| value);
+        let python = |(value, (_, kind)): (Option<f64>, &(_, Kind))| {
+            Ok(match (value, kind) {
+                (None, _) => py.None(),
+                (Some(value), Kind::Number) => value.into_pyobject(py)?.into_any().unbind(),
+                (Some(value), Kind::Switch) => (value != 0.0).into_pyobject(py)?.to_owned().into_any().unbind(),
+                (Some(value), Kind::Choice(words)) => words[value as usize].into_pyobject(py)?.into_any().unbind(),
+            })
+        };
+        given.zip(&self.parameters).map(python).collect()
+    }
+}
+
+/// A compiled law of Python with all its instances.
+pub(crate) struct Hosted<N: Arithmetic, R: PythonRole> {
+    of: &'static Declared,
+    values: Vec<Py<PyAny>>,
+    place: Py<PyAny>,
+    seen: Py<R::Seen>,
+    requirements: R::Requirements,
+    laws: Vec<Py<PyAny>>,
+    kept: BTreeMap<usize, Py<PyAny>>,
+    /// What each says, where nothing has changed it since.
+    said: Vec<Option<[N; 2]>>,
+    /// It raised: from now on it says what is no number.
+    failed: bool,
+}
+
+impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
+    /// Compiles the law: starts it once, and asks for its requirements.
+    ///
+    /// # Errors
+    /// `start` raised a `ValueError`: what it says. Any other exception goes to [`raised::put`].
+    pub(crate) fn build(of: &'static Declared, values: &Values, context: &R::Context) -> Result<Self, String> {
+        let built = Python::attach(|py| -> PyResult<Self> {
+            let dual = N::of(0.0).given(py)?.cast::<pyo3::types::PyFloat>().is_err();
+            let values = of.values(py, values)?;
+            let place = py.import("penstock._law")?.getattr(R::PLACE)?;
+            let place = place.call((), Some(&R::place(py, context)?))?.unbind();
+            let first = of.instance(py, &values, &place)?;
+            let requirements = R::requirements(&first.bind(py).call_method0(pyo3::intern!(py, "requirements"))?)?;
+            Ok(Self {
+                of,
+                values,
+                place,
+                seen: R::seen(py, dual)?,
+                requirements,
+                laws: Vec::new(),
+                kept: BTreeMap::new(),
+                said: Vec::new(),
+                failed: false,
+            })
+        });
+        built.map_err(|error| {
+            Python::attach(|py| {
+                if error.get_type(py).is(&py.get_type::<PyValueError>()) {
+                    return error.value(py).to_string();
+                }
+                let what = format!("the law raised {error}");
+                raised::put(error);
+                what
+            })
+        })
+    }
+
+    /// Does it with the interpreter. An exception is kept for whoever called the host.
+    fn with<T>(&mut self, work: impl FnOnce(&mut Self, Python<'_>) -> PyResult<T>) -> Option<T> {
+        if self.failed {
+            return None;
+        }
+        let done = Python::attach(|py| work(self, py));
+        done.map_err(|error| {
+            self.failed = true;
+            raised::put(error);
+        })
+        .ok()
+    }
+
+    fn number(&self, what: &Bound<'_, PyAny>, name: &str) -> PyResult<N> {
+        N::taken(what).ok_or_else(|| wrong(self.of.name, what, name))
+    }
+
+    /// What an instance says.
+    fn says(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
+        let law = self.laws[at].bind(py);
+        let zero = N::of(0.0);
+        let Some(output) = output else {
+            let mut said = [zero; 2];
+            for ((said, name), words) in said.iter_mut().zip(&self.of.says).zip(R::SAYS) {
+                if let Some(name) = name {
+                    *said = self.number(&law.getattr(name)?, words)?;
+                }
+            }
+            return Ok(said);
+        };
+        let said = output.bind(py).call1((law, &self.seen))?;
+        if let Some(number) = N::taken(&said) {
+            return Ok([number, zero]);
+        }
+        let pair = said.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
+        let pair = pair.ok_or_else(|| wrong(self.of.name, &said, "what output returns"))?;
+        let [first, second] = R::SAYS;
+        Ok([self.number(&pair.get_item(0)?, first)?, self.number(&pair.get_item(1)?, second)?])
+    }
+
+    /// What no host can act on.
+    fn nothing() -> R::Output<N> {
+        R::output(N::of(f64::NAN), N::of(f64::NAN))
+    }
+
+    /// What an instance says now, on average or not.
+    fn say(&self, at: usize, observation: &R::Observation<N>, mean: bool) -> R::Output<N> {
+        if self.failed {
+            return Self::nothing();
+        }
+        let output = if mean { self.of.mean_output.as_ref().or(self.of.output.as_ref()) } else { self.of.output.as_ref() };
+        if let (None, Some([first, second])) = (output, self.said[at]) {
+            return R::output(first, second);
+        }
+        let said = Python::attach(|py| {
+            R::fill(&self.seen, observation);
+            self.says(py, at, output)
+        });
+        match said {
+            Ok([first, second]) => R::output(first, second),
+            Err(error) => {
+                raised::put(error);
+                Self::nothing()
+            }
+        }
+    }
+}
+
+/// What was found where a number should be.
+fn wrong(law: &str, what: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    let class = what.get_type().name().map_or_else(|_| "another class".to_owned(), |name| format!("class {name}"));
+    PyTypeError::new_err(format!("law `{law}`: {name} is of {class}: make it a float"))
+}
+
+impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
+    fn add(&mut self) -> usize {
+        let law = self.with(|this, py| this.of.instance(py, &this.values, &this.place));
+        self.laws.push(law.unwrap_or_else(|| Python::attach(|py| py.None())));
+        self.said.push(None);
+        self.laws.len() - 1
+    }
+
+    fn restart(&mut self, at: usize) {
+        self.said[at] = None;
+        self.with(|this, py| {
+            this.laws[at] = this.of.instance(py, &this.values, &this.place)?;
+            this.kept.remove(&at);
+            Ok(())
+        });
+    }
+
+    fn keep(&mut self, at: usize) {
+        self.with(|this, py| {
+            let copy = py.import("copy")?.call_method1("deepcopy", (&this.laws[at],))?;
+            this.kept.insert(at, copy.unbind());
+            Ok(())
+        });
+    }
+
+    fn bring_back(&mut self, at: usize) {
+        if let Some(law) = self.kept.remove(&at) {
+            self.said[at] = None;
+            self.with(|this, _| {
+                this.laws[at] = law;
+                Ok(())
+            });
+        }
+    }
+
+    fn copy(&mut self, at: usize) -> usize {
+        let law = self.with(|this, py| Ok(py.import("copy")?.call_method1("deepcopy", (&this.laws[at],))?.unbind()));
+        self.laws.push(law.unwrap_or_else(|| Python::attach(|py| py.None())));
+        self.said.push(self.said[at]);
+        self.laws.len() - 1
+    }
+
+    fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N> {
+        let of = self.of;
+        let method = of.methods[R::method(event)].as_ref();
+        if let (None, None, Some([first, second])) = (method, &of.output, self.said[at]) {
+            return R::output(first, second);
+        }
+        let said = self.with(|this, py| {
+            R::fill(&this.seen, observation);
+            if let Some(method) = method {
+                let arguments = R::arguments(this.laws[at].bind(py), this.seen.bind(py), event)?;
+                method.bind(py).call1(arguments)?;
+            }
+            this.says(py, at, of.output.as_ref())
+        });
+        self.said[at] = said;
+        said.map_or_else(Self::nothing, |[first, second]| R::output(first, second))
+    }
+
+    fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N> {
+        self.say(at, observation, false)
+    }
+
+    fn mean_output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N> {
+        self.say(at, observation, true)
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static str)] {
+        self.of.names
+    }
+
+    fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N)) {
+        self.said[at] = None;
+        let mut visited = 0;
+        self.with(|this, py| {
+            let law = this.laws[at].bind(py);
+            for name in &this.of.state {
+                let before = this.number(&law.getattr(name)?, name.bind(py).to_str()?)?;
+                let mut number = before;
+                f(&mut number);
+                visited += 1;
+                if !number.is(before) {
+                    law.setattr(name, number.given(py)?)?;
+                }
+            }
+            Ok(())
+        });
+        // Whoever visits the numbers counts on all of them.
+        self.of.names[visited..].iter().for_each(|_| f(&mut N::of(f64::NAN)));
+    }
+
+    fn requirements(&self) -> R::Requirements {
+        self.requirements
+    }
+}
+
+impl<N: Arithmetic, R: PythonRole> Drop for Hosted<N, R> {
+    /// With the interpreter, so that what it holds is free at once and not when Python is called next.
+    fn drop(&mut self) {
+        Python::try_attach(|_| {
+            self.laws.clear();
+            self.kept.clear();
+            self.values.clear();
+        });
+    }
+}

@@ -1,0 +1,106 @@
+//! What the host of a law has measured, as the law sees it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use penstock_law::{Dual, aqm, cc};
+use pyo3::prelude::*;
+
+use crate::number::Arithmetic;
+
+/// A number that the host writes before each call. A float has no derivative.
+#[derive(Debug, Default)]
+struct Slot {
+    value: AtomicU64,
+    slope: AtomicU64,
+    kink: AtomicU64,
+}
+
+impl Slot {
+    fn set<N: Arithmetic>(&self, dual: bool, number: N) {
+        self.value.store(number.value().to_bits(), Ordering::Relaxed);
+        if dual {
+            let number = number.dual();
+            self.slope.store(number.slope.to_bits(), Ordering::Relaxed);
+            self.kink.store(number.kink.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    fn get<'py>(&self, py: Python<'py>, dual: bool) -> PyResult<Bound<'py, PyAny>> {
+        let [value, slope, kink] =
+            [&self.value, &self.slope, &self.kink].map(|bits| f64::from_bits(bits.load(Ordering::Relaxed)));
+        if dual { Dual { value, slope, kink }.given(py) } else { value.given(py) }
+    }
+}
+
+macro_rules! observation {
+    ($(#[$doc:meta])* $name:ident as $shown:literal of $of:ident { $($(#[$what:meta])* $field:ident,)* }) => {
+        $(#[$doc])*
+        ///
+        /// The host uses one object for all calls: keep its numbers, not the object.
+        #[pyclass(frozen, module = "penstock", name = $shown)]
+        #[derive(Debug, Default)]
+        pub(crate) struct $name {
+            dual: bool,
+            $($field: Slot,)*
+        }
+
+        impl $name {
+            /// One for floats, or for dual numbers.
+            pub(crate) fn new(dual: bool) -> Self {
+                Self { dual, ..Self::default() }
+            }
+
+            #[inline]
+            pub(crate) fn fill<N: Arithmetic>(&self, of: &$of::Observation<N>) {
+                $(self.$field.set(self.dual, of.$field);)*
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            $($(#[$what])* #[getter] fn $field<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.$field.get(py, self.dual)
+            })*
+        }
+    };
+}
+
+observation! {
+    /// What a sender has measured of its path.
+    SenderObservation as "Observation" of cc {
+        /// Average round-trip time, as `Requirements.average_rtt` asks, or the latest sample [s]. Zero before the first one.
+        rtt_s,
+        /// The smallest round-trip time so far [s]. Zero before the first sample.
+        base_rtt_s,
+        /// The sum of prices along the path [s], where `Requirements.marks` is a `Price`.
+        price_s,
+        /// Time since the start of the run [s], where `Requirements.now` asks.
+        now_s,
+        /// Size of the bottleneck's buffer [packets], where `Requirements.pairs` asks. Zero until it is known.
+        buffer,
+        /// Packets in that buffer, in the same way [packets].
+        level,
+        /// Packets in flight, in the same way, before any are sent in answer to what happens now [packets].
+        in_flight,
+        /// Packets in the buffer and those of the flow, `earlier_s` ago [packets].
+        earlier,
+        /// How long ago that was [s]. Zero where nothing is known of that time.
+        earlier_s,
+    }
+}
+
+observation! {
+    /// What the host of a queue has measured.
+    QueueObservation as "QueueObservation" of aqm {
+        /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes [packets].
+        queue,
+        /// Arrivals since the last tick, in units of the mean packet [packets].
+        arrived,
+        /// What the line can carry now [packets/s].
+        capacity,
+        /// At a departure, how long the packet has waited; at a tick, how long the oldest one has [s].
+        sojourn_s,
+        /// Time since the start of the run [s].
+        now_s,
+    }
+}

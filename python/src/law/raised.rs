@@ -1,0 +1,56 @@
+//! Exceptions of laws, which a host of laws knows nothing of.
+//!
+//! A law that raised gives an output that is no number, and so its host stops. Whoever called the host then asks here.
+
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+
+/// Where exceptions of this thread go: the first since [`here`] was called.
+enum Place {
+    /// To [`ELSEWHERE`].
+    Elsewhere,
+    /// To this place, which is empty until then.
+    Here(Option<PyErr>),
+}
+
+thread_local! {
+    static PLACE: RefCell<Place> = const { RefCell::new(Place::Elsewhere) };
+}
+
+/// The first exception on a thread that belongs to a pool of the command's.
+static ELSEWHERE: Mutex<Option<PyErr>> = Mutex::new(None);
+
+fn elsewhere() -> MutexGuard<'static, Option<PyErr>> {
+    ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A law raised this on this thread.
+pub(crate) fn put(error: PyErr) {
+    PLACE.with_borrow_mut(|place| match place {
+        Place::Here(first) => {
+            first.get_or_insert(error);
+        }
+        Place::Elsewhere => {
+            elsewhere().get_or_insert(error);
+        }
+    });
+}
+
+/// Does what may call laws on this thread alone, and returns what they raised besides.
+pub(crate) fn here<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
+    let before = PLACE.replace(Place::Here(None));
+    let done = work();
+    match PLACE.replace(before) {
+        Place::Here(raised) => (done, raised),
+        Place::Elsewhere => (done, None),
+    }
+}
+
+/// The same for what calls laws on threads of its own. One at a time.
+pub(crate) fn on_threads<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
+    *elsewhere() = None;
+    let done = work();
+    (done, elsewhere().take())
+}

@@ -1,0 +1,238 @@
+//! The two roles that a law of Python may have: what it is called with, and what it answers.
+
+use penstock_law::aqm::{self, Aqm, Decides};
+use penstock_law::cc::{self, Controller, Marks, RttAverage};
+use penstock_law::estimate::{BottleneckEstimate, Committed, Lookback, MarkEstimate};
+use penstock_law::law::Role;
+use penstock_law::registry::Registered;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::PyTypeInfo;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::observation::{QueueObservation, SenderObservation};
+use crate::number::Arithmetic;
+
+/// A role that laws of Python may have.
+pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync> {
+    /// What the law is shown.
+    type Seen: PyTypeInfo + Send + Sync;
+    /// Its methods for what happens, in the order of [`PythonRole::method`].
+    const METHODS: &'static [&'static str];
+    /// The attributes of a law without a method `output`: what it says, and what it may say besides.
+    const SAYS: [&'static str; 2];
+
+    /// What it is shown, of floats or of dual numbers.
+    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<Self::Seen>>;
+    /// Writes what was measured.
+    fn fill<N: Arithmetic>(seen: &Py<Self::Seen>, of: &Self::Observation<N>);
+    /// Where it runs, as the keyword arguments of its class in Python.
+    fn place<'py>(py: Python<'py>, context: &Self::Context) -> PyResult<Bound<'py, PyDict>>;
+    /// The class of the place.
+    const PLACE: &'static str;
+    /// Which method hears of an event.
+    fn method(event: Self::Event) -> usize;
+    /// What the method is called with.
+    fn arguments<'py>(
+        law: &Bound<'py, PyAny>,
+        seen: &Bound<'py, Self::Seen>,
+        event: Self::Event,
+    ) -> PyResult<Bound<'py, PyTuple>>;
+    /// The output of two numbers.
+    fn output<N: Arithmetic>(first: N, second: N) -> Self::Output<N>;
+    /// What the law asks of its host.
+    fn requirements(of: &Bound<'_, PyAny>) -> PyResult<Self::Requirements>;
+}
+
+impl PythonRole for Controller {
+    type Seen = SenderObservation;
+    const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_loss", "on_timeout"];
+    const SAYS: [&'static str; 2] = ["window", "gap_s"];
+    const PLACE: &'static str = "SenderPlace";
+
+    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<SenderObservation>> {
+        Py::new(py, SenderObservation::new(dual))
+    }
+
+    #[inline]
+    fn fill<N: Arithmetic>(seen: &Py<SenderObservation>, of: &cc::Observation<N>) {
+        seen.get().fill(of);
+    }
+
+    fn place<'py>(py: Python<'py>, context: &cc::Context) -> PyResult<Bound<'py, PyDict>> {
+        let place = PyDict::new(py);
+        place.set_item("packet_bytes", context.packet.0)?;
+        place.set_item("initial_window", context.initial_window)?;
+        place.set_item("initial_ssthresh", context.initial_ssthresh)?;
+        Ok(place)
+    }
+
+    #[inline]
+    fn method(event: cc::Event) -> usize {
+        match event {
+            cc::Event::Ack { .. } => 0,
+            cc::Event::Tick => 1,
+            cc::Event::Round => 2,
+            cc::Event::Cut => 3,
+            cc::Event::Timeout => 4,
+        }
+    }
+
+    #[inline]
+    fn arguments<'py>(
+        law: &Bound<'py, PyAny>,
+        seen: &Bound<'py, SenderObservation>,
+        event: cc::Event,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        match event {
+            cc::Event::Ack { packets, marked } => (law, seen, packets, marked).into_pyobject(law.py()),
+            _ => (law, seen).into_pyobject(law.py()),
+        }
+    }
+
+    fn output<N: Arithmetic>(window: N, gap_s: N) -> cc::Output<N> {
+        cc::Output { window, gap_s }
+    }
+
+    fn requirements(of: &Bound<'_, PyAny>) -> PyResult<cc::Requirements> {
+        of_class(of, "Requirements")?;
+        let average = of.getattr("average_rtt")?;
+        let pairs: Option<u32> = of.getattr("pairs")?.extract()?;
+        Ok(cc::Requirements {
+            tick_s: period(of)?,
+            marks: marks(&of.getattr("marks")?)?,
+            average_rtt: if average.is_none() { None } else { Some(average_of(&average)?) },
+            reliable: of.getattr("reliable")?.extract()?,
+            now: of.getattr("now")?.extract()?,
+            low_latency: of.getattr("low_latency")?.extract()?,
+            bottleneck: pairs.map(|pairs| BottleneckEstimate {
+                pairs: pairs.max(1),
+                lookback: Some(Lookback::RoundTrip),
+                committed: Committed::Sent,
+            }),
+            duplicates_mend: of.getattr("duplicates_mend")?.extract()?,
+            fractions: of.getattr("fractions")?.extract()?,
+            ..cc::Requirements::LEAST
+        })
+    }
+}
+
+impl PythonRole for Aqm {
+    type Seen = QueueObservation;
+    const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick"];
+    const SAYS: [&'static str; 2] = ["probability", "price_s"];
+    const PLACE: &'static str = "QueuePlace";
+
+    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<QueueObservation>> {
+        Py::new(py, QueueObservation::new(dual))
+    }
+
+    #[inline]
+    fn fill<N: Arithmetic>(seen: &Py<QueueObservation>, of: &aqm::Observation<N>) {
+        seen.get().fill(of);
+    }
+
+    fn place<'py>(py: Python<'py>, context: &aqm::Context) -> PyResult<Bound<'py, PyDict>> {
+        let place = PyDict::new(py);
+        place.set_item("rate_bit_per_s", context.rate.0)?;
+        place.set_item("delay_s", context.delay.seconds())?;
+        place.set_item("packet_bytes", context.packet.0)?;
+        place.set_item("packets_per_s", context.packets_per_s())?;
+        Ok(place)
+    }
+
+    #[inline]
+    fn method(event: aqm::Event) -> usize {
+        match event {
+            aqm::Event::Arrival { .. } => 0,
+            aqm::Event::Departure { .. } => 1,
+            aqm::Event::Hit => 2,
+            aqm::Event::Tick => 3,
+        }
+    }
+
+    #[inline]
+    fn arguments<'py>(
+        law: &Bound<'py, PyAny>,
+        seen: &Bound<'py, QueueObservation>,
+        event: aqm::Event,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        match event {
+            aqm::Event::Arrival { bytes, idle } => (law, seen, bytes, idle).into_pyobject(law.py()),
+            aqm::Event::Departure { low_latency } => (law, seen, low_latency).into_pyobject(law.py()),
+            aqm::Event::Hit | aqm::Event::Tick => (law, seen).into_pyobject(law.py()),
+        }
+    }
+
+    fn output<N: Arithmetic>(probability: N, price_s: N) -> aqm::Output<N> {
+        aqm::Output { probability, price_s }
+    }
+
+    fn requirements(of: &Bound<'_, PyAny>) -> PyResult<aqm::Requirements> {
+        of_class(of, "QueueRequirements")?;
+        let decides: String = of.getattr("decides")?.extract()?;
+        Ok(aqm::Requirements {
+            tick_s: period(of)?,
+            decides: match decides.as_str() {
+                "never" => Decides::Never,
+                "head" => Decides::AtHead,
+                "arrival" => Decides::OnArrival,
+                "departure" => Decides::OnDeparture,
+                other => {
+                    let message = format!("decides is {other:?}: write arrival, departure, head or never");
+                    return Err(PyValueError::new_err(message));
+                }
+            },
+            marks: of.getattr("marks")?.extract()?,
+            overrules_marks: of.getattr("overrules_marks")?.extract()?,
+            bytes: of.getattr("bytes")?.extract()?,
+            arrivals_first: of.getattr("arrivals_first")?.extract()?,
+            idle_from_start: of.getattr("idle_from_start")?.extract()?,
+            ..aqm::Requirements::LEAST
+        })
+    }
+}
+
+/// Refuses what `requirements` should not have returned.
+fn of_class(of: &Bound<'_, PyAny>, class: &str) -> PyResult<()> {
+    if of.is_instance(&of.py().import("penstock._law")?.getattr(class)?)? {
+        return Ok(());
+    }
+    let found = of.get_type().name()?;
+    Err(PyTypeError::new_err(format!("requirements() returned an object of class {found}: return penstock.{class}(...)")))
+}
+
+fn period(of: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let period: Option<f64> = of.getattr("tick_s")?.extract()?;
+    if let Some(period) = period.filter(|period| !(*period > 0.0 && period.is_finite())) {
+        return Err(PyValueError::new_err(format!("tick_s is {period}: write a period above zero [s]")));
+    }
+    Ok(period)
+}
+
+fn marks(of: &Bound<'_, PyAny>) -> PyResult<Marks> {
+    if let Ok(word) = of.extract::<String>() {
+        return match word.as_str() {
+            "ignored" => Ok(Marks::Ignored),
+            "loss" => Ok(Marks::Cut),
+            "counted" => Ok(Marks::Counted),
+            other => {
+                let message = format!("marks is {other:?}: write ignored, loss, counted or a penstock.Price");
+                Err(PyValueError::new_err(message))
+            }
+        };
+    }
+    let (packets, phi): (u32, f64) = (of.getattr("packets")?.extract()?, of.getattr("phi")?.extract()?);
+    if !(1..=64).contains(&packets) || !(phi > 1.0 && phi.is_finite()) {
+        return Err(PyValueError::new_err("a Price has packets from 1 to 64, and phi above 1"));
+    }
+    Ok(Marks::Price(MarkEstimate { packets, phi }))
+}
+
+fn average_of(of: &Bound<'_, PyAny>) -> PyResult<RttAverage> {
+    let (over_window, most): (f64, f64) = (of.getattr("over_window")?.extract()?, of.getattr("most")?.extract()?);
+    if !(over_window > 0.0 && most > 0.0 && most <= 1.0) {
+        return Err(PyValueError::new_err("an RttAverage has over_window above zero, and most above 0 and up to 1"));
+    }
+    Ok(RttAverage { over_window, most })
+}

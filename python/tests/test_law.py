@@ -1,0 +1,471 @@
+"""Laws in Python: the same bits as in Rust, the same margins, and exceptions that come out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import pyarrow
+import pytest
+
+import penstock
+from penstock import Scenario
+from penstock.examples import fast, newreno, pi
+
+LAB = """
+format   = 1
+title    = "a law"
+duration = "6 s"
+warmup   = "1 s"
+
+[links.bottleneck]
+from   = "left"
+to     = "right"
+rate   = "20 Mbit/s"
+delay  = "10 ms"
+buffer = "100 packets"
+aqm    = { law = "droptail" }
+
+[flows.ours]
+count  = 3
+from   = "left"
+to     = "right"
+rtt    = "40 ms"
+series = true
+cc     = { law = "newreno" }
+"""
+
+TWINS = [
+    ("newreno", {}, "droptail", {}),
+    ("newreno", {"ecn": True, "per_ack": "2 packets"}, "pi", {"ecn": True, "bytes": False}),
+    ("newreno", {"ecn": True, "grow_on_echo": True}, "pi", {"ecn": True, "qref": "20 packets"}),
+    ("fast", {"alpha": "20 packets"}, "droptail", {}),
+    ("fast", {"alpha": "9 packets", "gamma": 0.3, "rtt_most": 0.1}, "pi", {}),
+]
+
+
+def lab(cc: dict[str, Any], aqm: dict[str, Any] | None = None) -> Scenario:
+    scenario = Scenario.parse(LAB, "lab.toml").set("flows.ours.cc", cc)
+    return scenario if aqm is None else scenario.set("links.bottleneck.aqm", aqm)
+
+
+def twins(cc: str, of_cc: dict[str, Any], aqm: str, of_aqm: dict[str, Any]) -> tuple[Scenario, Scenario]:
+    theirs = "droptail" if aqm == "droptail" else f"{aqm}-python"
+    return lab({"law": cc, **of_cc}, {"law": aqm, **of_aqm}), lab({"law": f"{cc}-python", **of_cc}, {"law": theirs, **of_aqm})
+
+
+def tables(record: penstock.Record) -> dict[str, pyarrow.Table]:
+    return {name: pyarrow.table(table) for name, table in record.tables.items()}
+
+
+@pytest.mark.parametrize("case", TWINS, ids=str)
+def test_a_law_in_python_has_the_bits_of_the_one_in_rust(case: tuple[str, Any, str, Any]) -> None:
+    for loss, seed in [(0.0, 1), (0.004, 7)]:
+        rust, python = (penstock.run(one.set("links.bottleneck.loss", loss), seed=seed) for one in twins(*case))
+        assert rust.summary.links == python.summary.links
+        assert rust.summary.groups == python.summary.groups
+        for name, table in tables(rust).items():
+            assert table.equals(tables(python)[name]), name
+        assert rust.summary.links["bottleneck"].utilization > 0.3
+
+
+def test_the_fluid_world_takes_a_law_in_python() -> None:
+    rust, python = (
+        penstock.run(one.set("duration", "2 s"), world="fluid")
+        for one in twins("fast", {"alpha": "20 packets"}, "droptail", {})
+    )
+    assert tables(rust)["links"].equals(tables(python)["links"])
+
+
+@pytest.mark.parametrize("case", [*TWINS[1:4], ("newreno", {}, "pi", {"frequency": 500})], ids=str)
+def test_a_law_in_python_has_the_margins_of_the_one_in_rust(case: tuple[str, Any, str, Any]) -> None:
+    rust, python = (penstock.analyze(one) for one in twins(*case))
+    assert rust.verdict == python.verdict
+    assert len(rust.models) == 3
+    for name, model in rust.models.items():
+        ours, theirs = vars(model.margins), vars(python.models[name].margins)
+        for what, value in ours.items():
+            same = value == theirs[what] if value is None or isinstance(value, str) else None
+            assert same is True or theirs[what] == pytest.approx(value, rel=1e-9, abs=1e-12), (name, what)
+        assert python.models[name].poles == pytest.approx(model.poles, rel=1e-9)
+    kinks = [[one.nearest_kink for one in (*of.links.values(), *of.classes.values())] for of in (rust, python)]
+    assert kinks[0] == kinks[1]
+
+
+def test_a_law_that_was_just_typed_has_margins() -> None:
+    @penstock.register
+    class Typed(penstock.Controller):
+        """Keeps some packets queued."""
+
+        alpha = penstock.parameter(10.0, unit="packets", range=(1, 100))
+        gain = penstock.parameter(0.5, range=(0, 10))
+        window = penstock.state("packets")
+
+        def start(self, place: penstock.SenderPlace) -> None:
+            self.window = place.initial_window
+
+        def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
+            if seen.rtt_s > 0:
+                queued = self.window * (1 - seen.base_rtt_s / seen.rtt_s)
+                self.window += packets * self.gain * (self.alpha - queued) / self.window
+
+        def on_loss(self, seen: penstock.Observation) -> None:
+            self.window = penstock.math.max(self.window / 2, 2)
+
+        on_timeout = on_loss
+
+    try:
+        analysis = penstock.analyze(lab({"law": "typed"}))
+        # Three flows with ten packets each in the queue.
+        assert analysis.links["bottleneck"].queue_packets == pytest.approx(30, rel=1e-6)
+        assert analysis.stable
+        assert analysis.margins.gain_margin is not None
+        # The gain of the loop is proportional to the gain of the law.
+        doubled = penstock.analyze(lab({"law": "typed", "gain": 1.0})).models["laws"].margins.gain_margin
+        once = analysis.models["laws"].margins.gain_margin
+        assert once is not None
+        assert doubled is not None
+        assert doubled < once
+        # One flow knows its base round-trip time, and keeps ten packets in the packets world too.
+        alone = lab({"law": "typed"}).set("flows.ours.count", 1).set("duration", "20 s").set("warmup", "10 s")
+        queue = penstock.run(alone).summary.links["bottleneck"].queue_mean_packets
+        assert queue == pytest.approx(10, rel=0.1)
+        assert "typed" in penstock.run(lab({"law": "typed"})).html()
+    finally:
+        penstock.unregister("typed")
+
+
+class Breaks(penstock.Controller):
+    """Does what it is told to, when it is told to."""
+
+    name = "breaks"
+    when = penstock.parameter(words=["never", "start", "on_ack", "on_loss", "on_round", "on_timeout", "output"])
+    window = penstock.state("packets")
+    wrong: Callable[[Any], object] = staticmethod(lambda law: 1 / 0)
+
+    def start(self, place: penstock.SenderPlace) -> None:
+        self.window = 20.0
+        self.maybe("start")
+
+    def maybe(self, what: str) -> None:
+        if self.when == what:
+            self.wrong(self)
+
+    def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
+        self.window += 1 / self.window
+        self.maybe("on_ack")
+
+    def on_loss(self, seen: penstock.Observation) -> None:
+        self.window /= 2
+        self.maybe("on_loss")
+
+    def on_round(self, seen: penstock.Observation) -> None:
+        self.maybe("on_round")
+
+    def output(self, seen: penstock.Observation) -> Any:
+        self.maybe("output")
+        return self.window
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], object]], None]:
+    def told(wrong: Callable[[Any], object]) -> None:
+        monkeypatch.setattr(Breaks, "wrong", staticmethod(wrong))
+        penstock.register(Breaks)
+
+    return told
+
+
+def attribute(name: str, value: object) -> Callable[[Any], object]:
+    return lambda law: setattr(law, name, value)
+
+
+@pytest.mark.parametrize("when", ["start", "on_ack", "on_loss", "on_round", "output"])
+def test_an_exception_of_a_law_ends_the_run_with_its_traceback(breaks: Any, when: str) -> None:
+    breaks(lambda law: {}["missing"])
+    with pytest.raises(KeyError, match="missing") as raised:
+        penstock.run(lab({"law": "breaks", "when": when}))
+    assert "in maybe" in "".join(traceback.format_exception(raised.value))
+    assert penstock.run(lab({"law": "breaks"})).summary.links["bottleneck"].utilization > 0.5
+
+
+def everywhere(scenario: Scenario) -> dict[str, Callable[[], object]]:
+    swept = scenario.copy().set("sweep", {"seed": {"count": 3}})
+    return {
+        "run": lambda: penstock.run(scenario),
+        "fluid": lambda: penstock.run(scenario, world="fluid"),
+        "sweep": lambda: penstock.sweep(swept, jobs=2),
+        "executor": lambda: penstock.sweep(swept, executor=ThreadPoolExecutor(1)),
+        "analyze": lambda: penstock.analyze(scenario),
+        "compare": lambda: penstock.compare(scenario),
+    }
+
+
+@pytest.mark.parametrize("where", list(everywhere(Scenario.parse(LAB))))
+def test_an_exception_comes_out_of_every_function(breaks: Any, where: str) -> None:
+    class OwnError(Exception):
+        pass
+
+    def wrong(law: Any) -> None:
+        raise OwnError("of the law")
+
+    breaks(wrong)
+    with pytest.raises(OwnError, match="of the law"):
+        everywhere(lab({"law": "breaks", "when": "output"}))[where]()
+
+
+WRONG: list[tuple[str, Callable[[Any], object], type[Exception], str]] = [
+    ("a window that is no number", attribute("window", float("nan")), penstock.LawError, "breaks.*NaN packets"),
+    ("a negative window", attribute("window", -1.0), penstock.LawError, "breaks.*-1 packets"),
+    ("an infinite window", attribute("window", float("inf")), penstock.LawError, "breaks.*inf packets"),
+    ("a window that is a text", attribute("window", "10"), TypeError, "`breaks`: .*class str: make it a float"),
+    ("a window that is None", attribute("window", None), TypeError, "class NoneType: make it a float"),
+    ("a window that is a list", attribute("window", [1.0]), TypeError, "class list"),
+    ("a window that is a generator", attribute("window", (x for x in [1.0])), TypeError, "class generator"),
+    ("a complex window", attribute("window", 1j), TypeError, "class complex"),
+    ("a window that was deleted", lambda law: delattr(law, "window"), AttributeError, "window"),
+    ("a run within a law", lambda law: penstock.run(lab({"law": "breaks", "when": "on_ack"})), RecursionError, ""),
+    ("sys.exit", lambda law: exit(3), SystemExit, "3"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "kind", "says"), [one[1:] for one in WRONG if one[2] is not RecursionError], ids=lambda x: "")
+def test_what_a_law_says_wrongly_is_one_exception(breaks: Any, wrong: Any, kind: type[BaseException], says: str) -> None:
+    breaks(wrong)
+    with pytest.raises(kind, match=says):
+        penstock.run(lab({"law": "breaks", "when": "on_round"}))
+    assert penstock.run(lab({"law": "breaks"})).summary.groups["ours"].count == 3
+
+
+def test_the_analysis_refuses_a_law_that_loses_the_derivative() -> None:
+    import math
+
+    class Rounded(newreno.NewReno):
+        """Takes the square root with the wrong module."""
+
+        name = "rounded"
+
+        def on_loss(self, seen: penstock.Observation) -> None:
+            self.window = math.sqrt(self.window)
+
+    penstock.register(Rounded)
+    try:
+        with pytest.raises(TypeError, match=r"penstock\.math"):
+            penstock.analyze(lab({"law": "rounded", "ecn": True}, {"law": "pi", "ecn": True}))
+        assert penstock.run(lab({"law": "rounded"})).summary.groups
+    finally:
+        penstock.unregister(Rounded)
+
+
+def declared(**members: Any) -> Callable[[], object]:
+    whole = {"window": penstock.state("packets"), "start": lambda law, place: setattr(law, "window", 2.0), **members}
+    return lambda: penstock.register(type("Wrong", (penstock.Controller,), whole))
+
+
+def generator(law: object, seen: object) -> Any:
+    yield 1.0
+
+
+async def coroutine(law: object, seen: object) -> None: ...
+
+
+REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
+    ("no class", lambda: penstock.register(7), TypeError, "class int is no law"),  # type: ignore[type-var]
+    ("another class", lambda: penstock.register(dict), TypeError, "dict is no law"),  # type: ignore[type-var]
+    ("the base class", lambda: penstock.register(penstock.Controller), TypeError, "Controller is no law"),
+    ("a name of Penstock's", declared(name="cubic"), ValueError, "there is a controller of this name already"),
+    ("a name with a blank", declared(name="my law"), ValueError, "is not a name"),
+    ("a colour that is none", declared(colour="green"), ValueError, "is not a colour"),
+    ("no window", declared(window=None), ValueError, "declare `window = penstock.state"),
+    ("a state that is not set", declared(other=penstock.state()), AttributeError, "start does not set other"),
+    ("a default out of range", declared(a=penstock.parameter(2.0, range=(0, 1))), ValueError, "default of `a`"),
+    ("a range that is empty", declared(a=penstock.parameter(2.0, range=(3, 1))), ValueError, "no number is within"),
+    ("an unknown unit", lambda: penstock.parameter(1.0, unit="ms"), ValueError, "unit is 'ms'"),  # type: ignore[call-overload]
+    ("a choice with a default", lambda: penstock.parameter(1.0, words=["a"]), ValueError, "first of words"),  # type: ignore[call-overload]
+    ("a method that yields", lambda: type("G", (penstock.Controller,), {"on_round": generator}), TypeError, "a generator"),
+    ("a coroutine", lambda: type("C", (penstock.Controller,), {"on_round": coroutine}), TypeError, "a coroutine"),
+    ("start without place", declared(start=lambda law: None), TypeError, "argument"),
+    ("requirements of another class", declared(requirements=lambda law: {}), TypeError, r"return penstock\.Requirements"),
+    ("a period of zero", declared(requirements=lambda law: penstock.Requirements(tick_s=0.0)), ValueError, "tick_s is 0"),
+    (
+        "marks that are none",
+        declared(requirements=lambda law: penstock.Requirements(marks="drop")),  # type: ignore[arg-type]
+        ValueError,
+        "marks is",
+    ),
+    ("defaults that contradict", declared(start=lambda law, place: int("x")), ValueError, "refuses its own defaults"),
+    ("nothing to forget", lambda: penstock.unregister("nobody"), ValueError, "no law of Python"),
+    ("a law that was not registered", lambda: penstock.run(lab({"law": "nobody"})), penstock.ScenarioError, "nobody"),
+    (
+        "a parameter out of range",
+        lambda: penstock.run(lab({"law": "fast-python", "gamma": 2})),
+        penstock.ScenarioError,
+        "gamma",
+    ),
+    (
+        "an arithmetic that Python has not",
+        lambda: penstock.run(lab({"law": "fast-python"}).set("flows.ours.arithmetic", "fixed")),
+        penstock.ScenarioError,
+        "fast-python",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "says"), [one[1:] for one in REFUSED], ids=[one[0] for one in REFUSED])
+def test_a_wrong_law_is_refused_with_one_exception(call: Callable[[], object], kind: type[Exception], says: str) -> None:
+    before = penstock.registered()
+    with pytest.raises(kind, match=says):
+        call()
+    assert penstock.registered() == before
+
+
+def test_ctrl_c_stops_a_law(breaks: Any) -> None:
+    breaks(lambda law: time.sleep(60))
+    for scenario in (lab({"law": "breaks", "when": "on_round"}), lab({"law": "breaks"}).set("duration", "10 h")):
+        sent = [0.0]
+
+        def interrupt(sent: list[float] = sent) -> None:
+            sent[0] = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.3, interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            penstock.run(scenario)
+        assert time.monotonic() - sent[0] < 0.2
+        timer.join()
+
+
+def test_threads_share_nothing_but_the_lock() -> None:
+    scenario = lab({"law": "newreno-python"}).set("links.bottleneck.loss", 0.01).set("duration", "3 s")
+    alone = [penstock.run(scenario, seed=seed).summary for seed in range(1, 5)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda seed: penstock.run(scenario, seed=seed).summary, range(1, 5)))
+    assert alone == together
+
+
+def test_a_sweep_has_the_same_bits_wherever_it_runs() -> None:
+    scenario = lab({"law": "fast-python"}).set("duration", "2 s")
+    scenario.set("sweep", {"flows.ours.cc.alpha": ["10 packets", "20 packets"], "seed": {"count": 2}})
+    here = pyarrow.table(penstock.sweep(scenario, jobs=2))
+    with ProcessPoolExecutor(1) as executor:
+        assert pyarrow.table(penstock.sweep(scenario, executor=executor)).equals(here)
+
+
+def test_a_law_that_cannot_travel_says_so() -> None:
+    class Local(fast.Fast):
+        """Is known nowhere else."""
+
+        name = "local"
+
+    penstock.register(Local)
+    try:
+        scenario = lab({"law": "local"}).set("duration", "1 s").set("warmup", "0 s")
+        with ProcessPoolExecutor(1) as executor, pytest.raises(TypeError, match="cannot travel to the executor"):
+            penstock.sweep(scenario, executor=executor)
+    finally:
+        penstock.unregister(Local)
+
+
+def test_a_law_takes_the_place_of_the_one_before() -> None:
+    scenario = lab({"law": "again"})
+
+    def law(size: float) -> Any:
+        class Again(penstock.Controller):
+            """Has a fixed window."""
+
+            window = penstock.state("packets")
+
+            def start(self, place: penstock.SenderPlace) -> None:
+                self.window = size
+
+        return Again
+
+    windows = []
+    for size in (4.0, 8.0):
+        penstock.register(law(size))
+        windows.append(penstock.run(scenario).summary.groups["ours"].window_mean_packets)
+    penstock.unregister("again")
+    assert windows == [4.0, 8.0]
+
+
+def test_what_a_law_computes_has_a_name() -> None:
+    from penstock._law import code_of
+
+    def law(step: float) -> Any:
+        class Same(penstock.Controller):
+            def on_round(self, seen: penstock.Observation) -> None:
+                self.window = step
+
+        return Same
+
+    assert code_of(law(1.0)) == code_of(law(1.0)) != code_of(law(2.0))
+    assert len({code_of(one) for one in (fast.Fast, newreno.NewReno, pi.Pi)}) == 3
+
+
+def test_math_has_the_derivatives() -> None:
+    from penstock.math import clamp, exp, log, max, min, pow, sqrt
+
+    def curve(x: Any) -> Any:
+        whole = exp(x / 3) * log(x + 1) - sqrt(x) + pow(x, 1.5) / (2 + abs(x)) - 1 / x + 2 * x
+        return max(min(whole + -x, 99.0), clamp(x, -5, 1.0))
+
+    for x in (0.3, 1.1, 2.5):
+        h = 1e-6
+        dual: Any = curve(penstock.Dual(x, 1.0))
+        assert dual.value == curve(x)
+        assert dual.slope == pytest.approx((curve(x + h) - curve(x - h)) / (2 * h), rel=1e-7)
+    with pytest.raises(TypeError, match=r"penstock\.math"):
+        float(penstock.Dual(1.0))
+    with pytest.raises(TypeError, match="class str"):
+        exp("1")  # type: ignore[arg-type]
+
+
+def resident() -> int:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+def test_memory_stays_after_many_runs_of_a_law() -> None:
+    scenario = lab({"law": "fast-python"}, {"law": "pi-python"}).set("duration", "1 s").set("warmup", "0 s")
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            penstock.run(scenario)
+            penstock.register(fast.Fast)
+
+    some(20)
+    before = resident()
+    some(60)
+    assert resident() - before < 4_000
+
+
+@pytest.mark.slow
+def test_ten_thousand_runs_keep_their_memory() -> None:
+    scenario = lab({"law": "fast-python"}, {"law": "pi"}).set("duration", "200 ms").set("warmup", "0 s")
+    seen = []
+    for count in range(10_000):
+        record = penstock.run(scenario, seed=count)
+        assert len(record.links) > 0
+        assert record.summary.links
+        if count % 1_000 == 999:
+            seen.append(resident())
+    print("resident [kB]:", seen)
+    assert seen[-1] - seen[1] < 4_000
+
+
+@pytest.mark.slow
+def test_a_law_takes_three_hundred_thousand_acknowledgements_a_second() -> None:
+    for law in ("newreno-python", "fast-python"):
+        scenario = lab({"law": law}).set("links.bottleneck.rate", "100 Mbit/s").set("duration", "20 s")
+        began = time.process_time()
+        summary = penstock.run(scenario, series=False).summary
+        rate = summary.groups["ours"].throughput_packets_per_s * 20 / (time.process_time() - began)
+        print(f"{law}: {rate:.0f} acknowledgements a CPU-second")
+        assert rate > 300_000
