@@ -18,6 +18,7 @@ except ImportError:
 
 from penstock.gym._env import CongestionControl
 from penstock.gym._measure import ACTION, OBSERVATION, REWARDS, Measurement, Quantity, aurora, power, remy
+from penstock.gym._policy import controller
 from penstock.gym._random import Choice, Integers, LogUniform, Uniform
 from penstock.gym._score import Score, score
 from penstock.gym._setup import PATH
@@ -39,6 +40,7 @@ __all__ = [
     "Score",
     "Uniform",
     "aurora",
+    "controller",
     "power",
     "remy",
     "score",

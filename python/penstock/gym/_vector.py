@@ -108,8 +108,14 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         self._ended = np.where(which, False, self._ended)
         return self._seen(seen), self._info(self._measured(measured))
 
-    def step(self, actions: Floats) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
-        """Take an action for each row, of shape [rows, 1].
+    def step(
+        self, actions: Floats, hold: bool = False
+    ) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
+        """Take an action for each row.
+
+        Args:
+            actions: Numbers from -1 to 1, of shape [rows, 1].
+            hold: Whether simulations whose episode is over stand still. If not, they are an error.
 
         Raises:
             RuntimeError: No episode runs.
@@ -117,7 +123,7 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         """
         numbers = action_of(actions, self.num_envs)
         begin = self._episodes(self._ended) if self._mode is AutoresetMode.NEXT_STEP and self._ended.any() else []
-        seen, measured, ended = self._setup.simulations.step(numbers, begin, False)
+        seen, measured, ended = self._setup.simulations.step(numbers, begin, hold)
         m = self._measured(measured)
         over = np.frombuffer(ended, np.uint8)
         rewards = np.asarray(self._setup.reward(m), np.float64)

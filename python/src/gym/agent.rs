@@ -1,5 +1,8 @@
 //! A flow under an agent: its action as a window or a rate, what it observes, and what a step came to.
 
+use std::f64::consts::LN_2;
+
+use penstock_law::Number;
 use penstock_packets::{Counters, Simulation};
 
 use super::external::State;
@@ -39,6 +42,11 @@ const MOST_WINDOW: f64 = 1_048_576.0;
 /// BBR's window, and its smallest (draft-ietf-ccwg-bbr, `BBRCwndGain` and `BBRMinPipeCwnd`).
 const RATE_WINDOW: (f64, f64) = (2.0, 4.0);
 
+/// As a law in Python computes it too, on every machine.
+fn log2(x: f64) -> f64 {
+    Number::ln(x) / LN_2
+}
+
 /// What an action turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turns {
@@ -77,7 +85,7 @@ pub(super) struct Agent {
 
 impl Agent {
     pub(super) fn new(flow: usize, path: Path, history: usize) -> Self {
-        let first = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, path.initial_window.log2().max(0.0), 0.0];
+        let first = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, log2(path.initial_window).max(0.0), 0.0];
         let first = first.map(|x| x as f32);
         Self {
             flow,
@@ -97,10 +105,11 @@ impl Agent {
         let numbers = run.observables(self.flow);
         let (state, observed) = State::of(&numbers);
         let mut next = state.anew();
+        let factor = Number::exp(action * LN_2);
         match turns {
-            Turns::Window => next.window = (state.window * action.exp2()).clamp(1.0, MOST_WINDOW),
+            Turns::Window => next.window = (state.window * factor).clamp(1.0, MOST_WINDOW),
             Turns::Rate => {
-                self.rate = (self.rate * action.exp2()).clamp(1.0, MOST_WINDOW / self.path.base_rtt_s);
+                self.rate = (self.rate * factor).clamp(1.0, MOST_WINDOW / self.path.base_rtt_s);
                 let least_rtt_s = if observed[1] > 0.0 { observed[1] } else { self.path.base_rtt_s };
                 next.gap_s = 1.0 / self.rate;
                 next.window = (RATE_WINDOW.0 * self.rate * least_rtt_s).clamp(RATE_WINDOW.1, MOST_WINDOW);
@@ -130,7 +139,7 @@ impl Agent {
             share(heard.marked, heard.acknowledged),
             heard.cuts,
             heard.timeouts,
-            heard.window.log2(),
+            log2(heard.window),
             share(rate, self.best_rate),
         ];
         self.heard_rtt_s = rtt_s;
