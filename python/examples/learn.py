@@ -2,9 +2,9 @@
 
     python learn.py [--generations 30] [--evaluate]
 
-The policy is linear: nine numbers. The cross-entropy method finds them (Rubinstein, 1999): draw policies, keep the best, fit the
-distribution to them. It needs numpy alone. PPO of stable-baselines3 takes the same environment, but its torch comes with
-two gigabytes of CUDA.
+The policy is linear: nine numbers. The cross-entropy method finds them (Rubinstein, 1999): draw policies, keep the
+best, fit the distribution to them. It needs numpy alone. PPO of stable-baselines3 takes the same environment, but
+PyPI has its torch for Linux with the libraries of CUDA alone.
 """
 
 from __future__ import annotations
@@ -85,11 +85,14 @@ def main() -> None:
     fresh = {"scenario": path("20 s"), "randomize": KEYS, "episodes": 20, "seed": 10**6, "step": "round"}
     learned = gym.score(lambda seen: actions(weights, seen), **fresh).reward
     newreno = gym.score(None, **fresh).reward
-    print(f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {(learned > newreno).sum()} of 20")
+    print(
+        f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {(learned > newreno).sum()} of 20"
+    )
 
     law = gym.controller(lambda seen: actions(weights, seen[None]), "learned")
     group = penstock.run(path("20 s").set("flows.agent.cc", {"law": law.name})).summary.groups["agent"]
-    print(f"as a law: goodput {group.goodput_bit_per_s / 1e6:.2f} Mbit/s, mean round trip {(group.rtt_mean_s or 0) * 1e3:.1f} ms")
+    goodput, rtt_s = group.goodput_bit_per_s, group.rtt_mean_s or 0.0
+    print(f"as a law: goodput {goodput / 1e6:.2f} Mbit/s, mean round trip {rtt_s * 1e3:.1f} ms")
     if options.evaluate:
         evaluation = penstock.evaluate(law, "quick", jobs=options.jobs)
         for criterion, verdict in evaluation.verdicts.items():

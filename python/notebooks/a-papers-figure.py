@@ -1,9 +1,9 @@
 # %% [markdown]
 # # A paper's figure from its records
 #
-# "FAST TCP: From Theory to Experiments" (IEEE Network 2005), figure 1: TCP/RED leaves a fast link idle, and FAST does not. The
-# scenario is in `papers/fast-tcp`. This notebook runs some of its cells, keeps the records and draws the figure from them.
-# `penstock paper fast-tcp/fig1` runs all, and judges the paper's claims.
+# "FAST TCP: From Theory to Experiments" (IEEE Network 2005), figure 1: TCP/RED leaves a fast link idle, and FAST
+# does not. The scenario is in `papers/fast-tcp`. This notebook runs some of its cells, keeps the records and draws
+# the figure from them. `penstock paper fast-tcp/fig1` runs all, and judges the paper's claims.
 
 # %%
 import os

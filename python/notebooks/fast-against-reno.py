@@ -1,8 +1,8 @@
 # %% [markdown]
 # # FAST against Reno
 #
-# NewReno fills the buffer until it overflows. FAST keeps `alpha` packets of each flow in it. What happens alone, and what happens
-# on one link?
+# NewReno fills the buffer until it overflows. FAST keeps `alpha` packets of each flow in it. What happens alone,
+# and what happens on one link?
 
 # %%
 import matplotlib.pyplot as plt
@@ -59,8 +59,8 @@ plt.legend(loc=(0.8, 0.25))
 plt.show()
 
 # %% [markdown]
-# The queue that NewReno makes is a price to FAST, which yields. A law that reads delay loses to one that reads loss only, where
-# the buffer is large.
+# The queue that NewReno makes is a price to FAST, which yields. A law that reads delay loses to one that reads loss
+# only, where the buffer is large.
 
 # %%
 goodput = {name: group.goodput_bit_per_s for name, group in record.summary.groups.items()}

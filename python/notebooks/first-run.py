@@ -1,7 +1,8 @@
 # %% [markdown]
 # # A first run
 #
-# A scenario is a file. A run gives a record: numbers, tables and figures. This notebook runs two CUBIC flows on one link.
+# A scenario is a file. A run gives a record: numbers, tables and figures. This notebook runs two CUBIC flows on one
+# link.
 
 # %%
 import matplotlib.pyplot as plt
@@ -16,7 +17,9 @@ lab = penstock.Scenario.from_dict(
         "format": 1,
         "duration": "20 s",
         "warmup": "5 s",
-        "links": {"bottleneck": {"from": "left", "to": "right", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "1 bdp"}},
+        "links": {
+            "bottleneck": {"from": "left", "to": "right", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "1 bdp"}
+        },
         "flows": {
             "cubic": {"count": 2, "from": "left", "to": "right", "rtt": "40 ms", "cc": {"law": "cubic"}, "series": True}
         },
@@ -51,8 +54,8 @@ below.set(xlabel="time [s]", ylabel="queue [packets]")
 plt.show()
 
 # %% [markdown]
-# The windows rise until the buffer overflows. Then one or both fall, and rise again.
-# A record on the last line of a cell shows the whole report.
+# The windows rise until the buffer overflows. Then one or both fall, and rise again. A record on the last line of a
+# cell shows the whole report.
 
 # %%
 assert 0.9 < link.utilization <= 1

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # A law of your own
 #
-# A law is a class. The simulator runs it. The analysis takes its derivative, with dual numbers through the same code.
+# A law is a class. The simulator runs it. The analysis takes its derivative, with dual numbers through the same
+# code.
 #
 # This one adds `a` packets a round trip and leaves `b` of the window after a loss: AIMD (Chiu and Jain, 1989).
 
@@ -54,7 +55,7 @@ class Aimd(penstock.Controller):
 path = "../../scenarios/newreno-pi-stable.toml"
 
 
-def lab(**values: float) -> penstock.Scenario:
+def lab(**values: float | str) -> penstock.Scenario:
     """Make a scenario of this law under PI."""
     return penstock.Scenario.read(path).set("flows.ftp.cc", {"law": "my-aimd", **values})
 
@@ -62,7 +63,12 @@ def lab(**values: float) -> penstock.Scenario:
 flow = {"from": "left", "to": "right", "rtt": "40 ms", "start": "0 s", "series": True}
 link = {"from": "left", "to": "right", "rate": "10 Mbit/s", "delay": "10 ms", "buffer": "1 bdp"}
 alone = penstock.Scenario.from_dict(
-    {"format": 1, "duration": "20 s", "links": {"bottleneck": link}, "flows": {"ftp": {**flow, "cc": {"law": "my-aimd"}}}}
+    {
+        "format": 1,
+        "duration": "20 s",
+        "links": {"bottleneck": link},
+        "flows": {"ftp": {**flow, "cc": {"law": "my-aimd"}}},
+    }
 )
 for b in (0.5, 0.8):
     record = penstock.run(alone.copy().set("flows.ftp.cc.b", b))
@@ -80,11 +86,13 @@ plt.show()
 
 # %%
 scale = [0.5, 1.0, 2.0, 4.0, 8.0]
-margins = [penstock.analyze(lab(a=a)).margins for a in scale]
+margins = [penstock.analyze(lab(a=f"{a} packets")).margins for a in scale]
 plt.plot(scale, [margin.phase_margin_deg for margin in margins], "o-")
 plt.xlabel("a [packets per round trip]")
 plt.ylabel("phase margin [degrees]")
 plt.xscale("log")
+plt.xticks(scale, [f"{a:g}" for a in scale])
+plt.minorticks_off()
 plt.show()
 
 # %% [markdown]

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Ten thousand cells on Dask
 #
-# A sweep is a scenario with several values for some keys. Its cells run on threads of this process, or on a cluster. The frame has
-# the same bits wherever they run.
+# A sweep is a scenario with several values for some keys. Its cells run on threads of this process, or on a
+# cluster. The frame has the same bits wherever they run.
 
 # %%
 import os
@@ -40,8 +40,8 @@ lab = penstock.Scenario.from_dict(
 len(lab.cells())
 
 # %% [markdown]
-# On Slurm the cluster is a `dask_jobqueue.SLURMCluster`, on Kubernetes a `dask_kubernetes.operator.KubeCluster`. Here it is this
-# machine. Workers are processes.
+# On Slurm the cluster is a `dask_jobqueue.SLURMCluster`, on Kubernetes a `dask_kubernetes.operator.KubeCluster`.
+# Here it is this machine. Workers are processes.
 
 # %%
 with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
@@ -59,6 +59,7 @@ utilization = means["links.bottleneck.utilization"].to_numpy()
 shape = (side, side)
 mesh = plt.pcolormesh(rtt.reshape(shape), rate.reshape(shape), utilization.reshape(shape), cmap="viridis")
 plt.colorbar(mesh, label="utilization")
+plt.grid(False)
 plt.xscale("log")
 plt.yscale("log")
 plt.xlabel("round-trip time [ms]")

@@ -137,6 +137,8 @@ impl Plan {
             )));
         }
         if self.steered {
+            // Several flows do not come to the ends of their rounds together.
+            let waits = self.span.is_none() && self.agents == 1;
             for at in &self.groups {
                 let (name, group) = scenario.groups.get_index_mut(*at).expect("it was there");
                 if !group.steps.is_empty() {
@@ -144,7 +146,7 @@ impl Plan {
                         "flows.{name}.steps: an agent steers this group: leave it out, or choose other `flows`"
                     )));
                 }
-                group.cc = Chosen { law: &external::ENTRY, values: external::values(self.ecn) };
+                group.cc = Chosen { law: &external::ENTRY, values: external::values(self.ecn, waits) };
             }
         }
         place.duration = scenario.duration;

@@ -31,7 +31,11 @@ def actions(rows: int, steps: int, seed: int = 1) -> Any:
 
 
 def test_gymnasium_accepts_it() -> None:
-    for arguments in [{}, {"step": "10 ms", "action": "rate", "history": 3, "reward": gym.remy, "scenario": path()}]:
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"step": "10 ms", "action": "rate", "history": 3, "reward": gym.remy, "scenario": path()},
+    ]
+    for arguments in kinds:
         env = gymnasium.make(gym.ENVIRONMENT, **arguments)
         check_env(env.unwrapped)
 
@@ -93,13 +97,15 @@ def test_a_rate_is_what_the_flow_sends() -> None:
 
 
 def test_marks_are_observed() -> None:
-    marking = path().set("links.bottleneck.aqm", {"law": "red", "ecn": True, "min_threshold": "1 packets", "max_threshold": "5 packets"})
+    marking = path().set(
+        "links.bottleneck.aqm", {"law": "red", "ecn": True, "min_threshold": "1 packets", "max_threshold": "5 packets"}
+    )
     for ecn, share in [(True, True), (False, False)]:
         env = gym.CongestionControl(marking, step="100 ms", ecn=ecn)
         env.reset(seed=1)
-        for _ in range(6):
-            observation, _, _, _, info = env.step(np.ones(1, np.float32))
-        assert (observation[3] > 0.05) is share
+        for action in 4 * [1] + 4 * [0]:
+            observation, _, _, _, info = env.step(np.array([action], np.float32))
+        assert bool(observation[3] > 0.05) is share
         assert (info["mark_rate"] > 0.05) is share
 
 
@@ -119,7 +125,10 @@ def test_episodes_end_with_the_scenario() -> None:
 
 
 def test_the_same_seed_gives_the_same_bits() -> None:
-    randomize = {"links.bottleneck.rate": gym.Uniform(5, 20, "Mbit/s"), "links.bottleneck.loss": gym.Choice(0.0, 0.02)}
+    randomize: dict[str, Any] = {
+        "links.bottleneck.rate": gym.Uniform(5, 20, "Mbit/s"),
+        "links.bottleneck.loss": gym.Choice(0.0, 0.02),
+    }
     runs = []
     for seed in (7, 7, 8):
         env = gym.CongestionControl(path(), randomize=randomize)
@@ -212,7 +221,7 @@ def test_flows_share_a_simulation() -> None:
 
 
 def test_keys_are_drawn() -> None:
-    draws = {
+    draws: dict[str, Any] = {
         "links.bottleneck.rate": gym.Uniform(5, 20, "Mbit/s"),
         "flows.agent.rtt": gym.Integers(20, 60, "ms"),
         "links.bottleneck.buffer": gym.Choice("1 bdp", "9 packets"),
@@ -241,6 +250,36 @@ def test_a_law_is_scored_by_what_a_run_says_of_it() -> None:
     # A window that just fills the pipe, against newreno, which fills the buffer too.
     held = gym.score(lambda seen: np.clip(4.1 - seen[:, 6:7], -1, 1), scenario=scenario, episodes=2)
     assert held.reward.min() > 1.5 * gym.score(scenario=scenario, episodes=2).reward.max()
+
+
+def test_a_policy_is_the_same_as_a_law() -> None:
+    policies: dict[str, Callable[[Any], Any]] = {
+        "follows-delay": lambda seen: np.clip(1.4 - seen[..., :1], -1, 0.3),
+        "follows-loss": lambda seen: np.where(seen[..., 4:5] + seen[..., 5:6] > 0, -1.0, 0.05),
+        "follows-rate": lambda seen: np.clip(seen[..., 7:8] - 0.8 - 0.2 * seen[..., 1:2], -1, 0.2),
+    }
+    lossy = path().set("links.bottleneck.loss", 0.01).set("links.bottleneck.buffer", "10 packets").set("warmup", "0 s")
+    for name, policy in policies.items():
+        law = gym.controller(policy, name)
+        for scenario in (path().set("warmup", "0 s"), lossy):
+            env = gym.CongestionControl(scenario)
+            seen, _ = env.reset(seed=1, options={"seed": 1})
+            over = False
+            while not over:
+                seen, _, _, over, _ = env.step(policy(seen))
+            run = penstock.run(scenario.copy().set("flows.agent.cc", {"law": law.name}), seed=1)
+            episode = env.summary()
+            assert (run.summary.groups, run.summary.links) == (episode.groups, episode.links)
+
+
+def test_policies_with_other_weights_are_other_laws() -> None:
+    from penstock._law import code_of
+
+    def law(weight: float) -> type[penstock.Controller]:
+        weights = np.full(8, weight)
+        return gym.controller(lambda seen: weights @ seen, "weighed")
+
+    assert code_of(law(0.1)) == code_of(law(0.1)) != code_of(law(0.2))
 
 
 def test_resets_leave_nothing_behind() -> None:
@@ -328,7 +367,7 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("the logarithm of nothing", lambda: gym.LogUniform(0, 2), ValueError, "positive"),
     ("a choice of nothing", lambda: gym.Choice(), ValueError, "nothing to choose"),
     ("a range of texts", lambda: gym.Uniform("5", "6"), TypeError, "write a number"),  # type: ignore[arg-type]
-    ("a step before reset", lambda: gym.CongestionControl().step(np.zeros(1)), RuntimeError, "call reset"),
+    ("a step before reset", lambda: gym.CongestionControl().step(np.zeros(1, np.float32)), RuntimeError, "call reset"),
     ("an action that is no number", stepped(np.array([np.nan], np.float32)), ValueError, "not a number"),
     ("two actions for one", stepped(np.zeros(2, np.float32)), ValueError, "give 1 of shape [1]"),
     ("an action that is a text", stepped("1"), ValueError, "float32"),

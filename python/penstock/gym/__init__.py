@@ -6,7 +6,8 @@
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-``gymnasium.make`` gives one flow. ``gymnasium.make_vec`` gives many simulations on threads, each of one flow or of many.
+``gymnasium.make`` gives one flow. ``gymnasium.make_vec`` gives many simulations on threads, each of one flow or
+of many.
 """
 
 from __future__ import annotations

@@ -114,7 +114,9 @@ def action_of(action: Any, rows: int) -> list[float]:
     else:
         array = np.asarray(action)
         if array.size != rows or array.dtype.kind not in "fiu":
-            raise ValueError(f"an action is of shape {array.shape} and {array.dtype}: give {rows} of shape [1], float32")
+            raise ValueError(
+                f"an action is of shape {array.shape} and {array.dtype}: give {rows} of shape [1], float32"
+            )
         numbers = array.ravel().tolist()
     # What is no number differs from itself.
     if any(number != number for number in numbers):

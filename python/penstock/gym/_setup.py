@@ -35,7 +35,10 @@ rtt   = "20 ms"
 start = "0 s"
 cc    = { law = "newreno" }
 """
-"""The scenario of an environment that is given none: one flow, 10 Mbit/s, 20 ms, a buffer of two bandwidth-delay products."""
+"""The scenario of an environment that is given none: one flow, 10 Mbit/s, 20 ms.
+
+The buffer holds two bandwidth-delay products.
+"""
 
 Box = gymnasium.spaces.Box
 Floats = npt.NDArray[np.float32]

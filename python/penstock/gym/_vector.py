@@ -26,8 +26,8 @@ Numbers = npt.NDArray[Any]
 class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers]):
     """Simulations side by side on threads of this process, each with one flow or more under agents.
 
-    A row is a flow: those of the first simulation, then those of the second. ``num_envs`` of the environment is the number
-    of rows, simulations times flows. The flows of one simulation share links and the end of the episode, so an agent
+    A row is a flow: those of the first simulation, then those of the second. ``num_envs`` of the environment is the
+    number of rows, simulations times flows. The flows of one simulation share links and the end of the episode, so an agent
     for each learns against the others. The interpreter's lock is free during a step.
 
     The seed of ``reset`` decides everything, whatever the number of threads. Simulation k draws from seed + k, so that
@@ -108,9 +108,7 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         self._ended = np.where(which, False, self._ended)
         return self._seen(seen), self._info(self._measured(measured))
 
-    def step(
-        self, actions: Floats, hold: bool = False
-    ) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
+    def step(self, actions: Floats, hold: bool = False) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
         """Take an action for each row.
 
         Args:

@@ -7,16 +7,23 @@ use penstock_law::cc::{Context, Controller, Event, Marks, Observation, Output, R
 use penstock_law::law::{Entry, Instances, Linearisation, Observables};
 use penstock_law::parameter::{Parameter, Values};
 
-/// Its one parameter.
 const ECN: Parameter =
     Parameter::switch("ecn", false, "use ECN: acknowledgements count the packets that were marked", "RFC 3168");
+/// A law decides before its host sends what the same acknowledgement lets go. Whoever decides outside comes after that, unless the
+/// sender waits.
+const WAITS: Parameter = Parameter::switch(
+    "waits",
+    false,
+    "send at the end of a round, or after a timeout, what one packet's window allows",
+    "",
+);
 
 pub(super) static ENTRY: Entry<Controller> = Entry {
     name: "external",
     title: "A window and a gap that are set from outside",
     source: "no paper: whoever steers it decides",
     colour: "#5b5b8c",
-    parameters: &[ECN],
+    parameters: &[ECN, WAITS],
     observables: Observables::NONE,
     linearisation: Linearisation::Unsupported("it has no law of its own"),
     real: &|values, context| Ok(Box::new(External::new(values, context))),
@@ -26,9 +33,11 @@ pub(super) static ENTRY: Entry<Controller> = Entry {
 };
 
 /// The entry's parameters as a scenario has them.
-pub(super) fn values(ecn: bool) -> Values {
+pub(super) fn values(ecn: bool, waits: bool) -> Values {
     let mut values = Values::defaults(ENTRY.parameters);
-    values.set(&ECN, f64::from(u8::from(ecn))).expect("a switch is on or off");
+    for (parameter, on) in [(&ECN, ecn), (&WAITS, waits)] {
+        values.set(parameter, f64::from(u8::from(on))).expect("a switch is on or off");
+    }
     values
 }
 
@@ -91,6 +100,7 @@ impl State {
 #[derive(Debug)]
 struct External {
     ecn: bool,
+    waits: bool,
     initial: State,
     states: Vec<State>,
 }
@@ -98,7 +108,7 @@ struct External {
 impl External {
     fn new(values: &Values, context: &Context) -> Self {
         let initial = State { window: context.initial_window, ..State::default() };
-        Self { ecn: values.switch("ecn"), initial, states: Vec::new() }
+        Self { ecn: values.switch("ecn"), waits: values.switch("waits"), initial, states: Vec::new() }
     }
 }
 
@@ -131,7 +141,8 @@ impl Instances<f64, Controller> for External {
             Event::Timeout => state.timeouts += 1.0,
             Event::Tick | Event::Round => {}
         }
-        Output { window: state.window, gap_s: state.gap_s }
+        let waits = self.waits && matches!(event, Event::Round | Event::Timeout);
+        Output { window: if waits { 1.0 } else { state.window }, gap_s: state.gap_s }
     }
     fn output(&self, at: usize, _: &Observation<f64>) -> Output<f64> {
         Output { window: self.states[at].window, gap_s: self.states[at].gap_s }
