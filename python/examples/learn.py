@@ -85,9 +85,8 @@ def main() -> None:
     fresh = {"scenario": path("20 s"), "randomize": KEYS, "episodes": 20, "seed": 10**6, "step": "round"}
     learned = gym.score(lambda seen: actions(weights, seen), **fresh).reward
     newreno = gym.score(None, **fresh).reward
-    print(
-        f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {(learned > newreno).sum()} of 20"
-    )
+    better = (learned > newreno).sum()
+    print(f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {better} of 20")
 
     law = gym.controller(lambda seen: actions(weights, seen[None]), "learned")
     group = penstock.run(path("20 s").set("flows.agent.cc", {"law": law.name})).summary.groups["agent"]

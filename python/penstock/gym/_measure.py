@@ -27,7 +27,7 @@ class Quantity(NamedTuple):
 
 OBSERVATION = (
     Quantity("rtt", "1", 1, 64, "mean round-trip time over the smallest one so far"),
-    Quantity("rtt_gradient", "s/s", -8, 8, "change of the mean round-trip time since the step before, per second"),
+    Quantity("rtt_gradient", "s/s", -8, 8, "change of the mean round-trip time since the step before"),
     Quantity("delivery", "1", 0, 8, "packets acknowledged in a round-trip time, over the window"),
     Quantity("marked", "1", 0, 1, "share of acknowledged packets that were marked, with ecn=True"),
     Quantity("cuts", "1", 0, 8, "congestion events in the step"),

@@ -27,8 +27,8 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
     """Simulations side by side on threads of this process, each with one flow or more under agents.
 
     A row is a flow: those of the first simulation, then those of the second. ``num_envs`` of the environment is the
-    number of rows, simulations times flows. The flows of one simulation share links and the end of the episode, so an agent
-    for each learns against the others. The interpreter's lock is free during a step.
+    number of rows, simulations times flows. The flows of one simulation share links and the end of the episode, so an
+    agent for each learns against the others. The interpreter's lock is free during a step.
 
     The seed of ``reset`` decides everything, whatever the number of threads. Simulation k draws from seed + k, so that
     its episodes are those of ``CongestionControl`` with that seed.
