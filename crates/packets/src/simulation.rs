@@ -121,7 +121,7 @@ impl Simulation {
 
     /// Runs until each of these flows has come to the end of a round outside recovery, where laws hear of it
     /// ([`Event::Round`](penstock_law::cc::Event::Round)), or to a timeout; or to the end. Nobody waits for a flow that has
-    /// nothing to send, unless all have nothing.
+    /// nothing to send, unless all have nothing. Of a law that asks for deliveries only timeouts count: it hears of no rounds.
     ///
     /// # Errors
     /// As [`Simulation::run_until`].

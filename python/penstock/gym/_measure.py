@@ -37,8 +37,8 @@ OBSERVATION = (
 )
 """What the sender knows at the end of a step, in order. Nothing else is observed.
 
-Before the first sample of the round-trip time, ``rtt`` is 1 and ``rtt_gradient`` is 0. Acknowledgements in loss recovery
-do not count, as no law hears of them.
+Before the first sample of the round-trip time, ``rtt`` is 1 and ``rtt_gradient`` is 0. Acknowledgements in loss
+recovery do not count, as no law hears of them.
 """
 
 ACTION = Quantity("factor", "log2", -1, 1, "window or rate is multiplied by two to the power of this")

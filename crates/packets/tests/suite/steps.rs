@@ -63,7 +63,8 @@ fn steps_change_no_bit() {
                 count += 1;
                 assert!(count < 2000, "it comes to its end");
             }
-            assert!(count > 20, "{law}: {count} steps");
+            // BBR asks for deliveries and hears of no rounds; of its flows timeouts alone end one.
+            assert!(count > if law == "bbr" { 2 } else { 20 }, "{law}: {count} steps");
             // Numbers that nothing applies to differ from themselves.
             let (run, whole) = (format!("{:?}", run.finish().unwrap()), format!("{whole:?}"));
             assert!(run == whole, "{recovery}, {law}: steps {steps}");
