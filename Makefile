@@ -129,7 +129,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	fi
 
 # What builds the Python package, and what its tests use besides; kept from run to run.
-PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 tqdm==4.70.1 distributed==2026.8.0
+PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
 PYTHON       = $(abspath $(BUILT))/python-env
 .PHONY: python-tools
 python-tools: setup

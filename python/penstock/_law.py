@@ -461,6 +461,9 @@ def _parts(thing: object, seen: set[int]) -> Iterator[str]:
             yield from _parts(cell.cell_contents, seen)
     elif isinstance(thing, (types.ModuleType, types.BuiltinFunctionType)):
         yield thing.__name__
+    elif hasattr(thing, "dtype") and hasattr(thing, "tobytes"):
+        # Weights of a policy, as an array of numpy.
+        yield f"{thing.dtype}{getattr(thing, 'shape', ())}{thing.tobytes().hex()}"
     elif isinstance(thing, (bool, int, float, str, bytes, tuple, type(None), Parameter, StateNumber)):
         yield repr(thing)
 

@@ -13,6 +13,7 @@ __all__ = [
     "QueueObservation",
     "Record",
     "Scenario",
+    "Simulations",
     "Table",
     "__version__",
     "answer",
@@ -156,6 +157,31 @@ class Scenario:
     def idle(self) -> list[tuple[str, str]]: ...
     @staticmethod
     def schema() -> dict[str, Any]: ...
+
+@final
+class Simulations:
+    MEASURED: list[str]
+    def __new__(
+        cls,
+        scenario: Scenario,
+        flows: list[str] | None,
+        span: str | None,
+        rate: bool,
+        ecn: bool,
+        steered: bool,
+        history: int,
+        count: int,
+        jobs: int,
+    ) -> Simulations: ...
+    @property
+    def agents(self) -> int: ...
+    def reset(
+        self, resets: Sequence[tuple[int, int, list[tuple[str, str]]]]
+    ) -> tuple[bytearray, bytearray, bytearray]: ...
+    def step(
+        self, actions: list[float], resets: Sequence[tuple[int, int, list[tuple[str, str]]]], hold: bool
+    ) -> tuple[bytearray, bytearray, bytearray]: ...
+    def summary(self, at: int) -> dict[str, Any]: ...
 
 @final
 class Table:

@@ -127,7 +127,7 @@ def sweep(
 
     try:
         if executor is None:
-            threads = jobs or _processors()
+            threads = jobs or processors()
             summaries = _native.run_cells(texts, os.fspath(path), world, threads, done)
         else:
             summaries = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
@@ -137,7 +137,7 @@ def sweep(
     return Sweep(_native.Cells(rows, changes))
 
 
-def _processors() -> int:
+def processors() -> int:
     """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -182,7 +182,7 @@ def _elsewhere(
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     # A client of dask takes equal calls for one, and has no other word for it.
     options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
-    most = _AHEAD * _processors() + _workers(executor)
+    most = _AHEAD * processors() + _workers(executor)
     broken = False
     try:
         while waiting or under_way:

@@ -8,6 +8,7 @@
 mod arrow;
 mod command;
 mod error;
+mod gym;
 mod law;
 mod number;
 mod plain;
@@ -30,6 +31,8 @@ mod native {
     use crate::law::{QueueObservation, SenderObservation, classes, register, unregister};
     #[pymodule_export]
     use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
+    #[pymodule_export]
+    use crate::gym::Simulations;
     #[pymodule_export]
     use crate::record::Record;
     #[pymodule_export]

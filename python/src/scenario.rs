@@ -82,6 +82,11 @@ impl Scenario {
         }
     }
 
+    /// What was read, with its changes.
+    pub(crate) fn document(&self) -> Document {
+        self.state().document.clone()
+    }
+
     /// The one cell, with this seed.
     pub(crate) fn ready(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Ready> {
         let State { mut document, mut changes } = self.state().clone();

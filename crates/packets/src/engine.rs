@@ -98,6 +98,8 @@ pub(crate) struct Engine {
     pub(crate) ack_size: u16,
     /// Sent and not yet handed to the first link.
     pub(crate) outbox: Vec<Packet>,
+    /// A pause has come, which a run in steps has asked for.
+    pub(crate) paused: bool,
     /// What a sender's law said that nobody can act on: the run ends there, and has no result.
     pub(crate) fault: Option<RunError>,
     /// What was seen at ends of flows since the watcher was last told.
@@ -115,24 +117,41 @@ pub(crate) struct Engine {
 impl Engine {
     /// Runs to the end.
     pub(crate) fn run(&mut self, watcher: &mut dyn Watcher) -> Result<Taken, RunError> {
+        let mut measure = self.start(watcher.wants_packets());
+        self.advance(&mut measure, watcher, |_| false)?;
+        self.conclude(measure)
+    }
+
+    /// Before the first event. `sees` says that somebody watches packets.
+    pub(crate) fn start(&mut self, sees: bool) -> Box<Measure> {
         let mut measure = self.measure.take().expect("an engine runs once");
-        if watcher.wants_packets() {
+        if sees {
             self.seen = Some(Vec::new());
         }
         self.looks = self.seen.is_some() || self.counted.any();
         if self.looks {
             self.groups.iter_mut().for_each(|group| group.plain = false);
         }
-        let crowded = self.flows.len() >= CROWD;
         if measure.next() == 0 {
             // What happens at time zero belongs to a span that starts there.
             measure.read(self, 0);
         }
+        measure
+    }
+
+    /// Goes on until `stop`, asked after each event, says so, or to the end; whether that was reached.
+    pub(crate) fn advance(
+        &mut self,
+        measure: &mut Measure,
+        watcher: &mut dyn Watcher,
+        mut stop: impl FnMut(&mut Self) -> bool,
+    ) -> Result<bool, RunError> {
+        let crowded = self.flows.len() >= CROWD;
         let mut next_reading = measure.next();
         while let Some((time, entity)) = self.agenda.next() {
             // An event may bring the end nearer.
             if time > next_reading || time > self.end {
-                self.read_before(time, &mut measure);
+                self.read_before(time, measure);
                 if time > self.end {
                     break;
                 }
@@ -153,8 +172,17 @@ impl Engine {
             if let Some(seen) = &mut self.seen {
                 seen.drain(..).for_each(|sighting| watcher.packet(&sighting));
             }
+            if stop(self) {
+                self.faults()?;
+                return Ok(false);
+            }
         }
         self.faults()?;
+        Ok(true)
+    }
+
+    /// After the last event: what was taken down.
+    pub(crate) fn conclude(&mut self, mut measure: Box<Measure>) -> Result<Taken, RunError> {
         self.read_before(u64::MAX, &mut measure);
         measure.close(self);
         self.now = self.end;

@@ -2,7 +2,8 @@
 //!
 //! Time is integer picoseconds. Every packet is 32 bytes by value in the ring of a delay line, of which only the head is
 //! scheduled; ties are broken by a stamp given when scheduled, so that a run is the same bits on every machine. Nothing
-//! is allocated per packet once the rings have grown. See [`Packets`] for the door and `engine` for the loop.
+//! is allocated per packet once the rings have grown. See [`Packets`] for the door, [`Simulation`] for a run in
+//! steps, and `engine` for the loop.
 
 mod accecn;
 mod agenda;
@@ -28,11 +29,14 @@ mod receiver;
 mod report;
 mod sender;
 mod sight;
+mod simulation;
 mod station;
 mod traffic;
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
+
+pub use simulation::{Counters, Simulation};
 
 /// The packets world.
 #[derive(Debug, Clone, Copy, Default)]

@@ -284,7 +284,7 @@ fn take_round(rounds: &mut Rounds, engine: &mut Engine, now: u64) {
 }
 
 /// What both ends of a flow have counted until now.
-fn told(engine: &Engine, at: usize) -> Told {
+pub(crate) fn told(engine: &Engine, at: usize) -> Told {
     let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
     let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);
     Told { sent: flow.sent, got, delivered: delivered(engine, at), estimated }

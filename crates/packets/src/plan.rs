@@ -131,6 +131,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         stop_when_complete: scenario.stop == Some(StopRule::TransfersComplete),
         ack_size,
         outbox: Vec::new(),
+        paused: false,
         fault: None,
         seen: None,
         counted: Counted::of(scenario),
@@ -462,7 +463,7 @@ fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
             }
             Now::Client(client) => engine.flows[engine.clients[client as usize].first as usize].start,
             Now::Step(group) => engine.groups[group as usize].next_step,
-            Now::Ack(_) | Now::Clock(_) | Now::Alarm(_) | Now::Begin(_) | Now::Line(_) => continue,
+            Now::Ack(_) | Now::Clock(_) | Now::Alarm(_) | Now::Begin(_) | Now::Line(_) | Now::Pause => continue,
         };
         engine.agenda.schedule_last(n.rare + at as u32, time);
     }

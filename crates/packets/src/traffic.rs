@@ -33,6 +33,8 @@ pub(crate) enum Now {
     Alarm(u32),
     /// Packets that wait on the line of a link may go.
     Line(u32),
+    /// A run in steps stands still.
+    Pause,
 }
 
 /// When a flow's transfers and pauses come, and how irregular it is.
@@ -99,6 +101,11 @@ impl Engine {
             Now::Client(client) => self.client(client as usize),
             Now::Step(group) => self.step(group as usize, entity),
             Now::Line(link) => self.wake_line(link as usize),
+            Now::Pause => {
+                // It is no event of the run.
+                self.events -= 1;
+                self.paused = true;
+            }
         }
     }
 

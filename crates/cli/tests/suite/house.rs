@@ -57,7 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("python", &["law", "scenario", "record", "fluid", "cli"]),
+    ("python", &["law", "scenario", "record", "packets", "fluid", "cli"]),
 ];
 
 fn root() -> PathBuf {

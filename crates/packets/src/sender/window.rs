@@ -152,6 +152,16 @@ impl<N: Clocked> Typed<N> {
         self.allowed(flow, output)
     }
 
+    fn change(&mut self, flow: usize, f: &mut dyn FnMut(&mut f64)) -> Allowed {
+        self.law.each(flow, &mut |x| {
+            let mut value = x.value();
+            f(&mut value);
+            *x = N::of(value);
+        });
+        let output = self.law.output(flow, &self.estimates[flow].path);
+        self.allowed(flow, output)
+    }
+
     /// The law has a gap before anything was measured.
     fn paces_at_once(&self) -> bool {
         let needs = self.law.requirements();
@@ -239,6 +249,14 @@ impl Windows {
         match self {
             Self::Real(t) => t.timing(flow),
             Self::Fixed(t) => t.timing(flow),
+        }
+    }
+
+    /// Shows the numbers of the law's state to `f`, which may change them; what the law allows then.
+    pub(crate) fn change(&mut self, flow: usize, f: &mut dyn FnMut(&mut f64)) -> Allowed {
+        match self {
+            Self::Real(t) => t.change(flow, f),
+            Self::Fixed(t) => t.change(flow, f),
         }
     }
 

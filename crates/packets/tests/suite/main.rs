@@ -27,6 +27,7 @@ mod response;
 mod same_bits;
 mod sender;
 mod spans;
+mod steps;
 mod theorems;
 mod today;
 mod traffic;
