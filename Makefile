@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup web web-test demo test verdicts bits own-law packages wheel test-python surface site validation evaluation build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup web web-test demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -168,6 +168,10 @@ validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/
 
 evaluation: build ## every law on record by every criterion: evaluation/recorded and docs/validation/evaluation.md; half an hour
 	@python3 bench/evaluation.py $(PENSTOCK) $(OUT)/evaluation
+
+dist: WANTS += autoconf automake autopoint flex bison gawk
+dist: setup web ## what is given away, tried in an empty root: a static command, a Debian package, an image; out/dist; half an hour
+	dist/build $(BUILT) $(OUT)/dist
 
 build: setup web ## the command, optimised: target/release/penstock
 	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)

@@ -1,5 +1,5 @@
 //! Tells the command which code it was built from: a hash for programs, which records go by, and for people a commit. Gives it the
-//! scenarios of the repository.
+//! files of the repository that it brings along.
 
 #[path = "build/code.rs"]
 mod code;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What of this crate and its like a commit is to be clean in, besides what the hash is of.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 9] = [
     "crates/cli/src",
     "crates/cli/build.rs",
     "crates/cli/build",
@@ -20,6 +20,7 @@ const BESIDE: [&str; 8] = [
     "crates/papers",
     "crates/report",
     "evaluation",
+    "papers",
 ];
 
 fn main() -> std::io::Result<()> {

@@ -1,11 +1,12 @@
-//! Scenarios and criteria of the repository, which the command brings along.
+//! Scenarios, papers and criteria of the repository, which the command brings along.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Writes `examples.rs`: the name and the text of every scenario, by name. And `battery.rs`: the same of every file of the
-/// evaluation. And `search.rs`: those of the spaces and objectives of a search.
+/// evaluation. And `search.rs`: those of the spaces and objectives of a search. And `copies.rs`: all files of these folders and
+/// of the papers, for `penstock init`.
 pub(crate) fn write() -> io::Result<()> {
     let rows = |files: Vec<PathBuf>, kind: &str, name: &dyn Fn(&Path) -> String| {
         let mut rows = String::new();
@@ -35,7 +36,37 @@ pub(crate) fn write() -> io::Result<()> {
         let rows = rows(files(&folder.join(below), &["toml"])?, "Inside", &stem);
         Ok(format!("/// Every file of `search/{below}`.\nstatic {list}: &[Inside] = &[\n{rows}];\n"))
     };
-    put("search.rs", &format!("{}{}", of("SPACES", "spaces")?, of("OBJECTIVES", "objectives")?))
+    put("search.rs", &format!("{}{}", of("SPACES", "spaces")?, of("OBJECTIVES", "objectives")?))?;
+    let mut copies = String::new();
+    for name in COPIED {
+        let folder = Path::new(name).canonicalize()?;
+        let within = |path: &Path| format!("{name}/{}", path.strip_prefix(&folder).unwrap_or(path).display());
+        copies += &rows(everything(&folder)?, "Inside", &within);
+    }
+    put(
+        "copies.rs",
+        &format!("/// Every file that is copied, by its path.\nstatic COPIES: &[Inside] = &[\n{copies}];\n"),
+    )
+}
+
+/// The folders of the repository that `penstock init` copies.
+const COPIED: [&str; 4] = ["evaluation", "papers", "scenarios", "search"];
+
+/// All files at and below a folder but hidden ones, which are an editor's, by name.
+fn everything(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        match entry.file_type()? {
+            _ if hidden => {}
+            kind if kind.is_dir() => found.extend(everything(&entry.path())?),
+            _ => found.push(entry.path()),
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The files of a folder with one of these endings, by name.

@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Report(Report),
     /// List the scenarios that come with this command, or print one of them
     Examples(Examples),
+    /// Copy scenarios, papers, criteria and search files out of this command
+    Init(Init),
     /// Plot records, sweeps or papers over each other on one page, and print their differences with confidence intervals
     Show(Show),
     /// List the records in a directory: when they were made, which keys differ, and their main numbers
@@ -338,6 +340,16 @@ pub(crate) struct Examples {
     /// Print only JSON on standard output
     #[arg(long, conflicts_with = "name")]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The new directory; it may exist, if it is empty
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Also write the test vectors of the kernel implementations (35 MB)
+    #[arg(long)]
+    pub(crate) vectors: bool,
 }
 
 #[derive(Debug, Args)]

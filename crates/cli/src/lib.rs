@@ -34,6 +34,7 @@ mod failure;
 mod finished;
 mod folder;
 mod gathered;
+mod init;
 mod interrupt;
 mod jobs;
 mod laws;
@@ -134,6 +135,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Break(arguments) => search::search(arguments),
         Command::Report(arguments) => report::report(arguments),
         Command::Examples(arguments) => examples::examples(arguments),
+        Command::Init(arguments) => init::init(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Linux(arguments) => linux::linux(arguments),

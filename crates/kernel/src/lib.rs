@@ -1,13 +1,14 @@
 //! Kernel implementations of the laws, and laws attached to the running kernel.
 //!
 //! A law that runs in the kernel has a kernel implementation in C (`bpf/law/*.h`). [`kernel_laws`] lists them, [`vectors`] reads what every
-//! implementation must compute (`vectors/*.txt`), and [`replay`] holds Rust, C on this processor and C inside the
+//! implementation must compute (`vectors/*.txt`), [`generators`] write that, and [`replay`] holds Rust, C on this processor and C inside the
 //! running kernel against it, bit for bit. [`attach`] makes controllers of TCP and programs at devices of them, and says what
 //! this machine lacks for that.
 //!
 //! Nothing is loaded until it is asked for.
 
 pub mod attach;
+pub mod generators;
 pub mod kernel_laws;
 mod native;
 pub mod replay;

@@ -1,14 +1,13 @@
 //! The committed vectors, against Rust and against C on this processor.
 //!
-//! `PENSTOCK_BLESS=1 cargo test -p penstock-kernel --test vectors` writes `vectors/*.txt` anew, from the generators
-//! in `generators`; do it when a law changed on purpose, and look at the difference.
-
-mod generators;
+//! `PENSTOCK_BLESS=1 cargo test -p penstock-kernel --test vectors` writes `vectors/*.txt` anew, from
+//! `penstock_kernel::generators`; do it when a law changed on purpose, and look at the difference.
 
 use std::path::PathBuf;
 use std::sync::Once;
 use std::{env, fs};
 
+use penstock_kernel::generators;
 use penstock_kernel::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST, kernel_law};
 use penstock_kernel::replay::{self, Build};
 use penstock_kernel::vectors::{Vectors, is_number};

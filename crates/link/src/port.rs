@@ -405,7 +405,16 @@ impl Port {
     }
 
     /// Mean packets that would have fitted into the idle time up to `now`.
+    #[inline]
     fn idle(&self, now: Time) -> u32 {
+        if self.free > now {
+            return 0;
+        }
+        self.idle_until(now)
+    }
+
+    #[inline(never)]
+    fn idle_until(&self, now: Time) -> u32 {
         // An arrival that was refused has been told of the idle time before it; it is not told again.
         let since = self.free.max(self.last_arrival);
         let fitted = self.curve.fits(since, now, self.mean_service, self.packet);

@@ -3,7 +3,7 @@
 use crate::accecn::Marks;
 use crate::engine::Engine;
 use crate::flow::Flow;
-use crate::options::{BLOCKS, Options};
+use crate::options::{BLOCKS, Counters};
 use crate::packet::{self, SACK};
 use crate::receiver::Reply;
 
@@ -23,7 +23,9 @@ pub(crate) struct Feedback {
 /// What an acknowledgement carries, and how many segments were outstanding before it came.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Carried {
-    options: Option<Options>,
+    /// The ACE field and the AccECN Option, of one that is newer than all before.
+    accurate: Option<(u8, Option<Counters>)>,
+    /// Where anybody counts marks.
     outstanding: u64,
 }
 
@@ -82,12 +84,22 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn options_heard(&mut self, at: usize, reply: &mut Reply) -> Carried {
         let flow = &mut self.flows[at];
-        let outstanding = flow.data.outstanding();
+        let counts = flow.feedback.as_ref().is_some_and(|feedback| feedback.marks.is_some());
+        let outstanding = if counts { flow.data.outstanding() } else { 0 };
         let told = self.receivers[at].told.as_mut().and_then(|told| told.under_way.hear(reply.from));
         let Some((options, newer)) = told else {
             reply.flags &= !SACK;
-            return Carried { options: None, outstanding };
+            return Carried { accurate: None, outstanding };
         };
+        let accurate = newer.then_some((options.ace, options.counters));
+        if options.count == 0 {
+            if let Some(feedback) = flow.feedback.as_mut().filter(|_| newer) {
+                feedback.known = [(0, 0); BLOCKS];
+                flow.data.blocks(&[], 0, self.now, &mut ());
+            }
+            reply.from = 0;
+            return Carried { accurate, outstanding };
+        }
         let next = packet::expand(flow.data.una, reply.seq);
         let tx = packet::expand(flow.data.next_tx(), reply.tx);
         let cause = flow.data.segment_of(tx);
@@ -99,7 +111,7 @@ impl Engine {
             }
         }
         reply.from = options.blocks(next).next().map_or(0, |(from, _)| from as u32);
-        Carried { options: newer.then_some(options), outstanding }
+        Carried { accurate, outstanding }
     }
 }
 
@@ -107,18 +119,17 @@ impl Flow {
     /// How many more packets were marked, by an acknowledgement that covers `covered` segments (RFC 9768, section 3.2.2).
     #[inline(never)]
     pub(crate) fn marks_heard(&mut self, carried: &Carried, covered: u32, selective: bool, full: u32) -> u32 {
+        let Some(feedback) = self.feedback.as_mut().filter(|feedback| feedback.marks.is_some()) else { return 0 };
         let newly = if selective {
             carried.outstanding.saturating_sub(self.data.outstanding())
         } else {
-            let Some(feedback) = &mut self.feedback else { return 0 };
             let covered = u64::from(covered);
             let told = covered.saturating_sub(feedback.duplicates).max(1);
             feedback.duplicates =
                 if covered > 0 { feedback.duplicates.saturating_sub(covered) } else { feedback.duplicates + 1 };
             told
         };
-        let Some(marks) = self.feedback.as_mut().and_then(|feedback| feedback.marks.as_mut()) else { return 0 };
-        let Some(Options { ace, counters, .. }) = carried.options else { return 0 };
+        let (Some(marks), Some((ace, counters))) = (&mut feedback.marks, carried.accurate) else { return 0 };
         u32::try_from(marks.hear(ace, counters.map(|counters| counters.ce), newly, full)).unwrap_or(u32::MAX)
     }
 }

@@ -78,31 +78,42 @@ pub(crate) struct UnderWay {
 
 impl UnderWay {
     /// An acknowledgement will carry this; what stands for it.
-    pub(crate) fn push(&mut self, options: Options) -> u32 {
+    pub(crate) fn push(&mut self, options: &Options) -> u32 {
         if self.next - self.kept() == self.ring.len() as u64 {
             self.grow();
         }
         let (number, at) = (self.next as u32, self.slot(self.next));
-        self.ring[at] = Options { number, ..options };
+        let place = &mut self.ring[at];
+        // Most acknowledgements have no blocks, and those of an older one are not looked at then.
+        if options.count > 0 {
+            place.blocks = options.blocks;
+        }
+        (place.number, place.count, place.ace, place.counters) = (number, options.count, options.ace, options.counters);
         self.next += 1;
         number
     }
 
     /// The acknowledgement with that number reaches its sender: what it carries, unless that is forgotten or of another
     /// connection, and whether it is newer than all before.
-    pub(crate) fn hear(&mut self, number: u32) -> Option<(Options, bool)> {
-        let options = self.look(number)?;
-        let which = expand(self.next, number);
+    #[inline]
+    pub(crate) fn hear(&mut self, number: u32) -> Option<(&Options, bool)> {
+        let which = self.under_way(number)?;
         let newer = which >= self.heard;
         self.heard = self.heard.max(which + 1);
-        Some((options, newer))
+        Some((&self.ring[self.slot(which)], newer))
     }
 
     /// What the acknowledgement with that number carries.
-    pub(crate) fn look(&self, number: u32) -> Option<Options> {
+    pub(crate) fn look(&self, number: u32) -> Option<&Options> {
+        self.under_way(number).map(|which| &self.ring[self.slot(which)])
+    }
+
+    /// The number in full, unless that acknowledgement is forgotten or of another connection.
+    #[inline]
+    fn under_way(&self, number: u32) -> Option<u64> {
         let which = expand(self.next, number);
         let there = which >= self.first && which < self.next && self.next - which <= self.ring.len() as u64;
-        there.then(|| self.ring[self.slot(which)]).filter(|options| options.number == number)
+        (there && self.ring[self.slot(which)].number == number).then_some(which)
     }
 
     /// Another connection begins: what is under way belongs to none.
@@ -142,11 +153,11 @@ mod tests {
     #[test]
     fn what_is_under_way_is_kept() {
         let mut under_way = UnderWay::default();
-        let numbers: Vec<u32> = (0..200).map(|n| under_way.push(with(n as u8 & 7))).collect();
+        let numbers: Vec<u32> = (0..200).map(|n| under_way.push(&with(n as u8 & 7))).collect();
         assert_eq!(under_way.hear(numbers[10]).map(|(o, newer)| (o.ace, newer)), Some((2, true)));
         assert_eq!(under_way.hear(numbers[9]).map(|(o, newer)| (o.ace, newer)), Some((1, false)));
         for n in 200..10_000u32 {
-            let number = under_way.push(with(n as u8 & 7));
+            let number = under_way.push(&with(n as u8 & 7));
             assert_eq!(under_way.hear(number).map(|(o, newer)| (o.ace, newer)), Some((n as u8 & 7, true)));
         }
         assert_eq!(under_way.hear(numbers[20]), None);
@@ -157,9 +168,9 @@ mod tests {
     #[test]
     fn a_connection_ends_what_is_under_way() {
         let mut under_way = UnderWay::default();
-        let old = under_way.push(with(1));
+        let old = under_way.push(&with(1));
         under_way.restart();
-        let new = under_way.push(with(2));
+        let new = under_way.push(&with(2));
         assert_eq!(under_way.hear(old), None);
         assert_eq!(under_way.hear(new).map(|(o, _)| o.ace), Some(2));
     }

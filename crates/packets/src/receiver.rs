@@ -189,15 +189,16 @@ impl Receiver {
     #[inline(never)]
     pub(crate) fn take_with_options(&mut self, packet: &Packet, habits: &Habits, payload: u32) -> Reply {
         let mut reply = self.take(packet, habits.echo);
-        let mut told = self.told.take().unwrap_or_else(|| {
+        let Self { told, beyond, next, .. } = self;
+        let told = told.get_or_insert_with(|| {
             Box::new(Told { counted: Counted::START, under_way: UnderWay::default(), recent: [0; BLOCKS] })
         });
         let mut options = Options::NONE;
         // A duplicate SACK takes the place of a block (RFC 2883, section 4).
         let duplicate = u32::from(reply.flags & DUPLICATE != 0);
-        if habits.sack_blocks > 0 && !self.beyond.is_empty() {
+        if habits.sack_blocks > 0 && !beyond.is_empty() {
             let most = habits.sack_blocks.saturating_sub(duplicate).max(1);
-            self.blocks(packet, most, &mut told.recent, &mut options);
+            blocks(beyond, expand(*next, packet.seq), most, &mut told.recent, &mut options);
         }
         if habits.echo == EcnEcho::Accurate {
             if told.counted.take(packet, payload) {
@@ -208,37 +209,8 @@ impl Receiver {
             let place = has_place(u32::from(options.count) + duplicate, habits.sack_blocks);
             options.counters = (habits.accecn_option && place).then(|| told.counted.counters());
         }
-        reply.from = told.under_way.push(options);
-        self.told = Some(told);
+        reply.from = told.under_way.push(&options);
         reply
-    }
-
-    /// The blocks that an acknowledgement tells of: that of the packet that caused it, those that were told of last, then
-    /// any (RFC 2018, section 4). Each is told of several times, so that lost acknowledgements lose less.
-    fn blocks(&self, packet: &Packet, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
-        let run = |segment: u64| {
-            let at = self.beyond.partition_point(|(first, _)| *first <= segment);
-            at.checked_sub(1).map(|at| self.beyond[at]).filter(|(_, end)| segment < *end)
-        };
-        let cause = expand(self.next, packet.seq);
-        let mut told = [(0, 0); BLOCKS];
-        let mut count = 0;
-        let newest = std::iter::once(cause).chain(*recent).filter_map(run);
-        for block in newest.chain(self.beyond.iter().rev().copied()) {
-            if count == BLOCKS.min(self.beyond.len()) {
-                break;
-            }
-            if !told[..count].contains(&block) {
-                told[count] = block;
-                count += 1;
-            }
-        }
-        for (at, block) in told[..count].iter().enumerate() {
-            recent[at] = block.0;
-            if (at as u32) < most {
-                options.push(*block);
-            }
-        }
     }
 
     /// What it does with an acknowledgement of `packet` where those wait for a second one. The end of a connection does not
@@ -298,6 +270,33 @@ impl Receiver {
             self.beyond.insert(at, (seq, seq + 1));
         }
         (seq, true)
+    }
+}
+
+/// The blocks that an acknowledgement tells of, caused by segment `cause`: that of the packet that caused it, those that were
+/// told of last, then any (RFC 2018, section 4). Each is told of several times, so that lost acknowledgements lose less.
+fn blocks(beyond: &[(u64, u64)], cause: u64, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
+    let run = |segment: u64| {
+        let at = beyond.partition_point(|(first, _)| *first <= segment);
+        at.checked_sub(1).map(|at| beyond[at]).filter(|(_, end)| segment < *end)
+    };
+    let mut told = [(0, 0); BLOCKS];
+    let mut count = 0;
+    let newest = std::iter::once(cause).chain(*recent).filter_map(run);
+    for block in newest.chain(beyond.iter().rev().copied()) {
+        if count == BLOCKS.min(beyond.len()) {
+            break;
+        }
+        if !told[..count].contains(&block) {
+            told[count] = block;
+            count += 1;
+        }
+    }
+    for (at, block) in told[..count].iter().enumerate() {
+        recent[at] = block.0;
+        if (at as u32) < most {
+            options.push(*block);
+        }
     }
 }
 

@@ -235,6 +235,45 @@ fn examples_are_listed_and_printed_from_anywhere() {
     assert_eq!(bench.json(&["examples", "--json"]).as_array().unwrap().len(), listed.lines().count() - 1);
 }
 
+/// Every file of the folders that the command brings along, as it is in the repository, and none where something is already.
+#[test]
+fn files_of_the_repository_are_copied_into_a_new_directory() {
+    let bench = Bench::new();
+    let told = bench.well(&["init", "lab/new"]);
+    let files = |folder: &std::path::Path| {
+        let tree = std::process::Command::new("find")
+            .arg(".")
+            .args(["-type", "f", "!", "-name", ".*"])
+            .current_dir(folder)
+            .output();
+        let mut names: Vec<String> =
+            String::from_utf8(tree.unwrap().stdout).unwrap().lines().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let mut count = 0;
+    for folder in ["evaluation", "papers", "scenarios", "search"] {
+        let (ours, copy) = (std::path::PathBuf::from(repository()).join(folder), bench.path("lab/new").join(folder));
+        assert_eq!(files(&ours), files(&copy), "{folder}");
+        for file in files(&copy) {
+            assert_eq!(fs::read(ours.join(&file)).unwrap(), fs::read(copy.join(&file)).unwrap(), "{folder}/{file}");
+            count += 1;
+        }
+    }
+    assert!(told.starts_with(&format!("{count} files")), "{told}");
+    assert!(bench.well(&["paper", "fast-tcp", "--list", "--papers", "lab/new/papers"]).contains("fig1"));
+    assert_eq!(bench.names("lab"), ["new"], "no draft is left");
+    fs::create_dir(bench.path("empty")).unwrap();
+    bench.well(&["init", "empty"]);
+    bench.write("file", "");
+    for (folder, why) in
+        [("lab/new", "is not empty"), (".", "is not empty"), ("file", "cannot write"), ("file/x", "cannot write")]
+    {
+        let ended = bench.run(&["init", folder]);
+        assert!(ended.status == 2 && ended.err.contains(why), "{folder}: {} {}", ended.status, ended.err);
+    }
+}
+
 /// The sampled loop is stable, and the two that leave sampling out are not.
 #[test]
 fn an_analysis_has_one_verdict_and_says_what_the_others_are() {

@@ -324,9 +324,11 @@ impl Rack {
             records.base += 1;
         }
         if cumulative > una {
-            let before = self.lost.len();
-            self.lost.retain(|seq| *seq >= cumulative);
-            ledger.late((before - self.lost.len()) as u64);
+            if !self.lost.is_empty() {
+                let before = self.lost.len();
+                self.lost.retain(|seq| *seq >= cumulative);
+                ledger.late((before - self.lost.len()) as u64);
+            }
             if self.again.first_key_value().is_some_and(|(seq, _)| *seq < cumulative) {
                 self.again = self.again.split_off(&cumulative);
             }

@@ -1,9 +1,9 @@
 //! Vectors of the laws that treat classes of traffic apart.
 
-use penstock_kernel::kernel_laws::KernelLaw;
+use crate::kernel_laws::KernelLaw;
 use penstock_law::{Fix, Number};
 
-use super::{Draw, File, padded, product, q};
+use super::writer::{Draw, File, padded, product, q};
 
 const NO_FLOOR: i64 = -(1 << 32);
 const NO_CEILING: i64 = i64::MAX;

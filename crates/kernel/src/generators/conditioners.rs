@@ -1,9 +1,9 @@
 //! Vectors of the laws of edges.
 
-use penstock_kernel::kernel_laws::{KernelLaw, MOST};
+use crate::kernel_laws::{KernelLaw, MOST};
 use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
 
-use super::{Draw, File, padded, product, q};
+use super::writer::{Draw, File, padded, product, q};
 
 const SEEN: &str = "bytes 0 to 4294967295; now 0 to 1e9 s; colour 0 (green), 1 (yellow), 2 (red)";
 const PACKETS: [i64; 9] = [0, 1, 64, 1000, 1500, 65_535, (1 << 31) - 1, 1 << 31, u32::MAX as i64];

@@ -1,10 +1,10 @@
 //! Vectors of the laws of senders.
 
-use penstock_kernel::kernel_laws::KernelLaw;
+use crate::kernel_laws::KernelLaw;
 use penstock_law::estimate::{MarkEstimate, PriceTable};
 use penstock_law::{Fix, Number};
 
-use super::{Draw, File, measured, padded, product, q};
+use super::writer::{Draw, File, measured, padded, product, q};
 
 pub(super) fn fast(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(

@@ -1,27 +1,21 @@
-//! What writes `vectors/*.txt`: the ends of every range first, in all combinations that differ for the event; then seeded
-//! draws; then runs of a law as scenarios have them.
-
-mod classes;
-mod conditioners;
-mod queues;
-mod senders;
+//! A file of vectors, line by line, and what its numbers are drawn by.
 
 use std::fmt::Write as _;
 
-use penstock_kernel::kernel_laws::{Call, KernelLaw, MOST};
+use crate::kernel_laws::{Call, KernelLaw, MOST};
 use penstock_law::{Fix, Number};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Writes a file of vectors.
-struct File {
+pub(super) struct File {
     kernel_law: &'static KernelLaw,
-    text: String,
+    pub(super) text: String,
     params: Vec<i64>,
 }
 
 impl File {
-    fn new(kernel_law: &'static KernelLaw, what: &str, ranges: &str) -> Self {
+    pub(super) fn new(kernel_law: &'static KernelLaw, what: &str, ranges: &str) -> Self {
         let KernelLaw { name, words, events, .. } = kernel_law;
         let mut text = format!("# Vectors of the law `{name}`: {what}.\n#\n");
         text += "# Every implementation computes exactly these integers. A word in _q32 is a number times 2^32, in _q62 times\n";
@@ -39,11 +33,12 @@ impl File {
         for range in ranges.lines() {
             let _ = writeln!(text, "# {}", range.trim());
         }
-        text += "#\n# Laws and kernel implementations: crates/law/src, bpf/law. Written by crates/kernel/tests/generators.\n";
+        text +=
+            "#\n# Laws and kernel implementations: crates/law/src, bpf/law. Written by crates/kernel/src/generators.\n";
         Self { kernel_law, text, params: Vec::new() }
     }
 
-    fn params(&mut self, params: &[i64]) {
+    pub(super) fn params(&mut self, params: &[i64]) {
         if self.params != params {
             self.params = params.to_vec();
             let _ = writeln!(self.text, "params {}", join(params));
@@ -51,7 +46,7 @@ impl File {
     }
 
     /// Writes one vector and returns the state after it.
-    fn vector(&mut self, event: &str, state: &[i64], observation: &[i64]) -> [i64; MOST.state] {
+    pub(super) fn vector(&mut self, event: &str, state: &[i64], observation: &[i64]) -> [i64; MOST.state] {
         let event_at = self.kernel_law.events.iter().position(|e| *e == event).unwrap();
         let call = Call {
             event: event_at,
@@ -76,77 +71,49 @@ fn join(words: &[i64]) -> String {
     words.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn padded<const N: usize>(words: &[i64]) -> [i64; N] {
+pub(super) fn padded<const N: usize>(words: &[i64]) -> [i64; N] {
     std::array::from_fn(|at| words.get(at).copied().unwrap_or(0))
 }
 
-fn q(x: f64) -> i64 {
+pub(super) fn q(x: f64) -> i64 {
     Fix::<32>::of(x).0
 }
 
 /// Every combination of one word from each list.
-fn product(lists: &[&[i64]]) -> Vec<Vec<i64>> {
+pub(super) fn product(lists: &[&[i64]]) -> Vec<Vec<i64>> {
     lists.iter().fold(vec![Vec::new()], |rows, list| {
         let longer = |row: &Vec<i64>, word: &i64| row.iter().chain([word]).copied().collect();
         rows.iter().flat_map(|row| list.iter().map(move |word| longer(row, word))).collect()
     })
 }
 
-struct Draw(Xoshiro256PlusPlus);
+pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
     /// Uniform in 0..1.
-    fn share(&mut self) -> f64 {
+    pub(super) fn share(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
     }
-    fn lands(&mut self, p: f64) -> bool {
+    pub(super) fn lands(&mut self, p: f64) -> bool {
         self.share() < p
     }
-    fn between(&mut self, least: f64, most: f64) -> f64 {
+    pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
         least + self.share() * (most - least)
     }
     /// Uniform in the logarithm.
-    fn log(&mut self, least: f64, most: f64) -> f64 {
+    pub(super) fn log(&mut self, least: f64, most: f64) -> f64 {
         libm::exp(self.between(libm::log(least), libm::log(most)))
     }
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+    pub(super) fn of<T: Copy>(&mut self, list: &[T]) -> T {
         list[(self.0.next_u64() % list.len() as u64) as usize]
     }
 }
 
 const MICROSECOND: f64 = 1e-6;
 /// Times as a host measures them: whole microseconds.
-fn measured(seconds: f64) -> i64 {
+pub(super) fn measured(seconds: f64) -> i64 {
     q((seconds / MICROSECOND).round() * MICROSECOND)
-}
-
-/// The vectors of a law, and in the header how many they are.
-pub(crate) fn text(kernel_law: &'static KernelLaw) -> String {
-    let text = without_count(kernel_law);
-    let vectors = text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("params ")).count();
-    text.replacen(
-        "# Laws and kernel implementations:",
-        &format!("# {vectors} vectors\n#\n# Laws and kernel implementations:"),
-        1,
-    )
-}
-
-fn without_count(kernel_law: &'static KernelLaw) -> String {
-    match kernel_law.name {
-        "fast" => senders::fast(kernel_law),
-        "leadlag" => senders::leadlag(kernel_law),
-        "price" => queues::price(kernel_law),
-        "avq" => queues::avq(kernel_law),
-        "token-bucket" => conditioners::token_bucket(kernel_law),
-        "srtcm" => conditioners::srtcm(kernel_law),
-        "trtcm" => conditioners::trtcm(kernel_law),
-        "early-marking" => conditioners::early_marking(kernel_law),
-        "bat" => classes::bat(kernel_law),
-        "clcc" => classes::clcc(kernel_law),
-        "ccp" | "ccpd" => senders::ccp(kernel_law),
-        other => panic!("write a generator for the vectors of `{other}`"),
-    }
 }

@@ -1,8 +1,8 @@
 //! Vectors of the laws of queues.
 
-use penstock_kernel::kernel_laws::KernelLaw;
+use crate::kernel_laws::KernelLaw;
 
-use super::{Draw, File, padded, product, q};
+use super::writer::{Draw, File, padded, product, q};
 
 pub(super) fn price(kernel_law: &'static KernelLaw) -> String {
     let mut file = File::new(
