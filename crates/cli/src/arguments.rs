@@ -92,6 +92,8 @@ pub(crate) enum Command {
     Examples(Examples),
     /// Lay records, sweeps or papers over each other on one page, and print their differences with intervals
     Show(Show),
+    /// Serve the playground to a browser on this machine: scenarios, runs and theory without files
+    Play(Play),
     /// List the records in a directory: when they were made, what differs, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
@@ -399,6 +401,13 @@ pub(crate) struct Show {
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Play {
+    /// The port on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 8622)]
+    pub(crate) port: u16,
 }
 
 #[derive(Debug, Args)]
