@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup web web-test demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup viewer web web-test screenshots demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -24,22 +24,38 @@ help: ## this list
 # The viewer of reports needs node and npm. Without them reports have drawings only, and say nothing wrong.
 NPM = npm --silent --no-audit --no-fund --no-update-notifier
 export PUPPETEER_SKIP_DOWNLOAD = 1
-web: ## the viewer of reports, by node and npm: target/web/viewer.js
+viewer: ## the viewer of reports, by node and npm: target/web/viewer.js
 	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-		echo 'web: not built: node and npm are missing; reports have drawings without zoom' >&2; exit 0
+		echo 'viewer: not built: node and npm are missing; reports have drawings without zoom' >&2; exit 0
 	fi
 	cd web
 	if [ package-lock.json -nt node_modules/.package-lock.json ]; then
-		$(NPM) ci || { echo 'web: not built: its libraries are neither here nor at the registry of npm' >&2; exit 0; }
+		$(NPM) ci || { echo 'viewer: not built: its libraries are neither here nor at the registry of npm' >&2; exit 0; }
 	fi
 	$(NPM) run build
 
-web-test: build ## the viewer in Chromium and Firefox: every interaction, both themes, three widths
+# The playground is the core as a WebAssembly module, with the viewer around it. `make build` puts it into the command, unless that
+# is built for tests.
+WASM = wasm32-unknown-unknown
+web: viewer ## the viewer and the playground, a folder that any server can serve: target/web/dist
+	@if [ ! -d web/node_modules ]; then exit 0; fi
+	if [ ! -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then
+		echo 'web: no playground: its target is missing; install it by `rustup target add $(WASM)` and try again' >&2; exit 0
+	fi
+	cargo build -q --locked --profile wasm --target $(WASM) -p penstock-web --lib
+	cd web
+	$(NPM) run build -- play '$(abspath $(BUILT))/$(WASM)/wasm/penstock_web.wasm'
+
+web-test: build ## viewer and playground in Chromium and Firefox: every interaction, both themes, three widths
 	@if [ ! -d web/node_modules ]; then echo 'web-test: not run: node and npm are missing' >&2; exit 0; fi
 	cd web
 	$(NPM) run check
 	$(NPM) run test
 	PENSTOCK=$(abspath $(PENSTOCK)) $(NPM) run test:browser
+
+screenshots: build ## pictures of report, comparison, paper and playground, by Chromium: docs/images
+	@if [ ! -d web/node_modules ]; then echo 'screenshots: not made: node and npm are missing' >&2; exit 0; fi
+	PENSTOCK=$(abspath $(PENSTOCK)) node web/screenshots.mjs
 
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
@@ -53,7 +69,7 @@ MEASURES = linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 TESTS    = cargo test --workspace --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
-test: setup web ## every test; those in the kernel need root, and say so where they do not run
+test: setup viewer ## every test; those in the kernel need root, and say so where they do not run
 	$(TESTS) --no-run
 	status=0
 	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
@@ -173,7 +189,7 @@ dist: WANTS += autoconf automake autopoint flex bison gawk
 dist: setup web ## what is given away, tried in an empty root: a static command, a Debian package, an image; out/dist; half an hour
 	dist/build $(BUILT) $(OUT)/dist
 
-build: setup web ## the command, optimised: target/release/penstock
+build: setup $(if $(filter dev,$(PROFILE)),viewer,web) ## the command, optimised: target/release/penstock
 	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
 
 fmt: ## put Rust and C in shape
@@ -196,7 +212,7 @@ doc: setup ## the library's pages: target/doc
 # crate's other pages.
 surface: setup ## the public interface of each crate, against its public-api.txt
 	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
-	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --exclude penstock-python --lib --no-deps --locked --target-dir $(BUILT)/surface
+	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --exclude penstock-python --exclude penstock-web --lib --no-deps --locked --target-dir $(BUILT)/surface
 	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/surface/doc crates || status=$$?
 	# Another compiler writes other pages: a reason to look, and in CI a failure.
 	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"

@@ -63,6 +63,13 @@ def bits(out):
     yield "`make bits`: the optimised command and the one of the tests", "passed" if status == 0 else "FAILED", seconds
 
 
+def web(out):
+    """The viewer and the playground in browsers, and the bits of the command there: minutes, of which CI has none to spare."""
+    print("nightly: web-test", flush=True)
+    status, seconds = run(["make", "-s", "web-test"], out / "web.log")
+    yield "`make web-test`: pages in browsers", "passed" if status == 0 else "FAILED", seconds
+
+
 def fuzz(out):
     for target, inputs in INPUTS.items():
         print(f"nightly: fuzz {target}", flush=True)
@@ -85,6 +92,7 @@ def main():
     rows = []
     if arguments.only != "fuzz":
         rows += bits(out)
+        rows += web(out)
         rows += tests(out)
     if arguments.only != "tests":
         rows += fuzz(out)

@@ -1,6 +1,7 @@
-// Builds the viewer: `target/web/viewer.js` and `viewer.css`. The licences of the libraries inside stand at the top of the script.
+// Builds the viewer: `target/web/viewer.js` and `viewer.css`. With `play WASM`, also the playground around that module, as the
+// folder `target/web/dist`. The licences of the libraries inside stand at the top of each script.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,32 +35,38 @@ const options = {
   target: ["es2022"],
   legalComments: "none",
 };
-const { metafile, outputFiles } = await build({
-  ...options,
-  entryPoints: ["src/viewer.ts"],
-  format: "iife",
-  metafile: true,
-  write: false,
-});
-const [script] = outputFiles;
-const used = Object.values(metafile.outputs).flatMap((output) =>
-  Object.entries(output.inputs)
-    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-    .map(([path]) => path),
-);
-const packages = used
-  .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1])
-  .filter((name) => name !== undefined);
-const banner = `/* The viewer of Penstock, MIT OR Apache-2.0. It contains:\n\n${notices([...new Set(packages)].sort()).replaceAll("*/", "* /")}\n*/\n`;
-const text = banner + script.text;
+
+/** A script with the licences of what it contains on top. */
+async function script(entry, what, format) {
+  const { metafile, outputFiles } = await build({
+    ...options,
+    entryPoints: [entry],
+    format,
+    metafile: true,
+    write: false,
+  });
+  const used = Object.values(metafile.outputs).flatMap((output) =>
+    Object.entries(output.inputs)
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .map(([path]) => path),
+  );
+  const packages = used
+    .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1])
+    .filter((name) => name !== undefined);
+  const inside = notices([...new Set(packages)].sort()).replaceAll("*/", "* /");
+  const contains = inside === "" ? "" : ` It contains:\n\n${inside}\n`;
+  return `/* ${what} of Penstock, MIT OR Apache-2.0.${contains}*/\n${outputFiles[0].text}`;
+}
+
+const text = await script("src/viewer.ts", "The viewer", "iife");
 const bytes = Buffer.byteLength(text);
 if (bytes > MOST_BYTES) throw new Error(`viewer.js has ${bytes} bytes, more than ${MOST_BYTES}`);
 
 const style = await build({ ...options, entryPoints: ["src/viewer.css"], write: false });
 
 /** A file that has not changed stays as it is: cargo would compile again. */
-function put(name, content) {
-  const path = join(out, name);
+function put(name, content, folder = out) {
+  const path = join(folder, name);
   let before = null;
   try {
     before = readFileSync(path, "utf8");
@@ -73,3 +80,34 @@ mkdirSync(out, { recursive: true });
 put("viewer.js", text);
 put("viewer.css", style.outputFiles[0].text);
 console.log(`target/web/viewer.js: ${bytes} bytes`);
+
+/** The playground: a folder that any server can serve. */
+async function playground(module) {
+  const dist = join(out, "dist");
+  mkdirSync(dist, { recursive: true });
+  copyFileSync(module, join(dist, "penstock.wasm"));
+  put("play.js", await script("src/play/play.ts", "The playground", "esm"), dist);
+  put("worker.js", await script("src/play/worker.ts", "The playground", "iife"), dist);
+  const style = await build({ ...options, entryPoints: ["src/play/play.css"], write: false });
+  put("play.css", style.outputFiles[0].text, dist);
+  put("index.html", readFileSync(join(here, "src", "play", "index.html"), "utf8"), dist);
+
+  // The module itself has the schema that its editor completes by.
+  const core = await build({ ...options, entryPoints: ["src/play/core.ts"], format: "esm", write: false });
+  const { Core } = await import(`data:text/javascript,${encodeURIComponent(core.outputFiles[0].text)}`);
+  const about = JSON.parse(new Core(new WebAssembly.Module(readFileSync(module))).ask({ do: "about" }));
+  put("schema.json", JSON.stringify(about.ok.schema), dist);
+
+  const lessons = JSON.parse(readFileSync(join(here, "lessons", "lessons.json"), "utf8"));
+  const scenario = ({ id }) => readFileSync(join(here, "lessons", `${id}.toml`), "utf8");
+  put("lessons.json", JSON.stringify(lessons.map((each) => ({ ...each, scenario: scenario(each) }))), dist);
+  const folder = join(here, "..", "scenarios");
+  const scenarios = readdirSync(folder)
+    .filter((name) => name.endsWith(".toml"))
+    .map((name) => ({ name: name.replace(/\.toml$/, ""), text: readFileSync(join(folder, name), "utf8") }))
+    // A page reads no other files.
+    .filter(({ text: each }) => !/^[^#]*\btrace\s*=/m.test(each));
+  put("scenarios.json", JSON.stringify(scenarios), dist);
+  console.log(`target/web/dist: ${readdirSync(dist).length} files`);
+}
+if (process.argv[2] === "play") await playground(process.argv[3]);

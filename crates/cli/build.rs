@@ -5,6 +5,8 @@
 mod code;
 #[path = "build/examples.rs"]
 mod examples;
+#[path = "build/playground.rs"]
+mod playground;
 
 use std::env;
 use std::path::Path;
@@ -26,6 +28,7 @@ const BESIDE: [&str; 9] = [
 fn main() -> std::io::Result<()> {
     let root = Path::new("../..");
     examples::write()?;
+    playground::write()?;
     let mut watched: Vec<String> = BESIDE.map(str::to_owned).into();
     if let Ok(Some(hash)) = code::hash(root, &compiler()) {
         println!("cargo::rustc-env=PENSTOCK_CODE={hash}");

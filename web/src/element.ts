@@ -13,6 +13,11 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Text with what stands between back-ticks as code. */
+export function rich(text: string): Child[] {
+  return text.split("`").map((part, i) => (i % 2 === 0 ? part : element("code", {}, part)));
+}
+
 export function button(words: string, label: string, pressed: boolean | null, act: () => void): HTMLButtonElement {
   const made = element("button", { type: "button", title: label }, words);
   // A name begins with the words on the button, so that it can be spoken (WCAG 2.2, 2.5.3).
@@ -22,8 +27,8 @@ export function button(words: string, label: string, pressed: boolean | null, ac
   return made;
 }
 
-export function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+export function save(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = element("a", { href: url, download: name });
   document.body.append(link);
   link.click();

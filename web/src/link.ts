@@ -22,6 +22,10 @@ export class Link {
     if (this.#span !== null) member.show(this.#span);
   }
 
+  leave(member: Linked): void {
+    this.#members.delete(member);
+  }
+
   /** What is shown, or will be in the next frame; null is everything. */
   get span(): Span | null {
     return this.#span;

@@ -15,7 +15,7 @@ const HELP = "Arrow keys read values, plus and minus zoom, Page Up and Page Down
 const CLICK = 5;
 
 export class Plot implements Linked {
-  readonly #figure: Figure;
+  #figure: Figure;
   readonly #link: Link;
   readonly #host: HTMLElement;
   readonly #stage: HTMLElement;
@@ -45,7 +45,7 @@ export class Plot implements Linked {
     this.#spoken = element("p", { class: "spoken", "aria-live": "polite" });
     this.#stage = element("div", { class: "stage", tabindex: "0", role: "application" });
     this.#stage.setAttribute("aria-roledescription", "plot");
-    this.#stage.setAttribute("aria-label", `${figure.title}. ${this.#summary()} ${HELP}`);
+    this.#name();
     this.#stage.append(this.#canvas, this.#overlay, this.#tip);
     const title = element("p", { class: "name" }, figure.title);
     const head = element("div", { class: "head" }, title, this.#tools());
@@ -61,6 +61,28 @@ export class Plot implements Linked {
   set visible(visible: boolean) {
     this.#visible = visible;
     if (visible && this.#stale) this.#redraw();
+  }
+
+  /** Other data of the same figure: what a reader has chosen stays. */
+  set figure(figure: Figure) {
+    const names = (of: Figure) => JSON.stringify(of.lines.map(({ name, style, hollow }) => [name, style, hollow]));
+    const same = names(figure) === names(this.#figure);
+    this.#figure = figure;
+    this.#name();
+    if (!same) {
+      this.#choice.off.clear();
+      this.#host.querySelector(".legend")?.replaceWith(this.#legend());
+    }
+    this.#redraw();
+  }
+
+  /** Moves no longer with the others: the figure is gone. */
+  leave(): void {
+    this.#link.leave(this);
+  }
+
+  #name(): void {
+    this.#stage.setAttribute("aria-label", `${this.#figure.title}. ${this.#summary()} ${HELP}`);
   }
 
   set theme(theme: Theme) {
@@ -126,7 +148,7 @@ export class Plot implements Linked {
     }.csv`;
     tools.append(
       large,
-      button("CSV", "the data of this figure as a file", null, () => save(file, csv(figure))),
+      button("CSV", "the data of this figure as a file", null, () => save(file, csv(this.#figure), "text/csv")),
     );
     return tools;
   }
@@ -178,7 +200,7 @@ export class Plot implements Linked {
     const stage = this.#stage;
     stage.addEventListener("pointermove", (event) => this.#pointer(event));
     stage.addEventListener("pointerleave", () => {
-      if (this.#drag === null) this.#leave();
+      if (this.#drag === null) this.#unread();
     });
     stage.addEventListener("pointerdown", (event) => this.#press(event));
     stage.addEventListener("pointerup", () => this.#release());
@@ -188,7 +210,7 @@ export class Plot implements Linked {
     });
     stage.addEventListener("dblclick", () => this.#link.show(null));
     stage.addEventListener("keydown", (event) => this.#key(event));
-    stage.addEventListener("blur", () => this.#leave());
+    stage.addEventListener("blur", () => this.#unread());
     stage.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
@@ -210,7 +232,7 @@ export class Plot implements Linked {
     }
     const { area } = scene;
     if (at[0] < area.left || at[0] > area.right) {
-      this.#leave();
+      this.#unread();
       return;
     }
     if (isFunction(this.#figure)) {
@@ -223,7 +245,7 @@ export class Plot implements Linked {
     }
   }
 
-  #leave(): void {
+  #unread(): void {
     this.#reading = null;
     this.#mark();
     this.#link.read(null, this);
@@ -281,7 +303,7 @@ export class Plot implements Linked {
       PageDown: () => this.#move(width / 2),
       "0": () => this.#link.show(null),
       Escape: () => {
-        this.#leave();
+        this.#unread();
         this.#link.show(null);
       },
     };

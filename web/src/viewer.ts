@@ -1,23 +1,10 @@
 // Puts a plot in the place of each drawing of a page, when it comes into view.
 
 import { Figures } from "./data";
-import type { Theme } from "./draw";
+import { startFilter } from "./filter";
 import { Links } from "./link";
 import { Plot } from "./plot";
-
-function theme(dark: boolean): Theme {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
-  return {
-    dark,
-    ink: colour("--ink"),
-    soft: colour("--soft"),
-    grid: colour("--rule"),
-    spine: colour("--head"),
-    ground: colour("--card"),
-    font: getComputedStyle(document.body).fontFamily,
-  };
-}
+import { theme } from "./theme";
 
 /** Starts the viewer on this page. */
 function start(): void {
@@ -57,3 +44,4 @@ function start(): void {
 }
 
 start();
+startFilter();

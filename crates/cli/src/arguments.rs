@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Plot records, sweeps or papers over each other on one page, and print their differences with confidence intervals
     Show(Show),
+    /// Serve the playground to a browser on this machine: scenarios, runs and theory without files
+    Play(Play),
     /// List the records in a directory: when they were made, which keys differ, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
@@ -413,6 +415,13 @@ pub(crate) struct Show {
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Play {
+    /// The port on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 8622)]
+    pub(crate) port: u16,
 }
 
 #[derive(Debug, Args)]

@@ -16,7 +16,6 @@
 //! ```
 
 mod analyze;
-mod answer;
 mod arguments;
 mod batch;
 mod capturing;
@@ -48,6 +47,7 @@ mod meter;
 mod outcome;
 mod pages;
 mod paper;
+mod play;
 mod program;
 mod progress;
 mod record;
@@ -137,6 +137,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
         Command::Examples(arguments) => examples::examples(arguments),
         Command::Init(arguments) => init::init(arguments),
         Command::Show(arguments) => show::show(arguments),
+        Command::Play(arguments) => play::play(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Linux(arguments) => linux::linux(arguments),
         Command::Completions { shell } => shell::completions(*shell),

@@ -1,11 +1,10 @@
 //! Stability maps: the verdict of the analysis over a grid of two keys of a scenario.
 
-use penstock_fluid::{Options, Verdict};
+use penstock_fluid::{Answer, Options, Verdict};
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, TableView};
 use serde::Serialize;
 
-use crate::answer::verdict;
 use crate::arguments::{Analyze, Changes};
 use crate::failure::Failure;
 use crate::scenario;
@@ -138,8 +137,9 @@ pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Re
             };
             let mut point =
                 Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
-            match verdict(&cell.scenario, options) {
-                Ok((verdict, margins)) => {
+            match Answer::of(&cell.scenario, options, &|_| ()) {
+                Ok(answer) => {
+                    let (verdict, margins) = answer.verdict();
                     point.verdict = Some(verdict);
                     if let Some(margins) = margins {
                         point.gain_margin = margins.gain_margin;

@@ -26,6 +26,7 @@
 //! It **does not** count acknowledgements as load, or the packets of a flow one by one.
 
 pub mod analysis;
+mod answer;
 pub mod bottleneck;
 pub mod complex;
 pub mod conditioner;
@@ -51,6 +52,7 @@ pub mod source;
 pub mod theory;
 
 pub use analysis::{Analysis, Busy, Options, analyze, analyze_watched};
+pub use answer::Answer;
 pub use complex::Complex;
 pub use error::AnalysisError;
 pub use loop_model::LoopModel;

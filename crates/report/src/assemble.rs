@@ -12,9 +12,12 @@ mod run;
 mod series;
 mod show;
 mod sweep;
+mod theory;
 mod transfers;
 
-pub use analysis::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis};
+pub use analysis::{
+    AnalysisSource, AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis,
+};
 pub use cases::{Case, Cases, Ran, cases};
 pub use difference::{Compared, Estimate, differences};
 pub use measures::{customer_table, flow_table, group_table, link_table};
@@ -23,6 +26,7 @@ pub use run::{RunView, of_run};
 pub use series::{SeriesLook, figures as series_figures};
 pub use show::{ShowView, of_show};
 pub use sweep::{CellView, SweepView, of_sweep};
+pub use theory::{tables as theory_tables, view as theory_view};
 
 use penstock_law::Registry;
 use penstock_law::cc::Controller;

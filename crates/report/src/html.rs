@@ -2,6 +2,7 @@
 //! nothing outside. Its content security policy allows this style and this script, by their hashes, and nothing else.
 
 mod contents;
+mod index;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,13 +55,14 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     let anchors = anchors(&page.sections);
     contents::write(&mut out, page, &anchors);
     let _ = writeln!(out, "</header>\n<main id=\"{MAIN}\">");
+    index::write(&mut out, page, &anchors);
     let (mut part, mut figure) = ("", 0);
     for (section, anchor) in page.sections.iter().zip(&anchors) {
         if section.part != part {
             part = &section.part;
             let _ = writeln!(out, "<h2 class=\"part\">{}</h2>", escape(part));
         }
-        self::section(&mut out, section, anchor, figure);
+        self::section(&mut out, section, anchor, figure, true);
         figure += section.figures.len();
     }
     out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n");
@@ -73,8 +75,29 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     out
 }
 
-/// A section; `first` is the number of its first figure on the page, by which the viewer finds its data.
-fn section(out: &mut String, section: &Section, anchor: &str, first: usize) {
+/// What a page consists of, for a viewer that is already there: no frame, no style, and no drawing of a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fragment {
+    /// Its sections.
+    pub html: String,
+    /// The data of its figures, as the viewer reads them.
+    pub figures: String,
+}
+
+/// The content of a page alone.
+pub fn fragment(page: &Page) -> Fragment {
+    let (mut html, mut figure) = (String::new(), 0);
+    for (section, anchor) in page.sections.iter().zip(&anchors(&page.sections)) {
+        self::section(&mut html, section, anchor, figure, false);
+        figure += section.figures.len();
+    }
+    let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
+    Fragment { html, figures: viewer::data(&figures) }
+}
+
+/// A section; `first` is the number of its first figure on the page, by which the viewer finds its data. Figures are empty
+/// unless they are to be `drawn`.
+fn section(out: &mut String, section: &Section, anchor: &str, first: usize, drawn: bool) {
     let class = match (section.failing(), section.claims.is_empty()) {
         (0, true) => "",
         (0, false) => " class=\"kept\"",
@@ -123,11 +146,15 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize) {
     if !section.figures.is_empty() {
         out.push_str("<div class=\"figures\">\n");
         for (figure, number) in section.figures.iter().zip(first..) {
-            let _ = writeln!(out, "<figure data-figure=\"{number}\">\n<div class=\"plot\" tabindex=\"0\">");
-            out.push_str(&svg::draw(figure));
-            out.push_str(
-                "</div>\n<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
-            );
+            let _ = writeln!(out, "<figure data-figure=\"{number}\">");
+            if drawn {
+                let _ = write!(
+                    out,
+                    "<div class=\"plot\" tabindex=\"0\">{}</div>\n\
+                     <p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
+                    svg::draw(figure)
+                );
+            }
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));
             }
@@ -314,7 +341,7 @@ fn slug(text: &str) -> String {
 
 /// One name a section to link to, no two the same.
 fn anchors(sections: &[Section]) -> Vec<String> {
-    let mut taken = BTreeSet::from([MAIN, DATA, contents::ALL, contents::FAILING].map(str::to_owned));
+    let mut taken = BTreeSet::from([MAIN, DATA, index::ANCHOR, contents::ALL, contents::FAILING].map(str::to_owned));
     let one = |section: &Section| {
         let name = slug(&section.heading);
         let name = if name.is_empty() { "section".to_owned() } else { name };
@@ -423,6 +450,7 @@ mod tests {
             figures: vec![figure],
             claims: vec![claim],
             code: vec![Code { label: e(), text: e(), folded: true }, Code { label: e(), text: e(), folded: false }],
+            laws: vec![e()],
         };
         Page { title: e(), subtitle: e(), facts: vec![(e(), e())], sections: vec![section; 3] }
     }

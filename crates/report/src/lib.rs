@@ -20,6 +20,7 @@ pub mod page;
 pub mod palette;
 mod scale;
 pub mod svg;
+#[cfg(not(target_family = "wasm"))]
 pub mod text;
 mod trace;
 mod viewer;

@@ -40,6 +40,9 @@ pub struct Section {
     pub claims: Vec<ClaimView>,
     /// Scenarios and commands.
     pub code: Vec<Code>,
+    /// The laws of a paper's figure, by which an index is searched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub laws: Vec<String>,
 }
 
 /// A sentence that stands out.
@@ -347,6 +350,41 @@ impl TableView {
     /// A table without rows.
     pub fn new(caption: impl Into<String>, columns: Vec<Column>) -> Self {
         Self { caption: caption.into(), columns, rows: Vec::new(), folded: false }
+    }
+
+    /// A table of claims; the first word of each says where it belongs, if any does.
+    pub(crate) fn of_claims<'a>(caption: &str, claims: impl Iterator<Item = (&'a str, &'a ClaimView)>) -> Self {
+        // The verdict is near the front, so that a narrow page shows it.
+        let columns = vec![
+            Column::words("Figure"),
+            Column::verdicts("Verdict"),
+            Column::words("Claim"),
+            Column::words("Bound"),
+            Column::words("Measured"),
+            Column::words("Remark"),
+        ];
+        let mut view = Self::new(caption, columns);
+        for (place, claim) in claims {
+            let mut remarks = Vec::new();
+            if claim.finding {
+                remarks.push("finding of ours".to_owned());
+            } else if claim.ours {
+                remarks.push("ours".to_owned());
+            }
+            if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
+                remarks.push(format!("recorded: {}", recorded.word()));
+            }
+            view.rows.push(vec![
+                place.to_owned(),
+                claim.verdict.word().to_owned(),
+                claim.id.clone(),
+                claim.bound.clone(),
+                claim.measured.clone(),
+                remarks.join(", "),
+            ]);
+        }
+        view.drop_empty_columns();
+        view
     }
 
     /// Leaves out columns in which every cell is empty or absent.

@@ -52,7 +52,7 @@ pub fn page(page: &Page) -> String {
 
 /// Claims and their verdicts, and how many of each there are.
 pub fn verdicts(caption: &str, claims: &[ClaimView]) -> String {
-    let mut out = table(&verdict_table(caption, claims.iter().map(|c| ("", c))));
+    let mut out = table(&TableView::of_claims(caption, claims.iter().map(|c| ("", c))));
     let tally = Tally::of(claims.iter());
     let _ = writeln!(out, "\n{}. {}", tally.counts(), tally.against_the_record());
     out
@@ -292,41 +292,6 @@ fn signed(verdict: Verdict) -> String {
     format!("{} {}", verdict.sign(), verdict.word())
 }
 
-/// A table of claims; the first word of each says where it belongs, if any does.
-pub(crate) fn verdict_table<'a>(caption: &str, claims: impl Iterator<Item = (&'a str, &'a ClaimView)>) -> TableView {
-    // The verdict is near the front, so that a narrow page shows it.
-    let columns = vec![
-        Column::words("Figure"),
-        Column::verdicts("Verdict"),
-        Column::words("Claim"),
-        Column::words("Bound"),
-        Column::words("Measured"),
-        Column::words("Remark"),
-    ];
-    let mut view = TableView::new(caption, columns);
-    for (place, claim) in claims {
-        let mut remarks = Vec::new();
-        if claim.finding {
-            remarks.push("finding of ours".to_owned());
-        } else if claim.ours {
-            remarks.push("ours".to_owned());
-        }
-        if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
-            remarks.push(format!("recorded: {}", recorded.word()));
-        }
-        view.rows.push(vec![
-            place.to_owned(),
-            claim.verdict.word().to_owned(),
-            claim.id.clone(),
-            claim.bound.clone(),
-            claim.measured.clone(),
-            remarks.join(", "),
-        ]);
-    }
-    view.drop_empty_columns();
-    view
-}
-
 /// One line, without what a terminal would act on.
 fn inert(text: &str) -> String {
     text.chars().map(|c| if visible::acts(c) { ' ' } else { c }).collect()
@@ -482,7 +447,7 @@ Verdict         Claim        Bound   Measured  Remark
     #[test]
     fn verdicts_are_coloured_where_wanted_and_as_wide_as_before() {
         let claims = [claim("a", Verdict::Holds, None), claim("b", Verdict::Fails, None)];
-        let view = verdict_table("", claims.iter().map(|c| ("", c)));
+        let view = TableView::of_claims("", claims.iter().map(|c| ("", c)));
         let (grey, colour) = (table(&view), Look { coloured: true, ..Look::default() }.table(&view));
         assert!(!grey.contains('\u{1b}'));
         let line = |text: &str, word: &str| text.lines().find(|l| l.contains(word)).unwrap().to_owned();

@@ -2,16 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import type { Browser, Page } from "puppeteer-core";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { axe, BROWSERS, launch, listen, missing } from "./browsers";
+
 const PENSTOCK = process.env["PENSTOCK"] ?? "../target/debug/penstock";
 const TITLE = "<script>alert(1)</script> & \"quotes\" 'n' </title>";
 const SCENARIO = `format = 1
@@ -35,11 +35,6 @@ cc = { law = "newreno" }
 start = "3 s"
 `;
 
-const BROWSERS = [
-  { name: "chrome", paths: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"] },
-  { name: "firefox", paths: ["/usr/bin/firefox-esr", "/usr/bin/firefox"] },
-] as const;
-
 const folder = mkdtempSync(join(tmpdir(), "penstock-web-"));
 let report = "";
 let shown = "";
@@ -59,10 +54,7 @@ before(() => {
 /** A page, and what its console said. */
 async function open(browser: Browser, path: string, width: number): Promise<[Page, string[]]> {
   const page = await browser.newPage();
-  const said: string[] = [];
-  page.on("console", (message) => said.push(message.text()));
-  page.on("pageerror", (error) => said.push(String(error)));
-  page.on("dialog", (dialog) => said.push(`dialog ${dialog.message()}`));
+  const said = listen(page);
   await page.setViewport({ width, height: 900 });
   await page.goto(pathToFileURL(path).href);
   // Figures begin to live when they come near.
@@ -84,27 +76,12 @@ async function press(page: Page, ...keys: ("ArrowRight" | "Home" | "End" | "+" |
   );
 }
 
-for (const { name, paths } of BROWSERS) {
-  const executablePath = paths.find(existsSync);
-  describe(name, { skip: executablePath === undefined ? `not run: no ${name} on this machine` : false }, () => {
+for (const name of BROWSERS) {
+  describe(name, { skip: missing(name) }, () => {
     let light: Browser;
     let dark: Browser;
-    const launch = (scheme: "light" | "dark") =>
-      puppeteer.launch({
-        browser: name,
-        executablePath: executablePath ?? "",
-        args:
-          name === "chrome"
-            ? [
-                "--no-sandbox",
-                "--disable-gpu",
-                ...(scheme === "dark" ? ["--blink-settings=preferredColorScheme=0"] : []),
-              ]
-            : [],
-        extraPrefsFirefox: { "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1 },
-      });
     before(async () => {
-      [light, dark] = await Promise.all([launch("light"), launch("dark")]);
+      [light, dark] = await Promise.all([launch(name, "light"), launch(name, "dark")]);
     });
     after(async () => {
       await Promise.all([light?.close(), dark?.close()]);
@@ -121,15 +98,7 @@ for (const { name, paths } of BROWSERS) {
             assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), ground);
             const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
             assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
-            await page.evaluate(AXE);
-            const found = await page.evaluate(async () => {
-              const axe = (window as never as { axe: { run(): Promise<{ violations: object[] }> } }).axe;
-              return JSON.stringify(
-                (await axe.run()).violations
-                  .map((v) => v as { id: string; nodes: { html: string }[] })
-                  .map((v) => [v.id, v.nodes[0]?.html]),
-              );
-            });
+            const found = await axe(page);
             assert.equal(found, "[]", `${path} at ${width}`);
             assert.deepEqual(said, []);
             await page.close();

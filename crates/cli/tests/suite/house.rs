@@ -35,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("papers", &["law", "scenario", "fluid"]),
     ("evaluation", &["law", "scenario", "papers", "report"]),
     ("search", &["law", "scenario", "evaluation", "report"]),
-    ("report", &["law", "scenario"]),
+    ("report", &["law", "scenario", "fluid"]),
     ("surface", &[]),
     ("fuzz", &["law", "scenario", "record", "path", "kernel", "papers"]),
     (
@@ -57,6 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
+    ("web", &["law", "scenario", "record", "fluid", "packets", "report"]),
     ("python", &["law", "scenario", "record", "packets", "fluid", "cli"]),
 ];
 

@@ -11,6 +11,7 @@ mod house;
 mod identity;
 mod notices;
 mod paper;
+mod play;
 mod records;
 mod refused;
 mod run;

@@ -77,6 +77,7 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock paper KEY", Nothing("it writes verdicts on record")),
     // A paper takes minutes, and crates/cli/tests/suite/paper.rs has runs of papers: what a command names is listed.
     ("penstock paper", With("--list")),
+    ("penstock play", Nothing("it serves until somebody ends it; crates/cli/tests/suite/play.rs asks it")),
     ("penstock run RECORD", Nothing("docs/use.md runs a record again")),
     ("penstock run my.toml", With(SHORT)),
     ("penstock run scenarios/100000-flows.toml", With(FEW)),

@@ -35,6 +35,17 @@ pub struct AnalysisView {
     pub command: String,
 }
 
+/// Where an analysis comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct AnalysisSource<'a> {
+    /// Version and machine.
+    pub header: &'a [(String, String)],
+    /// The scenario with all defaults filled in.
+    pub scenario_text: &'a str,
+    /// What runs it again; may be empty.
+    pub command: &'a str,
+}
+
 /// One number of the equilibrium.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EquilibriumRow {

@@ -1,9 +1,10 @@
 //! The page of a paper: its figures and tables as reproduced, each with its claims and their verdicts.
 
+use penstock_scenario::text::law_names;
+
 use crate::assemble::scenario_code;
 use crate::figure::Figure;
 use crate::page::{Callout, ClaimView, Code, Page, Section, TableView, Tally, Tone};
-use crate::text;
 
 /// A paper, as a page shows it.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +83,7 @@ pub fn of_paper(view: &PaperView) -> Page {
             });
         }
         section.code.extend(scenario_code(&figure.scenario_text));
+        section.laws = law_names(&figure.scenario_text);
         page.sections.push(section);
     }
     page
@@ -123,6 +125,6 @@ fn verdicts(view: &PaperView) -> Section {
         section.prose = format!("{}\n\n{more}", section.prose);
     }
     let placed = view.figures.iter().flat_map(|f| f.claims.iter().map(|c| (f.id.as_str(), c)));
-    section.tables.push(text::verdict_table("Every claim", placed));
+    section.tables.push(TableView::of_claims("Every claim", placed));
     section
 }

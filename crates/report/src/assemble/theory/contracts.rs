@@ -1,19 +1,14 @@
 //! Customers and their conditioners, as a page.
 
+use crate::assemble::analysis::{AnalysisSource, AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView};
+use crate::number::significant;
+use crate::page::{Column, TableView};
 use penstock_fluid::contracts::{ContractEquilibrium, Contracts, CustomerLoop};
 use penstock_fluid::{LoopModel, Verdict};
-use penstock_report::assemble::{AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView};
-use penstock_report::number::significant;
-use penstock_report::page::{Column, TableView};
-use penstock_scenario::model::Scenario;
-use penstock_scenario::write::print;
 
-use super::{Models, row};
-use crate::arguments::Analyze;
-use crate::machine;
-use crate::program;
+use super::margins::{caption, row};
 
-pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+pub(super) fn view(of: &Contracts, source: &AnalysisSource<'_>) -> AnalysisView {
     let limit = format!("; `{}` has the smallest margin", of.limiting_customer);
     let (stable, verdict) = match of.verdict {
         Verdict::Stable => (Some(true), format!("The loops of all conditioners are locally stable{limit}.")),
@@ -21,15 +16,14 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
         Verdict::Undecided => (None, "The Nyquist criterion gives no verdict.".to_owned()),
     };
     let without = of.customers.iter().filter_map(|customer| customer.why.clone());
-    let at = of.at_s.map(|at| format!(" --at '{at} s'")).unwrap_or_default();
     AnalysisView {
         title: of.title.clone(),
-        header: machine::facts(),
+        header: source.header.to_vec(),
         stable,
         verdict,
         equilibrium: loops(of).flat_map(|(customer, at)| equilibrium(customer, at)).collect(),
         margins: loops(of).flat_map(|(customer, at)| margins(&customer.name, at)).collect(),
-        models: Models::caption(),
+        models: caption(),
         nyquist: vec![NyquistView {
             title: "Loop gain of each customer".into(),
             caption: "The last loop model. The loop is stable if its curve passes with -1 on its left.".into(),
@@ -37,8 +31,8 @@ pub(super) fn view(of: &Contracts, scenario: &Scenario, arguments: &Analyze) -> 
         }],
         figures: Vec::new(),
         notes: of.warnings.iter().cloned().chain(without).chain(of.assumptions.iter().cloned()).collect(),
-        scenario_text: print(scenario),
-        command: format!("{} analyze {}{at}", program::name(), arguments.file.display()),
+        scenario_text: source.scenario_text.to_owned(),
+        command: source.command.to_owned(),
     }
 }
 

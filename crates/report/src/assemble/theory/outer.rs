@@ -1,18 +1,12 @@
 //! Loops that a law closes around classes of traffic, as a page.
 
+use crate::assemble::analysis::{AnalysisSource, AnalysisView, EquilibriumRow};
+use crate::number::significant;
+use crate::page::{Column, TableView};
 use penstock_fluid::Verdict;
 use penstock_fluid::outer::OuterLoops;
-use penstock_report::assemble::{AnalysisView, EquilibriumRow};
-use penstock_report::number::significant;
-use penstock_report::page::{Column, TableView};
-use penstock_scenario::model::Scenario;
-use penstock_scenario::write::print;
 
-use crate::arguments::Analyze;
-use crate::machine;
-use crate::program;
-
-pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) -> AnalysisView {
+pub(super) fn view(of: &OuterLoops, source: &AnalysisSource<'_>) -> AnalysisView {
     let (stable, verdict) = match of.verdict {
         Verdict::Stable => (true, "Every outer loop is stable if shares follow the constants of the classes."),
         _ => (false, "At least one outer loop is unstable, even if shares follow the constants of the classes."),
@@ -29,7 +23,7 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
     }
     AnalysisView {
         title: of.title.clone(),
-        header: machine::facts(),
+        header: source.header.to_vec(),
         stable: Some(stable),
         verdict: verdict.to_owned(),
         equilibrium,
@@ -38,8 +32,8 @@ pub(super) fn view(of: &OuterLoops, scenario: &Scenario, arguments: &Analyze) ->
         nyquist: Vec::new(),
         figures: Vec::new(),
         notes: of.warnings.iter().chain(&of.assumptions).cloned().collect(),
-        scenario_text: print(scenario),
-        command: format!("{} analyze {}", program::name(), arguments.file.display()),
+        scenario_text: source.scenario_text.to_owned(),
+        command: source.command.to_owned(),
     }
 }
 

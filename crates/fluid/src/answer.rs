@@ -1,0 +1,51 @@
+//! The analysis of a scenario, whichever loop it has.
+
+use penstock_scenario::model::Scenario;
+use serde::Serialize;
+
+use crate::analysis::{Analysis, Busy, Options, analyze_watched};
+use crate::contracts::{self, Contracts};
+use crate::error::AnalysisError;
+use crate::margin::{Margins, Verdict};
+use crate::outer::{self, OuterLoops};
+
+/// What is analysed of a scenario: its network, or the loop that lies beside it.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// The loop of senders and queues.
+    Network(Box<Analysis>),
+    /// Those of conditioners and their customers.
+    Contracts(Box<Contracts>),
+    /// Those that laws close around classes of traffic.
+    Outer(OuterLoops),
+}
+
+impl Answer {
+    /// Analyses what `scenario` has; `busy` hears of long work.
+    ///
+    /// # Errors
+    /// Says what there is no theory of, and why.
+    pub fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
+        if contracts::has_any(scenario) {
+            return Ok(Self::Contracts(Box::new(contracts::analyze(scenario, options)?)));
+        }
+        if outer::has_any(scenario) {
+            return Ok(Self::Outer(outer::analyze(scenario)?));
+        }
+        Ok(Self::Network(Box::new(analyze_watched(scenario, options, busy)?)))
+    }
+
+    /// The verdict, and the margins of the loop that decides it, where it has any.
+    pub fn verdict(&self) -> (Verdict, Option<&Margins>) {
+        match self {
+            Self::Network(analysis) => (analysis.verdict, analysis.models.last().map(|result| &result.margins)),
+            Self::Contracts(answer) => {
+                let limiting = answer.customers.iter().find(|customer| customer.name == answer.limiting_customer);
+                let result = limiting.and_then(|customer| customer.equilibrium.as_ref()?.models.last());
+                (answer.verdict, result.map(|result| &result.margins))
+            }
+            Self::Outer(answer) => (answer.verdict, None),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Makes the pictures of the pages: a report, a comparison, a paper and the playground, into docs/images.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import puppeteer from "puppeteer-core";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const dist = join(root, "target", "web", "dist");
+const images = join(root, "docs", "images");
+const penstock = process.env.PENSTOCK ?? join(root, "target", "debug", "penstock");
+const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+if (executablePath === undefined) {
+  console.error("screenshots: not made: no Chromium on this machine");
+  process.exit(0);
+}
+const out = mkdtempSync(join(tmpdir(), "penstock-pictures-"));
+const run = (...words) =>
+  execFileSync(penstock, [...words, "--quiet", "--out", out], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+/** A picture of a page, from a place on it downwards. */
+async function picture(name, address, ready, from = null, height = 860) {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height });
+  await page.goto(address);
+  if (from !== null) await page.$eval(from, (found) => found.scrollIntoView({ behavior: "instant" }));
+  await page.waitForFunction(ready, { timeout: 60_000 });
+  // A drawing comes with the frame after its data.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  await page.screenshot({ path: join(images, `${name}.png`) });
+  console.log(`docs/images/${name}.png`);
+  await page.close();
+}
+const drawn = () => document.querySelectorAll(".live canvas").length > 2;
+
+run("run", "scenarios/bufferbloat.toml");
+await picture("report", pathToFileURL(join(out, "bufferbloat-seed1", "report.html")).href, drawn);
+run("run", "scenarios/bufferbloat.toml", "--set", "defaults.flows.cc.law=newreno");
+const records = readdirSync(out).filter((name) => existsSync(join(out, name, "record.toml")));
+run("show", ...records.map((name) => join(out, name)));
+await picture("show", pathToFileURL(join(out, "show", "report.html")).href, drawn);
+run("paper", "fast-tcp", "--short");
+await picture("paper", pathToFileURL(join(out, "fast-tcp", "report.html")).href, drawn, "#figure-index");
+
+if (existsSync(join(dist, "index.html"))) {
+  const server = createServer((request, response) => {
+    const name = request.url === "/" ? "index.html" : (request.url ?? "").slice(1);
+    const found = readdirSync(dist).includes(name);
+    response.writeHead(found ? 200 : 404, { "Content-Type": KINDS[extname(name)] ?? "application/json" });
+    response.end(found ? readFileSync(join(dist, name)) : "");
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const home = `http://127.0.0.1:${server.address().port}/`;
+  const both = () => document.querySelectorAll(".bench canvas").length > 2;
+  await picture("playground", `${home}#delay-stability`, both);
+  server.close();
+} else {
+  console.error("screenshots: none of the playground: `make web` builds it");
+}
+await browser.close();

@@ -1,0 +1,69 @@
+// From a number in the text to the range of a slider, and back to text.
+
+import type { Key } from "./core";
+
+/** A range in the unit that is written, and whether equal steps are equal factors. */
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly log: boolean;
+}
+
+const STEPS = 200;
+/** How far a slider reaches from the value where the key has a wider range, as a factor. */
+const REACH = 10;
+
+/** A value as written: the number, and the unit behind it. */
+export function written(text: string): { readonly number: number; readonly unit: string } {
+  const found = /^\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?)\s*(.*?)\s*$/.exec(text);
+  const number = Number((found?.[1] ?? "").replaceAll("_", ""));
+  return { number, unit: found?.[2] ?? "" };
+}
+
+/** The range of a slider. `schema` is that of a plain number; a lesson may say its own, in the unit that is written. */
+export function rangeFor(
+  key: Key,
+  schema: readonly [number | null, number | null],
+  own?: readonly [number, number],
+): Range {
+  const { number } = written(key.text);
+  if (own !== undefined) return { least: own[0], most: own[1], log: own[0] > 0 && own[1] / own[0] > 20 };
+  // How much the written unit is in the base unit, in which a law has its range.
+  const factor = key.value === 0 || number === 0 ? 1 : key.value / number;
+  const limit = (value: number | null | undefined) => (value === null || value === undefined ? null : value / factor);
+  const [low, high] = [limit(key.least ?? schema[0]), limit(key.most ?? schema[1])];
+  if (low !== null && high !== null && high - low <= 100 && (low <= 0 || high / low <= 100) && !key.whole) {
+    return { least: low, most: high, log: false };
+  }
+  if (number <= 0) return { least: low ?? Math.min(number * REACH, 0), most: Math.min(high ?? 10, 10), log: false };
+  const around: Range = { least: number / REACH, most: number * REACH, log: true };
+  return {
+    least: Math.max(around.least, low ?? 0, key.whole ? 1 : 0),
+    most: Math.min(around.most, high ?? Number.POSITIVE_INFINITY),
+    log: true,
+  };
+}
+
+/** Where a value is on a slider of [`STEPS`] steps. */
+export function stepOf(value: number, { least, most, log }: Range): number {
+  const share = log ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+  return Math.round(Math.min(Math.max(share, 0), 1) * STEPS);
+}
+
+/** The value at a step, with three digits. */
+export function valueAt(step: number, { least, most, log }: Range, whole: boolean): number {
+  const share = step / STEPS;
+  const exact = log ? least * (most / least) ** share : least + (most - least) * share;
+  return whole ? Math.round(exact) : Number(exact.toPrecision(3));
+}
+
+/** The value as TOML writes it, with the unit that it had. */
+export function spelled(value: number, key: Key): string {
+  const { unit } = written(key.text);
+  const number = key.whole || unit === "packets" ? String(Math.round(value)) : String(value);
+  if (key.quoted) return JSON.stringify(`${number} ${unit}`);
+  // TOML tells 2.0 from 2: a number stays a number.
+  return key.whole || /[.e]/.test(number) ? number : `${number}.0`;
+}
+
+export { STEPS };

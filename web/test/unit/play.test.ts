@@ -1,0 +1,100 @@
+// What the playground does without a page: places in a text, the schema, sliders, addresses.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Key } from "../../src/play/core";
+import { placeOf } from "../../src/play/place";
+import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
+import { packed, unpacked } from "../../src/play/share";
+import { rangeFor, STEPS, spelled, stepOf, valueAt } from "../../src/play/slider";
+
+const SCHEMA: Schema = {
+  properties: {
+    seed: { type: "integer", minimum: 0 },
+    links: { type: "object", additionalProperties: { $ref: "#/$defs/links" } },
+  },
+  $defs: {
+    links: {
+      properties: {
+        rate: { anyOf: [{ type: "string", pattern: "x" }], description: "bits per second" },
+        loss: { type: "number", minimum: 0, exclusiveMaximum: 1, description: "share lost" },
+        ecn: { enum: ["keep", "bleach"] },
+        duplex: { type: "boolean" },
+        aqm: { $ref: "#/$defs/aqm" },
+      },
+    },
+    aqm: { properties: { law: { enum: ["red", "pi"] } } },
+    "aqm.red": { properties: { law: { const: "red" }, weight: { type: "number", description: "of the average" } } },
+  },
+};
+
+const key = (over: Partial<Key>): Key => ({
+  key: "k",
+  from: 0,
+  to: 0,
+  text: "10 ms",
+  value: 0.01,
+  unit: "s",
+  quoted: true,
+  whole: false,
+  ...over,
+});
+
+test("a cursor stands in a table, at a key, or at the value of one", () => {
+  const place = (before: string, after = "") => {
+    const { table, key: named, law } = placeOf(before, after);
+    return [table.join("/"), named, law];
+  };
+  assert.deepEqual(place("seed = 1\n"), ["", null, null]);
+  assert.deepEqual(place('[links.b]\nrate = "1 Mbit/s"\nlo'), ["links/b", null, null]);
+  assert.deepEqual(place("[links.b]\necn = "), ["links/b", "ecn", null]);
+  assert.deepEqual(place('[links."b/back"] # way back\n'), ["links/b/back", null, null]);
+  assert.deepEqual(place('[links.b]\naqm = { law = "red", we', " }"), ["links/b/aqm", null, "red"]);
+  assert.deepEqual(place('[links.b]\naqm = { law = "red" }\n'), ["links/b", null, "red"]);
+  assert.deepEqual(place("[links.b]\naqm = { law = "), ["links/b/aqm", "law", null]);
+  assert.deepEqual(place('[links.b]\n# a = { "'), ["links/b", null, null]);
+  assert.equal(placeOf("[lin", "").header, true);
+});
+
+test("the schema has keys, words and ranges of a place", () => {
+  assert.deepEqual(parts('links."a.b".rate'), ["links", "a.b", "rate"]);
+  assert.ok(keysOf(SCHEMA, at(SCHEMA, ["links", "b"], null)).get("rate") === "bits per second");
+  assert.deepEqual(wordsOf(at(SCHEMA, ["links", "b", "ecn"], null)), ['"keep"', '"bleach"']);
+  assert.deepEqual(wordsOf(at(SCHEMA, ["links", "b", "duplex"], null)), ["true", "false"]);
+  assert.deepEqual([...keysOf(SCHEMA, at(SCHEMA, ["links", "b", "aqm"], "red")).keys()], ["law", "weight"]);
+  assert.deepEqual(rangeOf(at(SCHEMA, ["links", "b", "loss"], null)), [0, 1]);
+  assert.deepEqual(at(SCHEMA, ["no", "such"], null), []);
+});
+
+test("a slider covers the range of its key, and gives back what it shows", () => {
+  const loss = rangeFor(key({ text: "0.1", value: 0.1, unit: "1", quoted: false }), [0, 1]);
+  assert.deepEqual(loss, { least: 0, most: 1, log: false });
+  const time = rangeFor(key({}), [null, null]);
+  assert.deepEqual(time, { least: 1, most: 100, log: true });
+  for (const range of [loss, time]) {
+    assert.equal(valueAt(0, range, false), range.least);
+    assert.equal(valueAt(STEPS, range, false), range.most);
+    for (const step of [1, 57, 199]) assert.equal(stepOf(valueAt(step, range, false), range), step);
+  }
+  // A law's range is in the base unit: 5 ms to 20 ms.
+  const law = rangeFor(key({ least: 0.005, most: 0.02 }), [null, null]);
+  assert.deepEqual(law, { least: 5, most: 20, log: false });
+  assert.equal(spelled(12.5, key({})), '"12.5 ms"');
+  assert.equal(spelled(12.5, key({ text: "3 packets" })), '"13 packets"');
+  assert.equal(spelled(2, key({ text: "0.5", quoted: false })), "2.0");
+  assert.equal(spelled(2.4, key({ text: "1", quoted: false, whole: true })), "2");
+});
+
+test("an address gives back its scenario, whatever that is", async () => {
+  for (const text of ["", "a = 1\n", "\u{1f600} </script> % # ".repeat(500)]) {
+    const fragment = await packed({ text, world: "fluid", cell: 3 });
+    assert.match(fragment, /^s=[\w-]*$/);
+    assert.deepEqual(await unpacked(`#${fragment}`), { text, world: "fluid", cell: 3 });
+  }
+  assert.equal(await unpacked("#windows"), null);
+  await assert.rejects(unpacked("#s=AAAA"));
+  // A small address must not become a large text.
+  const bomb = await packed({ text: "a".repeat(3_000_000), world: "packets", cell: 0 });
+  await assert.rejects(unpacked(bomb), /longer/);
+});
