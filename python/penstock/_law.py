@@ -107,6 +107,8 @@ class QueueRequirements:
     """Whether a packet that arrives as another starts transmission finds that one still waiting."""
     idle_from_start: bool = False
     """Whether the line counts as idle from the start of the last transmission, not from its end."""
+    full: bool = False
+    """Whether ``on_full`` is called for a packet that a full buffer dropped, where ``decides`` is ``head``."""
 
 
 @dataclass(frozen=True)
@@ -367,6 +369,9 @@ class Queue(_Law):
 
     def on_hit(self, seen: QueueObservation) -> None:
         """Hear that the last packet was marked or dropped, by the law or by a full buffer."""
+
+    def on_full(self, seen: QueueObservation) -> None:
+        """Hear that a full buffer dropped a packet, where ``requirements`` asks for it by ``full``."""
 
     def on_tick(self, seen: QueueObservation) -> None:
         """Hear that the period ``tick_s`` went by."""

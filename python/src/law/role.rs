@@ -119,7 +119,7 @@ impl PythonRole for Controller {
 
 impl PythonRole for Aqm {
     type Seen = QueueObservation;
-    const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick"];
+    const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick", "on_full"];
     const SAYS: [&'static str; 2] = ["probability", "price_s"];
     const PLACE: &'static str = "QueuePlace";
 
@@ -148,6 +148,7 @@ impl PythonRole for Aqm {
             aqm::Event::Departure { .. } => 1,
             aqm::Event::Hit => 2,
             aqm::Event::Tick => 3,
+            aqm::Event::Full => 4,
         }
     }
 
@@ -160,7 +161,7 @@ impl PythonRole for Aqm {
         match event {
             aqm::Event::Arrival { bytes, idle } => (law, seen, bytes, idle).into_pyobject(law.py()),
             aqm::Event::Departure { low_latency } => (law, seen, low_latency).into_pyobject(law.py()),
-            aqm::Event::Hit | aqm::Event::Tick => (law, seen).into_pyobject(law.py()),
+            aqm::Event::Hit | aqm::Event::Full | aqm::Event::Tick => (law, seen).into_pyobject(law.py()),
         }
     }
 
@@ -188,6 +189,7 @@ impl PythonRole for Aqm {
             bytes: of.getattr("bytes")?.extract()?,
             arrivals_first: of.getattr("arrivals_first")?.extract()?,
             idle_from_start: of.getattr("idle_from_start")?.extract()?,
+            full: of.getattr("full")?.extract()?,
             ..aqm::Requirements::LEAST
         })
     }

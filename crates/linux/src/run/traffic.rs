@@ -252,6 +252,7 @@ fn supply(group: &Group, plans: &[FlowPlan], flows: &[u32], stream: &dyn Fn(&str
 mod tests {
     use penstock_scenario::read::Document;
 
+    use super::super::generator::Generator;
     use super::super::plan::Plan;
     use super::*;
 
@@ -265,7 +266,7 @@ mod tests {
             flows.f = {{ from = "a", to = "b", cc = {{ law = "newreno" }}, {flow} }}"#
         );
         let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        let plan = Plan::of(&cells[0].scenario).unwrap();
+        let plan = Plan::of(&cells[0].scenario, Generator::Own).unwrap();
         (Traffic::of(&cells[0].scenario, &plan.flows), plan.flows.len())
     }
 
