@@ -136,6 +136,7 @@ mod tests {
             low_latency: false,
             colour: Colour::ALL[packet as usize % 3],
             key: 0,
+            book_key: 0,
         }
     }
 
