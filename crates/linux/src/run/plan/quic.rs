@@ -44,10 +44,13 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     if window < 2.0 || window.fract() != 0.0 {
         refuse("sender.initial_window", "QUIC has two whole packets at the least", "choose 2 packets or more");
     }
-    let ecn = group.needs(scenario.packet).map(|needs| needs.marks != Marks::Ignored).unwrap_or_else(|what| {
-        refuse("cc", &what, "choose other parameters");
-        false
-    });
+    let ecn = match group.needs(scenario.packet) {
+        Ok(needs) => needs.marks != Marks::Ignored,
+        Err(what) => {
+            refuse("cc", &what, "choose other parameters");
+            false
+        }
+    };
     if let Err((what, instead)) = hosted(group.cc.law, &group.cc.values) {
         refuse("cc", &what, &instead);
     }
