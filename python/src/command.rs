@@ -30,11 +30,11 @@ type Answer<'py> = (Bound<'py, PyAny>, Vec<String>, u8);
 
 /// Runs a command within this process, with the laws that are registered. Texts stand for the files of their paths.
 #[pyfunction]
-pub(crate) fn answer<'py>(
-    py: Python<'py>,
+pub(crate) fn answer(
+    py: Python<'_>,
     arguments: Vec<OsString>,
     texts: BTreeMap<PathBuf, String>,
-) -> PyResult<Answer<'py>> {
+) -> PyResult<Answer<'_>> {
     raised::refuse_in_law()?;
     let work = move || {
         // A panic is a bug, and no reason for the interpreter to end.
@@ -52,7 +52,9 @@ pub(crate) fn answer<'py>(
             let mut interrupted = None;
             while let Err(mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(LOOKS) {
                 if interrupted.is_none() {
-                    interrupted = Python::attach(|py| py.check_signals()).err();
+                    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
+                    let signals = Python::attach(|py| py.check_signals());
+                    interrupted = signals.err();
                 }
                 // Said again and again: the command may not have begun.
                 if interrupted.is_some() {

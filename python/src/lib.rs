@@ -28,11 +28,11 @@ mod native {
     #[pymodule_export]
     use crate::command::{answer, command};
     #[pymodule_export]
+    use crate::gym::Simulations;
+    #[pymodule_export]
     use crate::law::{QueueObservation, SenderObservation, classes, register, unregister};
     #[pymodule_export]
     use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
-    #[pymodule_export]
-    use crate::gym::Simulations;
     #[pymodule_export]
     use crate::record::Record;
     #[pymodule_export]

@@ -20,7 +20,7 @@ pub(crate) trait Arithmetic: Number {
     /// From what a law computed. None if that is no number.
     fn taken(value: &Bound<'_, PyAny>) -> Option<Self>;
     /// As a law sees it.
-    fn given<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn given(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
     /// Whether nothing tells the two apart.
     fn is(self, other: Self) -> bool;
 }
@@ -35,7 +35,7 @@ impl Arithmetic for f64 {
             Err(_) => value.cast::<PyInt>().ok()?.extract().ok(),
         }
     }
-    fn given<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn given(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(PyFloat::new(py, self).into_any())
     }
     fn is(self, other: Self) -> bool {
@@ -53,7 +53,7 @@ impl Arithmetic for Dual {
             Err(_) => f64::taken(value).map(Self::constant),
         }
     }
-    fn given<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn given(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(Bound::new(py, PyDual(self))?.into_any())
     }
     fn is(self, other: Self) -> bool {
@@ -169,6 +169,7 @@ impl PyDual {
     }
 
     /// A derivative would be lost, so this is refused.
+    #[expect(clippy::unused_self, reason = "Python calls a method")]
     fn __float__(&self) -> PyResult<f64> {
         Err(PyTypeError::new_err(
             "a float has no derivative, and the analysis calls the law with numbers that have one: compute with +, -, *, / \
@@ -192,12 +193,11 @@ impl Any {
         if let Some(number) = f64::taken(value) {
             return Ok(Self::Real(number));
         }
-        match value.cast::<PyDual>() {
-            Ok(number) => Ok(Self::Dual(number.get().0)),
-            Err(_) => {
-                let class = value.get_type().name()?;
-                Err(PyTypeError::new_err(format!("a number is of class {class}: give a float")))
-            }
+        if let Ok(number) = value.cast::<PyDual>() {
+            Ok(Self::Dual(number.get().0))
+        } else {
+            let class = value.get_type().name()?;
+            Err(PyTypeError::new_err(format!("a number is of class {class}: give a float")))
         }
     }
 

@@ -68,6 +68,7 @@ fn place(folder: &Path) -> io::Result<(PathBuf, String)> {
 
 /// Test vectors of the laws with a kernel implementation. They are computed and not kept, since they are 35 MB.
 #[cfg(target_os = "linux")]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere there are none")]
 fn vectors() -> Result<impl Iterator<Item = (String, String)>, Failure> {
     use penstock_kernel::{generators, kernel_laws::KERNEL_LAWS};
     let readme = ("vectors/README.md".to_owned(), include_str!("../vectors.md").to_owned());

@@ -18,7 +18,8 @@ const MOST: usize = 500;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Key {
     /// The dotted path; places in lists are counted from zero.
-    key: String,
+    #[serde(rename = "key")]
+    path: String,
     /// Where its value stands, in units of UTF-16 as a page counts them.
     from: usize,
     to: usize,
@@ -103,7 +104,7 @@ impl Found<'_> {
         let Some((number, unit)) = read.filter(|_| path != ["format"]) else { return };
         let law = of.and_then(|(section, law)| parameter(self.registry, section, law, path.last()?));
         self.keys.push(Key {
-            key: dotted(path),
+            path: dotted(path),
             from: span.start,
             to: span.end,
             whole: matches!(value.get_ref(), DeValue::Integer(_)),
@@ -158,7 +159,7 @@ mod tests {
     #[test]
     fn each_number_has_its_place_and_its_range() {
         let keys = keys(TEXT, &Registry::standard());
-        let named: Vec<&str> = keys.iter().map(|key| key.key.as_str()).collect();
+        let named: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
         let expected =
             ["seed", "links.b.rate", "links.b.buffer", "links.b.aqm.min_threshold", "flows.f.size.0", "flows.f.size.1"];
         assert_eq!(named, expected);

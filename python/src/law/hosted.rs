@@ -114,7 +114,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         };
         raised::in_law(|| Python::attach(start)).map_err(|error| {
             Python::attach(|py| {
-                if error.get_type(py).is(&py.get_type::<PyValueError>()) {
+                if error.get_type(py).is(py.get_type::<PyValueError>()) {
                     return error.value(py).to_string();
                 }
                 let what = format!("the law raised {error}");
@@ -200,10 +200,16 @@ fn wrong(law: &str, what: &Bound<'_, PyAny>, name: &str) -> PyErr {
     PyTypeError::new_err(format!("law `{law}`: {name} is of {class}: make it a float"))
 }
 
+/// What stands for a law that could not be made.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
+fn none() -> Py<PyAny> {
+    Python::attach(|py| py.None())
+}
+
 impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
     fn add(&mut self) -> usize {
         let law = self.with(|this, py| this.of.instance(py, &this.values, &this.place));
-        self.laws.push(law.unwrap_or_else(|| Python::attach(|py| py.None())));
+        self.laws.push(law.unwrap_or_else(none));
         self.said.push(None);
         self.laws.len() - 1
     }
@@ -237,7 +243,7 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
 
     fn copy(&mut self, at: usize) -> usize {
         let law = self.with(|this, py| Ok(py.import("copy")?.call_method1("deepcopy", (&this.laws[at],))?.unbind()));
-        self.laws.push(law.unwrap_or_else(|| Python::attach(|py| py.None())));
+        self.laws.push(law.unwrap_or_else(none));
         self.said.push(self.said[at]);
         self.laws.len() - 1
     }

@@ -227,7 +227,7 @@ fn marks(of: &Bound<'_, PyAny>) -> PyResult<Marks> {
         };
     }
     let (packets, phi): (u32, f64) = (of.getattr("packets")?.extract()?, of.getattr("phi")?.extract()?);
-    if !(1..=64).contains(&packets) || !(phi > 1.0 && phi.is_finite()) {
+    if !((1..=64).contains(&packets) && phi > 1.0 && phi.is_finite()) {
         return Err(PyValueError::new_err("a Price has packets from 1 to 64, and phi above 1"));
     }
     Ok(Marks::Price(MarkEstimate { packets, phi }))

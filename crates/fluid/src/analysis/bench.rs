@@ -122,7 +122,8 @@ pub(super) fn bench<'a>(
             queue_marks: marking.is_some(),
             loss: 1.0 - class.group.forward.iter().map(|name| 1.0 - scenario.links[name].loss).product::<f64>(),
             clocking,
-            queue: queue_of(scenario, &names, &links, &route).map(|queue| observed(queue, class.group.sender.bottleneck)),
+            queue: queue_of(scenario, &names, &links, &route)
+                .map(|queue| observed(queue, class.group.sender.bottleneck)),
         })?;
         if let (Some(marks), Some(drops), true) = (marking, dropping, source.is_marked()) {
             return Err(AnalysisError::MarksAndDrops {

@@ -122,7 +122,8 @@ fn pi2_holds_its_target() {
 /// analysis says by what it went.
 #[test]
 fn a_model_of_means_is_said_to_be_one() {
-    for (queue, set, flows) in [("ramp", &[("range", 0.01)][..], 10)] {
+    {
+        let (queue, set, flows) = ("ramp", &[("range", 0.01)][..], 10);
         let a = analysis((queue, set), ("dctcp", &[]), flows, 0.02);
         let class = &a.classes[0];
         let (p, marks) = (class.mark_probability, class.window_packets * class.mark_probability);

@@ -45,7 +45,8 @@ pub(crate) struct Estimates<N> {
 
 impl<N: Clocked> Estimates<N> {
     pub(crate) fn new(wanted: &Wanted<N>) -> Self {
-        let bottleneck = wanted.needs.bottleneck.map(|by| Box::new(Bottleneck::new(by, wanted.interface, wanted.bottleneck)));
+        let bottleneck =
+            wanted.needs.bottleneck.map(|by| Box::new(Bottleneck::new(by, wanted.interface, wanted.bottleneck)));
         Self {
             base: BaseRtt::UNKNOWN,
             average: AverageRtt::UNKNOWN,

@@ -16,8 +16,18 @@ fn a_hundred_thousand_flows_share_a_line() {
     assert_near(b.utilization, 1.0, 0.01, "the line is full");
     assert_near(f.throughput_packets_per_s, 1.25e6, 0.01, "packets of 1000 B");
     let silent: Vec<_> = run.flows.iter().filter(|flow| flow.throughput_packets_per_s == 0.0).collect();
-    println!("{} silent, loss {}, timeouts {:?}", silent.len(), f.loss_rate, (0..6).map(|n| silent.iter().filter(|f| f.timeouts == n).count()).collect::<Vec<_>>());
+    println!(
+        "{} silent, loss {}, timeouts {:?}",
+        silent.len(),
+        f.loss_rate,
+        (0..6).map(|n| silent.iter().filter(|f| f.timeouts == n).count()).collect::<Vec<_>>()
+    );
     assert!(silent.iter().all(|flow| flow.timeouts >= 2), "a flow is silent only after timeouts");
-    assert!((silent.len() as f64) < 3.0 * f.loss_rate.powi(2) * 1e5, "{} are silent at a loss of {}", silent.len(), f.loss_rate);
+    assert!(
+        (silent.len() as f64) < 3.0 * f.loss_rate.powi(2) * 1e5,
+        "{} are silent at a loss of {}",
+        silent.len(),
+        f.loss_rate
+    );
     assert_eq!(run.flows.len(), 100_000);
 }

@@ -30,7 +30,7 @@ fn sawtooth(p: f64) -> f64 {
 
 /// RFC 9438, section 5.1, equation 5, and NewReno's where that is more.
 fn of_cubic(p: f64, rtt_s: f64) -> f64 {
-    (1.054 * (rtt_s / p).powf(0.75)).max(sawtooth(p))
+    (1.054 * libm::pow(rtt_s / p, 0.75)).max(sawtooth(p))
 }
 
 /// A line that never fills, and loses one packet of 1000: packets a round trip.

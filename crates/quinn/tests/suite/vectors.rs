@@ -121,7 +121,7 @@ fn the_curve_of_cubic_passes_where_its_equation_does() {
     let start = curve.events.iter().position(|event| event.event == format::Kind::Lost).unwrap();
     let w_max = curve.events[start - 1].cwnd_bytes / DATAGRAM as f64;
     assert_eq!(w_max, 163.0, "160 and the three acknowledgements before the loss");
-    let k = (0.3 * w_max / 0.4).cbrt();
+    let k = libm::cbrt(0.3 * w_max / 0.4);
     let first = acked.iter().find(|event| event.sent_us > curve.events[start].at_us).unwrap().at_us;
     let mut seen = 0;
     for event in acked.iter().filter(|event| event.at_us > first) {
@@ -129,7 +129,7 @@ fn the_curve_of_cubic_passes_where_its_equation_does() {
         // The window aims a round trip ahead, and a flight's acknowledgements last half a one.
         let t = (last_us - first) as f64 * 1e-6;
         let (low, high) = (t - 0.15, t + 0.1);
-        let at = |t: f64| 0.4 * (t - k).powi(3) + w_max;
+        let at = |t: f64| 0.4 * libm::pow(t - k, 3.0) + w_max;
         let window = event.cwnd_bytes / DATAGRAM as f64;
         assert!(window > at(low) - 1.0 && window < at(high) + 1.0, "at {t} s: {window}, {} {}", at(low), at(high));
         seen += 1;

@@ -1,5 +1,6 @@
 //! A file of vectors, as `vectors/quic/schema.json` has it.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
@@ -65,6 +66,7 @@ pub(crate) struct Sequence {
 /// An event, and the answer after it. Its keys are in this order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "its name in the files")]
 pub(crate) struct Event {
     /// When, from the beginning of the sequence [us].
     pub(crate) at_us: u64,
@@ -126,15 +128,17 @@ impl File {
         );
         for (number, sequence) in self.sequences.iter().enumerate() {
             let comma = if number == 0 { "" } else { "," };
-            text += &format!(
+            write!(
+                text,
                 "{comma}\n{{\"name\": {}, \"section\": {}, \"about\": {},\n\"events\": [",
                 json(&sequence.name),
                 json(&sequence.section),
                 json(&sequence.about)
-            );
+            )
+            .unwrap();
             for (number, event) in sequence.events.iter().enumerate() {
                 let comma = if number == 0 { "" } else { "," };
-                text += &format!("{comma}\n {}", json(event));
+                write!(text, "{comma}\n {}", json(event)).unwrap();
             }
             text += "\n]}";
         }

@@ -4,6 +4,8 @@
 #[expect(dead_code, reason = "the simulator uses the rest")]
 mod prr;
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -112,15 +114,17 @@ impl File {
         );
         for (number, reduction) in self.reductions.iter().enumerate() {
             let comma = if number == 0 { "" } else { "," };
-            text += &format!(
+            write!(
+                text,
                 "{comma}\n{{\"name\": {}, \"ssthresh\": {}, \"recover_fs\": {},\n\"acknowledgements\": [",
                 json(reduction.name),
                 reduction.ssthresh,
                 reduction.recover_fs
-            );
+            )
+            .unwrap();
             for (number, acknowledgement) in reduction.acknowledgements.iter().enumerate() {
                 let comma = if number == 0 { "" } else { "," };
-                text += &format!("{comma}\n {}", json(acknowledgement));
+                write!(text, "{comma}\n {}", json(acknowledgement)).unwrap();
             }
             text += "\n]}";
         }

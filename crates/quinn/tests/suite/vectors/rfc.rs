@@ -96,7 +96,7 @@ impl Rfc9438 {
 
     /// Figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
-        C * (t - self.k).powi(3) + self.w_max
+        C * libm::pow(t - self.k, 3.0) + self.w_max
     }
 
     /// Sections 4.6 and 4.7.
@@ -123,19 +123,18 @@ impl Stack for Rfc9438 {
             self.cwnd += acked;
             return;
         }
-        let t = match self.t {
-            Some(t) => t + since,
-            None => {
-                // Section 4.2; 4.8 after a timeout.
-                if self.after_timeout || self.w_max <= self.cwnd {
-                    (self.k, self.w_max) = (0.0, self.cwnd);
-                } else {
-                    self.k = ((self.w_max - self.cwnd) / C).cbrt();
-                }
-                self.w_est = self.cwnd;
-                self.after_timeout = false;
-                0.0
+        let t = if let Some(t) = self.t {
+            t + since
+        } else {
+            // Section 4.2; 4.8 after a timeout.
+            if self.after_timeout || self.w_max <= self.cwnd {
+                (self.k, self.w_max) = (0.0, self.cwnd);
+            } else {
+                self.k = libm::cbrt((self.w_max - self.cwnd) / C);
             }
+            self.w_est = self.cwnd;
+            self.after_timeout = false;
+            0.0
         };
         self.t = Some(t);
         // Figure 4.
