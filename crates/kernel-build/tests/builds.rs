@@ -68,7 +68,8 @@ impl Stranger {
         let mut build = Command::new(&cargo);
         build.args(["build", "--offline", "-v"]).current_dir(&self.0).env("PATH", self.0.join("bin"));
         build.env("RUSTC", Path::new(&cargo).with_file_name("rustc")).env("CARGO_TARGET_DIR", self.0.join("target"));
-        let ended = build.env_remove("CLANG").env_remove("RUSTFLAGS").output().unwrap();
+        let ended =
+            build.env_remove("CLANG").env_remove("RUSTFLAGS").env_remove("RUSTC_WORKSPACE_WRAPPER").output().unwrap();
         let said = String::from_utf8(ended.stderr).unwrap();
         assert!(ended.status.success(), "{said}");
         said

@@ -123,7 +123,7 @@ penstock: bad.toml:10:8: links.bottleneck.rate: `10 Mbps` is not a rate: write `
 10 | rate = \"10 Mbps\"
    |        ^^^^^^^^^
 penstock: bad.toml:14:1: flows.ftp.cuont: the key `cuont` is unknown here: did you mean `count`? Known: `count`, `from`, `to`, `via`, `rtt`, \
-`packet`, `cc`, `start`, `stop`, `size`, `arrivals`, `idle`, `page`, `video`, `on_off`, `class`, `access`, `jitter`, `ack_jitter`, `series`, `sender`
+`packet`, `cc`, `start`, `stop`, `size`, `arrivals`, `idle`, `page`, `video`, `on_off`, `class`, `access`, `jitter`, `ack_jitter`, `loss`, `series`, `sender`
    |
 14 | cuont = 2
    | ^^^^^

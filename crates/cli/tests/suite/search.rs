@@ -5,7 +5,7 @@ use std::fs;
 use crate::bench::Bench;
 use serde_json::Value;
 
-/// Two flows of Vegas over 3 Mbit/s, of which one may have jitter: its law reads jitter as a queue.
+/// Two flows of Vegas over 10 Mbit/s, of which one may have jitter: its law reads jitter as a queue.
 const SPACE: &str = r#"
 format = 1
 title  = "two flows, one with jitter"
@@ -18,7 +18,7 @@ packet   = { wire = "1500 B", payload = "1448 B" }
 [scenario.links.bottleneck]
 from   = "a"
 to     = "b"
-rate   = "3 Mbit/s"
+rate   = "10 Mbit/s"
 delay  = "1 ms"
 buffer = "10 bdp"
 duplex = true

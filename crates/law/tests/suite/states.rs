@@ -9,7 +9,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fields, Observable, Role, Values, numbers};
 
 /// The units that a number of a law may have.
-const UNITS: [&str; 5] = ["1", "packets", "packets/s", "s", "B"];
+const UNITS: [&str; 6] = ["1", "packets", "packets/s", "bit/s", "s", "B"];
 
 /// What is missing of the explanation of a number.
 fn faults(of: &Observable) -> Vec<&'static str> {

@@ -130,6 +130,10 @@ fn settings<R: penstock_law::Role>(entry: &law::Entry<R>) -> Vec<String> {
     if entry.name == "prague" {
         settings.push(", transition = 20, virtual_rtt = \"80 ms\"".to_owned());
     }
+    // Three of them on 10 Mbit/s have a queue, and marks.
+    if entry.name == "nada" {
+        settings.push(", ecn = true, max_rate = \"8 Mbit/s\"".to_owned());
+    }
     if entry.name == "leadlag" {
         // A rate that only another utility refers to.
         settings.push(", fairness = 2".to_owned());
@@ -185,6 +189,11 @@ fn every_parameter_of_a_controller_changes_something() {
             let mut clean = with("", aqm);
             clean.links["b"].loss = 0.0;
             scenarios.push(clean);
+        }
+        if entry.parameters.iter().any(|p| p.name == "flight_size") {
+            // Less is in flight than the window allows.
+            let few = format!("{sender}, receive_window = 8");
+            scenarios.push(scenario(&text(&format!("law = \"{}\"{needs}", entry.name), &few, "law = \"droptail\"")));
         }
         if entry.name == "bbr" {
             // A policer drops a third of what the line would carry.
@@ -299,8 +308,21 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
             "remember = \"base rtt\"",
         ],
     ),
+    // No marks, and a start and a smallest round trip of its own.
+    (
+        "vivace",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
     // It reads the smallest round trip for its fallback alone.
     ("prague", &["remember = \"base rtt\""]),
+    // A rate from its own least one on, and a short queue that is not marked here.
+    ("nada", &["initial_window = 10", "ssthresh = 6", "ecn_echo = \"accurate\""]),
 ];
 
 #[test]

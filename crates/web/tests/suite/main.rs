@@ -74,7 +74,9 @@ fn what_cannot_be_done_is_refused_with_its_reason() {
 
 #[test]
 fn a_run_may_be_stopped() {
-    let request = json!({ "do": "run", "name": "a.toml", "text": SCENARIO, "cell": 0, "world": "packets" });
+    // So long that it asks whether to go on.
+    let text = SCENARIO.replace("5 s", "1000 s");
+    let request = json!({ "do": "run", "name": "a.toml", "text": text, "cell": 0, "world": "packets" });
     let answer = penstock_web::answer(&serde_json::to_vec(&request).unwrap(), &mut |_| false);
     let said: Value = serde_json::from_slice(&answer).unwrap();
     assert_eq!(said["refused"][0], "stopped");

@@ -108,7 +108,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "bufer = \"x\"", "lab.toml:13: links.bottleneck.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
     ("duplex = true", "aqm = \"red\"", "lab.toml:13: links.bottleneck.aqm: `red` is not a table that names a law (AQM): write `{ law = \"red\" }`"),
     ("duplex = true", "aqm = { ecn = true }", "lab.toml:13: links.bottleneck.aqm: `{ ecn = true }` is not a table that names a law: add `law`"),
-    ("duplex = true", "aqm = { law = \"rd\" }", "lab.toml:13: links.bottleneck.aqm.law: no AQM is named `rd`: did you mean `red`? Known: `droptail`, `red`, `pi`, `avq`, `price`, `rem`, `codel`, `fq-codel`, `pie`, `dualpi2`, `wred`, `bat`, `aimd`, `clcc`"),
+    ("duplex = true", "aqm = { law = \"rd\" }", "lab.toml:13: links.bottleneck.aqm.law: no AQM is named `rd`: did you mean `red`? Known: `droptail`, `red`, `pi`, `avq`, `price`, `rem`, `codel`, `fq-codel`, `cobalt`, `pie`, `fq-pie`, `pi2`, `dualpi2`, `ramp`, `wred`, `bat`, `aimd`, `clcc`"),
     ("duplex = true", "aqm = { law = \"droptail\", limit = 3 }", "lab.toml:13: links.bottleneck.aqm.limit: `droptail` has no parameter `limit`: `droptail` has no parameters"),
     ("duplex = true", "aqm = { law = \"red\", max_p = 2 }", "lab.toml:13: links.bottleneck.aqm.max_p: `2` is outside the range of `max_p` of the law `red`: write `1e-9` to `1`"),
     ("duplex = true", "aqm = { law = \"red\", max_p = nan }", "lab.toml:13: links.bottleneck.aqm.max_p: `NaN` is not a number"),
