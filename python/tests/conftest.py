@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 import penstock
@@ -38,3 +40,14 @@ def scenario() -> penstock.Scenario:
 def long_scenario() -> penstock.Scenario:
     """Takes minutes, if nobody stops it."""
     return penstock.Scenario.parse(TEXT, "long.toml").set("duration", "10 h").set("links.bottleneck.rate", "1 Gbit/s")
+
+
+@pytest.fixture
+def standard_laws() -> Iterator[None]:
+    """No law of Python, as in the command: other tests have registered some, and records name the code of all."""
+    laws = penstock.registered()
+    for name in laws:
+        penstock.unregister(name)
+    yield
+    for law in laws.values():
+        penstock.register(law)

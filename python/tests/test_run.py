@@ -26,6 +26,7 @@ def contents(record: Path) -> dict[str, bytes]:
 WORLDS: list[Literal["packets", "fluid"]] = ["packets", "fluid"]
 
 
+@pytest.mark.usefixtures("standard_laws")
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_record_is_the_one_of_the_command_to_the_last_byte(
     tmp_path: Path, world: Literal["packets", "fluid"]
