@@ -81,13 +81,10 @@ impl Table {
             let values = || rows.iter().map(|row| row[at].bind(py));
             let is_text = values().find(|value| !value.is_none()).is_some_and(PyAnyMethods::is_instance_of::<PyString>);
             let (kind, array): (_, ArrayRef) = if is_text {
-                let texts = values()
-                    .map(|value| PyAnyMethods::extract::<Option<String>>(value))
-                    .collect::<PyResult<Vec<_>>>()?;
+                let texts = values().map(PyAnyMethods::extract::<Option<String>>).collect::<PyResult<Vec<_>>>()?;
                 (DataType::Utf8, Arc::new(StringArray::from(texts)))
             } else {
-                let numbers =
-                    values().map(|value| PyAnyMethods::extract::<Option<f64>>(value)).collect::<PyResult<Vec<_>>>()?;
+                let numbers = values().map(PyAnyMethods::extract::<Option<f64>>).collect::<PyResult<Vec<_>>>()?;
                 (DataType::Float64, Arc::new(Float64Array::from(numbers)))
             };
             fields.push(Field::new(column, kind, true));
