@@ -16,7 +16,7 @@ pub enum RecordError {
         why: &'static str,
     },
     /// A number of the summary is infinite or NaN: a bug of the world that made it.
-    #[error("the summary cannot be written: `{path}` is not a number")]
+    #[error("the summary cannot be written: its value `{path}` is infinite or NaN")]
     NotANumber {
         /// Where it stands in the summary.
         path: String,

@@ -274,7 +274,7 @@ fn a_number_that_is_none_is_refused_by_name() {
     let mut run = run(1);
     run.summary.whole.links[0].utilization = f64::NAN;
     let error = Record::of(&scenario(1), &run, &Provenance::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the summary cannot be written: `links.l.utilization` is not a number");
+    assert_eq!(error.to_string(), "the summary cannot be written: its value `links.l.utilization` is infinite or NaN");
 }
 
 /// The header of a record of one run, as a text without its seal.
