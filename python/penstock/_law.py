@@ -64,7 +64,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a controller asks of its host. The host measures nothing else."""
+    """The requirements of a controller. The host measures nothing else."""
 
     tick_s: float | None = None
     """The period of ``on_tick`` [s]. None calls it never."""
@@ -91,7 +91,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class QueueRequirements:
-    """What the law of a queue asks of its host."""
+    """The requirements of an AQM."""
 
     decides: Literal["arrival", "departure", "head", "never"] = "arrival"
     """When ``probability`` counts: after ``on_arrival``; when a packet leaves; after ``on_departure`` at the head."""
@@ -294,7 +294,7 @@ class _Law:
 class Controller(_Law):
     """The law of a sender: it decides the window.
 
-    A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is what it says after each
+    A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is its output after each
     call, and ``gap_s`` the least time between two packets, if declared. ``penstock.register`` makes it known.
 
     Each flow has an object of the class. The host calls ``start``, then a method for each thing that happens.
@@ -309,7 +309,7 @@ class Controller(_Law):
         """
 
     def requirements(self) -> Requirements:
-        """Return what the law asks of its host. The host calls this once, after ``start``."""
+        """Return the requirements of the law. The host calls this once, after ``start``."""
         return Requirements()
 
     def on_ack(self, seen: Observation, packets: int, marked: int) -> None:
@@ -341,7 +341,7 @@ class Controller(_Law):
 class Queue(_Law):
     """The law of a queue, an AQM: it decides with which probability a packet is marked or dropped.
 
-    It is declared as a ``Controller`` is. ``probability`` is what it says, and ``price_s`` the link's price [s], if
+    It is declared as a ``Controller`` is. ``probability`` is its output, and ``price_s`` the link's price [s], if
     declared. The host draws the random number.
     """
 
@@ -352,7 +352,7 @@ class Queue(_Law):
         """
 
     def requirements(self) -> QueueRequirements:
-        """Return what the law asks of its host. The host calls this once, after ``start``."""
+        """Return the requirements of the law. The host calls this once, after ``start``."""
         return QueueRequirements()
 
     def on_arrival(self, seen: QueueObservation, bytes: int, idle: int) -> None:
