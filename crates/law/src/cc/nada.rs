@@ -375,7 +375,11 @@ impl State<f64> {
 impl Nada {
     /// Equation (1) [s].
     fn warped(&self, delay_s: f64) -> f64 {
-        if delay_s < self.q_th { delay_s } else { self.q_th * (-self.lambda * (delay_s - self.q_th) / self.q_th).exp() }
+        if delay_s < self.q_th {
+            delay_s
+        } else {
+            self.q_th * libm::exp(-self.lambda * (delay_s - self.q_th) / self.q_th)
+        }
     }
 
     /// Equation (2), of a delay that is warped where it is to be [s].
