@@ -17,7 +17,10 @@ use crate::seed::Seed;
 
 pub use application::{Application, Page, Video};
 pub use dynamics::Dynamics;
-pub use sender::{Arithmetic, EcnEcho, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto, SenderOptions};
+pub use sender::{
+    Arithmetic, EcnEcho, KnownBottleneck, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Rto,
+    SenderOptions,
+};
 
 /// A scenario, ready to run in any world.
 #[derive(Debug, Clone)]
@@ -448,16 +451,6 @@ pub struct RttNoise {
     pub probability: f64,
     /// The largest error; the least is zero.
     pub upto: Time,
-}
-
-/// What the law of a sender observes of its bottleneck in the place of estimates: multiples of the true values of the
-/// slowest link on the way.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KnownBottleneck {
-    /// The observed capacity over the true one.
-    pub capacity: f64,
-    /// The observed size of the buffer over the true one.
-    pub buffer: f64,
 }
 
 /// What a flow knows of its path when a transfer after the first begins.

@@ -439,7 +439,8 @@ mod tests {
     use super::*;
     use penstock_scenario::read::Document;
 
-    fn plan(flow: &str, more: &str) -> Result<Plan, Vec<Refused>> {
+    /// The plan of one group for a generator.
+    pub(super) fn planned(flow: &str, more: &str, generator: Generator) -> Result<Plan, Vec<Refused>> {
         let text = format!(
             r#"format = 1
             duration = "10 s"
@@ -448,7 +449,11 @@ mod tests {
             flows.f = {{ from = "a", to = "b", {flow} }}"#
         );
         let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        Plan::of(&cells[0].scenario, Generator::Own)
+        Plan::of(&cells[0].scenario, generator)
+    }
+
+    fn plan(flow: &str, more: &str) -> Result<Plan, Vec<Refused>> {
+        planned(flow, more, Generator::Own)
     }
 
     fn refused(flow: &str, more: &str) -> String {

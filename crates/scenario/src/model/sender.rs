@@ -2,7 +2,7 @@
 
 use penstock_law::quantity::Time;
 
-use super::{KnownBottleneck, Remember, RttNoise};
+use super::{Remember, RttNoise};
 
 /// A kind of host. Every value of [`Profile::options`] can be said otherwise by its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +102,16 @@ pub enum Arithmetic {
     Real,
     /// 64-bit fixed point with 32 binary digits: exactly what the kernel computes.
     Fixed,
+}
+
+/// What the law of a sender observes of its bottleneck in the place of estimates: multiples of the true values of the
+/// slowest link on the way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownBottleneck {
+    /// The observed capacity over the true one.
+    pub capacity: f64,
+    /// The observed size of the buffer over the true one.
+    pub buffer: f64,
 }
 
 /// How senders and receivers behave besides the law.

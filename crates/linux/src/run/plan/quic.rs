@@ -120,21 +120,13 @@ pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
 
 #[cfg(all(test, feature = "quic"))]
 mod tests {
+    use super::super::tests::planned;
     use super::super::{Plan, Refused};
     use crate::run::Generator;
     use penstock_law::quantity::Bytes;
-    use penstock_scenario::read::Document;
 
     fn plan(flow: &str, more: &str) -> Result<Plan, Vec<Refused>> {
-        let text = format!(
-            r#"format = 1
-            duration = "10 s"
-            {more}
-            links.l = {{ from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "90 packets" }}
-            flows.f = {{ from = "a", to = "b", {flow} }}"#
-        );
-        let cells = Document::parse(&text, "test.toml").and_then(|document| document.cells()).unwrap();
-        Plan::of(&cells[0].scenario, Generator::Quic)
+        planned(flow, more, Generator::Quic)
     }
 
     #[test]
